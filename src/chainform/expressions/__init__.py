@@ -1,0 +1,43 @@
+"""The safe parser and printer for expressions in files (parameters, forces)."""
+
+from chainform.expressions.evaluate import Arithmetic, evaluate_expression, exact_square_root
+from chainform.expressions.parser import parse
+from chainform.expressions.printer import format_expression, format_fraction
+from chainform.expressions.tokens import fraction_of_decimal
+from chainform.expressions.types import (
+    CONSTANTS,
+    FUNCTIONS,
+    Apply,
+    Binary,
+    Constant,
+    Expression,
+    Negate,
+    Number,
+    Operator,
+    Symbol,
+    symbols_of,
+)
+from chainform.expressions.values import substitute, value_of
+
+__all__ = [
+    "CONSTANTS",
+    "FUNCTIONS",
+    "Apply",
+    "Arithmetic",
+    "Binary",
+    "Constant",
+    "Expression",
+    "Negate",
+    "Number",
+    "Operator",
+    "Symbol",
+    "evaluate_expression",
+    "exact_square_root",
+    "format_expression",
+    "format_fraction",
+    "fraction_of_decimal",
+    "parse",
+    "substitute",
+    "symbols_of",
+    "value_of",
+]

@@ -1,0 +1,232 @@
+"""Closed-form equations of chains, trees and closed loops (paper 000, algorithms 1.1 to 1.3).
+
+    tau = H qdd + qd^T C qd + hG (+ B sigma)
+
+symbol     meaning, for a segment j and joints i, k, l between it and the base   frame
+v_j_i      velocity of the mass centre of j per unit rate of joint i             world
+           e_i x r_j_i for a revolute joint, e_i for a prismatic one
+p_j_i      m_j v_j_i, the momentum that goes with it                             world
+a_j_l_k    dv_j_k / dq_l for l before or at k: e_l x v_j_k, zero for a           world
+           prismatic l
+n_j_i      J_j w_j_i, the angular momentum per unit rate of joint i              body j
+u_j_i_k    w_j_i x w_j_k, that is e_i x e_k in the axes of the body              body j
+
+With sums over the segments j beyond all joints named,
+
+    H_i_k   = sum_j p_j_i . v_j_k + n_j_i . w_j_k                                    (1.25)
+    C_i_k_l = sum_j p_j_i . a_j_l_k + (n_j_i . u_j_l_k + n_j_k . u_j_i_l
+              + n_j_l . u_j_i_k) / 2,   l before or at k                             (1.26)
+    hG_i    = - sum_j p_j_i . g                                                      (1.27)
+
+The paper has revolute joints and principal axes only. A prismatic joint has no w, n and u;
+its other columns follow from v = e. Body axes need not be principal, since n takes the whole
+tensor. The terms in w, n and u are the paper's: scalar products of axes with the q_j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import product as pairs
+from typing import TypeAlias
+
+from chainform.errors import DeriveError
+from chainform.formulations.closure import Closure
+from chainform.formulations.kinematics import Kinematics
+from chainform.graph import Builder, Graph, Scalar
+from chainform.mechanism import Mechanism
+from chainform.spatial import Matrix, Vector, apply, cross, dot, scale
+
+Key: TypeAlias = tuple[int, ...]
+
+
+def closed_form(mechanism: Mechanism, outputs: Sequence[str], closure: str) -> Graph:
+    """Return the graph of the closed form; `closure` says which rows of B enter tau.
+
+    Refuses a base that moves: its acceleration has no place in these equations.
+    """
+    if mechanism.base.is_moving:
+        raise DeriveError(
+            "the closed form cannot take a base with prescribed motion",
+            file=mechanism.file,
+            element="base",
+            remedy="leave out the velocities and accelerations of the base, or model the "
+            "motion by joints between the ground and the first body",
+        )
+    return _ClosedForm(mechanism, closure).build(outputs)
+
+
+class _ClosedForm:
+    """The closed form of one mechanism, in the order of its coordinates."""
+
+    def __init__(self, mechanism: Mechanism, closure: str) -> None:
+        self.mechanism = mechanism
+        self.builder = Builder()
+        self.kinematics = Kinematics(mechanism, self.builder)
+        self.kinematics.build_all()
+        self.closure = Closure(self.kinematics, closure)
+        self.velocity = cache(self._velocity)
+        self.momentum = cache(self._momentum)
+        self.acceleration = cache(self._acceleration)
+        self.angular_momentum = cache(self._angular_momentum)
+        self.turn = cache(self._turn)
+        self.mass_matrix = cache(self._mass_matrix)
+        self.coriolis = cache(self._coriolis)
+        self.gravity = cache(self._gravity)
+
+    def build(self, outputs: Sequence[str]) -> Graph:
+        """Return the graph of the outputs."""
+        makers = {
+            "mass_matrix": lambda: self._output("mass_matrix", "H", 2, self.mass_matrix()),
+            "coriolis": lambda: self._output("coriolis", "C", 3, self.coriolis()),
+            "gravity": lambda: self._output("gravity", "hG", 1, self.gravity()),
+            "closure": self.closure.build_matrix,
+            "closure_jacobian": self.closure.build_jacobian,
+            "inverse_dynamics": self._inverse_dynamics,
+        }
+        for output in outputs:
+            makers[output]()
+        return self.builder.finish()
+
+    # --- columns ------------------------------------------------------------------------
+
+    def _velocity(self, j: int, i: int) -> Vector:
+        axis = self.kinematics.axis(i)
+        if not self.kinematics.is_revolute(i):
+            return axis
+        value = cross(axis, self.kinematics.offset(j, i))
+        return self.kinematics.named_vector(f"v_{j + 1}_{i + 1}", value)
+
+    def _momentum(self, j: int, i: int) -> Vector:
+        mass = self.kinematics.number(self.mechanism.segments[j].body.mass)
+        value = scale(mass, self.velocity(j, i))
+        return self.kinematics.named_vector(f"p_{j + 1}_{i + 1}", value)
+
+    def _acceleration(self, j: int, i: int, k: int) -> Vector | None:
+        """Return a_j_i_k for i before or at k, or None where it vanishes."""
+        if not self.kinematics.is_revolute(i):
+            return None
+        value = cross(self.kinematics.axis(i), self.velocity(j, k))
+        return self.kinematics.named_vector(f"a_{j + 1}_{i + 1}_{k + 1}", value)
+
+    def _angular_momentum(self, j: int, i: int) -> Vector:
+        rows = self.mechanism.segments[j].body.inertia
+        number = self.kinematics.vector
+        tensor: Matrix = (number(rows[0]), number(rows[1]), number(rows[2]))
+        value = apply(tensor, self.kinematics.axis_in_body(j, i))
+        return self.kinematics.named_vector(f"n_{j + 1}_{i + 1}", value)
+
+    def _turn(self, j: int, i: int, k: int) -> Vector:
+        """Return u_j_i_k; u_j_k_i is its opposite and is not computed again."""
+        if i > k:
+            x, y, z = self.turn(j, k, i)
+            return (-x, -y, -z)
+        in_body = self.kinematics.axis_in_body
+        value = cross(in_body(j, i), in_body(j, k))
+        return self.kinematics.named_vector(f"u_{j + 1}_{i + 1}_{k + 1}", value)
+
+    # --- sums over segments -------------------------------------------------------------
+
+    def _loaded(self, *, turning: bool) -> list[int]:
+        """Return the segments with inertia, or those with mass."""
+        bodies = [segment.body for segment in self.mechanism.segments]
+        if turning:
+            return [j for j, b in enumerate(bodies) if any(x != 0 for row in b.inertia for x in row)]
+        return [j for j, body in enumerate(bodies) if body.mass != 0]
+
+    def _turning_path(self, j: int) -> list[int]:
+        return [i for i in self.kinematics.moving_path(j) if self.kinematics.is_revolute(i)]
+
+    def _coordinate(self, i: int) -> int:
+        coordinate = self.mechanism.segments[i].coordinate
+        assert coordinate is not None
+        return coordinate
+
+    def _key(self, *joints: int) -> Key:
+        return tuple(self._coordinate(i) for i in joints)
+
+    def _mass_matrix(self) -> dict[Key, Scalar]:
+        """Return H_i_k for joints i before or at k, and their mirror images."""
+        sums: dict[Key, Scalar] = {}
+        for j in self._loaded(turning=False):
+            path = self.kinematics.moving_path(j)
+            for i, k in _ordered_pairs(path):
+                _add(sums, self._key(i, k), dot(self.momentum(j, i), self.velocity(j, k)))
+        for j in self._loaded(turning=True):
+            for i, k in _ordered_pairs(self._turning_path(j)):
+                in_body = self.kinematics.axis_in_body(j, k)
+                _add(sums, self._key(i, k), dot(self.angular_momentum(j, i), in_body))
+        named = self._named("H", sums)
+        return named | {(k, i): value for (i, k), value in named.items()}
+
+    def _coriolis(self) -> dict[Key, Scalar]:
+        """Return C_i_k_l for joints l before or at k, and their mirror images."""
+        sums: dict[Key, Scalar] = {}
+        doubled: dict[Key, Scalar] = {}
+        for j in self._loaded(turning=False):
+            path = self.kinematics.moving_path(j)
+            for i, (l, k) in pairs(path, _ordered_pairs(path)):
+                acceleration = self.acceleration(j, l, k)
+                if acceleration is not None:
+                    _add(sums, self._key(i, k, l), dot(self.momentum(j, i), acceleration))
+        for j in self._loaded(turning=True):
+            path = self._turning_path(j)
+            for i, (l, k) in pairs(path, _ordered_pairs(path)):
+                _add(doubled, self._key(i, k, l), self._turning_term(j, i, k, l))
+        for key, value in doubled.items():
+            # A whole sum is halved, not each of its terms.
+            _add(sums, key, value / 2)
+        named = self._named("C", sums)
+        return named | {(i, l, k): value for (i, k, l), value in named.items()}
+
+    def _turning_term(self, j: int, i: int, k: int, l: int) -> Scalar:
+        n, u = self.angular_momentum, self.turn
+        return dot(n(j, i), u(j, l, k)) + dot(n(j, k), u(j, i, l)) + dot(n(j, l), u(j, i, k))
+
+    def _gravity(self) -> dict[Key, Scalar]:
+        """Return hG_i."""
+        field = self.kinematics.vector(self.mechanism.gravity)
+        sums: dict[Key, Scalar] = {}
+        for j in self._loaded(turning=False):
+            for i in self.kinematics.moving_path(j):
+                _add(sums, self._key(i), -dot(self.momentum(j, i), field))
+        return self._named("hG", sums)
+
+    def _inverse_dynamics(self) -> None:
+        """Make tau = H qdd + qd^T C qd + hG + closure, row by row."""
+        q = self.kinematics.q
+        rows: dict[Key, Scalar] = {}
+        for (i, k), value in sorted(self.mass_matrix().items()):
+            _add(rows, (i,), value * q(k, "qdd"))
+        for (i, k, l), value in sorted(self.coriolis().items()):
+            _add(rows, (i,), value * q(k, "qd") * q(l, "qd"))
+        for key, value in self.gravity().items():
+            _add(rows, key, value)
+        for i, value in self.closure.forces().items():
+            _add(rows, (i,), value)
+        self._output("inverse_dynamics", "tau", 1, rows)
+
+    # --- names and outputs --------------------------------------------------------------
+
+    def _named(self, letter: str, sums: dict[Key, Scalar]) -> dict[Key, Scalar]:
+        return {key: self.builder.name(_label(letter, key), sums[key]) for key in sorted(sums)}
+
+    def _output(self, name: str, letter: str, rank: int, values: dict[Key, Scalar]) -> None:
+        n = self.mechanism.nv
+        keys = list(pairs(range(n), repeat=rank))
+        zero = self.builder.number(0)
+        entries = [(_label(letter, key), values.get(key, zero)) for key in keys]
+        self.builder.output(name, (n,) * rank, entries)
+
+
+def _label(letter: str, key: Key) -> str:
+    return "_".join([letter, *(str(index + 1) for index in key)])
+
+
+def _add(sums: dict[Key, Scalar], key: Key, value: Scalar) -> None:
+    sums[key] = sums[key] + value if key in sums else value
+
+
+def _ordered_pairs(path: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the pairs (i, k) of a path with i before or at k."""
+    return [(i, k) for place, i in enumerate(path) for k in path[place:]]

@@ -1,0 +1,210 @@
+"""Positions and axes of a mechanism as named variables of a graph.
+
+symbol   meaning                                                            frame   paper 000
+A_j      rotation of segment j against its parent, R0_j Rot(axis, q)        parent  (1.9)
+Q_j      rotation of segment j; its columns are the body axes               world   (1.9)
+e_j      unit axis of the joint that carries segment j                      world   (1.10)
+l_j_k    from joint k to the mass centre of segment j                       body j  r~_jk
+r_j_k    from joint k to the mass centre of segment j                       world   r_jk
+w_j_i    axis e_i seen from segment j: components e_i . q_j1, q_j2, q_j3    body j  (1.25)
+
+Joint k of r_j_k is the joint of segment j itself, of one of its children, or of a segment
+between it and the base. For a prismatic joint j the vector r_j_j begins at the place of the
+joint on the parent, so that it contains q_j e_j. Segments and joints are numbered from 1;
+q1, q2, ... follow the order of the coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+
+from chainform.errors import DeriveError
+from chainform.expressions import Expression, evaluate_expression, symbols_of
+from chainform.graph import Builder, Scalar
+from chainform.mechanism import GROUND, JointKind, Mechanism, Segment
+from chainform.spatial import (
+    Matrix,
+    Vector,
+    add,
+    apply,
+    apply_transposed,
+    product,
+    rodrigues,
+    scale,
+    subtract,
+)
+
+AXES = "xyz"
+
+
+class BuilderArithmetic:
+    """Expressions of parameters, computed inside a graph."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+
+    def number(self, value: Fraction) -> Scalar:
+        """Return an exact coefficient."""
+        return self.builder.number(value)
+
+    def call(self, function: str, arguments: Sequence[Scalar]) -> Scalar:
+        """Return a call of one argument; the others have no place in a graph."""
+        if len(arguments) != 1:
+            raise DeriveError(
+                f"{function} cannot stand in an expression whose parameters stay symbolic",
+                remedy="give its parameters values and derive with parameters='numeric'",
+            )
+        return self.builder.call(function, arguments[0])
+
+
+class Kinematics:
+    """What every formulation in world axes needs of a mechanism, built as it is asked for."""
+
+    def __init__(self, mechanism: Mechanism, builder: Builder) -> None:
+        self.mechanism = mechanism
+        self.builder = builder
+        self.parameters = {
+            parameter.name: (place, parameter)
+            for place, parameter in enumerate(mechanism.parameters)
+        }
+        self.rotation = cache(self._rotation)
+        self.relative_rotation = cache(self._relative_rotation)
+        self.axis = cache(self._axis)
+        self.offset = cache(self._offset)
+        self.axis_in_body = cache(self._axis_in_body)
+
+    # --- inputs -------------------------------------------------------------------------
+
+    def q(self, coordinate: int, group: str = "q") -> Scalar:
+        """Return a coordinate, its rate (group "qd") or its acceleration ("qdd")."""
+        return self.builder.input(f"{group}{coordinate + 1}", group, coordinate)
+
+    def number(self, value: Fraction | Expression) -> Scalar:
+        """Return a number of the mechanism, or an expression of its parameters."""
+        if isinstance(value, Fraction):
+            return self.builder.number(value)
+        symbols = {name: self._parameter(name) for name in sorted(symbols_of(value))}
+        return evaluate_expression(value, symbols, BuilderArithmetic(self.builder))
+
+    def _parameter(self, name: str) -> Scalar:
+        place, parameter = self.parameters[name]
+        return self.builder.input(name, "parameter", place, parameter.value)
+
+    def vector(self, values: Sequence[Fraction | Expression]) -> Vector:
+        """Return a vector of the mechanism's numbers."""
+        return (self.number(values[0]), self.number(values[1]), self.number(values[2]))
+
+    # --- naming -------------------------------------------------------------------------
+
+    def named_vector(self, name: str, value: Vector) -> Vector:
+        """Give a vector a name; its components are name_x, name_y, name_z."""
+        entries = [(f"{name}_{AXES[i]}", value[i]) for i in range(3)]
+        x, y, z = self.builder.quantity(name, (3,), entries)
+        return (x, y, z)
+
+    def named_matrix(self, name: str, value: Matrix) -> Matrix:
+        """Give a 3 x 3 matrix a name; its entries are name_xx, name_xy, ..."""
+        entries = [
+            (f"{name}_{AXES[i]}{AXES[j]}", value[i][j]) for i in range(3) for j in range(3)
+        ]
+        flat = self.builder.quantity(name, (3, 3), entries)
+        return (
+            (flat[0], flat[1], flat[2]),
+            (flat[3], flat[4], flat[5]),
+            (flat[6], flat[7], flat[8]),
+        )
+
+    # --- the tree -----------------------------------------------------------------------
+
+    def segment(self, j: int) -> Segment:
+        """Return segment j, counted from 0."""
+        return self.mechanism.segments[j]
+
+    def moving_path(self, j: int) -> tuple[int, ...]:
+        """Return the segments from the base to j whose joints move, in that order."""
+        path = self.mechanism.path_to(j)
+        return tuple(i for i in path if self.segment(i).coordinate is not None)
+
+    def is_revolute(self, i: int) -> bool:
+        """Whether the joint of segment i turns."""
+        return self.segment(i).joint.kind == JointKind.REVOLUTE
+
+    # --- rotations ----------------------------------------------------------------------
+
+    def _relative_rotation(self, j: int) -> Matrix:
+        """Return A_j: body axes to the parent's axes."""
+        segment = self.segment(j)
+        turned: Matrix = segment.rotation
+        if segment.joint.kind == JointKind.REVOLUTE:
+            assert segment.coordinate is not None
+            q = self.q(segment.coordinate)
+            number = segment.coordinate + 1
+            cos = self.builder.call("cos", q, f"cos_q{number}")
+            sin = self.builder.call("sin", q, f"sin_q{number}")
+            turned = product(turned, rodrigues(segment.joint.axis, cos, sin))
+        return self.named_matrix(f"A_{j + 1}", turned)
+
+    def _rotation(self, j: int) -> Matrix:
+        """Return Q_j: body axes to world axes."""
+        if j == GROUND:
+            return self.mechanism.base.rotation
+        parent = self.rotation(self.segment(j).parent)
+        return self.named_matrix(f"Q_{j + 1}", product(parent, self.relative_rotation(j)))
+
+    def _axis(self, i: int) -> Vector:
+        """Return e_i in world axes."""
+        axis = apply(self.rotation(i), self.segment(i).joint.axis)
+        return self.named_vector(f"e_{i + 1}", axis)
+
+    def _axis_in_body(self, j: int, i: int) -> Vector:
+        """Return w_j_i: the axis of joint i, at or before segment j, in the axes of body j."""
+        if i == j:
+            value: Vector = self.segment(i).joint.axis
+        else:
+            on_parent = self.axis_in_body(self.segment(j).parent, i)
+            value = apply_transposed(self.relative_rotation(j), on_parent)
+        return self.named_vector(f"w_{j + 1}_{i + 1}", value)
+
+    # --- positions ----------------------------------------------------------------------
+
+    def _offset(self, j: int, k: int) -> Vector:
+        """Return r_j_k: from joint k to the mass centre of segment j."""
+        name = f"r_{j + 1}_{k + 1}"
+        if k == j:
+            return self.named_vector(name, self._own_offset(j))
+        if self.segment(k).parent == j:
+            com, place = self.vector(self.segment(j).body.com), self.vector(self.segment(k).position)
+            local = self.named_vector(f"l_{j + 1}_{k + 1}", subtract(com, place))
+            return self.named_vector(name, apply(self.rotation(j), local))
+        parent = self.segment(j).parent
+        to_joint = subtract(self.offset(parent, k), self.offset(parent, j))
+        return self.named_vector(name, add(to_joint, self.offset(j, j)))
+
+    def _own_offset(self, j: int) -> Vector:
+        segment = self.segment(j)
+        com = self.vector(segment.body.com)
+        local = self.named_vector(f"l_{j + 1}_{j + 1}", com)
+        offset = apply(self.rotation(j), local)
+        if segment.joint.kind == JointKind.PRISMATIC:
+            assert segment.coordinate is not None
+            offset = add(offset, scale(self.q(segment.coordinate), self.axis(j)))
+        return offset
+
+    def offset_of_point(self, name: str, j: int, point: Vector, i: int) -> Vector:
+        """Return the vector from joint i to a point fixed in segment j (body axes), in world."""
+        local = subtract(point, self.vector(self.segment(j).body.com))
+        beyond = apply(self.rotation(j), self.named_vector(f"l_{name}", local))
+        return self.named_vector(f"r_{name}_{i + 1}", add(self.offset(j, i), beyond))
+
+    def build_all(self) -> None:
+        """Make Q, e and r of every segment, so that each can be asked for."""
+        for j, segment in enumerate(self.mechanism.segments):
+            self.rotation(j)
+            if segment.coordinate is not None:
+                self.axis(j)
+            for k in (j, *self.mechanism.children[j]):
+                self.offset(j, k)
+            for i in self.moving_path(j):
+                self.offset(j, i)

@@ -1,0 +1,59 @@
+"""The computation graph: types, builder, checker, interpreter, and what can be done with one."""
+
+from chainform.graph.arithmetic import EXACT, FLOAT, Angle, Arithmetic
+from chainform.graph.batch import Plan
+from chainform.graph.builder import Builder
+from chainform.graph.copy import builder_of, rebuild, set_defaults, substitute
+from chainform.graph.cost import Cost, cost, cost_of
+from chainform.graph.differentiate import differentiate
+from chainform.graph.evaluate import evaluate, evaluate_variables
+from chainform.graph.expand import Expansion, Symbol, expand
+from chainform.graph.formula import definition_text, expansion_text, number_text
+from chainform.graph.graph import Graph
+from chainform.graph.scalar import Number, Scalar
+from chainform.graph.symbolic import sympy_expressions
+from chainform.graph.text import graph_text, parse_graph
+from chainform.graph.types import CALLS, GROUPS, Block, Call, Factor, Input, Kind, Term, Variable
+from chainform.graph.verify import GraphError, verify
+
+__all__ = [
+    "CALLS",
+    "EXACT",
+    "FLOAT",
+    "GROUPS",
+    "Angle",
+    "Arithmetic",
+    "Block",
+    "Builder",
+    "Call",
+    "Cost",
+    "Expansion",
+    "Factor",
+    "Graph",
+    "GraphError",
+    "Input",
+    "Kind",
+    "Number",
+    "Plan",
+    "Scalar",
+    "Symbol",
+    "Term",
+    "Variable",
+    "builder_of",
+    "cost",
+    "cost_of",
+    "definition_text",
+    "differentiate",
+    "evaluate",
+    "evaluate_variables",
+    "expand",
+    "expansion_text",
+    "graph_text",
+    "number_text",
+    "parse_graph",
+    "rebuild",
+    "set_defaults",
+    "substitute",
+    "sympy_expressions",
+    "verify",
+]

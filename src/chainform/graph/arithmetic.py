@@ -1,0 +1,127 @@
+"""The arithmetics a graph can be evaluated in.
+
+An arithmetic turns exact coefficients into its own numbers and knows the calls; sums and
+products are the operators of the numbers themselves. `FLOAT` is Python's; `EXACT` stays in
+fractions and takes angles as `Angle`, points of the unit circle with rational coordinates,
+so that sines and cosines are exact as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from chainform.errors import RunError
+from chainform.graph.simplify import call_of_number
+
+
+class Arithmetic(Protocol):
+    """What evaluation needs to know of a kind of number."""
+
+    def number(self, value: Fraction) -> Any:
+        """Return a coefficient in this arithmetic."""
+        ...
+
+    def call(self, function: str, argument: Any) -> Any:
+        """Return a function of a value."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Angle:
+    """An angle whose cosine and sine are rational: exact under sums and whole multiples."""
+
+    cos: Fraction
+    sin: Fraction
+
+    @staticmethod
+    def from_tangent(half: Fraction | int) -> Angle:
+        """Return the angle whose half has the given tangent."""
+        t = Fraction(half)
+        return Angle((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t))
+
+    @property
+    def value(self) -> float:
+        """The angle in radians, between -pi and pi."""
+        return math.atan2(self.sin, self.cos)
+
+    def __neg__(self) -> Angle:
+        return Angle(self.cos, -self.sin)
+
+    def __add__(self, other: Angle | int | Fraction) -> Angle:
+        if isinstance(other, Angle):
+            return Angle(
+                self.cos * other.cos - self.sin * other.sin,
+                self.sin * other.cos + self.cos * other.sin,
+            )
+        if other == 0:
+            return self
+        raise RunError(
+            f"the rational angle cannot be shifted by the number {other}",
+            remedy="give that shift as an Angle too",
+        )
+
+    __radd__ = __add__
+
+    def __mul__(self, other: int | Fraction) -> Angle:
+        count = Fraction(other)
+        if count.denominator != 1:
+            raise RunError(f"{count} times a rational angle is not a rational angle")
+        step = self if count > 0 else -self
+        result = Angle(Fraction(1), Fraction(0))
+        for _ in range(abs(count.numerator)):
+            result = result + step
+        return result
+
+    __rmul__ = __mul__
+
+
+class FloatArithmetic:
+    """Double precision, one number at a time."""
+
+    functions: dict[str, Callable[[float], float]] = {
+        **{
+            name: getattr(math, name)
+            for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "exp", "log")
+        },
+        "abs": abs,
+        "reciprocal": lambda x: 1.0 / x,
+        "sign": lambda x: float((x > 0) - (x < 0)),
+    }
+
+    def number(self, value: Fraction) -> float:
+        """Return the nearest double."""
+        return float(value)
+
+    def call(self, function: str, argument: float) -> float:
+        """Return the function of the standard library."""
+        return self.functions[function](argument)
+
+
+class ExactArithmetic:
+    """Fractions, with angles as points of the unit circle."""
+
+    def number(self, value: Fraction) -> Fraction:
+        """Return the coefficient itself."""
+        return value
+
+    def call(self, function: str, argument: Any) -> Fraction:
+        """Return the exact value, or refuse with the reason."""
+        if isinstance(argument, Angle) and function in ("sin", "cos"):
+            return argument.sin if function == "sin" else argument.cos
+        if isinstance(argument, Angle) and function == "tan":
+            return argument.sin / argument.cos
+        exact = None if isinstance(argument, Angle) else call_of_number(function, argument)
+        if exact is None:
+            raise RunError(
+                f"{function}({argument}) is not rational",
+                remedy="give revolute coordinates as Angle for exact evaluation",
+            )
+        return exact
+
+
+FLOAT = FloatArithmetic()
+EXACT = ExactArithmetic()

@@ -1,0 +1,107 @@
+"""How many operations a graph takes, by the house's counting rule.
+
+A constant factor other than +-1 costs a multiplication, x^n costs n - 1, 2x one addition
+(2xy a multiplication and an addition), a sign nothing. Calls have columns of their own, and
+so have additions that only form the argument of a sine or cosine. What no output needs does
+not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.graph.graph import Graph
+from chainform.graph.types import CALL_NUMBER, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Operations needed for one evaluation."""
+
+    multiplications: int = 0
+    additions: int = 0
+    sin: int = 0
+    cos: int = 0
+    angle_sums: int = 0
+    calls: int = 0
+    """Calls other than sine and cosine: reciprocals, square roots, ..."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.multiplications} multiplications, {self.additions} additions, "
+            f"{self.sin} sin, {self.cos} cos, {self.angle_sums} angle sums, "
+            f"{self.calls} other calls"
+        )
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the columns by name."""
+        return asdict(self)
+
+
+def cost(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
+    """Count the operations that the outputs (all, or those named) need."""
+    return cost_of(graph, graph.cone(graph.output_variables(outputs)))
+
+
+def cost_of(graph: Graph, needed: NDArray[np.bool_]) -> Cost:
+    """Count the operations of the variables in a mask."""
+    products, doublings = _term_costs(graph)
+    owner = np.repeat(np.arange(len(graph)), np.diff(graph.term_start))
+    multiplications = np.bincount(owner, weights=products, minlength=len(graph))
+    additions = np.bincount(owner, weights=doublings, minlength=len(graph))
+    additions += np.maximum(np.diff(graph.term_start) - 1, 0)
+    angles = angle_variables(graph, needed)
+    plain = needed & ~angles
+    called = graph.call[needed]
+    sines = int(np.count_nonzero(called == CALL_NUMBER["sin"]))
+    cosines = int(np.count_nonzero(called == CALL_NUMBER["cos"]))
+    return Cost(
+        multiplications=int(multiplications[needed].sum()),
+        additions=int(additions[plain].sum()),
+        sin=sines,
+        cos=cosines,
+        angle_sums=int(additions[angles].sum()),
+        calls=int(np.count_nonzero(called)) - sines - cosines,
+    )
+
+
+def _term_costs(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the multiplications and the doubling additions of each term."""
+    sizes = np.asarray([_coefficient_class(abs(k)) for k in graph.coefficients], dtype=np.int64)
+    size = sizes[graph.coefficient] if len(sizes) else np.zeros(0, dtype=np.int64)
+    term_of_factor = np.repeat(np.arange(len(graph.coefficient)), np.diff(graph.factor_start))
+    degree = np.bincount(term_of_factor, weights=graph.power, minlength=len(graph.coefficient))
+    degree = degree.astype(np.int64)
+    has_factor = degree > 0
+    products = np.where(has_factor, degree - 1 + (size == _OTHER), 0)
+    doublings = np.where(has_factor & (size == _TWO), 1, 0)
+    return products, doublings
+
+
+_UNIT, _TWO, _OTHER = 0, 1, 2
+
+
+def _coefficient_class(magnitude: object) -> int:
+    if magnitude == 1:
+        return _UNIT
+    return _TWO if magnitude == 2 else _OTHER
+
+
+def angle_variables(graph: Graph, needed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a mask of the needed sums that serve only to form arguments of sines and cosines."""
+    trigonometric = np.isin(graph.call, [CALL_NUMBER["sin"], CALL_NUMBER["cos"]])
+    candidates = np.flatnonzero(needed & (graph.kind == Kind.COMPUTED))
+    offsets, rows = graph.users()
+    outputs = np.zeros(len(graph), dtype=np.bool_)
+    outputs[graph.output_variables()] = True
+    angles = np.zeros(len(graph), dtype=np.bool_)
+    for v in candidates[::-1]:
+        users = rows[offsets[v] : offsets[v + 1]]
+        users = users[needed[users]]
+        serves = trigonometric[users] | angles[users]
+        angles[v] = len(users) > 0 and not outputs[v] and bool(serves.all())
+    return angles

@@ -1,0 +1,138 @@
+"""The computation graph: every quantity Y = sum K prod X^E, held in a few flat arrays.
+
+Variables stand in definition order: a variable's factors come before it. Row v of the
+arrays is variable v; its terms are `term_start[v] : term_start[v + 1]`, and the factors of
+term t are `factor_start[t] : factor_start[t + 1]`. Coefficients are exact; equal ones share
+one place in `coefficients`. A hundred thousand variables with a million factors take about
+twenty megabytes, pass to numpy whole, and go to a table row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.graph.types import CALLS, Block, Call, Factor, Input, Kind, Term, Variable
+
+Integers = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Inputs, variables in definition order, outputs, and named intermediate quantities."""
+
+    names: tuple[str, ...]
+    kind: NDArray[np.uint8]
+    level: Integers
+    call: NDArray[np.uint8]
+    argument: Integers
+    term_start: Offsets
+    coefficient: Integers
+    coefficients: tuple[Fraction, ...]
+    factor_start: Offsets
+    factor: Integers
+    power: NDArray[np.int16]
+    inputs: Mapping[int, Input]
+    outputs: Mapping[str, Block]
+    quantities: Mapping[str, Block] = field(default_factory=dict[str, Block])
+    aliases: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Further names of variables that turned out to have the same definition."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph({len(self)} variables, {len(self.coefficient)} terms, "
+            f"{len(self.factor)} factors, outputs: {', '.join(self.outputs) or 'none'})"
+        )
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The variable behind each name, own names and aliases."""
+        return {**self.aliases, **{name: number for number, name in enumerate(self.names)}}
+
+    @cached_property
+    def call_variables(self) -> dict[tuple[str, int], int]:
+        """The variable of each call, by function and argument."""
+        calls = np.flatnonzero(self.call)
+        return {(CALLS[self.call[v]], int(self.argument[v])): int(v) for v in calls}
+
+    def block(self, name: str) -> Block:
+        """Return the output or the intermediate quantity of that name (KeyError if none)."""
+        return self.outputs[name] if name in self.outputs else self.quantities[name]
+
+    def terms(self, variable: int) -> tuple[Term, ...]:
+        """Return the terms of a variable as objects."""
+        first, last = self.term_start[variable], self.term_start[variable + 1]
+        return tuple(self._term(t) for t in range(first, last))
+
+    def _term(self, term: int) -> Term:
+        span = slice(self.factor_start[term], self.factor_start[term + 1])
+        pairs = zip(self.factor[span].tolist(), self.power[span].tolist(), strict=True)
+        coefficient = self.coefficients[self.coefficient[term]]
+        return Term(coefficient, tuple(Factor(v, p) for v, p in pairs))
+
+    def variable(self, number: int) -> Variable:
+        """Return one variable with its definition."""
+        called = int(self.call[number])
+        return Variable(
+            index=number,
+            name=self.names[number],
+            kind=Kind(int(self.kind[number])),
+            level=int(self.level[number]),
+            terms=self.terms(number),
+            call=Call(CALLS[called], int(self.argument[number])) if called else None,
+        )
+
+    def __iter__(self) -> Iterator[Variable]:
+        return (self.variable(number) for number in range(len(self)))
+
+    @cached_property
+    def number_value(self) -> dict[int, Fraction]:
+        """The value of each constant variable."""
+        constants = np.flatnonzero(self.kind == Kind.CONSTANT)
+        return {int(v): sum((t.coefficient for t in self.terms(int(v))), Fraction(0)) for v in constants}
+
+    def output_variables(self, names: Iterable[str] | None = None) -> Integers:
+        """Return the distinct variables of the named outputs (all by default), ascending."""
+        chosen = self.outputs if names is None else names
+        entries = [v for name in chosen for v in self.block(name).variables]
+        return np.unique(np.asarray(entries, dtype=np.int32))
+
+    def cone(self, variables: Sequence[int] | Integers) -> NDArray[np.bool_]:
+        """Return a mask of the given variables and everything that is needed to compute them.
+
+        Definitions point backwards only, so one sweep from the last variable to the first
+        finds the cone, in time proportional to its size.
+        """
+        needed = np.zeros(len(self), dtype=np.bool_)
+        needed[np.asarray(variables, dtype=np.int64)] = True
+        first_factor = self.factor_start[self.term_start].tolist()
+        factor, argument = self.factor, self.argument
+        for v in range(len(self) - 1, -1, -1):
+            if not needed[v]:
+                continue
+            if argument[v] >= 0:
+                needed[argument[v]] = True
+            first, last = first_factor[v], first_factor[v + 1]
+            if last > first:
+                needed[factor[first:last]] = True
+        return needed
+
+    def users(self) -> tuple[Offsets, Integers]:
+        """Return, for each variable, the variables whose definition names it (offsets, rows)."""
+        owner_of_term = np.repeat(np.arange(len(self)), np.diff(self.term_start))
+        owner_of_factor = np.repeat(owner_of_term, np.diff(self.factor_start))
+        called = np.flatnonzero(self.argument >= 0)
+        used = np.concatenate([self.factor, self.argument[called]])
+        user = np.concatenate([owner_of_factor, called]).astype(np.int32)
+        order = np.argsort(used, kind="stable")
+        counts = np.bincount(used, minlength=len(self))
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), user[order]

@@ -1,0 +1,133 @@
+"""A number in the making: what formulations compute with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from chainform.graph.builder import Builder
+
+Number: TypeAlias = int | Fraction
+Monomial: TypeAlias = tuple[int, ...]
+"""The variables of a product in ascending order; x^2 y is (x, x, y), a pure number is ()."""
+Terms: TypeAlias = dict[Monomial, Number]
+"""A sum: the non-zero coefficient of each monomial."""
+
+
+class Scalar:
+    """A sum of terms without a name, on its way into a graph. Immutable."""
+
+    __slots__ = ("builder", "terms")
+
+    def __init__(self, builder: Builder, terms: Terms) -> None:
+        self.builder = builder
+        self.terms = terms
+
+    @property
+    def is_number(self) -> bool:
+        """Whether no variable occurs."""
+        return not self.terms or (len(self.terms) == 1 and () in self.terms)
+
+    @property
+    def number(self) -> Number:
+        """The value of a scalar that is a number."""
+        return self.terms.get((), 0)
+
+    @property
+    def is_signed_variable(self) -> bool:
+        """Whether this is a variable or its opposite, which is free to use in its place."""
+        if len(self.terms) != 1:
+            return False
+        ((monomial, coefficient),) = self.terms.items()
+        return len(monomial) == 1 and (coefficient == 1 or coefficient == -1)
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether the first term, in the order of monomials, has a negative coefficient."""
+        return bool(self.terms) and self.terms[min(self.terms)] < 0
+
+    def __repr__(self) -> str:
+        names = self.builder.names
+        parts = ("*".join([str(k), *(names[v] for v in m)]) for m, k in sorted(self.terms.items()))
+        return f"Scalar({' + '.join(parts) or 0})"
+
+    def __neg__(self) -> Scalar:
+        return Scalar(self.builder, {monomial: -k for monomial, k in self.terms.items()})
+
+    def __pos__(self) -> Scalar:
+        return self
+
+    def __add__(self, other: Scalar | Number) -> Scalar:
+        if isinstance(other, Scalar):
+            return self._plus(other.terms.items())
+        return self._plus((((), other),)) if other else self
+
+    __radd__ = __add__
+
+    def _plus(self, items: Iterable[tuple[Monomial, Number]]) -> Scalar:
+        terms = dict(self.terms)
+        for monomial, coefficient in items:
+            total = terms.get(monomial, 0) + coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                del terms[monomial]
+        return Scalar(self.builder, terms)
+
+    def __sub__(self, other: Scalar | Number) -> Scalar:
+        return self + (-other)
+
+    def __rsub__(self, other: Scalar | Number) -> Scalar:
+        return -self + other
+
+    def __mul__(self, other: Scalar | Number) -> Scalar:
+        if not isinstance(other, Scalar):
+            return self._times_number(other)
+        if other.is_number:
+            return self._times_number(other.number)
+        if self.is_number:
+            return other._times_number(self.number)
+        left, left_sign = self._product()
+        right, right_sign = other._product()
+        return Scalar(self.builder, {tuple(sorted(left + right)): left_sign * right_sign})
+
+    __rmul__ = __mul__
+
+    def _times_number(self, number: Number) -> Scalar:
+        if number == 1:
+            return self
+        if number == -1:
+            return -self
+        if not number:
+            return Scalar(self.builder, {})
+        if len(self.terms) > 1:
+            monomial, sign = self._product()
+            return Scalar(self.builder, {monomial: sign * number})
+        return Scalar(self.builder, {m: k * number for m, k in self.terms.items()})
+
+    def _product(self) -> tuple[Monomial, Number]:
+        """Return this scalar as one product; a sum becomes a variable, its first term positive."""
+        if len(self.terms) == 1:
+            ((monomial, coefficient),) = self.terms.items()
+            return monomial, coefficient
+        if self.is_negative:
+            return (self.builder.define(None, (-self).terms),), -1
+        return (self.builder.define(None, self.terms),), 1
+
+    def __pow__(self, exponent: int) -> Scalar:
+        if exponent < 0:
+            return self.builder.call("reciprocal", self**-exponent)
+        result = self.builder.number(1)
+        for _ in range(exponent):
+            result = result * self
+        return result
+
+    def __truediv__(self, other: Scalar | Number) -> Scalar:
+        if isinstance(other, Scalar):
+            return self * self.builder.call("reciprocal", other)
+        return self * (1 / Fraction(other))
+
+    def __rtruediv__(self, other: Number) -> Scalar:
+        return self.builder.call("reciprocal", self) * other

@@ -1,0 +1,175 @@
+"""A graph as text that people read, tests compare, and `parse_graph` reads back.
+
+    chainform graph 1
+    input q 0 q1
+    input parameter 0 m_1 = 0.5
+    sin_q1 = sin(q1)
+    hG_1 = 9.81*m_1*sin_q1
+    alias weight = hG_1
+    quantity e_1 [3]: e_1_x:zero e_1_y:zero e_1_z:one
+    output gravity [1]: hG_1
+
+One line for each input and variable, in definition order; then the other names, the named
+intermediate quantities and the outputs. An entry is the variable, with its own label in
+front where they differ. A line that begins with # is a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from math import prod
+
+from chainform.errors import ReadError
+from chainform.graph.builder import Builder
+from chainform.graph.formula import definition_text, number_text
+from chainform.graph.graph import Graph
+from chainform.graph.scalar import Terms
+from chainform.graph.types import CALL_NUMBER, GROUPS, Block
+
+HEADER = "chainform graph 1"
+
+
+def graph_text(graph: Graph) -> str:
+    """Return the whole graph as text."""
+    return "\n".join(_lines(graph)) + "\n"
+
+
+def _lines(graph: Graph) -> Iterator[str]:
+    yield HEADER
+    for v, name in enumerate(graph.names):
+        given = graph.inputs.get(v)
+        if given is None:
+            yield f"{name} = {definition_text(graph, v)}"
+        else:
+            default = "" if given.default is None else f" = {number_text(given.default)}"
+            yield f"input {given.group} {given.index} {name}{default}"
+    for name, v in graph.aliases.items():
+        yield f"alias {name} = {graph.names[v]}"
+    for word, blocks in (("quantity", graph.quantities), ("output", graph.outputs)):
+        for block in blocks.values():
+            yield f"{word} {block.name} {_block_text(graph, block)}"
+
+
+def _block_text(graph: Graph, block: Block) -> str:
+    entries = (
+        graph.names[v] if label == graph.names[v] else f"{label}:{graph.names[v]}"
+        for v, label in zip(block.variables, block.labels, strict=True)
+    )
+    return f"[{' '.join(map(str, block.shape))}]: {' '.join(entries)}"
+
+
+_NAME = r"[A-Za-z_][A-Za-z_0-9.]*"
+_NUMBER = r"\d+(?:\.\d+|/\d+)?"
+_INPUT = re.compile(rf"input (\w+) (\d+) ({_NAME})(?: = (-?{_NUMBER}))?")
+_ALIAS = re.compile(rf"alias ({_NAME}) = ({_NAME})")
+_BLOCK = re.compile(rf"(output|quantity) ({_NAME}) \[([\d ]*)\]:(.*)")
+_DEFINITION = re.compile(rf"({_NAME}) = (.+)")
+_CALL = re.compile(rf"({_NAME})\(({_NAME})\)")
+_TERM = re.compile(rf"([+-]?) ?((?:{_NUMBER}|{_NAME}(?:\^\d+)?)(?:\*{_NAME}(?:\^\d+)?)*)(?: |$)")
+
+
+def parse_graph(text: str, file: str | None = None) -> Graph:
+    """Return the graph that `graph_text` wrote, definition for definition."""
+    reader = _Reader(file)
+    lines = text.splitlines()
+    if not lines or lines[0].strip() != HEADER:
+        raise ReadError(f"a graph begins with the line '{HEADER}'", file=file, element="line 1")
+    for number, line in enumerate(lines[1:], start=2):
+        stripped = line.strip()
+        if stripped and not stripped.startswith("#"):
+            reader.read(stripped, number)
+    return reader.builder.finish()
+
+
+class _Reader:
+    def __init__(self, file: str | None) -> None:
+        self.file = file
+        self.builder = Builder(share=False)
+        self.numbers: dict[str, int] = {}
+        self.line = 0
+
+    def fail(self, message: str) -> ReadError:
+        return ReadError(message, file=self.file, element=f"line {self.line}")
+
+    def read(self, line: str, number: int) -> None:
+        self.line = number
+        if match := _INPUT.fullmatch(line):
+            self._input(*match.groups())
+        elif match := _ALIAS.fullmatch(line):
+            self.builder.aliases[match[1]] = self._variable(match[2])
+        elif match := _BLOCK.fullmatch(line):
+            self._block(match[1], match[2], match[3], match[4])
+        elif match := _DEFINITION.fullmatch(line):
+            self._define(match[1], match[2])
+        else:
+            raise self.fail(f"this line is not part of a graph: {line[:60]}")
+
+    def _variable(self, name: str) -> int:
+        if name not in self.numbers:
+            raise self.fail(f"{name} is used before it is defined")
+        return self.numbers[name]
+
+    def _new(self, name: str) -> str:
+        if name in self.numbers or name in self.builder.aliases:
+            raise self.fail(f"{name} is defined twice")
+        self.numbers[name] = len(self.builder.names)
+        return name
+
+    def _input(self, group: str, index: str, name: str, default: str | None) -> None:
+        if group not in GROUPS:
+            raise self.fail(f"{group} is not a group of inputs ({', '.join(GROUPS)})")
+        self._new(name)
+        self.builder.input(name, group, int(index), Fraction(default) if default else None)
+
+    def _define(self, name: str, text: str) -> None:
+        if match := _CALL.fullmatch(text):
+            argument = self._variable(match[2])
+            if match[1] not in CALL_NUMBER:
+                raise self.fail(f"{match[1]} is not a known function")
+            self.builder.define_call(self._new(name), match[1], argument)
+            return
+        terms = self._terms(text)
+        self.builder.define(self._new(name), terms)
+
+    def _terms(self, text: str) -> Terms:
+        terms: Terms = {}
+        place = 0
+        while place < len(text):
+            match = _TERM.match(text, place)
+            if match is None or (place > 0 and not match[1]):
+                raise self.fail(f"a term was expected at: {text[place : place + 40]}")
+            coefficient, monomial = self._term(match[2])
+            signed = -coefficient if match[1] == "-" else coefficient
+            if not signed and text != "0":
+                raise self.fail("a coefficient is zero")
+            if monomial in terms:
+                raise self.fail("two terms have the same factors")
+            if signed:
+                terms[monomial] = signed
+            place = match.end()
+        return terms
+
+    def _term(self, text: str) -> tuple[Fraction, tuple[int, ...]]:
+        coefficient = Fraction(1)
+        monomial: list[int] = []
+        for factor in text.split("*"):
+            if factor[0].isdigit():
+                if factor.endswith("/0"):
+                    raise self.fail("a denominator is zero")
+                coefficient = Fraction(factor)
+                continue
+            name, _, power = factor.partition("^")
+            monomial.extend([self._variable(name)] * int(power or 1))
+        return coefficient, tuple(sorted(monomial))
+
+    def _block(self, word: str, name: str, shape: str, entries: str) -> None:
+        pairs = [entry.rpartition(":") for entry in entries.split()]
+        variables = tuple(self._variable(variable) for _, _, variable in pairs)
+        labels = tuple(label or variable for label, _, variable in pairs)
+        lengths = tuple(map(int, shape.split()))
+        if prod(lengths) != len(variables):
+            raise self.fail(f"{name} has {len(variables)} entries, its shape asks for {prod(lengths)}")
+        blocks = self.builder.outputs if word == "output" else self.builder.quantities
+        blocks[name] = Block(name, lengths, variables, labels)

@@ -1,0 +1,309 @@
+"""Turn what a user wrote into exact numbers, vectors, axes and rotations, or say what is wrong."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import Literal, TypeAlias, cast
+
+from chainform.errors import ReadError
+from chainform.expressions import (
+    Apply,
+    Binary,
+    Constant,
+    Expression,
+    Negate,
+    Symbol,
+    fraction_of_decimal,
+    parse,
+    symbols_of,
+    value_of,
+)
+from chainform.expressions import Number as NumberExpression
+from chainform.mechanism.exact import (
+    exact_axis,
+    exact_quaternion,
+    exact_rotation,
+    rotation_of_angles,
+)
+from chainform.mechanism.tables import kind_of, list_of
+from chainform.mechanism.types import (
+    IDENTITY,
+    ZERO,
+    ZERO_VECTOR,
+    Axis,
+    Matrix3,
+    Note,
+    Number,
+    Rotation,
+    Vector3,
+)
+
+NumberLike: TypeAlias = int | float | str | Fraction | Decimal | Expression
+"""What is accepted as a number; a text is a decimal or an expression of parameters."""
+
+GREATEST = Fraction(2) ** 1023
+"""Numbers at or beyond this size have no double and are refused."""
+
+_AXES = {"x": 0, "y": 1, "z": 2}
+_EXPRESSIONS = (NumberExpression, Constant, Symbol, Negate, Binary, Apply)
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """The desk that everything a user wrote passes: it knows the parameters and collects notes.
+
+    `values` maps the declared parameters to their numbers, None for the free ones. `where` in the
+    methods names the element for an error, for instance `segment 'arm', mass`.
+    """
+
+    file: str | None = None
+    values: Mapping[str, Fraction | None] = field(default_factory=dict[str, Fraction | None])
+    notes: list[Note] = field(default_factory=list[Note])
+
+    def error(self, message: str, where: str, remedy: str) -> ReadError:
+        """Return the error for the element `where` of the file."""
+        return ReadError(message, file=self.file, element=where, remedy=remedy)
+
+    def note(self, where: str, text: str, level: Literal["note", "warning"] = "note") -> None:
+        """Keep a remark for the report."""
+        self.notes.append(Note(level, where, text))
+
+    @property
+    def bound(self) -> dict[str, Fraction]:
+        """The parameters that have a value."""
+        return {name: value for name, value in self.values.items() if value is not None}
+
+    def number(self, value: object, where: str) -> Number:
+        """Return a number, or an expression all of whose names are declared parameters."""
+        with located(self.file, where):
+            result = number_of(value)
+        if isinstance(result, Fraction):
+            return result
+        for name in sorted(symbols_of(result)):
+            if name not in self.values:
+                raise self.error(f"{name!r} is not a parameter", where, self._remedy(name))
+        self.known(result, where)
+        return result
+
+    def known(self, value: Number, where: str) -> Fraction | None:
+        """Return the number that `value` stands for, None while one of its parameters is free."""
+        if isinstance(value, Fraction):
+            return value
+        if any(self.values.get(name) is None for name in symbols_of(value)):
+            return None
+        with located(self.file, where):
+            return within_range(value_of(value, self.bound))
+
+    def fraction(self, value: object, where: str) -> Fraction:
+        """Return a number that must be known: expressions may name bound parameters only."""
+        result = self.known(self.number(value, where), where)
+        if result is None:
+            raise self.error(
+                "this must be a known number, but it names a free parameter",
+                where,
+                "give that parameter a value; axes, rotations, limits and signs stay numbers",
+            )
+        return result
+
+    def vector(self, value: object, where: str) -> Vector3:
+        """Return three numbers; nothing given means zero."""
+        if value is None:
+            return ZERO_VECTOR
+        x, y, z = (
+            self.number(entry, f"{where}[{index}]")
+            for index, entry in enumerate(self.entries(value, 3, where), 1)
+        )
+        return (x, y, z)
+
+    def known_vector(self, value: object, where: str) -> Axis:
+        """Return three known numbers."""
+        x, y, z = (
+            self.fraction(entry, f"{where}[{index}]")
+            for index, entry in enumerate(self.entries(value, 3, where), 1)
+        )
+        return (x, y, z)
+
+    def entries(self, value: object, count: int, where: str) -> list[object]:
+        """Return the entries of a list of the given length."""
+        entries = list_of(_plain(value), self.file, where)
+        if len(entries) != count:
+            remedy = f"write {count} entries in square brackets"
+            raise self.error(f"expected {count} entries, got {len(entries)}", where, remedy)
+        return entries
+
+    def matrix(self, value: object, where: str) -> Matrix3:
+        """Return three rows of three numbers."""
+        rows = self.entries(value, 3, where)
+        a, b, c = (self.vector(row, f"{where}[{index}]") for index, row in enumerate(rows, 1))
+        return (a, b, c)
+
+    def axis(self, value: object, where: str) -> Axis:
+        """Return an exactly unit vector, from three numbers or a text such as `z` or `-x`."""
+        if isinstance(value, str) and value.lstrip("-") in _AXES and value.count("-") <= 1:
+            row = IDENTITY[_AXES[value[-1]]]
+            return (-row[0], -row[1], -row[2]) if value[0] == "-" else row
+        with located(self.file, where):
+            axis, remark = exact_axis(self.known_vector(value, where))
+        if remark is not None:
+            self.note(where, remark)
+        return axis
+
+    def rotation(self, matrix: object, rpy: object, quaternion: object, where: str) -> Rotation:
+        """Return an exact rotation from the one of three forms that is given; none means unity.
+
+        `rpy` holds roll, pitch, yaw in rad: Rz(yaw) Ry(pitch) Rx(roll); `quaternion` x, y, z, w.
+        """
+        given = [form is not None for form in (matrix, rpy, quaternion)]
+        if sum(given) > 1:
+            remedy = "keep one of rotation, rpy and quaternion"
+            raise self.error("the rotation is given more than once", where, remedy)
+        with located(self.file, where):
+            if quaternion is not None:
+                return self._quaternion(quaternion, where)
+            if rpy is not None:
+                meant = rotation_of_angles(*self.known_vector(rpy, f"{where} rpy"))
+            elif matrix is not None:
+                meant = self._known_matrix(matrix, where)
+            else:
+                return IDENTITY
+            rotation, remark = exact_rotation(meant)
+        if remark is not None:
+            self.note(where, remark)
+        return rotation
+
+    def integer(self, value: object, where: str) -> int:
+        """Return a whole number; 3.0 counts as one."""
+        with located(self.file, where):
+            result = number_of(value)
+        if isinstance(result, Fraction) and result.denominator == 1:
+            return int(result)
+        raise self.error("expected a whole number", where, "write it without a decimal point")
+
+    def text(self, value: object, where: str) -> str:
+        """Return a printable text that is neither empty nor surrounded by spaces."""
+        if not isinstance(value, str):
+            remedy = 'write it in quotation marks, as in "arm"'
+            raise self.error(f"expected a text, got {kind_of(value)}", where, remedy)
+        if not value or value != value.strip() or len(value) > 200 or not value.isprintable():
+            remedy = "use 1 to 200 printable characters without spaces around them"
+            raise self.error(f"{value[:40]!r} cannot be a name", where, remedy)
+        return value
+
+    def _known_matrix(self, value: object, where: str) -> Rotation:
+        rows = self.entries(value, 3, where)
+        a, b, c = (self.known_vector(row, f"{where}[{index}]") for index, row in enumerate(rows, 1))
+        return (a, b, c)
+
+    def _quaternion(self, value: object, where: str) -> Rotation:
+        x, y, z, w = (
+            self.fraction(entry, f"{where} quaternion[{index}]")
+            for index, entry in enumerate(self.entries(value, 4, where), 1)
+        )
+        return exact_quaternion(x, y, z, w)
+
+    def _remedy(self, name: str) -> str:
+        close = get_close_matches(name, list(self.values), n=1)
+        start = f"did you mean {close[0]!r}? " if close else ""
+        return start + "declare it under parameters, or write a number"
+
+
+class located:  # noqa: N801 - used as a statement: `with located(file, where):`
+    """Add the file and the element to a ReadError that does not know them yet."""
+
+    def __init__(self, file: str | None, where: str) -> None:
+        self.file = file
+        self.where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ReadError):
+            error.file = error.file or self.file
+            error.element = error.element or self.where
+
+
+def number_of(value: object) -> Number:
+    """Return the exact number or the expression that `value` stands for.
+
+    A float means the shortest decimal that gives it, so 0.1 is one tenth. An expression without
+    names becomes a number at once.
+    """
+    if isinstance(value, _EXPRESSIONS):
+        expression = value
+    elif isinstance(value, str):
+        expression = parse(value)
+    else:
+        return within_range(_plain_number(value))
+    return expression if symbols_of(expression) else within_range(value_of(expression))
+
+
+def _plain_number(value: object) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
+        raise ReadError(
+            f"expected a number, got {kind_of(value)}",
+            remedy="write a number, or an expression of parameters in quotation marks",
+        )
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
+    if not math.isfinite(value):
+        raise ReadError("expected a number, got one that is not finite", remedy="correct it")
+    # A float means its shortest decimal; float() first, since numpy's repr differs from Python's.
+    return fraction_of_decimal(str(value) if isinstance(value, Decimal) else repr(float(value)))
+
+
+def within_range(value: Fraction) -> Fraction:
+    """Return `value`, or raise ReadError when it lies beyond the range of doubles."""
+    if abs(value) < GREATEST:
+        return value
+    raise ReadError(
+        "the number is beyond the range of double arithmetic", remedy="use a smaller number"
+    )
+
+
+def _plain(value: object) -> object:
+    """Return an array of numpy as nested lists, and everything else as it is."""
+    tolist = getattr(value, "tolist", None)
+    return cast(object, tolist()) if callable(tolist) else value
+
+
+def product_of_ratio(value: Number, factor: Fraction) -> Number:
+    """Return `value` times a number, folding what is known."""
+    if isinstance(value, Fraction):
+        return value * factor
+    if factor in (0, 1):
+        return value if factor else ZERO
+    return Negate(value) if factor == -1 else Binary("*", NumberExpression(factor), value)
+
+
+def difference(a: Number, b: Number) -> Number:
+    """Return a - b, folding what is known."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a - b
+    if b == ZERO:
+        return a
+    if a == ZERO:
+        return product_of_ratio(b, Fraction(-1))
+    return Binary("-", expression_of(a), expression_of(b))
+
+
+def sum_of(a: Number, b: Number) -> Number:
+    """Return a + b, folding what is known."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a + b
+    if ZERO in (a, b):
+        return a if b == ZERO else b
+    return Binary("+", expression_of(a), expression_of(b))
+
+
+def expression_of(value: Number) -> Expression:
+    """Return `value` as an expression."""
+    return NumberExpression(value) if isinstance(value, Fraction) else value

@@ -1,0 +1,147 @@
+"""The mechanism: a tree of segments, numbered parents first, with loops laid over it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import ReadError
+from chainform.mechanism.types import (
+    GROUND,
+    ZERO,
+    BaseMotion,
+    Coordinate,
+    Loop,
+    Note,
+    Parameter,
+    Segment,
+    Vector3,
+)
+
+if TYPE_CHECKING:
+    from chainform.mechanism.builder import MechanismBuilder
+    from chainform.mechanism.describe import Description
+
+DEFAULT_GRAVITY: tuple[Fraction, Fraction, Fraction] = (ZERO, ZERO, Fraction("-9.81"))
+"""Gravity in world axes when nothing else is said, m/s^2: z points up."""
+
+AT_REST = BaseMotion()
+"""A base that stands still in the world frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A checked mechanism. Whoever receives one need not check it again.
+
+    `gravity` is the acceleration of free fall in world axes (m/s^2), so (0, 0, -9.81) when z points
+    up. `coordinate_records` stand in the order of q. `notes` were collected while the mechanism was
+    built. `file` and `source` are the file it was read from and its bytes, None for a built one.
+    """
+
+    name: str
+    segments: tuple[Segment, ...]
+    coordinate_records: tuple[Coordinate, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    gravity: Vector3 = DEFAULT_GRAVITY
+    base: BaseMotion = AT_REST
+    loops: tuple[Loop, ...] = ()
+    notes: tuple[Note, ...] = ()
+    file: str | None = None
+    source: bytes | None = None
+
+    @staticmethod
+    def builder(
+        name: str = "mechanism", gravity: Sequence[object] = (0, 0, "-9.81")
+    ) -> MechanismBuilder:
+        """Return an empty builder whose methods speak the vocabulary of the native file."""
+        # The builder makes mechanisms, so it imports this file; hence the late import.
+        from chainform.mechanism.builder import MechanismBuilder
+
+        return MechanismBuilder(name, gravity)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the coordinates in the order of q."""
+        return tuple(record.name for record in self.coordinate_records)
+
+    @property
+    def nq(self) -> int:
+        """The length of q."""
+        return len(self.coordinate_records)
+
+    @property
+    def nv(self) -> int:
+        """The length of qd, qdd and tau; equal to `nq` while every coordinate is a scalar one."""
+        return len(self.coordinate_records)
+
+    @property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For each segment the indices of the segments it carries, in growing order."""
+        rows: list[list[int]] = [[] for _ in self.segments]
+        for index, segment in enumerate(self.segments):
+            if segment.parent != GROUND:
+                rows[segment.parent].append(index)
+        return tuple(tuple(row) for row in rows)
+
+    def path_to(self, segment: int) -> tuple[int, ...]:
+        """Return the segments from the base to `segment`, both ends included; () for the ground."""
+        path: list[int] = []
+        while segment != GROUND:
+            path.append(segment)
+            segment = self.segments[segment].parent
+        return tuple(reversed(path))
+
+    def coordinate_index(self, name: str) -> int:
+        """Return the index into q of a coordinate given by its name or as `q1` ... `qn`.
+
+        A coordinate that bears such a name itself comes first.
+        """
+        names = self.coordinates
+        if name in names:
+            return names.index(name)
+        match = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
+        if match and int(match[1]) <= len(names):
+            return int(match[1]) - 1
+        raise ReadError(
+            f"there is no coordinate named {name!r}",
+            file=self.file,
+            element=self.name,
+            remedy=_names_remedy(name, names),
+        )
+
+    def permutation(self, names: Sequence[str]) -> NDArray[np.intp]:
+        """Return the index array p with `other = q[p]`, for a tool whose order is `names`.
+
+        With our order (a, b, c) and names = ["c", "a", "b"] the result is [2, 0, 1]: the tool's
+        vector of q = [1, 2, 3] is q[p] = [3, 1, 2]. The way back is `q = other[np.argsort(p)]`.
+        Rows and columns of a matrix follow as H[np.ix_(p, p)].
+        """
+        indices = [self.coordinate_index(name) for name in names]
+        if sorted(indices) != list(range(self.nq)):
+            raise ReadError(
+                f"{len(names)} names are not an order of the {self.nq} coordinates",
+                file=self.file,
+                element=self.name,
+                remedy="give each of these names once: " + ", ".join(self.coordinates),
+            )
+        return np.array(indices, dtype=np.intp)
+
+    def describe(self) -> Description:
+        """Return the mechanism as tables of plain text and numbers, for reports."""
+        from chainform.mechanism.describe import describe
+
+        return describe(self)
+
+
+def _names_remedy(name: str, names: Sequence[str]) -> str:
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return "the coordinates are " + ", ".join(names) if names else "the mechanism has none"

@@ -1,0 +1,185 @@
+"""The records a mechanism consists of.
+
+Every record is frozen. Lengths are in m, masses in kg, angles in rad, moments of inertia in kg m^2.
+A body frame has its origin at the joint that carries the body. `Rot(axis, q)` being the rotation
+by q about the axis, the frame of segment i stands at
+
+    R_i = R_parent rotation Rot(axis, q_i),  p_i = p_parent + R_parent position      (revolute)
+    R_i = R_parent rotation,  p_i = p_parent + R_parent (position + rotation axis q_i)  (prismatic)
+    R_i = R_parent rotation,  p_i = p_parent + R_parent position                         (fixed)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from chainform.expressions import Expression
+
+Number: TypeAlias = Fraction | Expression
+"""A known number, or an expression of the mechanism's parameters."""
+
+Vector3: TypeAlias = tuple[Number, Number, Number]
+Matrix3: TypeAlias = tuple[Vector3, Vector3, Vector3]
+Axis: TypeAlias = tuple[Fraction, Fraction, Fraction]
+Rotation: TypeAlias = tuple[Axis, Axis, Axis]
+
+GROUND = -1
+"""The index that stands for the ground (the base body) where a segment is expected."""
+
+ZERO = Fraction(0)
+ONE = Fraction(1)
+ZERO_VECTOR: Axis = (ZERO, ZERO, ZERO)
+IDENTITY: Rotation = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
+ZERO_MATRIX: Rotation = (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR)
+
+
+class JointKind(StrEnum):
+    """The elementary joints; joints of several freedoms are chains of them."""
+
+    REVOLUTE = "revolute"
+    PRISMATIC = "prismatic"
+    FIXED = "fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A quantity that is constant during motion, bound to a number or free (`value` is None)."""
+
+    name: str
+    value: Fraction | None = None
+    unit: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The range of a coordinate (rad or m), its greatest rate and its greatest effort."""
+
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    velocity: Fraction | None = None
+    effort: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """Joint friction: viscous (effort per rate) and Coulomb (constant, against the motion)."""
+
+    viscous: Number = ZERO
+    coulomb: Number = ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A connection of one freedom or none.
+
+    `axis` is an exactly unit rational vector in the body frame (it has the same components on the
+    parent side, before the motion); for a fixed joint it is without meaning. `rotor_inertia`
+    (kg m^2 or kg) is that of the motor before the gear, `gear_ratio` motor rate over joint rate.
+    """
+
+    name: str
+    kind: JointKind
+    axis: Axis = (ZERO, ZERO, ONE)
+    limits: Limits | None = None
+    friction: Friction | None = None
+    rotor_inertia: Number = ZERO
+    gear_ratio: Number = ONE
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Mass, mass centre seen from the joint, and inertia about the mass centre, in body axes."""
+
+    mass: Number = ZERO
+    com: Vector3 = ZERO_VECTOR
+    inertia: Matrix3 = ZERO_MATRIX
+
+    @property
+    def is_massless(self) -> bool:
+        """Tell whether mass and inertia are the number zero, so that the body has no dynamics."""
+        return self.mass == ZERO and all(entry == ZERO for row in self.inertia for entry in row)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One joint and the body it carries: the node of the tree.
+
+    `parent` is the index of an earlier segment or GROUND. `position` is the joint origin in the
+    parent frame and `rotation` turns components in the body frame into components in the parent
+    frame, both at zero coordinate. `coordinate` is the index into q, None for a fixed joint.
+    """
+
+    name: str
+    parent: int
+    joint: Joint
+    position: Vector3 = ZERO_VECTOR
+    rotation: Rotation = IDENTITY
+    body: Body = Body()
+    coordinate: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """A generalised coordinate: its name and the index of the segment it moves."""
+
+    name: str
+    segment: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A point (m) and a frame on a segment or on the ground, in the axes of that body."""
+
+    segment: int
+    point: Vector3 = ZERO_VECTOR
+    rotation: Rotation = IDENTITY
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A closure: two points (three equations) or two frames (six equations) that must coincide.
+
+    `closing` lies on the body that closes the loop, `target` on the body it is closed against.
+    `basic` holds the indices of the coordinates chosen as independent, None when not chosen.
+    """
+
+    name: str
+    kind: Literal["point", "frame"]
+    closing: Attachment
+    target: Attachment
+    basic: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BaseMotion:
+    """The given motion of the base body (the ground), world axes, for the origin of its frame.
+
+    `rotation` turns base components into world components. Velocities are in m/s and rad/s,
+    accelerations in m/s^2 and rad/s^2; all are zero for a base at rest.
+    """
+
+    position: Vector3 = ZERO_VECTOR
+    rotation: Rotation = IDENTITY
+    velocity: Vector3 = ZERO_VECTOR
+    angular_velocity: Vector3 = ZERO_VECTOR
+    acceleration: Vector3 = ZERO_VECTOR
+    angular_acceleration: Vector3 = ZERO_VECTOR
+
+    @property
+    def is_moving(self) -> bool:
+        """Tell whether any velocity or acceleration differs from the number zero."""
+        motions = (getattr(self, field.name) for field in fields(self)[2:])
+        return any(component != ZERO for motion in motions for component in motion)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the user should know about a mechanism that was read: not an error."""
+
+    level: Literal["note", "warning"]
+    element: str
+    text: str

@@ -17,7 +17,7 @@ front where they differ. A line that begins with # is a comment.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from math import prod
 
@@ -31,12 +31,12 @@ from chainform.graph.types import CALL_NUMBER, GROUPS, Block
 HEADER = "chainform graph 1"
 
 
-def graph_text(graph: Graph) -> str:
-    """Return the whole graph as text."""
-    return "\n".join(_lines(graph)) + "\n"
+def graph_text(graph: Graph, outputs: Collection[str] | None = None) -> str:
+    """Return the whole graph as text, with all outputs or those named."""
+    return "\n".join(_lines(graph, outputs)) + "\n"
 
 
-def _lines(graph: Graph) -> Iterator[str]:
+def _lines(graph: Graph, outputs: Collection[str] | None) -> Iterator[str]:
     yield HEADER
     for v, name in enumerate(graph.names):
         given = graph.inputs.get(v)
@@ -49,7 +49,8 @@ def _lines(graph: Graph) -> Iterator[str]:
         yield f"alias {name} = {graph.names[v]}"
     for word, blocks in (("quantity", graph.quantities), ("output", graph.outputs)):
         for block in blocks.values():
-            yield f"{word} {block.name} {_block_text(graph, block)}"
+            if word == "quantity" or outputs is None or block.name in outputs:
+                yield f"{word} {block.name} {_block_text(graph, block)}"
 
 
 def _block_text(graph: Graph, block: Block) -> str:

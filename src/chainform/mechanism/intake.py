@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import Literal, TypeAlias, cast
+from typing import Literal
 
 from chainform.errors import ReadError
-from chainform.expressions import (
-    Apply,
-    Binary,
-    Constant,
-    Expression,
-    Negate,
-    Symbol,
-    fraction_of_decimal,
-    parse,
-    symbols_of,
-    value_of,
-)
-from chainform.expressions import Number as NumberExpression
+from chainform.expressions import symbols_of, value_of
 from chainform.mechanism.exact import (
     exact_axis,
     exact_quaternion,
     exact_rotation,
     rotation_of_angles,
 )
+from chainform.mechanism.numbers import number_of, within_range
 from chainform.mechanism.tables import kind_of, list_of
 from chainform.mechanism.types import (
     IDENTITY,
-    ZERO,
     ZERO_VECTOR,
     Axis,
     Matrix3,
@@ -44,14 +30,18 @@ from chainform.mechanism.types import (
     Vector3,
 )
 
-NumberLike: TypeAlias = int | float | str | Fraction | Decimal | Expression
-"""What is accepted as a number; a text is a decimal or an expression of parameters."""
-
-GREATEST = Fraction(2) ** 1023
-"""Numbers at or beyond this size have no double and are refused."""
-
 _AXES = {"x": 0, "y": 1, "z": 2}
-_EXPRESSIONS = (NumberExpression, Constant, Symbol, Negate, Binary, Apply)
+
+
+@contextmanager
+def located(file: str | None, where: str) -> Generator[None]:
+    """Add the file and the element to a ReadError that does not know them yet."""
+    try:
+        yield
+    except ReadError as error:
+        error.file = error.file or file
+        error.element = error.element or where
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,97 +203,7 @@ class Intake:
         return start + "declare it under parameters, or write a number"
 
 
-class located:  # noqa: N801 - used as a statement: `with located(file, where):`
-    """Add the file and the element to a ReadError that does not know them yet."""
-
-    def __init__(self, file: str | None, where: str) -> None:
-        self.file = file
-        self.where = where
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ReadError):
-            error.file = error.file or self.file
-            error.element = error.element or self.where
-
-
-def number_of(value: object) -> Number:
-    """Return the exact number or the expression that `value` stands for.
-
-    A float means the shortest decimal that gives it, so 0.1 is one tenth. An expression without
-    names becomes a number at once.
-    """
-    if isinstance(value, _EXPRESSIONS):
-        expression = value
-    elif isinstance(value, str):
-        expression = parse(value)
-    else:
-        return within_range(_plain_number(value))
-    return expression if symbols_of(expression) else within_range(value_of(expression))
-
-
-def _plain_number(value: object) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
-        raise ReadError(
-            f"expected a number, got {kind_of(value)}",
-            remedy="write a number, or an expression of parameters in quotation marks",
-        )
-    if isinstance(value, numbers.Integral):
-        return Fraction(int(value))
-    if not math.isfinite(value):
-        raise ReadError("expected a number, got one that is not finite", remedy="correct it")
-    # A float means its shortest decimal; float() first, since numpy's repr differs from Python's.
-    return fraction_of_decimal(str(value) if isinstance(value, Decimal) else repr(float(value)))
-
-
-def within_range(value: Fraction) -> Fraction:
-    """Return `value`, or raise ReadError when it lies beyond the range of doubles."""
-    if abs(value) < GREATEST:
-        return value
-    raise ReadError(
-        "the number is beyond the range of double arithmetic", remedy="use a smaller number"
-    )
-
-
 def _plain(value: object) -> object:
     """Return an array of numpy as nested lists, and everything else as it is."""
     tolist = getattr(value, "tolist", None)
-    return cast(object, tolist()) if callable(tolist) else value
-
-
-def product_of_ratio(value: Number, factor: Fraction) -> Number:
-    """Return `value` times a number, folding what is known."""
-    if isinstance(value, Fraction):
-        return value * factor
-    if factor in (0, 1):
-        return value if factor else ZERO
-    return Negate(value) if factor == -1 else Binary("*", NumberExpression(factor), value)
-
-
-def difference(a: Number, b: Number) -> Number:
-    """Return a - b, folding what is known."""
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return a - b
-    if b == ZERO:
-        return a
-    if a == ZERO:
-        return product_of_ratio(b, Fraction(-1))
-    return Binary("-", expression_of(a), expression_of(b))
-
-
-def sum_of(a: Number, b: Number) -> Number:
-    """Return a + b, folding what is known."""
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return a + b
-    if ZERO in (a, b):
-        return a if b == ZERO else b
-    return Binary("+", expression_of(a), expression_of(b))
-
-
-def expression_of(value: Number) -> Expression:
-    """Return `value` as an expression."""
-    return NumberExpression(value) if isinstance(value, Fraction) else value
+    return tolist() if callable(tolist) else value

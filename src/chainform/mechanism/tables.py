@@ -141,4 +141,4 @@ def kind_of(value: object) -> str:
         return "a table"
     if isinstance(value, int | float):
         return "a number"
-    return f"a {type(cast(object, value)).__name__}"
+    return f"a {type(value).__name__}"

@@ -1,0 +1,74 @@
+# Everything a person or a machine runs here; `make help` lists it.
+
+PYTHON ?= python3
+WORKERS ?= 2
+PYTEST_ARGS ?=
+UV_VERSION := 0.13.7
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+UV := .venv-lock/bin/uv
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade) pyproject.toml
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-gpu check format lock docs clean setup
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: $(VENV)/.core  ## derive and show a first model
+	$(BIN)/python examples/demo.py
+
+test: setup $(VENV)/.dev  ## run the tests, all but those that need a GPU
+	@echo "GPU tests are left out; run them with 'make test-gpu'."
+	$(BIN)/pytest -n $(WORKERS) -m "not gpu" $(PYTEST_ARGS)
+
+test-gpu: setup $(VENV)/.dev  ## run the tests that need a GPU
+	$(BIN)/pytest -m gpu $(PYTEST_ARGS)
+
+check: $(VENV)/.dev  ## formatting, lint, types and imports between rooms
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## format the sources and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.dev  ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+lock: $(UV)  ## regenerate both lock files (UPGRADE=1 takes the newest versions)
+	$(COMPILE) --group build --group dev --output-file requirements.lock
+	$(COMPILE) --group build --constraint requirements.lock --output-file requirements-core.lock
+
+clean:  ## remove everything that was made here
+	rm -rf $(VENV) .venv-lock site build dist
+	rm -rf .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup:
+	@PYTHON="$(PYTHON)" tools/setup.sh
+
+# Two stages of one environment: the core runs the package, the rest is added for development. A
+# changed lock or pyproject.toml starts from an empty environment, so that nothing stale stays.
+$(VENV)/.core: pyproject.toml requirements-core.lock requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "chainform needs Python 3.11 or newer; choose it with: make PYTHON=python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install --quiet --require-hashes -r requirements-core.lock
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(PIP) install --quiet --require-hashes -r requirements.lock
+	@touch $@
+
+$(UV): Makefile
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/python -m pip --disable-pip-version-check install --quiet uv==$(UV_VERSION)
+	@touch $@

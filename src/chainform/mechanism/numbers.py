@@ -1,0 +1,108 @@
+"""Exact numbers and expressions of parameters, as the records of a mechanism hold them."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from chainform.errors import ReadError
+from chainform.expressions import (
+    Apply,
+    Binary,
+    Constant,
+    Expression,
+    Negate,
+    Symbol,
+    fraction_of_decimal,
+    parse,
+    symbols_of,
+    value_of,
+)
+from chainform.expressions import Number as NumberExpression
+from chainform.mechanism.tables import kind_of
+from chainform.mechanism.types import ZERO, Number
+
+NumberLike: TypeAlias = int | float | str | Fraction | Decimal | Expression
+"""What is accepted as a number; a text is a decimal or an expression of parameters."""
+
+GREATEST = Fraction(2) ** 1023
+"""Numbers at or beyond this size have no double and are refused."""
+
+_EXPRESSIONS = (NumberExpression, Constant, Symbol, Negate, Binary, Apply)
+
+
+def number_of(value: object) -> Number:
+    """Return the exact number or the expression that `value` stands for.
+
+    A float means the shortest decimal that gives it, so 0.1 is one tenth. An expression without
+    names becomes a number at once.
+    """
+    if isinstance(value, _EXPRESSIONS):
+        expression = value
+    elif isinstance(value, str):
+        expression = parse(value)
+    else:
+        return within_range(_plain_number(value))
+    return expression if symbols_of(expression) else within_range(value_of(expression))
+
+
+def _plain_number(value: object) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
+        raise ReadError(
+            f"expected a number, got {kind_of(value)}",
+            remedy="write a number, or an expression of parameters in quotation marks",
+        )
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
+    if not math.isfinite(value):
+        raise ReadError("expected a number, got one that is not finite", remedy="correct it")
+    # A float means its shortest decimal; float() first, since numpy's repr differs from Python's.
+    return fraction_of_decimal(str(value) if isinstance(value, Decimal) else repr(float(value)))
+
+
+def within_range(value: Fraction) -> Fraction:
+    """Return `value`, or raise ReadError when it lies beyond the range of doubles."""
+    if abs(value) < GREATEST:
+        return value
+    raise ReadError(
+        "the number is beyond the range of double arithmetic", remedy="use a smaller number"
+    )
+
+
+def product_of_ratio(value: Number, factor: Fraction) -> Number:
+    """Return `value` times a number, folding what is known."""
+    if isinstance(value, Fraction):
+        return value * factor
+    if factor in (0, 1):
+        return value if factor else ZERO
+    return Negate(value) if factor == -1 else Binary("*", NumberExpression(factor), value)
+
+
+def difference(a: Number, b: Number) -> Number:
+    """Return a - b, folding what is known."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a - b
+    if b == ZERO:
+        return a
+    if a == ZERO:
+        return product_of_ratio(b, Fraction(-1))
+    return Binary("-", expression_of(a), expression_of(b))
+
+
+def sum_of(a: Number, b: Number) -> Number:
+    """Return a + b, folding what is known."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a + b
+    if ZERO in (a, b):
+        return a if b == ZERO else b
+    return Binary("+", expression_of(a), expression_of(b))
+
+
+def expression_of(value: Number) -> Expression:
+    """Return `value` as an expression."""
+    return NumberExpression(value) if isinstance(value, Fraction) else value

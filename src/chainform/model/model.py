@@ -1,0 +1,120 @@
+"""A model: the graph of a mechanism's equations, with the mechanism it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.emitters import EMITTERS
+from chainform.errors import RunError
+from chainform.graph import Cost, Graph, cost, graph_text
+from chainform.mechanism import Mechanism
+from chainform.model.quantity import Quantity
+from chainform.model.states import evaluate_states
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Equations of motion as a computation graph.
+
+    `model["mass_matrix"]` is a quantity, `model.evaluate(q=...)` gives numbers,
+    `model.emit("python")` program text, `model.count()` the number of operations.
+    """
+
+    mechanism: Mechanism
+    graph: Graph
+    formulation: str
+    parameters: str | tuple[str, ...]
+    reduce: str
+    closure: str
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The quantities the model was derived for."""
+        return tuple(self.graph.outputs)
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The intermediate quantities that can be asked for by name: Q_1, e_1, r_2_1, ..."""
+        return tuple(self.graph.quantities)
+
+    @cached_property
+    def free_parameters(self) -> dict[str, Fraction | None]:
+        """The parameters that the graph leaves symbolic, with their default values."""
+        given = self.graph.inputs.values()
+        return {item.name: item.default for item in given if item.group == "parameter"}
+
+    def __repr__(self) -> str:
+        return f"Model({self.mechanism.name}, {self.formulation}: {', '.join(self.outputs)})"
+
+    def __str__(self) -> str:
+        return graph_text(self.graph)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.graph.outputs or name in self.graph.quantities or (
+            name in self.graph.numbers
+        )
+
+    def __getitem__(self, name: str) -> Quantity:
+        """Return an output or intermediate quantity, or one variable by its name (`H_1_2`)."""
+        if name in self.graph.outputs or name in self.graph.quantities:
+            block = self.graph.block(name)
+            variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
+            labels = np.asarray(block.labels, dtype=np.str_).reshape(block.shape)
+            return Quantity(name, self.graph, variables, labels, self.input_name)
+        if name in self.graph.numbers:
+            variable = np.asarray(self.graph.numbers[name], dtype=np.int64)
+            return Quantity(name, self.graph, variable, np.asarray(name), self.input_name)
+        known = [*self.graph.outputs, *self.graph.quantities, *self.graph.numbers]
+        close = get_close_matches(name, known, n=3)
+        raise RunError(
+            f"the model has no quantity {name}",
+            element=name,
+            remedy=f"did you mean {', '.join(close)}?" if close else f"derive it: outputs=[{name!r}]",
+        )
+
+    def input_name(self, name: str) -> str:
+        """Return the input that a coordinate's own name stands for; other names as they are."""
+        if name in self.mechanism.coordinates:
+            return f"q{self.mechanism.coordinate_index(name) + 1}"
+        return name
+
+    def count(self, outputs: Iterable[str] | None = None) -> Cost:
+        """Count the operations of all outputs, or of some."""
+        return cost(self.graph, None if outputs is None else list(outputs))
+
+    def emit(self, language: str, outputs: Sequence[str] | None = None) -> str:
+        """Return program text of the graph, one statement per variable."""
+        if language not in EMITTERS:
+            raise RunError(
+                f"there is no emitter for {language}",
+                element="emit",
+                remedy=f"choose one of {', '.join(EMITTERS)}",
+            )
+        return EMITTERS[language](self.graph, list(outputs or self.outputs))
+
+    def evaluate(
+        self,
+        q: Any = None,
+        qd: Any = None,
+        qdd: Any = None,
+        sigma: Any = None,
+        values: Mapping[str, Any] | None = None,
+        outputs: Sequence[str] | None = None,
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return outputs (all, or those named, or intermediate quantities) as numpy arrays.
+
+        q, qd and qdd have the shape (..., n), sigma (..., rows of the loops); the leading
+        dimensions are a batch and broadcast. A mapping from coordinate names is accepted in
+        place of an array. `values` gives parameters, each a number or an array of the batch.
+        """
+        states = {"q": q, "qd": qd, "qdd": qdd, "sigma": sigma}
+        given = {group: state for group, state in states.items() if state is not None}
+        return evaluate_states(self.graph, self.mechanism, given, values or {}, outputs)

@@ -1,0 +1,148 @@
+"""Numbers for a model: check what is given, lay it out, evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.graph import Graph, Input, Plan
+from chainform.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+def evaluate_states(
+    graph: Graph,
+    mechanism: Mechanism,
+    states: Mapping[str, Any],
+    values: Mapping[str, Any],
+    outputs: Sequence[str] | None,
+) -> dict[str, Array]:
+    """Return the named outputs for one state or a batch of states."""
+    names = list(graph.outputs if outputs is None else outputs)
+    blocks = {name: _block(graph, name) for name in names}
+    wanted = graph.output_variables(names)
+    plan = Plan(graph, wanted)
+    arrays = {group: _state(mechanism, graph, group, given) for group, given in states.items()}
+    parameters = {name: _number(name, given) for name, given in values.items()}
+    _refuse_unknown(graph, parameters)
+    batch = _batch_shape(arrays, parameters)
+    inputs = {
+        v: _column(graph.inputs[v], arrays, parameters, batch) for v in plan.inputs
+    }
+    size = int(np.prod(batch, dtype=np.int64))
+    results = plan.run(inputs, size)
+    place = {int(v): row for row, v in enumerate(wanted)}
+    return {
+        name: _shaped(results[[place[v] for v in block.variables]], batch, block.shape)
+        for name, block in blocks.items()
+    }
+
+
+def _block(graph: Graph, name: str) -> Any:
+    try:
+        return graph.block(name)
+    except KeyError:
+        raise RunError(
+            f"the model has no output {name}",
+            element=name,
+            remedy=f"choose among {', '.join(graph.outputs)} and the model's quantities",
+        ) from None
+
+
+def _shaped(rows: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    return np.ascontiguousarray(rows.T).reshape((*batch, *shape))
+
+
+def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
+    """Return q, qd, qdd or sigma as an array whose last dimension has the right length."""
+    length = _length(mechanism, graph, group)
+    if isinstance(given, Mapping):
+        given = _from_names(mechanism, group, given, length)
+    array = _number(group, given)
+    if array.ndim == 0 or array.shape[-1] != length:
+        raise RunError(
+            f"{group} has the shape {array.shape}, its last dimension must be {length}",
+            element=group,
+            remedy=f"the order of coordinates is {', '.join(mechanism.coordinates)}"
+            if group != "sigma"
+            else "sigma has 6 entries for each frame loop and 3 for each point loop",
+        )
+    return array
+
+
+def _length(mechanism: Mechanism, graph: Graph, group: str) -> int:
+    if group == "q":
+        return mechanism.nq
+    if group == "sigma":
+        return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
+    return mechanism.nv
+
+
+def _from_names(mechanism: Mechanism, group: str, given: Mapping[str, Any], length: int) -> Any:
+    places = {mechanism.coordinate_index(name): value for name, value in given.items()}
+    missing = [mechanism.coordinates[i] for i in range(length) if i not in places]
+    if missing:
+        raise RunError(f"{group} has no value for {', '.join(missing)}", element=group)
+    return np.stack(np.broadcast_arrays(*(places[i] for i in range(length))), axis=-1)
+
+
+def _number(name: str, given: Any) -> Array:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise RunError(f"{name} is not a number or an array of numbers: {problem}", element=name) from None
+
+
+def _refuse_unknown(graph: Graph, parameters: Mapping[str, Array]) -> None:
+    free = [item.name for item in graph.inputs.values() if item.group == "parameter"]
+    for name in parameters:
+        if name not in free:
+            raise RunError(
+                f"{name} is not a free parameter of this model",
+                element=name,
+                remedy=f"free are {', '.join(free)}" if free else "every parameter is a number "
+                "here; derive with parameters='symbolic' or a list of names to keep some free",
+            )
+
+
+def _batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:
+    shapes = [array.shape[:-1] for array in arrays.values()]
+    shapes += [array.shape for array in parameters.values()]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(
+            [f"{group} {array.shape}" for group, array in arrays.items()]
+            + [f"{name} {array.shape}" for name, array in parameters.items()]
+        )
+        raise RunError(f"the batch dimensions do not fit together: {listed}") from None
+
+
+def _column(
+    given: Input, arrays: Mapping[str, Array], parameters: Mapping[str, Array], batch: tuple[int, ...]
+) -> Array | float:
+    """Return the values of one input, one per state, or a single number for all of them."""
+    if given.group == "parameter":
+        if given.name not in parameters:
+            if given.default is None:
+                raise RunError(
+                    f"no value is given for the free parameter {given.name}",
+                    element=given.name,
+                    remedy=f"values={{{given.name!r}: ...}}",
+                )
+            return float(given.default)
+        values = parameters[given.name]
+    elif given.group not in arrays:
+        raise RunError(
+            f"{given.group} is needed for these outputs and was not given",
+            element=given.group,
+            remedy=f"{given.group}=[...], or ask for outputs that do not depend on it",
+        )
+    else:
+        values = arrays[given.group][..., given.index]
+    return np.broadcast_to(values, batch).reshape(-1) if values.ndim else float(values)

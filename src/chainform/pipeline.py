@@ -1,0 +1,85 @@
+"""The corridor: from a mechanism to its model, every step in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from os import PathLike
+
+from chainform.errors import DeriveError
+from chainform.formulations import FORMULATIONS, Formulation
+from chainform.mechanism import Mechanism, parametrise
+from chainform.model import Model
+from chainform.readers import read
+
+OUTPUTS = ("mass_matrix", "coriolis", "gravity", "inverse_dynamics")
+"""What is derived when nothing is asked for."""
+
+EFFORTS = ("none",)
+"""What `reduce=` may say."""
+
+CLOSURES = ("complete", "basic")
+
+
+def derive(
+    mechanism: Mechanism | str | PathLike[str],
+    outputs: Sequence[str] = OUTPUTS,
+    *,
+    formulation: str = "closed_form",
+    parameters: str | Sequence[str] = "numeric",
+    reduce: str = "none",
+    closure: str = "complete",
+) -> Model:
+    """Return the model of a mechanism (or of the file that describes it).
+
+    `outputs` names the quantities wanted, `formulation` the method. `parameters` is "numeric",
+    "symbolic" or a list of name patterns to keep free. `closure` says how the reactions of
+    closed loops enter inverse dynamics: "complete" by virtual work on every joint of the loop,
+    "basic" on the basic joints only, as in paper 000.
+    """
+    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    method = _formulation(formulation)
+    wanted = _outputs(method, outputs)
+    _choice("reduce", reduce, EFFORTS)
+    _choice("closure", closure, CLOSURES)
+    settled = parametrise(source, parameters)
+    graph = method.build(settled, wanted, closure)
+    kept = parameters if isinstance(parameters, str) else tuple(parameters)
+    return Model(source, graph, method.name, kept, reduce, closure)
+
+
+def available_outputs(mechanism: Mechanism, formulation: str = "closed_form") -> tuple[str, ...]:
+    """Return every output that a formulation can give for a mechanism."""
+    outputs = _formulation(formulation).outputs
+    return tuple(o for o in outputs if mechanism.loops or not o.startswith("closure"))
+
+
+def _formulation(name: str) -> Formulation:
+    _choice("formulation", name, tuple(FORMULATIONS))
+    return FORMULATIONS[name]
+
+
+def _outputs(method: Formulation, outputs: Sequence[str]) -> list[str]:
+    if isinstance(outputs, str):
+        outputs = [outputs]
+    for output in outputs:
+        if output not in method.outputs:
+            raise _refusal("output", output, method.outputs, f" of {method.name}")
+    if not outputs:
+        raise DeriveError("no outputs were asked for", remedy=f"choose from {', '.join(method.outputs)}")
+    return list(dict.fromkeys(outputs))
+
+
+def _choice(what: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise _refusal(what, value, choices)
+
+
+def _refusal(what: str, value: object, choices: Sequence[str], of: str = "") -> DeriveError:
+    close = get_close_matches(str(value), choices, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return DeriveError(
+        f"{value} is not a choice{of} for {what}",
+        element=what,
+        remedy=f"{hint}choices are {', '.join(choices)}",
+    )

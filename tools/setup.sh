@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Sees to it that the machine has what `make test` needs. On Debian, as root, what is missing is
+# installed; anywhere else it is named and the script fails.
+set -euo pipefail
+
+PYTHON=${PYTHON:-python3}
+
+# what is needed | Debian package | command that succeeds when it is there
+requirements() {
+  cat <<TABLE
+git|git|command -v git
+make|make|command -v make
+Python 3.11 or newer|python3|$PYTHON -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+the Python modules venv and ensurepip|python3-venv|$PYTHON -c 'import venv, ensurepip'
+TABLE
+}
+
+# Prints the rows of the table whose command fails.
+missing() {
+  local what package probe
+  while IFS='|' read -r what package probe; do
+    bash -c "$probe" >/dev/null 2>&1 </dev/null || printf '%s|%s\n' "$what" "$package"
+  done < <(requirements)
+}
+
+is_debian_root() {
+  [ "$(id -u)" -eq 0 ] && [ -f /etc/debian_version ] && command -v apt-get >/dev/null
+}
+
+rows=$(missing)
+[ -n "$rows" ] || exit 0
+
+if is_debian_root; then
+  mapfile -t packages < <(cut -d'|' -f2 <<<"$rows" | sort -u)
+  echo "Installing: ${packages[*]}"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}"
+  rows=$(missing)
+  [ -n "$rows" ] || exit 0
+fi
+
+{
+  echo "Missing on this machine:"
+  while IFS='|' read -r what package; do
+    echo "  $what (Debian package: $package)"
+  done <<<"$rows"
+} >&2
+exit 1

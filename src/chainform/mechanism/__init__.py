@@ -1,6 +1,12 @@
 """Mechanisms: segments, joints, bodies, coordinates, parameters, loops, and the rules they obey."""
 
-from chainform.mechanism.mechanism import DEFAULT_GRAVITY, Mechanism
+from chainform.mechanism.builder import MechanismBuilder
+from chainform.mechanism.closing import closed_pose
+from chainform.mechanism.describe import Description
+from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
+from chainform.mechanism.numbers import NumberLike
+from chainform.mechanism.parametrise import automatic_parameters, parametrise
+from chainform.mechanism.pose import Poses, poses_of
 from chainform.mechanism.types import (
     GROUND,
     IDENTITY,
@@ -28,6 +34,7 @@ from chainform.mechanism.types import (
 )
 
 __all__ = [
+    "AT_REST",
     "DEFAULT_GRAVITY",
     "GROUND",
     "IDENTITY",
@@ -40,6 +47,7 @@ __all__ = [
     "BaseMotion",
     "Body",
     "Coordinate",
+    "Description",
     "Friction",
     "Joint",
     "JointKind",
@@ -47,10 +55,17 @@ __all__ = [
     "Loop",
     "Matrix3",
     "Mechanism",
+    "MechanismBuilder",
     "Note",
     "Number",
+    "NumberLike",
     "Parameter",
+    "Poses",
     "Rotation",
     "Segment",
     "Vector3",
+    "automatic_parameters",
+    "closed_pose",
+    "parametrise",
+    "poses_of",
 ]

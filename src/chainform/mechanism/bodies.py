@@ -21,7 +21,7 @@ def body_from(mass: object, com: object, inertia: object, intake: Intake, where:
     if value is not None and value < 0:
         raise intake.error("the mass is negative", f"{where}, mass", "give a mass of at least zero")
     tensor = _inertia_from(inertia, intake, f"{where}, inertia")
-    _warn_of_moments(tensor, intake, f"{where}, inertia")
+    _warn_of_moments(tensor, value != 0, intake, f"{where}, inertia")
     return Body(checked_mass, intake.vector(com, f"{where}, com"), tensor)
 
 
@@ -70,12 +70,16 @@ def _mirrored(
             "write the same entry in both places, or a table {xx=, xy=, xz=, yy=, yz=, zz=}",
         )
     intake.note(where, f"entries {i + 1},{k + 1} and {k + 1},{i + 1} were made equal")
-    both = isinstance(upper, Fraction) and isinstance(lower, Fraction)
-    return (upper + lower) / 2 if both else upper
+    if isinstance(upper, Fraction) and isinstance(lower, Fraction):
+        return (upper + lower) / 2
+    return upper
 
 
-def _warn_of_moments(matrix: Matrix3, intake: Intake, where: str) -> None:
-    """Warn when the principal moments are negative or one exceeds the sum of the others."""
+def _warn_of_moments(matrix: Matrix3, has_mass: bool, intake: Intake, where: str) -> None:
+    """Warn when the principal moments are negative or one exceeds the sum of the others.
+
+    A massless body with inertia stands for a rotor or a gear and may have a single moment.
+    """
     values = [[intake.known(entry, where) for entry in row] for row in matrix]
     numbers = [value for row in values for value in row if value is not None]
     if len(numbers) < 9 or not any(numbers):
@@ -86,6 +90,6 @@ def _warn_of_moments(matrix: Matrix3, intake: Intake, where: str) -> None:
     shown = ", ".join(f"{moment * float(size):.6g}" for moment in moments)
     if moments[0] < -1e-9:
         intake.note(where, f"the principal moments {shown} are not all positive", "warning")
-    elif moments[2] > (moments[0] + moments[1]) * (1 + 1e-9) + 1e-12:
+    elif has_mass and moments[2] > (moments[0] + moments[1]) * (1 + 1e-9) + 1e-12:
         text = f"the principal moments {shown} cannot belong to a body: one exceeds the sum"
         intake.note(where, text + " of the others", "warning")

@@ -103,13 +103,7 @@ class Intake:
 
     def vector(self, value: object, where: str) -> Vector3:
         """Return three numbers; nothing given means zero."""
-        if value is None:
-            return ZERO_VECTOR
-        x, y, z = (
-            self.number(entry, f"{where}[{index}]")
-            for index, entry in enumerate(self.entries(value, 3, where), 1)
-        )
-        return (x, y, z)
+        return ZERO_VECTOR if value is None else self._three_numbers(value, where)
 
     def known_vector(self, value: object, where: str) -> Axis:
         """Return three known numbers."""
@@ -130,7 +124,7 @@ class Intake:
     def matrix(self, value: object, where: str) -> Matrix3:
         """Return three rows of three numbers."""
         rows = self.entries(value, 3, where)
-        a, b, c = (self.vector(row, f"{where}[{index}]") for index, row in enumerate(rows, 1))
+        a, b, c = (self._three_numbers(row, f"{where}[{k}]") for k, row in enumerate(rows, 1))
         return (a, b, c)
 
     def axis(self, value: object, where: str) -> Axis:
@@ -184,6 +178,13 @@ class Intake:
             remedy = "use 1 to 200 printable characters without spaces around them"
             raise self.error(f"{value[:40]!r} cannot be a name", where, remedy)
         return value
+
+    def _three_numbers(self, value: object, where: str) -> Vector3:
+        x, y, z = (
+            self.number(entry, f"{where}[{index}]")
+            for index, entry in enumerate(self.entries(value, 3, where), 1)
+        )
+        return (x, y, z)
 
     def _known_matrix(self, value: object, where: str) -> Rotation:
         rows = self.entries(value, 3, where)

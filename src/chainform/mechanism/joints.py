@@ -67,7 +67,7 @@ def _check_given(
     for field in ("axis", "axes", "euler"):
         is_given = getattr(geometry, field) is not None
         if field == wanted and field != "euler" and not is_given:
-            remedy = "give it, for instance axis = [0, 0, 1]" if field == "axis" else "give two axes"
+            remedy = "write axis = [0, 0, 1]" if field == "axis" else "write axes = ['x', 'y']"
             raise intake.error(f"a {name} joint needs {field!r}", where, remedy)
         if is_given and field != wanted and name != "fixed":
             remedy = f"remove {field!r}" + (f"; it needs {wanted!r}" if wanted else "")

@@ -6,12 +6,13 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from fractions import Fraction
 
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.segments import Piece
 from chainform.mechanism.specification import SegmentSpecification
 from chainform.mechanism.tables import kind_of
-from chainform.mechanism.types import GROUND, Coordinate, JointKind, Segment
+from chainform.mechanism.types import GROUND, Coordinate, Segment
 
 GROUND_NAME = "ground"
 
@@ -27,7 +28,7 @@ class Register:
         """Return the place of the segment called by name or id, GROUND for 0 and `ground`."""
         if isinstance(reference, str):
             return self._find_name(reference, intake, where)
-        if isinstance(reference, bool) or reference is None or isinstance(reference, list | dict):
+        if isinstance(reference, bool) or not isinstance(reference, int | float | Fraction):
             remedy = "give its name, its id, or 0 for the ground"
             raise intake.error(f"expected a segment, got {kind_of(reference)}", where, remedy)
         number = intake.integer(reference, where)
@@ -57,13 +58,20 @@ def names_of(said: Sequence[SegmentSpecification], intake: Intake) -> list[str]:
         where = f"segment {number}"
         name = specification.name
         names.append(f"body{number}" if name is None else intake.text(name, f"{where}, name"))
-    for number, name in enumerate(names):
-        if name == GROUND_NAME:
-            raise intake.error("a segment cannot be named 'ground'", f"segment {name!r}", "rename it")
-        if name in names[:number]:
-            remedy = "give each segment a name of its own"
-            raise intake.error("the name is used twice", f"segment {name!r}", remedy)
+    if GROUND_NAME in names:
+        raise intake.error("a segment cannot have this name", "segment 'ground'", "rename it")
+    check_distinct(names, "segment", intake)
     return names
+
+
+def check_distinct(names: Sequence[str], kind: str, intake: Intake) -> None:
+    """Raise ReadError for a name that occurs twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            remedy = f"give each {kind} a name of its own"
+            raise intake.error("the name is used twice", f"{kind} {name!r}", remedy)
+        seen.add(name)
 
 
 def register_of(
@@ -94,8 +102,9 @@ def parents_of(
     """
     roots = [place for place, specification in enumerate(said) if specification.parent is None]
     if len(roots) > 1:
+        some = ", ".join(names[place] for place in roots[:5])
         raise intake.error(
-            "several roots: no parent is given for " + ", ".join(names[place] for place in roots[:5]),
+            f"several roots: no parent is given for {some}",
             f"segment {names[roots[1]]!r}, parent",
             "give their parents; a segment that stands on the ground has parent = 'ground'",
         )
@@ -120,10 +129,10 @@ def parents_first(parents: Sequence[int], names: Sequence[str], intake: Intake) 
         for child in children[place]:
             heapq.heappush(ready, child)
     if len(order) < len(parents):
-        circle = " -> ".join(names[place] for place in _circle(parents, set(order)))
+        circle = [names[place] for place in _circle(parents, set(order))]
         raise intake.error(
-            f"the parents form a circle: {circle}",
-            f"segment {names[_circle(parents, set(order))[0]]!r}, parent",
+            f"the parents form a circle: {' -> '.join(circle[:20])}",
+            f"segment {circle[0]!r}, parent",
             "attach one of them to the ground; describe a closed chain by a loop",
         )
     if order != sorted(order):
@@ -134,11 +143,12 @@ def parents_first(parents: Sequence[int], names: Sequence[str], intake: Intake) 
 def _circle(parents: Sequence[int], placed: set[int]) -> list[int]:
     """Return one circle of parents among the places that could not be numbered."""
     place = next(place for place in range(len(parents)) if place not in placed)
-    seen: list[int] = []
+    seen: dict[int, None] = {}
     while place not in seen:
-        seen.append(place)
+        seen[place] = None
         place = parents[place]
-    return [*seen[seen.index(place) :], place]
+    path = list(seen)
+    return [*path[path.index(place) :], place]
 
 
 def with_coordinates(
@@ -148,7 +158,7 @@ def with_coordinates(
 
     The order is that of `dof` where the file gives it, else the order of the segments.
     """
-    moving = [k for k, piece in enumerate(pieces) if piece.segment.joint.kind is not JointKind.FIXED]
+    moving = [k for k, piece in enumerate(pieces) if piece.coordinate is not None]
     _check_dofs(pieces, moving, intake)
     if moving and pieces[moving[0]].dof is not None:
         moving.sort(key=lambda k: pieces[k].dof or 0)
@@ -170,8 +180,11 @@ def _check_dofs(pieces: Sequence[Piece], moving: Sequence[int], intake: Intake) 
         name = pieces[moving[dofs.index(None)]].segment.name
         remedy = "give it for every moving joint, or for none"
         raise intake.error("dof is missing here but given elsewhere", f"segment {name!r}", remedy)
+    seen: set[int] = set()
     for place, dof in enumerate(given):
-        if not 1 <= dof <= len(given) or dof in given[:place]:
+        if 1 <= dof <= len(given) and dof not in seen:
+            seen.add(dof)
+        else:
             name = pieces[moving[place]].segment.name
             raise intake.error(
                 f"dof {dof} is out of range or used twice",
@@ -184,20 +197,13 @@ def _check_names(
     segments: Sequence[Segment], coordinates: Sequence[Coordinate], intake: Intake
 ) -> None:
     """Refuse names that occur twice or belong to a parameter; warn of a misleading q3."""
-    for kind, names in (
-        ("segment", [segment.name for segment in segments]),
-        ("coordinate", [coordinate.name for coordinate in coordinates]),
-    ):
-        seen: set[str] = set()
-        for name in names:
-            if name in seen:
-                remedy = "name joints differently, or give coordinates = [...]"
-                raise intake.error("the name is used twice", f"{kind} {name!r}", remedy)
-            seen.add(name)
+    check_distinct([segment.name for segment in segments], "segment", intake)
+    check_distinct([coordinate.name for coordinate in coordinates], "coordinate", intake)
     standing = {f"q{place}": place for place in range(1, len(coordinates) + 1)}
     for place, coordinate in enumerate(coordinates, 1):
         where = f"coordinate {coordinate.name!r}"
         if coordinate.name in intake.values:
             raise intake.error("a parameter has the same name", where, "rename one of them")
         if standing.get(coordinate.name, place) != place:
-            intake.note(where, f"the name suggests another place in q; it is number {place}", "warning")
+            text = f"the name suggests another place in q; it is number {place}"
+            intake.note(where, text, "warning")

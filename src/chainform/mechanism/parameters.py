@@ -70,10 +70,7 @@ def _remark(value: object, intake: Intake) -> str:
 
 def _resolved(given: Mapping[str, Number | None], intake: Intake) -> dict[str, Fraction | None]:
     """Return the value of every parameter, computing those that name others in turn."""
-    needs = {
-        name: frozenset[str]() if value is None or isinstance(value, Fraction) else symbols_of(value)
-        for name, value in given.items()
-    }
+    needs = {name: _names_in(value) for name, value in given.items()}
     _check_names(needs, intake)
     values: dict[str, Fraction | None] = {}
     for name in _order(needs, intake):
@@ -82,6 +79,10 @@ def _resolved(given: Mapping[str, Number | None], intake: Intake) -> dict[str, F
             value = _computed(name, value, values, intake)
         values[name] = value
     return values
+
+
+def _names_in(value: Number | None) -> frozenset[str]:
+    return frozenset() if value is None or isinstance(value, Fraction) else symbols_of(value)
 
 
 def _computed(

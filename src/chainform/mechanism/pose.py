@@ -67,9 +67,7 @@ class NumericTree:
         return Poses(rotations, positions)
 
 
-def numeric_tree(
-    mechanism: Mechanism, values: Mapping[str, Fraction] | None = None
-) -> NumericTree:
+def numeric_tree(mechanism: Mechanism, values: Mapping[str, Fraction] | None = None) -> NumericTree:
     """Return the geometry in doubles; `values` stand before the values of the parameters.
 
     A parameter without a value raises ReadError.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from fractions import Fraction
 from typing import cast
 
 from chainform.errors import ReadError
@@ -139,6 +140,6 @@ def kind_of(value: object) -> str:
         return "a list"
     if isinstance(value, Mapping):
         return "a table"
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Fraction):
         return "a number"
     return f"a {type(value).__name__}"

@@ -1,0 +1,102 @@
+"""Options that several commands share, and what they mean to the pipeline."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from chainform.cli.selection import output_of
+from chainform.mechanism import Mechanism
+from chainform.model import Model
+from chainform.pipeline import OUTPUTS, available_outputs, derive
+
+
+def add_file(parser: ArgumentParser) -> None:
+    """Add the mechanism file."""
+    parser.add_argument("file", metavar="FILE", help="the mechanism, a file that `read` takes")
+
+
+def add_outputs(parser: ArgumentParser, default: str) -> None:
+    """Add `--outputs`: names with commas or spaces between them, once or several times."""
+    parser.add_argument(
+        "--outputs",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        help="outputs, by name or letter: H mass_matrix, C coriolis, hG gravity, B closure, "
+        f"J closure_jacobian, tau inverse_dynamics (default: {default})",
+    )
+
+
+def add_method(parser: ArgumentParser) -> None:
+    """Add the options of `derive`. Those that are not given are left to the pipeline."""
+    group = parser.add_argument_group("how the equations are derived")
+    group.add_argument("--formulation", metavar="NAME", help="the method (default: closed_form)")
+    group.add_argument(
+        "--parameters",
+        metavar="CHOICE",
+        help="numeric (default), symbolic, or the names to keep free, such as 'm_*,g'",
+    )
+    group.add_argument("--reduce", metavar="EFFORT", help="how to simplify (default: none)")
+    group.add_argument(
+        "--closure",
+        metavar="KIND",
+        help="how the reactions of loops enter inverse dynamics: complete (default) or basic",
+    )
+
+
+def chosen_outputs(args: Namespace) -> list[str] | None:
+    """Return the outputs asked for by their full names, or None when the choice is left open."""
+    if args.outputs is None:
+        return None
+    return [output_of(name) for name in split_list(args.outputs)]
+
+
+def split_list(texts: Iterable[str]) -> list[str]:
+    """Return the items of texts in which commas or spaces separate them."""
+    return [item for text in texts for item in text.replace(",", " ").split()]
+
+
+def parameter_choice(text: str | None) -> str | list[str] | None:
+    """Return numeric or symbolic as it is, anything else as a list of patterns."""
+    if text is None or text in ("numeric", "symbolic"):
+        return text
+    return split_list([text])
+
+
+def all_outputs(mechanism: Mechanism, args: Namespace) -> tuple[str, ...]:
+    """Return every output that the chosen formulation gives for the mechanism."""
+    return available_outputs(mechanism, **_given(formulation=args.formulation))
+
+
+def derive_chosen(
+    mechanism: Mechanism,
+    args: Namespace,
+    outputs: Sequence[str] | None = None,
+    parameters: str | Sequence[str] | None = None,
+) -> Model:
+    """Derive a model as the options say; `parameters` speaks where they are silent."""
+    chosen = parameter_choice(args.parameters)
+    options = _given(
+        formulation=args.formulation,
+        parameters=parameters if chosen is None else chosen,
+        reduce=args.reduce,
+        closure=args.closure,
+    )
+    return derive(mechanism, OUTPUTS if outputs is None else outputs, **options)
+
+
+def method_document(model: Model) -> dict[str, Any]:
+    """Return how a model was derived, as the documents of all commands tell it."""
+    free = model.parameters if isinstance(model.parameters, str) else list(model.parameters)
+    return {
+        "formulation": model.formulation,
+        "parameters": free,
+        "reduce": model.reduce,
+        "closure": model.closure,
+    }
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,83 @@
+"""The zero pose by assembly: two triads, one on either side of a joint, are laid on one another.
+
+For joint i the triad on the parent side is (e0, a0, e0 x a0), a0 being the direction of the part of
+r_(parent,i) normal to e0; on the side of the body it is (e, a, e x a), a being opposite to the part
+of r_ii normal to e. At zero coordinate they coincide, so the chain is stretched. The r vectors
+point from the joint to the mass centre, of the parent and of the body (paper 000, eq. 1.6-1.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from chainform.expressions import exact_square_root
+from chainform.mechanism.exact import exact_rotation
+from chainform.mechanism.rational import (
+    add,
+    add_matrices,
+    apply,
+    cross,
+    dot,
+    multiply,
+    outer,
+    rotation_between,
+    scale,
+    scale_matrix,
+    square_root,
+)
+from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Rotation
+
+_COLLINEAR = Fraction(1, 10**24)
+"""The squared sine of the angle below which a vector counts as lying along the axis."""
+
+
+def assembled_rotation(
+    axis_in_parent: Axis, to_parent: Axis, axis: Axis, to_body: Axis
+) -> tuple[Rotation, str | None]:
+    """Return the rotation from body to parent axes at zero, and a remark where there was a choice.
+
+    `axis_in_parent` and `to_parent` (from the joint to the mass centre of the parent) are in parent
+    axes, `axis` and `to_body` (from the joint to the mass centre of the body) in body axes; both
+    axes have exactly unit length. When a vector lies along its axis, the same perpendicular is
+    taken on both sides, which makes the rotation the smallest one between the two axes.
+    """
+    n0 = normal_part(to_parent, axis_in_parent)
+    n = scale(normal_part(to_body, axis), Fraction(-1))
+    if ZERO_VECTOR in (n0, n):
+        remark = "axis and vector are collinear: the same perpendicular was chosen on both sides"
+        return rotation_between(axis, axis_in_parent), remark
+    return _between_triads(axis_in_parent, n0, axis, n)
+
+
+def normal_part(vector: Axis, axis: Axis) -> Axis:
+    """Return the part of `vector` normal to the unit vector `axis`, zero when it is negligible."""
+    part = add(vector, scale(axis, -dot(vector, axis)))
+    return ZERO_VECTOR if dot(part, part) <= _COLLINEAR * dot(vector, vector) else part
+
+
+def _between_triads(e0: Axis, n0: Axis, e: Axis, n: Axis) -> tuple[Rotation, str | None]:
+    """Return [e0 a0 e0xa0] [e a exa]^T for a0 = n0/|n0|, a = n/|n|.
+
+    Only the product of the lengths is needed, so the rotation is rational more often than the
+    triads are.
+    """
+    square = dot(n0, n0) * dot(n, n)
+    plane = add_matrices(outer(n0, n), outer(cross(e0, n0), cross(e, n)))
+    length = square_root(square)
+    matrix = add_matrices(outer(e0, e), scale_matrix(plane, 1 / length))
+    if exact_square_root(square) is not None:
+        return matrix, None
+    return exact_rotation(matrix)
+
+
+def zero_frame(rotations: Sequence[Rotation], positions: Sequence[Axis]) -> tuple[Rotation, Axis]:
+    """Return the frame at the end of a path at zero coordinates, relative to its beginning.
+
+    `rotations` and `positions` (m) place each segment of the path in the one before.
+    """
+    frame, origin = IDENTITY, ZERO_VECTOR
+    for rotation, position in zip(rotations, positions, strict=True):
+        origin = add(origin, apply(frame, position))
+        frame = multiply(frame, rotation)
+    return frame, origin

@@ -1,0 +1,203 @@
+"""Build a mechanism piece by piece; every reader goes through here, so every check is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Self
+
+from chainform.mechanism.checks import check_mechanism
+from chainform.mechanism.closure import check_loops
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.loops import LoopMaker, base_from
+from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.numbering import (
+    Register,
+    names_of,
+    parents_first,
+    parents_of,
+    register_of,
+    with_coordinates,
+)
+from chainform.mechanism.numbers import NumberLike
+from chainform.mechanism.parameters import ParameterSpecification, parameters_from
+from chainform.mechanism.segments import Piece, pieces_from
+from chainform.mechanism.specification import (
+    LoopSpecification,
+    SegmentSpecification,
+    segment_from_table,
+)
+from chainform.mechanism.types import GROUND, Note, Parameter
+
+
+class MechanismBuilder:
+    """Collects what is said about a mechanism and checks all of it in `build`.
+
+    Numbers are int, float (meaning its shortest decimal), Fraction, Decimal or a text: a decimal or
+    an expression of parameters. Lengths are in m, masses in kg, angles in rad. Every method returns
+    the builder, so calls can be chained.
+    """
+
+    def __init__(
+        self,
+        name: object = "mechanism",
+        gravity: object = (0, 0, "-9.81"),
+        file: str | None = None,
+        source: bytes | None = None,
+    ) -> None:
+        self._name = name
+        self._gravity = gravity
+        self._file = file
+        self._source = source
+        self._parameters: list[ParameterSpecification] = []
+        self._segments: list[SegmentSpecification] = []
+        self._loops: list[LoopSpecification] = []
+        self._base: object = None
+        self._dof: object = None
+        self._notes: list[Note] = []
+
+    @property
+    def file(self) -> str | None:
+        """The file that errors name, None for a mechanism built in a program."""
+        return self._file
+
+    def parameter(
+        self, name: object, value: object = None, unit: object = "", note: object = ""
+    ) -> Self:
+        """Declare a parameter: a number, an expression of other parameters, or free (None)."""
+        self._parameters.append(ParameterSpecification(name, value, unit, note))
+        return self
+
+    def segment(
+        self,
+        name: str | None = None,
+        *,
+        parent: str | int | None = None,
+        joint: str | Mapping[str, object] = "revolute",
+        axis: str | Sequence[NumberLike] | None = None,
+        position: Sequence[NumberLike] | None = None,
+        rotation: Sequence[Sequence[NumberLike]] | None = None,
+        mass: NumberLike = 0,
+        com: Sequence[NumberLike] | None = None,
+        inertia: Sequence[object] | Mapping[str, NumberLike] | None = None,
+        dof: int | Sequence[int] | None = None,
+        **further: object,
+    ) -> Self:
+        """Add a segment: a joint on `parent` and the body it carries.
+
+        `axis`, `com` and `inertia` (about the mass centre) are in the body frame, `position` and
+        `rotation` place that frame in the parent frame at zero. Further fields are those of the
+        native file: axes, euler, rpy, quaternion, coordinates, limits, friction, rotor_inertia,
+        gear_ratio, id. One segment without a parent is taken to stand on the ground.
+        """
+        fields: dict[str, object] = {
+            "name": name,
+            "parent": parent,
+            "joint": joint,
+            "axis": axis,
+            "position": position,
+            "rotation": rotation,
+            "mass": mass,
+            "com": com,
+            "inertia": inertia,
+            "dof": dof,
+        }
+        given = {key: value for key, value in fields.items() if value is not None}
+        return self.segment_table({**given, **further})
+
+    def segment_table(self, table: Mapping[str, object]) -> Self:
+        """Add a segment given as a table of the native file."""
+        name = table.get("name")
+        label = repr(name) if isinstance(name, str) else str(len(self._segments) + 1)
+        self._segments.append(segment_from_table(table, self._file, f"segment {label}"))
+        return self
+
+    def loop(
+        self,
+        name: object,
+        kind: object,
+        closing: object,
+        target: object = None,
+        basic: object = None,
+    ) -> Self:
+        """Add a loop: `closing` and `target` are tables {segment, point, rotation}.
+
+        `kind` is `point` or `frame`; without a target the loop closes on the ground's origin;
+        `basic` lists the coordinates chosen as independent.
+        """
+        self._loops.append(LoopSpecification(name, kind, closing, target, basic))
+        return self
+
+    def base(self, table: object = None, **fields: object) -> Self:
+        """State the motion of the base, world axes: position, rotation, velocity and so on."""
+        self._base = fields if table is None else table
+        return self
+
+    def freedoms(self, count: object) -> Self:
+        """State the number of coordinates, to be compared with that of the joints."""
+        self._dof = count
+        return self
+
+    def remark(self, element: str, text: str) -> Self:
+        """Keep a note of a reader for the report."""
+        self._notes.append(Note("note", element, text))
+        return self
+
+    def intake(self) -> Intake:
+        """Return a desk for a reader's own numbers: it knows the parameters declared so far.
+
+        Its remarks become notes of the mechanism.
+        """
+        parameters, _ = parameters_from(tuple(self._parameters), self._file)
+        values = {parameter.name: parameter.value for parameter in parameters}
+        return Intake(self._file, values, self._notes)
+
+    def build(self) -> Mechanism:
+        """Return the checked mechanism, its segments numbered parents first."""
+        parameters, remarks = parameters_from(tuple(self._parameters), self._file)
+        values = {parameter.name: parameter.value for parameter in parameters}
+        # A list of its own, so that building twice does not say everything twice.
+        intake = Intake(self._file, values, [*self._notes, *remarks])
+        names = names_of(self._segments, intake)
+        register = register_of(self._segments, names, intake)
+        pieces, last_segment = self._pieces(names, register, intake)
+        mechanism = self._tree(pieces, parameters, intake)
+        maker = LoopMaker(mechanism, register, last_segment, intake)
+        mechanism = replace(mechanism, loops=maker.loops(self._loops))
+        notes = (*intake.notes, *check_mechanism(mechanism), *check_loops(mechanism))
+        return replace(mechanism, notes=notes)
+
+    def _pieces(
+        self, names: Sequence[str], register: Register, intake: Intake
+    ) -> tuple[list[Piece], list[int]]:
+        """Return all segments, and for each specification the index of its last one."""
+        if not self._segments:
+            remedy = "describe at least one segment, under 'bodies' or 'segments'"
+            raise intake.error("the mechanism has no segments", "segments", remedy)
+        parents = parents_of(self._segments, names, register, intake)
+        pieces: list[Piece] = []
+        last_segment = [GROUND] * len(names)
+        for place in parents_first(parents, names, intake):
+            parent = GROUND if parents[place] == GROUND else last_segment[parents[place]]
+            said = self._segments[place]
+            pieces += pieces_from(said, names[place], parent, len(pieces), intake)
+            last_segment[place] = len(pieces) - 1
+        return pieces, last_segment
+
+    def _tree(
+        self, pieces: Sequence[Piece], parameters: tuple[Parameter, ...], intake: Intake
+    ) -> Mechanism:
+        segments, coordinates = with_coordinates(pieces, intake)
+        if self._dof is not None and intake.integer(self._dof, "dof") != len(coordinates):
+            remedy = f"the joints have {len(coordinates)}; correct the number or remove it"
+            raise intake.error("the number of coordinates does not fit the joints", "dof", remedy)
+        return Mechanism(
+            intake.text(self._name, "name"),
+            segments,
+            coordinates,
+            parameters,
+            intake.vector(self._gravity, "gravity"),
+            base_from(self._base, intake),
+            file=self._file,
+            source=self._source,
+        )

@@ -1,0 +1,177 @@
+"""A mechanism as tables of plain texts and numbers, for `check` and for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from chainform.expressions import format_expression, format_fraction, symbols_of, value_of
+from chainform.mechanism.types import GROUND, Attachment, Loop, Note, Number, Segment
+
+if TYPE_CHECKING:
+    from chainform.mechanism.mechanism import Mechanism
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRow:
+    """One segment: `number` is 1-based, `parent` a name or `ground`; SI units, parent axes."""
+
+    number: int
+    name: str
+    parent: str
+    joint: str
+    axis: tuple[str, str, str] | None
+    position: tuple[str, str, str]
+    mass: str
+    com: tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinateRow:
+    """One coordinate: `number` is its 1-based place in q, `kind` tells rad from m."""
+
+    number: int
+    name: str
+    segment: str
+    kind: str
+    lower: str | None
+    upper: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """One parameter; `value` is None while it is free."""
+
+    name: str
+    value: str | None
+    unit: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRow:
+    """One loop: the segments it joins, the number of its equations, its basic coordinates."""
+
+    name: str
+    kind: str
+    closing: str
+    target: str
+    equations: int
+    basic: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """All of it. `total_mass` (kg) is None while a mass has no value."""
+
+    name: str
+    file: str | None
+    nq: int
+    nv: int
+    gravity: tuple[str, str, str]
+    base_is_moving: bool
+    total_mass: float | None
+    segments: tuple[SegmentRow, ...]
+    coordinates: tuple[CoordinateRow, ...]
+    parameters: tuple[ParameterRow, ...]
+    loops: tuple[LoopRow, ...]
+    notes: tuple[Note, ...]
+
+
+def describe(mechanism: Mechanism) -> Description:
+    """Return the tables of a mechanism; numbers are written exactly where they are short."""
+    return Description(
+        mechanism.name,
+        mechanism.file,
+        mechanism.nq,
+        mechanism.nv,
+        _texts(mechanism.gravity),
+        mechanism.base.is_moving,
+        _total_mass(mechanism),
+        tuple(
+            _segment_row(mechanism, index, segment)
+            for index, segment in enumerate(mechanism.segments)
+        ),
+        tuple(_coordinate_row(mechanism, place) for place in range(mechanism.nq)),
+        tuple(
+            ParameterRow(p.name, None if p.value is None else short_text(p.value), p.unit, p.note)
+            for p in mechanism.parameters
+        ),
+        tuple(_loop_row(mechanism, loop) for loop in mechanism.loops),
+        mechanism.notes,
+    )
+
+
+def short_text(value: Number) -> str:
+    """Return an expression as it is and a number exactly, or to 15 digits when that is long."""
+    if not isinstance(value, Fraction):
+        return format_expression(value)
+    text = format_fraction(value)
+    return text if len(text) <= 18 else f"{float(value):.15g}"
+
+
+def _texts(vector: tuple[Number, Number, Number]) -> tuple[str, str, str]:
+    return (short_text(vector[0]), short_text(vector[1]), short_text(vector[2]))
+
+
+def _segment_row(mechanism: Mechanism, index: int, segment: Segment) -> SegmentRow:
+    return SegmentRow(
+        index + 1,
+        segment.name,
+        _segment_name(mechanism, segment.parent),
+        segment.joint.kind.value,
+        None if segment.coordinate is None else _texts(segment.joint.axis),
+        _texts(segment.position),
+        short_text(segment.body.mass),
+        _texts(segment.body.com),
+    )
+
+
+def _coordinate_row(mechanism: Mechanism, place: int) -> CoordinateRow:
+    record = mechanism.coordinate_records[place]
+    segment = mechanism.segments[record.segment]
+    limits = segment.joint.limits
+    lower, upper = (None, None) if limits is None else (limits.lower, limits.upper)
+    return CoordinateRow(
+        place + 1,
+        record.name,
+        segment.name,
+        segment.joint.kind.value,
+        None if lower is None else short_text(lower),
+        None if upper is None else short_text(upper),
+    )
+
+
+def _loop_row(mechanism: Mechanism, loop: Loop) -> LoopRow:
+    names = mechanism.coordinates
+    return LoopRow(
+        loop.name,
+        loop.kind,
+        _end_text(mechanism, loop.closing),
+        _end_text(mechanism, loop.target),
+        3 if loop.kind == "point" else 6,
+        None if loop.basic is None else tuple(names[index] for index in loop.basic),
+    )
+
+
+def _end_text(mechanism: Mechanism, end: Attachment) -> str:
+    return f"{_segment_name(mechanism, end.segment)} ({', '.join(_texts(end.point))})"
+
+
+def _segment_name(mechanism: Mechanism, index: int) -> str:
+    return "ground" if index == GROUND else mechanism.segments[index].name
+
+
+def _total_mass(mechanism: Mechanism) -> float | None:
+    bound = {p.name: p.value for p in mechanism.parameters if p.value is not None}
+    total = Fraction(0)
+    for segment in mechanism.segments:
+        mass = segment.body.mass
+        if isinstance(mass, Fraction):
+            total += mass
+        elif symbols_of(mass) <= set(bound):
+            total += value_of(mass, bound)
+        else:
+            return None
+    return float(total)

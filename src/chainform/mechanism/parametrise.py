@@ -1,0 +1,244 @@
+"""Choose which numbers of a mechanism stay symbols: numeric, symbolic or a list of names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import TypeAlias
+
+from chainform.errors import DeriveError
+from chainform.expressions import Expression, Symbol, substitute, symbols_of, value_of
+from chainform.mechanism.checks import names_in
+from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.numbers import product_of_ratio
+from chainform.mechanism.rational import square_root
+from chainform.mechanism.types import (
+    ZERO,
+    Attachment,
+    Body,
+    Joint,
+    Matrix3,
+    Number,
+    Parameter,
+    Segment,
+    Vector3,
+)
+
+Choice: TypeAlias = str | Sequence[str]
+"""`numeric`, `symbolic`, or a list of glob patterns such as ["m_*", "g"]."""
+
+GRAVITY = "g"
+"""The automatic parameter for the size of gravity (m/s^2)."""
+
+
+def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
+    """Return the mechanism with the chosen numbers as parameters and all others as numbers.
+
+    `numeric`: expressions with known values become numbers; parameters without a value stay.
+    `symbolic`: every non-zero mass, mass-centre, inertia and position component and the size of
+    gravity becomes a parameter that keeps its value: m_2, com_2_x, I_2_xy, d_2_z, g, numbered by
+    segment from 1. Expressions keep their own names; zeros, axes, rotations and the points of loops
+    stay numbers. A list of patterns keeps the names that match and makes the rest numeric.
+
+    The result lists exactly the parameters that occur in it.
+    """
+    if isinstance(parameters, str):
+        if parameters not in ("numeric", "symbolic"):
+            raise DeriveError(
+                f"there is no way {parameters!r} to choose parameters",
+                element="parameters",
+                remedy="use 'numeric', 'symbolic' or a list of patterns such as ['m_*', 'g']",
+            )
+        patterns: tuple[str, ...] = ("*",) if parameters == "symbolic" else ()
+    else:
+        patterns = tuple(parameters)
+    automatic = automatic_parameters(mechanism)
+    if patterns:
+        _check_clash(mechanism, automatic)
+    if not isinstance(parameters, str):
+        _check_patterns(patterns, mechanism, automatic)
+    return _Rewriting(mechanism, patterns, automatic).result()
+
+
+def automatic_parameters(mechanism: Mechanism) -> dict[str, Fraction]:
+    """Return the names that `symbolic` gives to the non-zero numbers, with their values."""
+    found: dict[str, Fraction] = {}
+
+    def collect(name: str, value: Number) -> Number:
+        if isinstance(value, Fraction) and value != 0:
+            found.setdefault(name, value)
+        return value
+
+    for index, segment in enumerate(mechanism.segments, 1):
+        _rewritten_segment(segment, index, collect, lambda value: value)
+    size = _size_of_gravity(mechanism)
+    if size:
+        found[GRAVITY] = size
+    return found
+
+
+def _size_of_gravity(mechanism: Mechanism) -> Fraction:
+    """Return the norm of the known components of gravity: exact, else the nearest double."""
+    known = [component for component in mechanism.gravity if isinstance(component, Fraction)]
+    square = sum((component**2 for component in known), ZERO)
+    root = square_root(square) if square else ZERO
+    return root if root**2 == square else Fraction(float(root))
+
+
+def _check_clash(mechanism: Mechanism, automatic: Mapping[str, Fraction]) -> None:
+    for parameter in mechanism.parameters:
+        if parameter.name in automatic and parameter.name in names_in(mechanism):
+            raise DeriveError(
+                f"the parameter {parameter.name!r} has the name that is given to a number",
+                file=mechanism.file,
+                element=f"parameter {parameter.name!r}",
+                remedy="rename the parameter in the file, or derive with parameters='numeric'",
+            )
+
+
+def _check_patterns(
+    patterns: Iterable[str], mechanism: Mechanism, automatic: Mapping[str, Fraction]
+) -> None:
+    used = names_in(mechanism)
+    names = [p.name for p in mechanism.parameters if p.name in used] + list(automatic)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise DeriveError(
+                f"no parameter matches {pattern!r}",
+                file=mechanism.file,
+                element="parameters",
+                remedy="the names are " + (", ".join(names) or "none"),
+            )
+
+
+_Named: TypeAlias = Callable[[str, Number], Number]
+_Plain: TypeAlias = Callable[[Number], Number]
+
+
+class _Rewriting:
+    """Rewrites every number of one mechanism; `patterns` say which names stay free."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        patterns: tuple[str, ...],
+        automatic: Mapping[str, Fraction],
+    ) -> None:
+        self.mechanism = mechanism
+        self.patterns = patterns
+        self.automatic = automatic
+        self.fixed = {
+            parameter.name: parameter.value
+            for parameter in mechanism.parameters
+            if parameter.value is not None and not self.is_free(parameter.name)
+        }
+
+    def is_free(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
+
+    def plain(self, value: Number) -> Number:
+        """Put numbers for the parameters that do not stay; fold what has no names any more."""
+        if isinstance(value, Fraction):
+            return value
+        reduced: Expression = substitute(value, self.fixed)
+        return reduced if symbols_of(reduced) else value_of(reduced)
+
+    def named(self, name: str, value: Number) -> Number:
+        """Put the symbol `name` for a non-zero number when that name stays free."""
+        if isinstance(value, Fraction) and value != 0 and self.is_free(name):
+            return Symbol(name)
+        return self.plain(value)
+
+    def gravity(self) -> Vector3:
+        """Write the known components as g times their direction, exactly."""
+        x, y, z = self.mechanism.gravity
+        size = self.automatic.get(GRAVITY)
+        if size is None or not self.is_free(GRAVITY):
+            return (self.plain(x), self.plain(y), self.plain(z))
+
+        def component(value: Number) -> Number:
+            if isinstance(value, Fraction):
+                return product_of_ratio(Symbol(GRAVITY), value / size)
+            return self.plain(value)
+
+        return (component(x), component(y), component(z))
+
+    def result(self) -> Mechanism:
+        mechanism, plain = self.mechanism, self.plain
+        base = mechanism.base
+        changed = replace(
+            mechanism,
+            segments=tuple(
+                _rewritten_segment(segment, index, self.named, plain)
+                for index, segment in enumerate(mechanism.segments, 1)
+            ),
+            gravity=self.gravity(),
+            base=replace(
+                base,
+                position=_mapped(base.position, plain),
+                velocity=_mapped(base.velocity, plain),
+                angular_velocity=_mapped(base.angular_velocity, plain),
+                acceleration=_mapped(base.acceleration, plain),
+                angular_acceleration=_mapped(base.angular_acceleration, plain),
+            ),
+            loops=tuple(
+                replace(loop, closing=_end(loop.closing, plain), target=_end(loop.target, plain))
+                for loop in mechanism.loops
+            ),
+        )
+        used = names_in(changed)
+        declared = (parameter for parameter in mechanism.parameters if parameter.name in used)
+        made = (Parameter(name, value) for name, value in self.automatic.items() if name in used)
+        return replace(changed, parameters=(*declared, *made))
+
+
+def _mapped(vector: Vector3, change: _Plain) -> Vector3:
+    return (change(vector[0]), change(vector[1]), change(vector[2]))
+
+
+def _end(attachment: Attachment, change: _Plain) -> Attachment:
+    return replace(attachment, point=_mapped(attachment.point, change))
+
+
+def _rewritten_segment(segment: Segment, number: int, named: _Named, plain: _Plain) -> Segment:
+    """Return the segment with every number changed; `number` is 1-based and stands in the names."""
+    body = segment.body
+    return replace(
+        segment,
+        joint=_rewritten_joint(segment.joint, plain),
+        position=_named_vector(segment.position, f"d_{number}", named),
+        body=Body(
+            named(f"m_{number}", body.mass),
+            _named_vector(body.com, f"com_{number}", named),
+            _named_inertia(body.inertia, f"I_{number}", named),
+        ),
+    )
+
+
+def _named_vector(vector: Vector3, name: str, named: _Named) -> Vector3:
+    x, y, z = (named(f"{name}_{axis}", value) for axis, value in zip("xyz", vector, strict=True))
+    return (x, y, z)
+
+
+def _named_inertia(inertia: Matrix3, name: str, named: _Named) -> Matrix3:
+    """Rewrite the upper triangle; the lower one shares its symbols."""
+    (a, b, c), (_, d, e), (_, _, f) = inertia
+    xx, xy, xz = named(f"{name}_xx", a), named(f"{name}_xy", b), named(f"{name}_xz", c)
+    yy, yz, zz = named(f"{name}_yy", d), named(f"{name}_yz", e), named(f"{name}_zz", f)
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def _rewritten_joint(joint: Joint, plain: _Plain) -> Joint:
+    friction = joint.friction
+    if friction is not None:
+        friction = replace(
+            friction, viscous=plain(friction.viscous), coulomb=plain(friction.coulomb)
+        )
+    return replace(
+        joint,
+        friction=friction,
+        rotor_inertia=plain(joint.rotor_inertia),
+        gear_ratio=plain(joint.gear_ratio),
+    )

@@ -1,0 +1,98 @@
+"""The tree form of paper 002: bodies whose frames are all parallel at zero.
+
+    n         number of bodies (may be left out)
+    L(i)      the body before body i, 0 for the ground
+    T(i)      1 translation, 0 rotation
+    p_ii      from joint i to the mass centre of body i, frame i (m)
+    p_ij      from the mass centre of body i to joint j, frame i (m); p_0j from the ground's origin
+    e_i       the axis of joint i
+    m, inertia  masses (kg), inertias about the mass centre (kg m^2), principal or full
+
+Vectors that are not given are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chainform.mechanism import Mechanism
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.numbers import sum_of
+from chainform.mechanism.tables import list_of
+from chainform.mechanism.types import ZERO_VECTOR, Vector3
+from chainform.readers.header import builder_from
+from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from, required
+from chainform.readers.source import Source
+
+TREE_FIELDS = frozenset({"n", "L", "T", "p", "e", "m", "inertia", "names"})
+
+
+def read_tree(table: Mapping[str, object], source: Source) -> Mechanism:
+    """Return the mechanism of a table in the tree form."""
+    builder = builder_from(table, TREE_FIELDS, source)
+    parents = _parents(table, source)
+    count = len(parents)
+    axes = by_number(table.get("e"), count, source, "e")
+    required(axes, count, source, "e")
+    masses = by_number(table.get("m"), count, source, "m")
+    inertias = by_number(table.get("inertia"), count, source, "inertia")
+    kinds = kinds_from(table.get("T"), count, source)
+    names = names_from(table.get("names"), count, source)
+    vectors = _vectors(table.get("p"), parents, builder.intake(), source)
+    for number, parent in enumerate(parents, 1):
+        builder.segment_table(
+            {
+                "id": number,
+                "name": names[number - 1],
+                "parent": parent,
+                "joint": kinds[number],
+                "axis": axes[number],
+                "position": _joint_position(vectors, parent, number),
+                "dof": number,
+                "mass": masses.get(number, 0),
+                "com": vectors.get((number, number), ZERO_VECTOR),
+                "inertia": inertias.get(number),
+            }
+        )
+    return builder.build()
+
+
+def _joint_position(
+    vectors: Mapping[tuple[int, int], Vector3], parent: int, number: int
+) -> Vector3:
+    """Return joint `number` in the frame of its parent, p_ii + p_ij, from the parent's joint."""
+    to_centre = vectors.get((parent, parent), ZERO_VECTOR)
+    to_joint = vectors.get((parent, number), ZERO_VECTOR)
+    x, y, z = (sum_of(a, b) for a, b in zip(to_centre, to_joint, strict=True))
+    return (x, y, z)
+
+
+def _parents(table: Mapping[str, object], source: Source) -> list[int]:
+    if table.get("L") is None:
+        raise source.error("L, the list of preceding bodies, is missing", "give it", "L")
+    intake = Intake(source.file)
+    parents = [intake.integer(entry, "L") for entry in list_of(table["L"], source.file, "L")]
+    count = table.get("n")
+    if count is not None and intake.integer(count, "n") != len(parents):
+        message = f"n does not fit the {len(parents)} entries of L"
+        raise source.error(message, "correct one of them", "n")
+    for number, parent in enumerate(parents, 1):
+        if not 0 <= parent <= len(parents):
+            message = f"body {number} is said to follow body {parent}"
+            raise source.error(message, f"use 0 to {len(parents)}", "L")
+    return parents
+
+
+def _vectors(
+    value: object, parents: list[int], intake: Intake, source: Source
+) -> dict[tuple[int, int], Vector3]:
+    """Return the vectors p, each belonging to a body or to a body and a joint it carries."""
+    vectors: dict[tuple[int, int], Vector3] = {}
+    for (body, joint), entry in by_pair(value, source, "p").items():
+        where = f"p '{body},{joint}'"
+        is_joint = 1 <= joint <= len(parents)
+        if not is_joint or (body != joint and parents[joint - 1] != body):
+            message = f"joint {joint} does not belong to body {body}"
+            raise source.error(message, "compare with L", where)
+        vectors[body, joint] = intake.vector(entry, where)
+    return vectors

@@ -1,0 +1,184 @@
+"""The vectors form of paper 000: axes e, vectors r from joints to mass centres, rows of joints.
+
+    e_i      the axis of joint i in frame i; e_in_parent where it differs in the frame before
+    r_ij     from joint j to the mass centre of body i, frame i (m); r_0j from joint j to the origin
+    m, J     masses (kg), principal moments about the mass centre along the axes of frame i (kg m^2)
+    rows     one list of joints per path from the base to a tip; zeros are padding
+    closed   for each row whether it is closed, by r_is to a fictitious joint s beyond the last
+    T        1 translation, 0 rotation; all rotations when left out
+
+The zero pose follows from assembly, see `chainform.mechanism.assembly`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chainform.mechanism import Mechanism, MechanismBuilder
+from chainform.mechanism.assembly import assembled_rotation, zero_frame
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.numbers import difference
+from chainform.mechanism.rational import add, apply, rotation_between, transpose
+from chainform.mechanism.types import ZERO_VECTOR, Axis, Rotation, Vector3
+from chainform.readers.header import builder_from
+from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from, required
+from chainform.readers.rows import Rows, rows_from
+from chainform.readers.source import Source
+
+VECTOR_FIELDS = frozenset({"e", "e_in_parent", "r", "m", "J", "rows", "closed", "T", "names", "n"})
+
+DEPENDENT = 5
+"""Joints of a closed row that are not basic: with the fictitious closing joint they are six."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Geometry:
+    """The vectors of the form by number, and the rows; numbers as written, checked."""
+
+    rows: Rows
+    axes: Mapping[int, Axis]
+    axes_in_parent: Mapping[int, Axis]
+    vectors: Mapping[tuple[int, int], Vector3]
+    intake: Intake
+
+    def vector(self, body: int, joint: int) -> Vector3:
+        """Return r_(body,joint); r_00 and what is not given for the ground are zero."""
+        return self.vectors.get((body, joint), ZERO_VECTOR)
+
+    def offset(self, body: int, joint: int) -> Vector3:
+        """Return joint `joint` in frame `body`, seen from the joint of that body (m)."""
+        pairs = zip(self.vector(body, body), self.vector(body, joint), strict=True)
+        x, y, z = (difference(own, other) for own, other in pairs)
+        return (x, y, z)
+
+    def known(self, vector: Vector3, where: str) -> Axis:
+        x, y, z = (self.intake.fraction(entry, where) for entry in vector)
+        return (x, y, z)
+
+    def rotation(self, number: int) -> tuple[Rotation, str | None]:
+        """Return the rotation of body `number` in the frame before it, at zero."""
+        parent = self.rows.parents[number]
+        axis, before = self.axes[number], self.axes_in_parent[number]
+        if parent == 0 and (0, number) not in self.vectors:
+            remark = f"r '0,{number}' is not given: zero is the smallest turn from the reference"
+            return rotation_between(axis, before), remark
+        return assembled_rotation(
+            before,
+            self.known(self.vector(parent, number), f"r '{parent},{number}'"),
+            axis,
+            self.known(self.vector(number, number), f"r '{number},{number}'"),
+        )
+
+
+def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
+    """Return the mechanism of a table in the vectors form."""
+    builder = builder_from(table, VECTOR_FIELDS, source)
+    intake = builder.intake()
+    rows = rows_from(table, intake, source)
+    geometry = _geometry(table, rows, intake, source)
+    masses = by_number(table.get("m"), rows.count, source, "m")
+    moments = by_number(table.get("J"), rows.count, source, "J")
+    kinds = kinds_from(table.get("T"), rows.count, source)
+    names = names_from(table.get("names"), rows.count, source)
+    rotations: dict[int, Rotation] = {}
+    for number in range(1, rows.count + 1):
+        rotations[number], remark = geometry.rotation(number)
+        if remark is not None:
+            builder.remark(f"joint {number}, zero pose", remark)
+        builder.segment_table(
+            {
+                "id": number,
+                "name": names[number - 1],
+                "parent": rows.parents[number],
+                "joint": kinds[number],
+                "axis": geometry.axes[number],
+                "position": geometry.offset(rows.parents[number], number),
+                "rotation": rotations[number],
+                "dof": number,
+                "mass": masses.get(number, 0),
+                "com": geometry.vector(number, number),
+                "inertia": moments.get(number),
+            }
+        )
+    for place, row in enumerate(rows.rows):
+        if rows.closed[place]:
+            basic = [names[joint - 1] for joint in row[:-DEPENDENT]]
+            closing, target = _ends(builder, geometry, rotations, row, source)
+            builder.loop(f"row{place + 1}", "frame", closing, target, basic)
+    return builder.build()
+
+
+def _geometry(table: Mapping[str, object], rows: Rows, intake: Intake, source: Source) -> _Geometry:
+    said = by_number(table.get("e"), rows.count, source, "e")
+    required(said, rows.count, source, "e")
+    axes = {number: intake.axis(entry, f"e of joint {number}") for number, entry in said.items()}
+    before = dict(axes)
+    for number, entry in by_number(
+        table.get("e_in_parent"), rows.count, source, "e_in_parent"
+    ).items():
+        if entry is not None:
+            before[number] = intake.axis(entry, f"e_in_parent of joint {number}")
+    vectors: dict[tuple[int, int], Vector3] = {}
+    for (body, joint), entry in by_pair(table.get("r"), source, "r").items():
+        _check_pair(body, joint, rows, source)
+        vectors[body, joint] = intake.vector(entry, f"r '{body},{joint}'")
+    for number in range(1, rows.count + 1):
+        parent = rows.parents[number]
+        for pair in ((number, number), (parent, number)):
+            if pair not in vectors and pair[0] != 0:
+                where = f"r '{pair[0]},{pair[1]}'"
+                raise source.error("the vector is missing", "give it, zero included", where)
+    return _Geometry(rows, axes, before, vectors, intake)
+
+
+def _check_pair(body: int, joint: int, rows: Rows, source: Source) -> None:
+    """Refuse a vector r whose joint does not lie on its body; tips may have further points."""
+    is_tip = joint > rows.count and body in rows.tips
+    is_ground_point = joint > rows.count and body == 0
+    if is_tip or is_ground_point or (body == joint and 1 <= body <= rows.count):
+        return
+    if rows.parents.get(joint) != body:
+        message = f"joint {joint} does not lie on body {body}"
+        raise source.error(message, "compare with the rows", f"r '{body},{joint}'")
+
+
+def _ends(
+    builder: MechanismBuilder,
+    geometry: _Geometry,
+    rotations: Mapping[int, Rotation],
+    row: Sequence[int],
+    source: Source,
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Return the ends of a closed row: the frame at the fictitious joint of the tip, the reference.
+
+    The closing axes are parallel to the reference axes at zero. The closing point on the ground is
+    -r_0s, or, where that is not given, the place of the point at zero.
+    """
+    tip, count = row[-1], geometry.rows.count
+    joints = sorted(joint for body, joint in geometry.vectors if body == tip and joint > count)
+    if len(joints) != 1:
+        message = f"a closed row needs one vector r '{tip},s' with s > {count}, found {len(joints)}"
+        raise source.error(message, "give it: from the closing point to the mass centre", "r")
+    point = geometry.offset(tip, joints[0])
+    frame, origin = _frame_at_zero(geometry, rotations, row)
+    if (0, joints[0]) in geometry.vectors:
+        target = geometry.offset(0, joints[0])
+    else:
+        target = add(origin, apply(frame, geometry.known(point, f"r '{tip},{joints[0]}'")))
+        where, text = f"r '0,{joints[0]}'", "not given: the row closes where its tip is at zero"
+        builder.remark(where, text)
+    closing = {"segment": tip, "point": point, "rotation": transpose(frame)}
+    return closing, {"segment": "ground", "point": target}
+
+
+def _frame_at_zero(
+    geometry: _Geometry, rotations: Mapping[int, Rotation], row: Sequence[int]
+) -> tuple[Rotation, Axis]:
+    """Return the frame of the last body of a row at zero, relative to the ground."""
+    parents = geometry.rows.parents
+    offsets = [
+        geometry.known(geometry.offset(parents[number], number), f"joint {number}")
+        for number in row
+    ]
+    return zero_frame([rotations[number] for number in row], offsets)

@@ -1,0 +1,79 @@
+"""Laws of the equations of motion, in exact arithmetic: no tolerance anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from zoo import exact_state, random_tree, reference
+
+import chainform as cf
+from chainform.graph import EXACT, evaluate, evaluate_variables
+
+TREES = range(24)
+REFERENCES = ("rackovic_2_1", "rackovic_4_1", "manipulator_5dof", "stanford_arm", "sliding_links_3")
+
+
+def mechanisms() -> list[Any]:
+    trees = [pytest.param(random_tree(seed), seed, id=f"tree{seed}") for seed in TREES]
+    return [*trees, *(pytest.param(reference(name), 1, id=name) for name in REFERENCES)]
+
+
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+def test_h_and_c_are_symmetric(mechanism: cf.Mechanism, seed: int) -> None:
+    model = cf.derive(mechanism, ["mass_matrix", "coriolis"])
+    values = evaluate(model.graph, exact_state(mechanism, seed), EXACT)
+    h, c = values["mass_matrix"], values["coriolis"]
+    assert (h == h.T).all()
+    assert (c == c.transpose(0, 2, 1)).all()
+
+
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+def test_c_holds_the_christoffel_symbols_of_h(mechanism: cf.Mechanism, seed: int) -> None:
+    model = cf.derive(mechanism, ["mass_matrix", "coriolis"])
+    state = exact_state(mechanism, seed)
+    n = mechanism.nv
+    slope = np.empty((n, n, n), dtype=object)
+    for k in range(n):
+        derivative = model["mass_matrix"].diff(f"q{k + 1}")
+        slope[k] = exact_values(derivative, state)
+    c = evaluate(model.graph, state, EXACT)["coriolis"]
+    for i in range(n):
+        for k in range(n):
+            for l in range(n):
+                symbol = (slope[l, i, k] + slope[k, i, l] - slope[i, k, l]) / 2
+                assert c[i, k, l] == symbol
+
+
+def exact_values(quantity: Any, state: dict[str, Any]) -> Any:
+    known = evaluate_variables(quantity.graph, state, EXACT, quantity.variables.ravel().tolist())
+    values = np.empty(quantity.variables.size, dtype=object)
+    values[:] = [known[int(v)] for v in quantity.variables.flat]
+    return values.reshape(quantity.shape)
+
+
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+def test_inverse_dynamics_is_the_sum_of_its_parts(mechanism: cf.Mechanism, seed: int) -> None:
+    model = cf.derive(mechanism)
+    state = exact_state(mechanism, seed)
+    values = evaluate(model.graph, state, EXACT)
+    n = mechanism.nv
+    qd = np.array([state[f"qd{i + 1}"] for i in range(n)], dtype=object)
+    qdd = np.array([state[f"qdd{i + 1}"] for i in range(n)], dtype=object)
+    expected = values["mass_matrix"] @ qdd + (values["coriolis"] @ qd) @ qd + values["gravity"]
+    assert (values["inverse_dynamics"] == expected).all()
+
+
+@pytest.mark.parametrize("seed", TREES)
+def test_numeric_and_symbolic_models_agree(seed: int) -> None:
+    mechanism = random_tree(seed)
+    state = exact_state(mechanism, seed)
+    numeric = evaluate(cf.derive(mechanism).graph, state, EXACT)
+    symbolic = evaluate(cf.derive(mechanism, parameters="symbolic").graph, state, EXACT)
+    mixed = evaluate(cf.derive(mechanism, parameters=["m_*", "g"]).graph, state, EXACT)
+    for name, values in numeric.items():
+        assert (values == symbolic[name]).all()
+        assert (values == mixed[name]).all()
+
+

@@ -1,0 +1,124 @@
+"""Mechanisms for the tests: the reference cases, and random trees."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import chainform as cf
+from chainform.graph import Angle
+
+DATA = Path(__file__).parent / "data" / "reference"
+
+REFERENCE = (
+    "rackovic_2_1",
+    "rackovic_4_1",
+    "manipulator_5dof",
+    "puma560",
+    "stanford_toolbox",
+    "stanford_arm",
+    "seven_axis",
+    "seven_axis_general",
+    "sliding_links_3",
+    "humanoid_30",
+)
+"""Reference cases with a mechanism block; paper and origin stand in each file."""
+
+
+@cache
+def reference_data(name: str) -> dict[str, Any]:
+    """Return a reference case as plain data."""
+    return json.loads((DATA / f"{name}.json").read_text())
+
+
+@cache
+def reference(name: str) -> cf.Mechanism:
+    """Return the mechanism of a reference case, read by the native reader."""
+    return cf.read(DATA / f"{name}.json")
+
+
+def rational(rng: random.Random, low: int = -20, high: int = 20, scale: int = 10) -> Fraction:
+    """Return a random short decimal between low/scale and high/scale."""
+    return Fraction(rng.randint(low, high), scale)
+
+
+def unit_axis(rng: random.Random) -> tuple[Fraction, ...]:
+    """Return an exactly unit axis: a coordinate axis, or an inclined one with rational entries."""
+    if rng.random() < 0.5:
+        sign = rng.choice((-1, 1))
+        place = rng.randrange(3)
+        return tuple(Fraction(sign if i == place else 0) for i in range(3))
+    return tuple(row[2] for row in rotation(rng))
+
+
+def rotation(rng: random.Random) -> list[list[Fraction]]:
+    """Return an exactly orthogonal rational rotation, from a quaternion of small integers."""
+    while True:
+        a, b, c, d = (rng.randint(-3, 3) for _ in range(4))
+        n = a * a + b * b + c * c + d * d
+        if n:
+            break
+    entries = [
+        [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)],
+        [2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)],
+        [2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d],
+    ]
+    return [[Fraction(x, n) for x in row] for row in entries]
+
+
+def inertia(rng: random.Random) -> list[list[Fraction]]:
+    """Return the tensor of point masses, so that it is always one a body can have."""
+    tensor = [[Fraction(0)] * 3 for _ in range(3)]
+    for _ in range(4):
+        p = [rational(rng, -5, 5) for _ in range(3)]
+        square = sum(x * x for x in p)
+        for i in range(3):
+            for j in range(3):
+                tensor[i][j] += (square if i == j else 0) - p[i] * p[j]
+    return tensor
+
+
+def random_tree(seed: int, size: int | None = None, *, fixed: bool = True) -> cf.Mechanism:
+    """Return a random tree: mixed joints, inclined axes and gravity, full inertia tensors."""
+    rng = random.Random(seed)
+    n = size or rng.randint(1, 7)
+    gravity = [rational(rng, -100, 100) for _ in range(3)]
+    builder = cf.Mechanism.builder(f"tree{seed}", gravity=gravity)
+    kinds = ["revolute", "revolute", "prismatic", *(["fixed"] if fixed else [])]
+    for number in range(1, n + 1):
+        kind = rng.choice(kinds) if number < n else rng.choice(kinds[:3])
+        parent = "ground" if number == 1 else rng.choice([*_names(number), "ground"][-3:])
+        massless = number < n and rng.random() < 0.15
+        builder.segment(
+            f"s{number}",
+            parent=parent,
+            joint=kind,
+            axis=unit_axis(rng),
+            position=[rational(rng) for _ in range(3)],
+            rotation=rotation(rng),
+            mass=0 if massless else rational(rng, 1, 30),
+            com=[rational(rng, -5, 5) for _ in range(3)],
+            inertia=[[0] * 3] * 3 if massless else inertia(rng),
+        )
+    return builder.build()
+
+
+def _names(number: int) -> list[str]:
+    return [f"s{k}" for k in range(1, number)]
+
+
+def exact_state(mechanism: cf.Mechanism, seed: int) -> dict[str, Any]:
+    """Return random exact inputs: angles with rational sines, fractions for the rest."""
+    rng = random.Random(seed)
+    values: dict[str, Any] = {}
+    for i, record in enumerate(mechanism.coordinate_records, start=1):
+        turning = mechanism.segments[record.segment].joint.kind == "revolute"
+        t = Fraction(rng.randint(-9, 9), rng.randint(1, 9))
+        values[f"q{i}"] = Angle.from_tangent(t) if turning else t
+        values[f"qd{i}"] = rational(rng)
+        values[f"qdd{i}"] = rational(rng)
+    return values

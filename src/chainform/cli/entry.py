@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> None:
     chosen = _parser().parse_args(arguments)
     report = COMMANDS[chosen.command].run(chosen)
-    if chosen.json:
+    if chosen.json and report.document is not None:
         write_document({"schema": "chainform/1", "command": chosen.command, **report.document})
     else:
         report.show(Page())

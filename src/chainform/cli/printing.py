@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,9 +18,12 @@ Document: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a command: as a document, and as a function that shows it to people."""
+    """The result of a command: as a document, and as a function that shows it to people.
 
-    document: Document
+    The document is None where what is shown is JSON in any case.
+    """
+
+    document: Document | None
     show: Callable[[Page], None]
 
 
@@ -114,17 +117,15 @@ LINE = 88
 def json_text(value: Any, indent: str = "") -> str:
     """Return a value as JSON, two spaces to a level; a number that is not finite becomes null."""
     if isinstance(value, Mapping):
-        items: Any = value.items()
-        return _json_record({str(key): item for key, item in items}, indent)
+        return _json_record(cast("Mapping[str, Any]", value), indent)
     if isinstance(value, list | tuple):
-        entries: Any = value
-        return _json_list(list(entries), indent)
+        return _json_list(cast("Sequence[Any]", value), indent)
     if isinstance(value, float) and not math.isfinite(value):
         return "null"
     return json.dumps(value, allow_nan=False)
 
 
-def _json_record(record: dict[str, Any], indent: str) -> str:
+def _json_record(record: Mapping[str, Any], indent: str) -> str:
     inner = indent + "  "
     pairs = [f"{json.dumps(key)}: {json_text(item, inner)}" for key, item in record.items()]
     line = "{" + ", ".join(pairs) + "}"
@@ -133,7 +134,7 @@ def _json_record(record: dict[str, Any], indent: str) -> str:
     return f"{{\n{inner}" + f",\n{inner}".join(pairs) + f"\n{indent}}}"
 
 
-def _json_list(entries: list[Any], indent: str) -> str:
+def _json_list(entries: Sequence[Any], indent: str) -> str:
     inner = indent + "  "
     texts = [json_text(entry, inner) for entry in entries]
     if not any(map(_is_nested, entries)):
@@ -143,3 +144,8 @@ def _json_list(entries: list[Any], indent: str) -> str:
 
 def _is_nested(value: Any) -> bool:
     return isinstance(value, Mapping | list | tuple)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Return the lengths of an array: 6 × 6."""
+    return " × ".join(map(str, shape)) or "1"

@@ -30,9 +30,17 @@ def definition_latex(graph: Graph, variable: int) -> str:
         argument = latex_name(graph.names[int(graph.argument[variable])])
         return call_latex(CALLS[graph.call[variable]], argument)
     return _sum_latex(
-        (t.coefficient, [(latex_name(graph.names[f.variable]), f.power) for f in t.factors])
+        (t.coefficient, [(_factor_latex(graph, f.variable), f.power) for f in t.factors])
         for t in graph.terms(variable)
     )
+
+
+def _factor_latex(graph: Graph, variable: int) -> str:
+    """Return a factor; sines and cosines are written out, they need no name of their own."""
+    function = CALLS[graph.call[variable]]
+    if function in ("sin", "cos"):
+        return call_latex(function, latex_name(graph.names[int(graph.argument[variable])]))
+    return latex_name(graph.names[variable])
 
 
 def expansion_latex(expansion: Expansion) -> str:

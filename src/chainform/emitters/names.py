@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau "
-    "phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split()
-)
+GREEK = {
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
+    *("lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega"),
+    *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
+}
 RATES = {"qd": r"\dot{q}", "qdd": r"\ddot{q}"}
 
 
@@ -29,7 +30,7 @@ def _letter(word: str) -> str:
         return f"\\{word}"
     if word == "hG":
         return "h^{G}"
-    return word if len(word) == 1 else f"\\mathrm{{{_escaped(word)}}}"
+    return word if len(word) == 1 and word != "_" else f"\\mathrm{{{_escaped(word)}}}"
 
 
 def _subscript(word: str) -> str:

@@ -11,7 +11,6 @@ So `-x^2` is -(x^2), `2^-3` is allowed and `a^b^c` is a^(b^c). Nothing is ever e
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
 from typing import cast
 
@@ -31,6 +30,9 @@ from chainform.expressions.types import (
     Symbol,
 )
 
+_SUM, _PRODUCT, _SIGN = 1, 2, 3
+_RANKS = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
+
 _Sized = tuple[Expression, int]
 """An expression with the depth of its tree."""
 
@@ -41,13 +43,19 @@ def parse(text: str) -> Expression:
     A mistake raises ReadError that tells the place, what was expected there and what to do.
     """
     reader = _Parser(text)
-    expression, _ = reader.sum()
-    reader.expect_end()
+    expression, _ = reader.expression(_SUM, 1)
+    if reader.token.kind != "end":
+        remedy = "remove it or put an operator before it; a product is written 2*x"
+        raise reader.fail(f"expected an operator or the end, found {reader.found()}", remedy)
     return expression
 
 
 class _Parser:
-    """A recursive descent over the tokens; each method reads one rule of the grammar above."""
+    """Reads the rules sum, product and sign in one method, by the rank of their operators.
+
+    `level` is the least depth at which the result will stand in the finished tree. With it an
+    expression that is too deep is refused on the way down, before the stack of calls grows long.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -73,101 +81,80 @@ class _Parser:
     def found(self) -> str:
         return "the end" if self.token.kind == "end" else repr(self.token.text)
 
-    def expect_end(self) -> None:
-        if self.token.kind == "end":
-            return
-        remedy = "remove it or put an operator before it; a product is written 2*x"
-        raise self.fail(f"expected an operator or the end, found {self.found()}", remedy)
-
-    def expect_close(self, expected: str) -> None:
-        if self.accept(")") is None:
-            raise self.fail(f"expected {expected}, found {self.found()}", "close the bracket")
-
-    def too_deep(self) -> ReadError:
-        return self.fail(
+    def check_depth(self, depth: int) -> int:
+        """Return `depth` when a tree may be so deep."""
+        if depth <= MAX_DEPTH:
+            return depth
+        raise self.fail(
             f"the expression is nested more than {MAX_DEPTH} deep",
             "give parts of it names as parameters, or group a long sum by brackets",
         )
 
-    def above(self, depth: int) -> int:
-        """Return the depth of a tree set upon one of the given depth."""
-        if depth >= MAX_DEPTH:
-            raise self.too_deep()
-        return depth + 1
-
-    def chain(self, operand: Callable[[], _Sized], *operators: str) -> _Sized:
-        """Read operands joined by operators of one rank, grouped from the left."""
-        left, depth = operand()
-        while (mark := self.accept(*operators)) is not None:
-            right, right_depth = operand()
-            left = Binary(cast(Operator, mark), left, right)
-            depth = self.above(max(depth, right_depth))
+    def expression(self, least: int, level: int) -> _Sized:
+        """Read operands joined by operators of at least the rank `least`, grouped from the left."""
+        left, depth = self.signed(level)
+        while _RANKS.get(self.token.text, 0) >= least:
+            operator = cast(Operator, self.token.text)
+            self.index += 1
+            right, right_depth = self.expression(_RANKS[operator] + 1, level + 1)
+            left = Binary(operator, left, right)
+            depth = self.check_depth(max(depth, right_depth) + 1)
         return left, depth
 
-    def sum(self) -> _Sized:
-        return self.chain(self.product, "+", "-")
-
-    def product(self) -> _Sized:
-        return self.chain(self.sign, "*", "/")
-
-    def sign(self) -> _Sized:
+    def signed(self, level: int) -> _Sized:
+        """Read signs and a power; a sign reaches over the power behind it."""
         minus = 0
         while (mark := self.accept("+", "-")) is not None:
             minus += mark == "-"
-        operand, depth = self.power()
+        level = self.check_depth(level + minus)
+        operand, depth = self.atom(level)
+        if self.accept("^", "**") is not None:
+            exponent, exponent_depth = self.nested(_SIGN, level + 1)
+            operand = Binary("^", operand, exponent)
+            depth = max(depth, exponent_depth) + 1
         for _ in range(minus):
-            operand, depth = Negate(operand), self.above(depth)
-        return operand, depth
+            operand = Negate(operand)
+        return operand, self.check_depth(depth + minus)
 
-    def power(self) -> _Sized:
-        base, depth = self.atom()
-        if self.accept("^", "**") is None:
-            return base, depth
-        exponent, exponent_depth = self.nested(self.sign)
-        return Binary("^", base, exponent), self.above(max(depth, exponent_depth))
-
-    def nested(self, rule: Callable[[], _Sized]) -> _Sized:
-        """Read a rule inside brackets or an exponent, counting how many are open."""
-        if self.open >= MAX_DEPTH:
-            raise self.too_deep()
-        self.open += 1
-        result = rule()
+    def nested(self, least: int, level: int) -> _Sized:
+        """Read an expression inside brackets or an exponent, counting how many are open."""
+        self.open = self.check_depth(self.open + 1)
+        result = self.expression(least, level)
         self.open -= 1
         return result
 
-    def atom(self) -> _Sized:
+    def atom(self, level: int) -> _Sized:
         token = self.token
+        if token.kind == "name":
+            return self.name(level)
         if token.kind == "number":
             self.index += 1
             return Number(fraction_of_decimal(token.text)), 1
-        if token.kind == "name":
-            return self.name()
         if self.accept("(") is not None:
-            inner = self.nested(self.sum)
+            inner = self.nested(_SUM, level)
             self.expect_close("an operator or ')'")
             return inner
         message = f"expected a number, a name or '(', found {self.found()}"
         raise self.fail(message, "complete the expression; a product is written a*b")
 
-    def name(self) -> _Sized:
+    def name(self, level: int) -> _Sized:
         name = self.token.text
         is_call = self.tokens[self.index + 1].text == "("
-        if name in FUNCTIONS:
-            if not is_call:
-                self.index += 1
-                raise self.fail(f"expected '(' after the function {name}", f"write {name}(...)")
-            return self.call(name)
+        if name in FUNCTIONS and is_call:
+            return self.call(name, level)
         if is_call:
             raise self.unknown_function(name)
         self.index += 1
+        if name in FUNCTIONS:
+            raise self.fail(f"expected '(' after the function {name}", f"write {name}(...)")
         return (Constant(name) if name in CONSTANTS else Symbol(name)), 1
 
-    def call(self, name: str) -> _Sized:
+    def call(self, name: str, level: int) -> _Sized:
         start = self.token
         self.index += 2
-        arguments = [self.nested(self.sum)]
+        arguments = [self.nested(_SUM, level + 1)]
         while self.accept(",") is not None:
-            arguments.append(self.nested(self.sum))
+            arguments.append(self.nested(_SUM, level + 1))
         self.expect_close("an operator, ',' or ')'")
         least, greatest = FUNCTIONS[name]
         count = len(arguments)
@@ -176,7 +163,11 @@ class _Parser:
             message = f"{name} takes {wanted} argument(s), found {count}"
             raise syntax_error(self.text, start.position, message, "correct the call")
         parts = tuple(argument for argument, _ in arguments)
-        return Apply(name, parts), self.above(max(depth for _, depth in arguments))
+        return Apply(name, parts), self.check_depth(max(depth for _, depth in arguments) + 1)
+
+    def expect_close(self, expected: str) -> None:
+        if self.accept(")") is None:
+            raise self.fail(f"expected {expected}, found {self.found()}", "close the bracket")
 
     def unknown_function(self, name: str) -> ReadError:
         close = get_close_matches(name, FUNCTIONS, n=1)

@@ -12,10 +12,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from chainform.errors import RunError
 from chainform.graph.simplify import call_of_number
+
+LARGEST_MULTIPLE = 1000
+"""How often an exact angle may be taken: its cosine grows longer each time."""
 
 
 class Arithmetic(Protocol):
@@ -66,10 +69,14 @@ class Angle:
 
     __radd__ = __add__
 
-    def __mul__(self, other: int | Fraction) -> Angle:
+    def __mul__(self, other: Angle | int | Fraction) -> Angle:
+        if isinstance(other, Angle):
+            raise RunError("the product of two rational angles is not a rational angle")
         count = Fraction(other)
         if count.denominator != 1:
             raise RunError(f"{count} times a rational angle is not a rational angle")
+        if abs(count) > LARGEST_MULTIPLE:
+            raise RunError(f"a rational angle is taken more than {LARGEST_MULTIPLE} times")
         step = self if count > 0 else -self
         result = Angle(Fraction(1), Fraction(0))
         for _ in range(abs(count.numerator)):
@@ -82,7 +89,7 @@ class Angle:
 class FloatArithmetic:
     """Double precision, one number at a time."""
 
-    functions: dict[str, Callable[[float], float]] = {
+    functions: ClassVar[dict[str, Callable[[float], float]]] = {
         **{
             name: getattr(math, name)
             for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "exp", "log")
@@ -94,11 +101,17 @@ class FloatArithmetic:
 
     def number(self, value: Fraction) -> float:
         """Return the nearest double."""
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise RunError("a number is too large for double precision") from None
 
     def call(self, function: str, argument: float) -> float:
         """Return the function of the standard library."""
-        return self.functions[function](argument)
+        try:
+            return self.functions[function](argument)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            raise RunError(f"{function}({argument}) has no finite value") from None
 
 
 class ExactArithmetic:
@@ -112,7 +125,7 @@ class ExactArithmetic:
         """Return the exact value, or refuse with the reason."""
         if isinstance(argument, Angle) and function in ("sin", "cos"):
             return argument.sin if function == "sin" else argument.cos
-        if isinstance(argument, Angle) and function == "tan":
+        if isinstance(argument, Angle) and function == "tan" and argument.cos:
             return argument.sin / argument.cos
         exact = None if isinstance(argument, Angle) else call_of_number(function, argument)
         if exact is None:

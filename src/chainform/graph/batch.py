@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.graph.arithmetic import FLOAT
 from chainform.graph.graph import Graph
 from chainform.graph.types import CALLS, Kind
 
@@ -29,6 +30,9 @@ FUNCTIONS: dict[str, Callable[[Values], Values]] = {
 
 _PIECE = 1 << 17
 """Gathered factors held at once: one megabyte of doubles."""
+
+_TABLE = 1 << 23
+"""Values of variables held at once: 64 megabytes of doubles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Plan:
         is_constant = graph.kind == Kind.CONSTANT
         self.zeros = np.flatnonzero(needed & is_constant & empty)
         is_sum = (is_constant & ~empty) | (graph.kind == Kind.COMPUTED)
-        pool = np.asarray([float(k) for k in graph.coefficients])
+        pool = np.asarray([FLOAT.number(k) for k in graph.coefficients])
         self.steps: list[_Sums | _Calls] = []
         order = np.flatnonzero(needed)
         order = order[np.argsort(graph.level[order], kind="stable")]
@@ -73,9 +77,9 @@ class Plan:
             for number in np.unique(graph.call[calls]):
                 called = calls[graph.call[calls] == number]
                 arguments = graph.argument[called].astype(np.int64)
-                self.steps.append(_Calls(CALLS[number], called, arguments))
+                self.steps.append(_Calls(CALLS[int(number)], called, arguments))
         widest = max((len(s.factors) for s in self.steps if isinstance(s, _Sums)), default=1)
-        self.piece = max(1, _PIECE // widest)
+        self.piece = max(1, min(_PIECE // widest, _TABLE // (self.size + 1)))
 
     def run(self, inputs: Mapping[int, Any], batch: int) -> Values:
         """Return the wanted variables (rows) for a batch of states (columns).

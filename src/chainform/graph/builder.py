@@ -15,7 +15,8 @@ again: the earlier variable is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -24,10 +25,23 @@ import numpy as np
 from chainform.graph.graph import Graph
 from chainform.graph.scalar import Monomial, Number, Scalar, Terms
 from chainform.graph.simplify import call_of_number, is_even, is_odd
-from chainform.graph.types import CALL_NUMBER, GROUPS, Block, Input, Kind
+from chainform.graph.types import (
+    CALL_NUMBER,
+    GROUPS,
+    LARGEST_BITS,
+    LARGEST_POWER,
+    Block,
+    Input,
+    Kind,
+)
+from chainform.graph.verify import GraphError
 
-Key: TypeAlias = tuple[tuple[Monomial, Number], ...] | tuple[int, int]
+Definition: TypeAlias = tuple[tuple[Monomial, int], ...]
+"""Terms in the order of monomials; a coefficient is its place in the pool."""
+Key: TypeAlias = Definition | tuple[int, int]
+"""What tells two variables apart: a definition, or a function and its argument."""
 
+CONSTANT_NAMES: dict[Number, str] = {0: "zero", 1: "one", -1: "minus_one"}
 
 Entries: TypeAlias = Sequence[tuple[str, Scalar | Number]]
 
@@ -73,7 +87,7 @@ class Builder:
             if self.call_of[v]:
                 self._known.setdefault((self.call_of[v], self.argument[v]), v)
             elif v not in self.inputs:
-                self._known.setdefault(tuple(sorted(self.definition(v).items())), v)
+                self._known.setdefault(self._key(self.definition(v)), v)
 
     # --- inputs and numbers -------------------------------------------------------------
 
@@ -82,11 +96,20 @@ class Builder:
         return Scalar(self, {(): value} if value else {})
 
     def input(self, name: str, group: str, index: int, default: Fraction | None = None) -> Scalar:
-        """Return the input of that name, declared at its first use."""
+        """Return the input of that name, declared at its first use.
+
+        An input's name belongs to the user: a computed variable that bears it is renamed.
+        """
         variable = self._taken.get(name)
-        if variable is None:
+        given = self.inputs.get(variable) if variable is not None else None
+        if variable is None or given is None:
+            if variable is not None:
+                self.names[variable] = self._free_name(f"{name}_", variable)
+                del self._taken[name]
             variable = self._row(name, GROUPS[group], 0)
-            self.inputs[variable] = Input(name, group, index, default)
+            given = self.inputs[variable] = Input(name, group, index, default)
+        if (given.group, given.index) != (group, index):
+            raise GraphError(f"the input {name} is declared twice, as {given.group} and {group}")
         return self.scalar(variable)
 
     def scalar(self, variable: int) -> Scalar:
@@ -103,39 +126,60 @@ class Builder:
         A number, and a variable with or without a sign, cost nothing and stay what they are;
         the name is then one more way to ask for them.
         """
+        return self._named(name, value)[1]
+
+    def _named(self, name: str, value: Scalar | Number) -> tuple[int, Scalar]:
+        """Return the variable that a name stands for, and the scalar to compute with."""
+        scalar = value if isinstance(value, Scalar) else self.number(value)
+        variable = self.variable_of(scalar, name)
+        is_free = scalar.is_number or scalar.is_signed_variable
+        return variable, scalar if is_free else self.scalar(variable)
+
+    def keep(self, value: Scalar | Number) -> Scalar:
+        """Make a value that will be used again one variable, known or new, without a name.
+
+        Numbers and signed variables stay what they are; so does the opposite of a variable
+        that exists already.
+        """
         scalar = value if isinstance(value, Scalar) else self.number(value)
         if scalar.is_number or scalar.is_signed_variable:
-            variable = self.variable_of(scalar, name)
-            if name not in self._taken:
-                self.aliases.setdefault(name, variable)
             return scalar
-        return self.scalar(self.define(name, scalar.terms))
+        if scalar.is_negative:
+            return -self.scalar(self.define(None, (-scalar).terms))
+        return self.scalar(self.define(None, scalar.terms))
 
     def define(self, name: str | None, terms: Terms) -> int:
         """Return the variable with these terms, the earlier one if the definition is known."""
-        key = tuple(sorted(terms.items()))
+        key = self._key(terms)
+        known = self._known.get(key) if self.share else None
+        if known is not None:
+            return self._called(known, name)
+        if all(not monomial for monomial in terms):
+            return self._constant(key, name)
+        level = max(self.level[v] for monomial in terms for v in monomial) + 1
+        return self._known_as(key, self._row(name, Kind.COMPUTED, level, key))
+
+    def _key(self, terms: Terms) -> Definition:
+        return tuple((monomial, self._pooled(terms[monomial])) for monomial in sorted(terms))
+
+    def _known_as(self, key: Key, variable: int) -> int:
         if self.share:
-            known = self._known.get(key)
-            if known is not None:
-                if name is not None and name not in self._taken:
-                    self.aliases.setdefault(name, known)
-                return known
-        if all(not monomial for monomial, _ in key):
-            variable = self._row(self._constant_name(key, name), Kind.CONSTANT, 0, key)
-        else:
-            level = max(self.level[v] for monomial, _ in key for v in monomial) + 1
-            variable = self._row(name, Kind.COMPUTED, level, key)
-        self._known.setdefault(key, variable)
+            self._known[key] = variable
         return variable
 
-    def _constant_name(self, key: tuple[tuple[Monomial, Number], ...], name: str | None) -> str:
-        """Name a shared constant by its value, so that no quantity seems to own it."""
-        if not self.share and name is not None:
-            return name
+    def _called(self, variable: int, name: str | None) -> int:
+        """Note one more name of a variable, unless another variable has it."""
         if name is not None and name not in self._taken:
-            self.aliases.setdefault(name, len(self.names))
-        value = key[0][1] if key else 0
-        return {0: "zero", 1: "one", -1: "minus_one"}.get(value, f"constant_{len(self.names)}")
+            self.aliases.setdefault(name, variable)
+        return variable
+
+    def _constant(self, key: Definition, name: str | None) -> int:
+        """Make a constant; a shared one is named by its value, so that no quantity owns it."""
+        value = self._values[key[0][1]] if key else 0
+        own = CONSTANT_NAMES.get(value, f"constant_{len(self.names)}")
+        if not self.share:
+            return self._row(name or own, Kind.CONSTANT, 0, key)
+        return self._called(self._known_as(key, self._row(own, Kind.CONSTANT, 0, key)), name)
 
     def call(self, function: str, argument: Scalar | Number, name: str | None = None) -> Scalar:
         """Return a function of a scalar; a call that occurred before is not made again."""
@@ -143,9 +187,10 @@ class Builder:
         if scalar.is_number:
             exact = call_of_number(function, scalar.number)
             if exact is not None:
-                return self.number(exact)
+                return self.number(exact) if name is None else self.name(name, exact)
         if is_odd(function) and scalar.is_negative:
-            return -self.call(function, -scalar, name)
+            opposite = -self.call(function, -scalar)
+            return opposite if name is None else self.name(name, opposite)
         if is_even(function) and scalar.is_negative:
             return self.call(function, -scalar, name)
         inner = self.variable_of(scalar)
@@ -153,17 +198,16 @@ class Builder:
 
     def define_call(self, name: str | None, function: str, argument: int) -> int:
         """Return the variable that is `function` of a variable."""
-        number = CALL_NUMBER[function]
+        number = CALL_NUMBER.get(function)
+        if number is None:
+            raise GraphError(f"{function} is not a function that a graph can call")
         key = (number, argument)
         known = self._known.get(key) if self.share else None
         if known is not None:
-            if name is not None and name not in self._taken:
-                self.aliases.setdefault(name, known)
-            return known
+            return self._called(known, name)
         label = name or f"{function}_{self.names[argument]}"
-        variable = self._row(label, Kind.CALL, self.level[argument] + 1, (), number, argument)
-        self._known.setdefault(key, variable)
-        return variable
+        level = self.level[argument] + 1
+        return self._known_as(key, self._row(label, Kind.CALL, level, (), number, argument))
 
     def variable_of(self, value: Scalar | Number, name: str | None = None) -> int:
         """Return the variable that holds a value, defining one where there is none."""
@@ -171,7 +215,7 @@ class Builder:
         if len(terms) == 1:
             ((monomial, coefficient),) = terms.items()
             if coefficient == 1 and len(monomial) == 1:
-                return monomial[0]
+                return self._called(monomial[0], name)
         return self.define(name, terms)
 
     def _row(
@@ -179,18 +223,21 @@ class Builder:
         name: str | None,
         kind: Kind,
         level: int,
-        key: Iterable[tuple[Monomial, Number]] = (),
+        definition: Definition = (),
         call: int = 0,
         argument: int = -1,
     ) -> int:
+        for monomial, _ in definition:
+            if len(monomial) > LARGEST_POWER:
+                self._refuse_high_powers(monomial)
         variable = len(self.names)
         self.names.append(self._free_name(name, variable))
         self.kind.append(kind)
         self.level.append(level)
         self.call_of.append(call)
         self.argument.append(argument)
-        for monomial, coefficient in key:
-            self.coefficient.append(self._pooled(coefficient))
+        for monomial, coefficient in definition:
+            self.coefficient.append(coefficient)
             previous = -1
             for v in monomial:
                 if v == previous:
@@ -203,9 +250,18 @@ class Builder:
         self.term_start.append(len(self.coefficient))
         return variable
 
+    def _refuse_high_powers(self, monomial: Monomial) -> None:
+        variable, power = Counter(monomial).most_common(1)[0]
+        if power > LARGEST_POWER:
+            raise GraphError(f"{self.names[variable]}^{power} is above the power {LARGEST_POWER}")
+
     def _pooled(self, coefficient: Number) -> int:
-        place = self._pool.setdefault(coefficient, len(self._values))
-        if place == len(self._values):
+        place = self._pool.get(coefficient)
+        if place is None:
+            size = max(abs(coefficient.numerator), coefficient.denominator)
+            if size.bit_length() > LARGEST_BITS:
+                raise GraphError(f"a coefficient takes more than {LARGEST_BITS} bits")
+            place = self._pool[coefficient] = len(self._values)
             self._values.append(coefficient)
         return place
 
@@ -231,7 +287,7 @@ class Builder:
 
     def block(self, name: str, shape: Sequence[int], entries: Entries) -> Block:
         """Make a named array out of (label, value) entries, in row-major order."""
-        variables = tuple(self.variable_of(self.name(label, value), label) for label, value in entries)
+        variables = tuple(self.variable_of(value, label) for label, value in entries)
         return Block(name, tuple(shape), variables, tuple(label for label, _ in entries))
 
     def output(self, name: str, shape: Sequence[int], entries: Entries) -> None:
@@ -240,11 +296,11 @@ class Builder:
 
     def quantity(self, name: str, shape: Sequence[int], entries: Entries) -> tuple[Scalar, ...]:
         """Declare an intermediate quantity that can be asked for, and return its scalars."""
-        scalars = tuple(self.name(label, value) for label, value in entries)
+        named = [self._named(label, value) for label, value in entries]
         labels = tuple(label for label, _ in entries)
-        variables = tuple(map(self.variable_of, scalars, labels))
+        variables = tuple(variable for variable, _ in named)
         self.quantities[name] = Block(name, tuple(shape), variables, labels)
-        return scalars
+        return tuple(scalar for _, scalar in named)
 
     def finish(self, outputs: Mapping[str, Block] | None = None) -> Graph:
         """Return the graph as built so far."""

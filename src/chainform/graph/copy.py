@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+from chainform.errors import RunError
 from chainform.graph.builder import Builder
 from chainform.graph.graph import Graph
 from chainform.graph.scalar import Scalar
@@ -52,9 +53,8 @@ def _rebuilt(
         given = graph.inputs[v]
         return builder.input(given.name, given.group, given.index, given.default)
     if graph.call[v]:
-        return builder.call(
-            CALLS[graph.call[v]], scalars[int(graph.argument[v])], graph.names[v]
-        )
+        argument = scalars[int(graph.argument[v])]
+        return builder.call(CALLS[int(graph.call[v])], argument, graph.names[v])
     total = builder.number(0)
     for term in graph.terms(v):
         product = builder.number(1)
@@ -74,7 +74,7 @@ def _block(builder: Builder, block: Block, scalars: Mapping[int, Scalar]) -> Blo
 
 def substitute(graph: Graph, values: Mapping[str, Fraction]) -> Graph:
     """Return the graph with inputs replaced by numbers: symbolic parameters become numeric."""
-    numbers = {graph.numbers[name]: value for name, value in values.items()}
+    numbers = {graph.input_variable(name): value for name, value in values.items()}
 
     def value(v: int, builder: Builder) -> Scalar | None:
         return builder.number(numbers[v]) if v in numbers else None
@@ -84,8 +84,10 @@ def substitute(graph: Graph, values: Mapping[str, Fraction]) -> Graph:
 
 def set_defaults(graph: Graph, values: Mapping[str, Fraction]) -> Graph:
     """Return the graph with other default values of its parameters; nothing else changes."""
-    inputs = {
-        v: replace(given, default=values.get(given.name, given.default))
-        for v, given in graph.inputs.items()
-    }
+    inputs = dict(graph.inputs)
+    for name, value in values.items():
+        variable = graph.input_variable(name)
+        if inputs[variable].group != "parameter":
+            raise RunError(f"{name} is not a parameter and has no default", element=name)
+        inputs[variable] = replace(inputs[variable], default=value)
     return replace(graph, inputs=inputs)

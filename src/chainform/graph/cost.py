@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.graph.graph import Graph
+from chainform.graph.graph import Graph, Integers
 from chainform.graph.types import CALL_NUMBER, Kind
 
 
@@ -44,17 +44,22 @@ class Cost:
 
 def cost(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
     """Count the operations that the outputs (all, or those named) need."""
-    return cost_of(graph, graph.cone(graph.output_variables(outputs)))
+    wanted = graph.output_variables(outputs)
+    return cost_of(graph, graph.cone(wanted), wanted)
 
 
-def cost_of(graph: Graph, needed: NDArray[np.bool_]) -> Cost:
-    """Count the operations of the variables in a mask."""
+def cost_of(graph: Graph, needed: NDArray[np.bool_], wanted: Integers | None = None) -> Cost:
+    """Count the operations of the variables in a mask; `wanted` are results (else all outputs).
+
+    A result is no mere angle, even where nothing but a sine uses it.
+    """
     products, doublings = _term_costs(graph)
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.term_start))
     multiplications = np.bincount(owner, weights=products, minlength=len(graph))
     additions = np.bincount(owner, weights=doublings, minlength=len(graph))
     additions += np.maximum(np.diff(graph.term_start) - 1, 0)
-    angles = angle_variables(graph, needed)
+    results = graph.output_variables() if wanted is None else wanted
+    angles = angle_variables(graph, needed, results)
     plain = needed & ~angles
     called = graph.call[needed]
     sines = int(np.count_nonzero(called == CALL_NUMBER["sin"]))
@@ -91,13 +96,15 @@ def _coefficient_class(magnitude: object) -> int:
     return _TWO if magnitude == 2 else _OTHER
 
 
-def angle_variables(graph: Graph, needed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def angle_variables(
+    graph: Graph, needed: NDArray[np.bool_], wanted: Integers
+) -> NDArray[np.bool_]:
     """Return a mask of the needed sums that serve only to form arguments of sines and cosines."""
     trigonometric = np.isin(graph.call, [CALL_NUMBER["sin"], CALL_NUMBER["cos"]])
     candidates = np.flatnonzero(needed & (graph.kind == Kind.COMPUTED))
     offsets, rows = graph.users()
     outputs = np.zeros(len(graph), dtype=np.bool_)
-    outputs[graph.output_variables()] = True
+    outputs[wanted] = True
     angles = np.zeros(len(graph), dtype=np.bool_)
     for v in candidates[::-1]:
         users = rows[offsets[v] : offsets[v + 1]]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chainform.errors import RunError
 from chainform.graph.builder import Builder
 from chainform.graph.copy import builder_of
 from chainform.graph.graph import Graph
@@ -32,21 +31,15 @@ def differentiate(graph: Graph, variables: Sequence[int], input_name: str) -> tu
 def _tangents(
     graph: Graph, variables: Sequence[int], input_name: str
 ) -> tuple[Builder, dict[int, Scalar]]:
-    source = graph.numbers.get(input_name)
-    if source not in graph.inputs:
-        raise RunError(
-            f"{input_name} is not an input of the model",
-            element=input_name,
-            remedy=f"choose one of {', '.join(i.name for i in graph.inputs.values())}",
-        )
+    source = graph.input_variable(input_name)
     builder = builder_of(graph)
     tangents: dict[int, Scalar] = {}
     for v in np.flatnonzero(graph.cone(variables)).tolist():
         if graph.kind[v] == Kind.CALL:
             argument = int(graph.argument[v])
             inner = tangents[argument]
-            slope = inner if inner.is_number and not inner.number else _slope(builder, v, argument)
-            tangent = slope * inner
+            is_still = inner.is_number and not inner.number
+            tangent = inner if is_still else _slope(builder, v, argument) * inner
         else:
             tangent = builder.number(int(v == source))
             for term in graph.terms(v):

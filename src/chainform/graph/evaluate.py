@@ -61,7 +61,7 @@ def evaluate_variables(
             known[v] = input_value(graph, v, values, arithmetic)
             continue
         if graph.call[v]:
-            known[v] = arithmetic.call(CALLS[graph.call[v]], known[int(graph.argument[v])])
+            known[v] = arithmetic.call(CALLS[int(graph.call[v])], known[int(graph.argument[v])])
             continue
         total: Any = None
         for t in range(term_start[v], term_start[v + 1]):

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.errors import RunError
 from chainform.graph.types import CALLS, Block, Call, Factor, Input, Kind, Term, Variable
 
 Integers = NDArray[np.int32]
@@ -62,11 +63,23 @@ class Graph:
     def call_variables(self) -> dict[tuple[str, int], int]:
         """The variable of each call, by function and argument."""
         calls = np.flatnonzero(self.call)
-        return {(CALLS[self.call[v]], int(self.argument[v])): int(v) for v in calls}
+        return {(CALLS[int(self.call[v])], int(self.argument[v])): int(v) for v in calls}
 
     def block(self, name: str) -> Block:
         """Return the output or the intermediate quantity of that name (KeyError if none)."""
         return self.outputs[name] if name in self.outputs else self.quantities[name]
+
+    def input_variable(self, name: str) -> int:
+        """Return the input of that name; RunError if there is none."""
+        variable = self.numbers.get(name, -1)
+        if variable not in self.inputs:
+            known = [given.name for given in self.inputs.values()]
+            raise RunError(
+                f"{name} is not an input of the model",
+                element=name,
+                remedy=f"choose one of {', '.join(known)}" if known else "the model has no inputs",
+            )
+        return variable
 
     def terms(self, variable: int) -> tuple[Term, ...]:
         """Return the terms of a variable as objects."""
@@ -76,7 +89,7 @@ class Graph:
     def _term(self, term: int) -> Term:
         span = slice(self.factor_start[term], self.factor_start[term + 1])
         pairs = zip(self.factor[span].tolist(), self.power[span].tolist(), strict=True)
-        coefficient = self.coefficients[self.coefficient[term]]
+        coefficient = self.coefficients[int(self.coefficient[term])]
         return Term(coefficient, tuple(Factor(v, p) for v, p in pairs))
 
     def variable(self, number: int) -> Variable:

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
+from chainform.graph.types import LARGEST_POWER
+from chainform.graph.verify import GraphError
+
 if TYPE_CHECKING:
     from chainform.graph.builder import Builder
 
@@ -41,7 +44,7 @@ class Scalar:
         if len(self.terms) != 1:
             return False
         ((monomial, coefficient),) = self.terms.items()
-        return len(monomial) == 1 and (coefficient == 1 or coefficient == -1)
+        return len(monomial) == 1 and coefficient in (1, -1)
 
     @property
     def is_negative(self) -> bool:
@@ -69,7 +72,8 @@ class Scalar:
     def _plus(self, items: Iterable[tuple[Monomial, Number]]) -> Scalar:
         terms = dict(self.terms)
         for monomial, coefficient in items:
-            total = terms.get(monomial, 0) + coefficient
+            present = terms.get(monomial)
+            total = coefficient if present is None else present + coefficient
             if total:
                 terms[monomial] = total
             else:
@@ -89,9 +93,9 @@ class Scalar:
             return self._times_number(other.number)
         if self.is_number:
             return other._times_number(self.number)
-        left, left_sign = self._product()
-        right, right_sign = other._product()
-        return Scalar(self.builder, {tuple(sorted(left + right)): left_sign * right_sign})
+        left, k = self._product()
+        right, l = other._product()
+        return Scalar(self.builder, {tuple(sorted(left + right)): _times(k, l)})
 
     __rmul__ = __mul__
 
@@ -105,7 +109,7 @@ class Scalar:
         if len(self.terms) > 1:
             monomial, sign = self._product()
             return Scalar(self.builder, {monomial: sign * number})
-        return Scalar(self.builder, {m: k * number for m, k in self.terms.items()})
+        return Scalar(self.builder, {m: _times(number, k) for m, k in self.terms.items()})
 
     def _product(self) -> tuple[Monomial, Number]:
         """Return this scalar as one product; a sum becomes a variable, its first term positive."""
@@ -119,15 +123,26 @@ class Scalar:
     def __pow__(self, exponent: int) -> Scalar:
         if exponent < 0:
             return self.builder.call("reciprocal", self**-exponent)
-        result = self.builder.number(1)
-        for _ in range(exponent):
-            result = result * self
-        return result
+        if exponent > LARGEST_POWER:
+            raise GraphError(f"the power {exponent} is above {LARGEST_POWER}")
+        if exponent in (0, 1):
+            return self if exponent else self.builder.number(1)
+        if self.is_number:
+            return self.builder.number(self.number**exponent)
+        monomial, k = self._product()
+        return Scalar(self.builder, {tuple(sorted(monomial * exponent)): k**exponent})
 
     def __truediv__(self, other: Scalar | Number) -> Scalar:
         if isinstance(other, Scalar):
             return self * self.builder.call("reciprocal", other)
-        return self * (1 / Fraction(other))
+        return self / self.builder.number(other)
 
     def __rtruediv__(self, other: Number) -> Scalar:
         return self.builder.call("reciprocal", self) * other
+
+
+def _times(k: Number, l: Number) -> Number:
+    """Return k l; most coefficients are 1, and a product of fractions takes long."""
+    if l == 1:
+        return k
+    return l if k == 1 else k * l

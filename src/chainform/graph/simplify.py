@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
+from chainform.errors import RunError
+
 ODD = frozenset({"sin", "tan", "asin", "atan", "reciprocal", "sign"})
 EVEN = frozenset({"cos", "abs"})
 AT_ZERO = {"sin": 0, "cos": 1, "tan": 0, "asin": 0, "atan": 0, "exp": 1}
@@ -28,7 +30,7 @@ def call_of_number(function: str, value: int | Fraction) -> Fraction | None:
     match function:
         case "reciprocal":
             if number == 0:
-                raise ZeroDivisionError("the reciprocal of zero was asked for")
+                raise RunError("the reciprocal of zero was asked for")
             return 1 / number
         case "abs":
             return abs(number)
@@ -45,6 +47,6 @@ def call_of_number(function: str, value: int | Fraction) -> Fraction | None:
 def square_root(number: Fraction) -> Fraction | None:
     """Return the root of a perfect square, or None."""
     if number < 0:
-        raise ValueError(f"the square root of {number} was asked for")
+        raise RunError(f"the square root of {number} was asked for")
     root = Fraction(isqrt(number.numerator), isqrt(number.denominator))
     return root if root * root == number else None

@@ -9,6 +9,7 @@ objects here are made on demand, for reading.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
@@ -31,7 +32,7 @@ class Kind(IntEnum):
     """A function of one earlier variable."""
 
 
-CALLS = (
+CALLS: tuple[str, ...] = (
     "",
     "sin",
     "cos",
@@ -48,7 +49,7 @@ CALLS = (
 )
 """Functions by their number in the arrays; 0 means no call."""
 
-CALL_NUMBER = {name: number for number, name in enumerate(CALLS)}
+CALL_NUMBER = {name: number for number, name in enumerate(CALLS) if name}
 
 GROUPS = {
     "parameter": Kind.PARAMETER,
@@ -59,6 +60,15 @@ GROUPS = {
     "sigma": Kind.FORCE,
 }
 """Where an input's value comes from when the graph is evaluated, and the kind that gives it."""
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*")
+"""What a variable, a label or a quantity may be called, so that the text form reads back."""
+
+LARGEST_POWER = 1000
+"""The highest power of one factor: a few characters must not be able to fill the memory."""
+
+LARGEST_BITS = 13_000
+"""The size of numerator and denominator of a coefficient, below what Python prints and reads."""
 
 
 @dataclass(frozen=True, slots=True)

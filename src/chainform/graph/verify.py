@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from math import prod
+
 import numpy as np
 
 from chainform.errors import Error
 from chainform.graph.graph import Graph
-from chainform.graph.types import CALLS, Kind
+from chainform.graph.types import CALLS, GROUPS, LARGEST_POWER, NAME, Kind
 
 
 class GraphError(Error):
@@ -16,14 +19,18 @@ class GraphError(Error):
 def verify(graph: Graph) -> None:
     """Raise GraphError unless the graph keeps every rule.
 
-    - names are distinct, inputs have no definition, constants have no factors;
+    - the arrays fit together;
+    - names are distinct and consist of letters, digits, dots and underscores;
+    - inputs are declared under their own name and have no definition, constants are one number;
     - a call has an argument and no terms, a computed variable has a term with a factor;
     - factors and arguments are earlier variables, ascending within a term, powers positive;
     - coefficients are not zero, and no two terms of a variable have the same factors;
     - a level is one more than the highest level used, zero for inputs and constants;
     - outputs and quantities have as many entries as their shape says.
     """
+    _check_arrays(graph)
     _check_names(graph)
+    _check_inputs(graph)
     _check_kinds(graph)
     _check_factors(graph)
     _check_terms(graph)
@@ -49,22 +56,55 @@ def _mask(graph: Graph, owners: np.ndarray) -> np.ndarray:
     return mask
 
 
+def _check_arrays(graph: Graph) -> None:
+    rows = (graph.kind, graph.level, graph.call, graph.argument, graph.term_start[1:])
+    terms, factors = len(graph.coefficient), len(graph.factor)
+    if any(len(row) != len(graph) for row in rows):
+        raise GraphError("the arrays of variables differ in length")
+    if len(graph.factor_start) != terms + 1 or len(graph.power) != factors:
+        raise GraphError("the arrays of terms or of factors differ in length")
+    for starts, last in ((graph.term_start, terms), (graph.factor_start, factors)):
+        if starts[0] != 0 or starts[-1] != last or np.any(np.diff(starts) < 0):
+            raise GraphError("the terms or factors do not follow one another without a gap")
+
+
 def _check_names(graph: Graph) -> None:
-    if len(set(graph.names)) != len(graph.names):
-        raise GraphError("two variables have the same name")
-    clash = set(graph.names) & set(graph.aliases)
-    if clash:
-        raise GraphError(f"{min(clash)} names one variable and is an alias of another")
+    name, count = Counter(graph.names).most_common(1)[0] if graph.names else ("", 0)
+    if count > 1:
+        raise GraphError(f"two variables have the name {name}")
+    numbers = set(graph.names)
+    for alias, variable in graph.aliases.items():
+        if alias in numbers:
+            raise GraphError(f"{alias} names one variable and is an alias of another")
+        if not 0 <= variable < len(graph):
+            raise GraphError(f"{alias} is an alias of a variable that does not exist")
+    for name in (*graph.names, *graph.aliases):
+        _check_name(name)
+
+
+def _check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise GraphError(f"{name!r} is not a name: letters, digits, dots and underscores are")
+
+
+def _check_inputs(graph: Graph) -> None:
+    for v, given in graph.inputs.items():
+        if not 0 <= v < len(graph):
+            raise GraphError(f"the input {given.name} is a variable that does not exist")
+        if graph.names[v] != given.name:
+            raise GraphError(f"variable {graph.names[v]} is declared as the input {given.name}")
+        if GROUPS.get(given.group) != graph.kind[v] or given.index < 0:
+            raise GraphError(f"variable {given.name} breaks a rule: its group gives its kind")
 
 
 def _check_kinds(graph: Graph) -> None:
     terms = np.diff(graph.term_start)
-    of_term, of_factor = _owners(graph)
-    del of_term
+    _, of_factor = _owners(graph)
     has_factor = _mask(graph, of_factor)
     kind = graph.kind
     is_input = (kind == Kind.PARAMETER) | (kind == Kind.COORDINATE) | (kind == Kind.FORCE)
     declared = _mask(graph, np.asarray(list(graph.inputs), dtype=np.int64))
+    _fail(graph, kind > max(Kind), "its kind is known")
     _fail(graph, is_input != declared, "it is an input exactly if it is declared as one")
     _fail(graph, is_input & (terms > 0), "an input has no definition")
     _fail(graph, (kind == Kind.CONSTANT) & (has_factor | (terms > 1)), "a constant is one number")
@@ -82,6 +122,8 @@ def _check_factors(graph: Graph) -> None:
     _fail(graph, _mask(graph, of_factor[graph.factor < 0]), "its factors exist")
     _fail(graph, _mask(graph, of_factor[graph.factor >= of_factor]), "its factors come before it")
     _fail(graph, _mask(graph, of_factor[graph.power < 1]), "its powers are positive")
+    high = graph.power > LARGEST_POWER
+    _fail(graph, _mask(graph, of_factor[high]), f"its powers are at most {LARGEST_POWER}")
     term_of_factor = np.repeat(np.arange(len(graph.coefficient)), np.diff(graph.factor_start))
     unsorted = (np.diff(term_of_factor) == 0) & (np.diff(graph.factor) <= 0)
     _fail(graph, _mask(graph, of_factor[1:][unsorted]), "its factors ascend within a term")
@@ -89,9 +131,11 @@ def _check_factors(graph: Graph) -> None:
 
 def _check_terms(graph: Graph) -> None:
     of_term, _ = _owners(graph)
-    zero = np.asarray([value == 0 for value in graph.coefficients], dtype=np.bool_)
-    if len(zero):
-        _fail(graph, _mask(graph, of_term[zero[graph.coefficient]]), "its coefficients are not zero")
+    unknown = (graph.coefficient < 0) | (graph.coefficient >= len(graph.coefficients))
+    _fail(graph, _mask(graph, of_term[unknown]), "its coefficients exist")
+    zeros = [place for place, value in enumerate(graph.coefficients) if value == 0]
+    zero = np.isin(graph.coefficient, zeros)
+    _fail(graph, _mask(graph, of_term[zero]), "its coefficients are not zero")
     counts = np.diff(graph.term_start)
     starts, factors, powers = graph.factor_start, graph.factor, graph.power
     # Variables with one term cannot repeat a monomial, and most have one or a few.
@@ -115,9 +159,13 @@ def _check_levels(graph: Graph) -> None:
 
 
 def _check_blocks(graph: Graph) -> None:
-    for block in (*graph.outputs.values(), *graph.quantities.values()):
-        size = int(np.prod(block.shape, dtype=np.int64))
-        if not size == len(block.variables) == len(block.labels):
+    for name, block in (*graph.outputs.items(), *graph.quantities.items()):
+        for word in (block.name, *block.labels):
+            _check_name(word)
+        if name != block.name:
+            raise GraphError(f"{block.name} is listed under the name {name}")
+        is_shape = min(block.shape, default=0) >= 0 and len(block.shape) <= 32
+        if not is_shape or not prod(block.shape) == len(block.variables) == len(block.labels):
             raise GraphError(f"{block.name} does not have the entries its shape {block.shape} asks for")
         if any(not 0 <= v < len(graph) for v in block.variables):
             raise GraphError(f"{block.name} names a variable that does not exist")

@@ -32,6 +32,8 @@ Choice: TypeAlias = str | Sequence[str]
 GRAVITY = "g"
 """The automatic parameter for the size of gravity (m/s^2)."""
 
+_UNITS = {"m": "kg", "com": "m", "d": "m", "I": "kg m^2", GRAVITY: "m/s^2"}
+
 
 def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
     """Return the mechanism with the chosen numbers as parameters and all others as numbers.
@@ -190,7 +192,11 @@ class _Rewriting:
         )
         used = names_in(changed)
         declared = (parameter for parameter in mechanism.parameters if parameter.name in used)
-        made = (Parameter(name, value) for name, value in self.automatic.items() if name in used)
+        made = (
+            Parameter(name, value, _UNITS[name.split("_")[0]])
+            for name, value in self.automatic.items()
+            if name in used
+        )
         return replace(changed, parameters=(*declared, *made))
 
 

@@ -168,7 +168,7 @@ def _ends(
         target = add(origin, apply(frame, geometry.known(point, f"r '{tip},{joints[0]}'")))
         where, text = f"r '0,{joints[0]}'", "not given: the row closes where its tip is at zero"
         builder.remark(where, text)
-    closing = {"segment": tip, "point": point, "rotation": transpose(frame)}
+    closing: dict[str, object] = {"segment": tip, "point": point, "rotation": transpose(frame)}
     return closing, {"segment": "ground", "point": target}
 
 

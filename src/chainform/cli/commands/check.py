@@ -1,0 +1,153 @@
+"""`chainform check`: read a mechanism and tell what was understood."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from fractions import Fraction
+
+from chainform.cli.commands.command import Command
+from chainform.cli.mechanism_document import UNITS, exact_text, mechanism_document
+from chainform.cli.options import add_file
+from chainform.cli.printing import Page, Report
+from chainform.mechanism import Description, Mechanism, Number, Segment
+from chainform.pipeline import available_outputs
+from chainform.readers import read
+
+INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser)
+
+
+def run(args: Namespace) -> Report:
+    """Read the file and describe the mechanism."""
+    mechanism = read(args.file)
+    description = mechanism.describe()
+    outputs = list(available_outputs(mechanism))
+    return Report(
+        mechanism_document(mechanism, description, outputs),
+        lambda page: _show(page, mechanism, description, outputs),
+    )
+
+
+def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Sequence[str]) -> None:
+    page.text(f"{said.name}, read from {said.file}", style="bold")
+    mass = "not known" if said.total_mass is None else f"{said.total_mass:.10g} kg"
+    page.text(
+        f"{_number(len(said.segments), 'segment')}, {_number(said.nq, 'coordinate')}, "
+        f"{_number(len(said.loops), 'loop')}, total mass {mass}"
+    )
+    page.text(f"gravity {_vector(said.gravity)} m/s^2, world axes")
+    if said.base_is_moving:
+        page.text("the base moves as prescribed in the file")
+    _show_tree(page, mechanism, said)
+    _show_coordinates(page, said)
+    if said.parameters:
+        page.heading("parameters")
+        page.table(
+            ("name", "value", "unit", "note"),
+            [(p.name, p.value or "free", p.unit, p.note) for p in said.parameters],
+        )
+    _show_loops(page, said)
+    for level in ("note", "warning"):
+        notes = [note for note in said.notes if note.level == level]
+        if notes:
+            page.heading(f"{level}s")
+        for note in notes:
+            style = "yellow" if level == "warning" else ""
+            page.text(f"  {note.element}: {note.text}", style=style)
+    page.heading("outputs that can be derived")
+    page.text("  " + ", ".join(outputs))
+
+
+def _show_tree(page: Page, mechanism: Mechanism, said: Description) -> None:
+    page.heading("segments (position in parent axes, mass centre in body axes; m, kg)")
+    page.table(
+        ("no", "name", "parent", "position", "mass", "mass centre"),
+        [
+            (str(r.number), r.name, r.parent, _vector(r.position), r.mass, _vector(r.com))
+            for r in said.segments
+        ],
+        numbers=("no", "mass"),
+    )
+    turning = [s for s in mechanism.segments if any(x != 0 for row in s.body.inertia for x in row)]
+    if turning:
+        page.heading("inertia about the mass centre (body axes, kg m^2)")
+        page.table(("name", *INERTIA), [(s.name, *_moments(s)) for s in turning], numbers=INERTIA)
+    page.heading("joints (axis in body axes)")
+    page.table(
+        ("no", "name", "kind", "axis", "coordinate"),
+        [
+            (str(row.number), segment.joint.name, row.joint, _vector(row.axis), _place(segment))
+            for row, segment in zip(said.segments, mechanism.segments, strict=True)
+        ],
+        numbers=("no",),
+    )
+
+
+def _show_coordinates(page: Page, said: Description) -> None:
+    if not said.coordinates:
+        return
+    page.heading("coordinates, in the order of q")
+    page.table(
+        ("q", "name", "segment", "unit", "lower", "upper"),
+        [
+            (f"q{r.number}", r.name, r.segment, UNITS[r.kind], r.lower or "", r.upper or "")
+            for r in said.coordinates
+        ],
+        numbers=("lower", "upper"),
+    )
+
+
+def _show_loops(page: Page, said: Description) -> None:
+    if not said.loops:
+        return
+    page.heading("loops")
+    page.table(
+        ("name", "kind", "closing", "target", "equations", "basic coordinates"),
+        [
+            (r.name, r.kind, r.closing, r.target, str(r.equations), _basic(r.basic))
+            for r in said.loops
+        ],
+        numbers=("equations",),
+    )
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _vector(texts: Sequence[str] | None) -> str:
+    return "" if texts is None else f"({', '.join(texts)})"
+
+
+def _basic(names: Sequence[str] | None) -> str:
+    return "not chosen" if names is None else ", ".join(names)
+
+
+def _moments(segment: Segment) -> list[str]:
+    place = {"x": 0, "y": 1, "z": 2}
+    inertia = segment.body.inertia
+    return [_short(inertia[place[name[0]]][place[name[1]]]) for name in INERTIA]
+
+
+def _short(value: Number) -> str:
+    text = exact_text(value)
+    return text if len(text) <= 18 or not isinstance(value, Fraction) else f"{float(value):.15g}"
+
+
+def _place(segment: Segment) -> str:
+    return "" if segment.coordinate is None else f"q{segment.coordinate + 1}"
+
+
+CHECK = Command(
+    summary="read a mechanism and tell what was understood",
+    usage="FILE",
+    description="Read a mechanism and tell what was understood: segments, joints, the\n"
+    "coordinates in the order of q, parameters, loops, notes and warnings.",
+    add_options=add_options,
+    run=run,
+)

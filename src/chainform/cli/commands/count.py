@@ -1,0 +1,68 @@
+"""`chainform count`: how many operations each output takes."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from chainform.cli.commands.command import Command
+from chainform.cli.options import (
+    add_file,
+    add_method,
+    add_outputs,
+    all_outputs,
+    chosen_outputs,
+    derive_chosen,
+    method_document,
+)
+from chainform.cli.printing import Document, Page, Report
+from chainform.model import Model
+from chainform.readers import read
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser)
+    add_outputs(parser, "all that the mechanism has")
+    add_method(parser)
+
+
+def run(args: Namespace) -> Report:
+    """Derive the outputs and count, each alone and all together."""
+    mechanism = read(args.file)
+    outputs = chosen_outputs(args)
+    model = derive_chosen(
+        mechanism, args, all_outputs(mechanism, args) if outputs is None else outputs
+    )
+    document = _document(args.file, model)
+    return Report(document, lambda page: _show(page, document))
+
+
+def _document(file: str, model: Model) -> Document:
+    return {
+        "file": file,
+        "mechanism": model.mechanism.name,
+        **method_document(model),
+        "outputs": {name: model.count([name]).as_dict() for name in model.outputs},
+        "total": model.count().as_dict(),
+    }
+
+
+def _show(page: Page, document: Document) -> None:
+    total: dict[str, int] = document["total"]
+    columns = [name.replace("_", " ") for name in total]
+    columns[-1] = "other calls"
+    rows = [(name, *map(str, counts.values())) for name, counts in document["outputs"].items()]
+    if len(rows) > 1:
+        rows.append(("together", *map(str, total.values())))
+    page.text(f"{document['mechanism']}, {document['formulation']}", style="bold")
+    page.table(("output", *columns), rows, numbers=columns)
+
+
+COUNT = Command(
+    summary="count the operations of each output",
+    usage="FILE",
+    description="Count the operations of each output alone and of all together, where what\n"
+    "they share counts once. x^n costs n - 1 multiplications, 2x one addition, a sign nothing.",
+    add_options=add_options,
+    run=run,
+)

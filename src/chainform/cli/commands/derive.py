@@ -1,0 +1,80 @@
+"""`chainform derive`: derive a model and tell its size."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from time import perf_counter
+
+import numpy as np
+
+from chainform.cli.commands.command import Command
+from chainform.cli.options import (
+    add_file,
+    add_method,
+    add_outputs,
+    chosen_outputs,
+    derive_chosen,
+    method_document,
+)
+from chainform.cli.printing import Document, Page, Report, shape_text
+from chainform.model import Model
+from chainform.readers import read
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser)
+    add_outputs(parser, "mass_matrix coriolis gravity inverse_dynamics")
+    add_method(parser)
+
+
+def run(args: Namespace) -> Report:
+    """Derive the outputs and measure the graph."""
+    mechanism = read(args.file)
+    start = perf_counter()
+    model = derive_chosen(mechanism, args, chosen_outputs(args))
+    document = _document(args.file, model, perf_counter() - start)
+    return Report(document, lambda page: _show(page, model, document))
+
+
+def _document(file: str, model: Model, seconds: float) -> Document:
+    return {
+        "file": file,
+        "mechanism": model.mechanism.name,
+        **method_document(model),
+        "outputs": {name: {"shape": list(model[name].shape)} for name in model.outputs},
+        "free_parameters": list(model.free_parameters),
+        "variables": _size(model),
+        "operations": model.count().as_dict(),
+        "seconds": seconds,
+    }
+
+
+def _size(model: Model) -> dict[str, int]:
+    """Return how many inputs and computed variables the outputs need."""
+    graph = model.graph
+    needed = np.flatnonzero(graph.cone(graph.output_variables()))
+    inputs = sum(int(v) in graph.inputs for v in needed)
+    return {"inputs": inputs, "computed": len(needed) - inputs}
+
+
+def _show(page: Page, model: Model, document: Document) -> None:
+    page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
+    shapes = {name: shape_text(model[name].shape) for name in model.outputs}
+    page.table(("output", "shape"), list(shapes.items()))
+    if model.free_parameters:
+        page.text(f"free parameters: {', '.join(model.free_parameters)}")
+    size = document["variables"]
+    page.text(f"variables: {size['computed']} computed from {size['inputs']} inputs")
+    page.text(f"operations: {model.count()}")
+    page.text(f"derived in {document['seconds']:.3f} s")
+
+
+DERIVE = Command(
+    summary="derive the equations and tell their size",
+    usage="FILE",
+    description="Derive the equations of motion and tell their size: outputs and shapes,\n"
+    "variables, operations, seconds.",
+    add_options=add_options,
+    run=run,
+)

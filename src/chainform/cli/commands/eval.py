@@ -1,0 +1,189 @@
+"""`chainform eval`: numbers of outputs at a state."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from chainform.cli.commands.command import Command
+from chainform.cli.options import (
+    add_file,
+    add_method,
+    add_outputs,
+    all_outputs,
+    chosen_outputs,
+    derive_chosen,
+    method_document,
+    parameter_choice,
+)
+from chainform.cli.printing import Page, Report, aligned, shape_text
+from chainform.cli.states import Array, State, read_state
+from chainform.errors import ReadError
+from chainform.graph import GROUPS
+from chainform.mechanism import Mechanism, parametrise
+from chainform.model import Model
+from chainform.readers import read
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser)
+    parser.add_argument(
+        "--at", metavar="STATE", required=True, help="a state file (JSON), - for standard input"
+    )
+    add_outputs(parser, "those whose inputs the state gives")
+    add_method(parser)
+
+
+def run(args: Namespace) -> Report:
+    """Derive the outputs and evaluate those that the state suffices for."""
+    mechanism = read(args.file)
+    state = read_state(args.at, mechanism)
+    parameters = _parameters(mechanism, state, args)
+    asked = chosen_outputs(args)
+    outputs = all_outputs(mechanism, args) if asked is None else asked
+    model = derive_chosen(mechanism, args, outputs, parameters)
+    lacking = {name: _lacking(model, name, state) for name in model.outputs}
+    left_out = {name: needs for name, needs in lacking.items() if needs}
+    chosen = [name for name in model.outputs if name not in left_out]
+    if left_out and (asked is not None or not chosen):
+        raise _insufficient(state, left_out)
+    results = _evaluate(model, state, chosen)
+    document = {
+        "file": args.file,
+        "state": state.file,
+        "mechanism": mechanism.name,
+        **method_document(model),
+        "batch": list(state.batch),
+        "outputs": {
+            name: {"shape": list(array.shape), "values": array.tolist()}
+            for name, array in results.items()
+        },
+        "left_out": [{"name": name, "missing": missing} for name, missing in left_out.items()],
+    }
+    return Report(document, lambda page: _show(page, mechanism.name, state, results, left_out))
+
+
+# --- inputs ---------------------------------------------------------------------------------
+
+
+def _parameters(mechanism: Mechanism, state: State, args: Namespace) -> str | list[str]:
+    """Return which parameters stay free, after a check that the state names no other ones.
+
+    Unless the command line says it, they are those that the state gives values for.
+    """
+    chosen = parameter_choice(args.parameters)
+    declared = [parameter.name for parameter in mechanism.parameters]
+    possible = _names(parametrise(mechanism, "symbolic")) if state.values else []
+    for name in state.values:
+        if name not in possible and name not in declared:
+            raise _unknown_parameter(state, name, possible)
+    if chosen is None:
+        return [name for name in state.values if name in possible] or "numeric"
+    free = _names(parametrise(mechanism, chosen)) if state.values else []
+    for name in state.values:
+        if name in possible and name not in free:
+            raise ReadError(
+                "the parameter is a number in this model",
+                file=state.file,
+                element=f"values {name}",
+                remedy=f"leave out --parameters, or add {name} to it",
+            )
+    return chosen
+
+
+def _names(mechanism: Mechanism) -> list[str]:
+    return [parameter.name for parameter in mechanism.parameters]
+
+
+def _unknown_parameter(state: State, name: str, possible: Sequence[str]) -> ReadError:
+    close = get_close_matches(name[:60], possible, n=1)
+    listed = f"the names are {', '.join(possible)}"
+    return ReadError(
+        f"unknown parameter {name[:60]!r}",
+        file=state.file,
+        element="values",
+        remedy=f"did you mean {close[0]!r}? {listed}" if close else listed,
+    )
+
+
+def _lacking(model: Model, output: str, state: State) -> list[str]:
+    """Return the groups of inputs and the parameters that an output needs and lacks."""
+    graph = model.graph
+    needed = graph.cone(graph.output_variables([output]))
+    inputs = [given for v, given in graph.inputs.items() if needed[v]]
+    groups = {given.group for given in inputs}
+    parameters = [given for given in inputs if given.group == "parameter"]
+    return [group for group in GROUPS if group in groups - {"parameter", *state.groups}] + [
+        given.name
+        for given in parameters
+        if given.default is None and given.name not in state.values
+    ]
+
+
+def _insufficient(state: State, left_out: dict[str, list[str]]) -> ReadError:
+    needs = "; ".join(f"{name} needs {', '.join(missing)}" for name, missing in left_out.items())
+    return ReadError(
+        f"the state does not suffice: {needs}",
+        file=state.file,
+        remedy="add what is missing (parameters under values), or choose other --outputs",
+    )
+
+
+def _evaluate(model: Model, state: State, outputs: Sequence[str]) -> dict[str, Array]:
+    groups = {key: array for key, array in state.groups.items() if key != "tau"}
+    free = model.free_parameters
+    values = {name: value for name, value in state.values.items() if name in free}
+    results = model.evaluate(**groups, values=values, outputs=outputs)
+    return {
+        name: np.broadcast_to(array, (*state.batch, *model[name].shape))
+        for name, array in results.items()
+    }
+
+
+# --- for people -----------------------------------------------------------------------------
+
+
+def _show(
+    page: Page, name: str, state: State, results: dict[str, Array], left_out: dict[str, list[str]]
+) -> None:
+    batch = f", a batch of {shape_text(state.batch)}" if state.batch else ""
+    page.text(f"{name} at {state.file}{batch}", style="bold")
+    for output, array in results.items():
+        page.heading(output)
+        for line in _lines(array):
+            page.text(line)
+    if left_out:
+        page.heading("left out")
+    for output, missing in left_out.items():
+        page.text(f"  {output}: the state gives no {', '.join(missing)}")
+
+
+def _lines(array: Array) -> Iterator[str]:
+    """Yield vectors as one line and matrices as rows; further dimensions by their 1-based index."""
+    if array.ndim <= 2:
+        yield from _rows(np.atleast_2d(array))
+        return
+    for place in np.ndindex(*array.shape[:-2]):
+        yield f"  [{','.join(str(p + 1) for p in place)}]"
+        yield from _rows(array[place])
+
+
+def _rows(matrix: Any) -> list[str]:
+    cells = [[f"{value:.8g}" for value in row] for row in matrix.tolist()]
+    return aligned(cells, [True] * matrix.shape[1])
+
+
+EVAL = Command(
+    summary="evaluate outputs at a state",
+    usage="FILE --at STATE",
+    description="Evaluate outputs at a state or a batch of states. The state file holds\n"
+    '{"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "values": {...}},\n'
+    "each entry as far as it is needed.",
+    add_options=add_options,
+    run=run,
+)

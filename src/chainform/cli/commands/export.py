@@ -1,0 +1,109 @@
+"""`chainform export`: the equations as program text, LaTeX, or the graph's own text."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from chainform.cli.commands.command import Command
+from chainform.cli.options import (
+    add_file,
+    add_method,
+    add_outputs,
+    chosen_outputs,
+    derive_chosen,
+    method_document,
+)
+from chainform.cli.printing import Document, Page, Report
+from chainform.emitters import EMITTERS
+from chainform.errors import ReadError, RunError
+from chainform.readers import read
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser)
+    parser.add_argument(
+        "--language", choices=sorted(EMITTERS), required=True, help="the language to write"
+    )
+    add_outputs(parser, "mass_matrix coriolis gravity inverse_dynamics")
+    parser.add_argument(
+        "-o", "--output-file", metavar="FILE", help="write there, not to standard output"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
+    add_method(parser)
+
+
+def run(args: Namespace) -> Report:
+    """Derive, emit, and write the file if one is named."""
+    target = _target(args)
+    model = derive_chosen(read(args.file), args, chosen_outputs(args))
+    text = model.emit(args.language)
+    if target is not None:
+        _write(target, text, force=args.force)
+    document: Document = {
+        "file": args.file,
+        "mechanism": model.mechanism.name,
+        **method_document(model),
+        "language": args.language,
+        "outputs": list(model.outputs),
+        "written": None if target is None else str(target),
+        "text": text if target is None else None,
+    }
+    return Report(document, lambda page: _show(page, target, text))
+
+
+def _show(page: Page, target: Path | None, text: str) -> None:
+    if target is None:
+        page.text(text.removesuffix("\n"))
+    else:
+        page.text(f"wrote {target}")
+
+
+def _target(args: Namespace) -> Path | None:
+    """Return where to write, None for standard output; refuse what would destroy a file."""
+    if args.output_file is None or args.output_file == "-":
+        return None
+    target = Path(args.output_file)
+    try:
+        if target.exists() and Path(args.file).exists() and target.samefile(args.file):
+            raise ReadError("this is the mechanism itself", file=str(target), element="-o")
+        exists = target.exists()
+    except (OSError, ValueError) as problem:
+        raise ReadError(f"it cannot be a file: {problem}", file=str(target)) from None
+    if target.is_dir():
+        raise ReadError("this is a folder", file=str(target), element="-o")
+    if exists and not args.force:
+        raise _existing(target)
+    return target
+
+
+def _existing(target: Path) -> ReadError:
+    return ReadError("the file exists", file=str(target), remedy="--force overwrites it")
+
+
+def _write(target: Path, text: str, *, force: bool) -> None:
+    """Write a whole file or none: a new one that cannot be finished is removed."""
+    try:
+        with target.open("w" if force else "x", encoding="utf-8", newline="\n") as stream:
+            try:
+                stream.write(text)
+                stream.flush()
+            except OSError:
+                if not force:
+                    target.unlink(missing_ok=True)
+                raise
+    except FileExistsError:
+        raise _existing(target) from None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise RunError(f"it cannot be written: {reason}", file=str(target)) from None
+
+
+EXPORT = Command(
+    summary="write the equations in another language",
+    usage="FILE --language LANGUAGE",
+    description="Write the equations as a Python function, as LaTeX, or as the text of the graph.",
+    add_options=add_options,
+    run=run,
+)

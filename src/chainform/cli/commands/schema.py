@@ -1,0 +1,37 @@
+"""`chainform schema`: the JSON Schema of a document that `--json` prints, or of a state file."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from importlib.resources import files
+
+from chainform.cli.commands.command import Command
+from chainform.cli.printing import Report
+
+NAMES = ("check", "derive", "show", "eval", "count", "export", "state")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("name", metavar="NAME", choices=NAMES, help=", ".join(NAMES))
+
+
+def run(args: Namespace) -> Report:
+    """Return the schema; it is JSON with or without `--json`."""
+    text = schema_text(args.name)
+    return Report(None, lambda page: page.text(text.rstrip("\n")))
+
+
+def schema_text(name: str) -> str:
+    """Return a schema as it stands in its file."""
+    return (files("chainform.cli") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
+
+
+SCHEMA = Command(
+    summary="print the JSON Schema of a document or of state files",
+    usage="NAME",
+    description="Print the JSON Schema (draft 2020-12) of what a command prints with --json,\n"
+    "or of the state files that eval reads.",
+    add_options=add_options,
+    run=run,
+)

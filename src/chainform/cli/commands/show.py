@@ -1,0 +1,186 @@
+"""`chainform show`: formulas of quantities, or the list of quantities there are."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chainform.cli.commands.command import Command
+from chainform.cli.options import (
+    add_file,
+    add_method,
+    all_outputs,
+    derive_chosen,
+    method_document,
+)
+from chainform.cli.printing import Document, Page, Report, shape_text
+from chainform.cli.selection import Selection, letter_of, outputs_for, parse_request, select
+from chainform.emitters import definition_latex, expansion_latex, latex_name
+from chainform.errors import ReadError
+from chainform.graph import GROUPS, definition_text, expand, expansion_text, sympy_expressions
+from chainform.model import Model
+from chainform.readers import read
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser)
+    parser.add_argument(
+        "quantities",
+        metavar="QUANTITY",
+        nargs="*",
+        help="an output, a letter, an entry or any variable: mass_matrix, H, H[1,2], H[1,:], "
+        "H_1_2, C[1,2,3], Q_2, e_2_x; indices count from 1",
+    )
+    parser.add_argument("--expand", action="store_true", help="multiply out over the inputs")
+    parser.add_argument("--latex", action="store_true", help="write LaTeX")
+    parser.add_argument("--sympy", action="store_true", help="write SymPy expressions")
+    add_method(parser)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """The right side of an entry's equation; `terms` counts those of an expansion."""
+
+    name: str
+    index: tuple[int, ...]
+    text: str
+    terms: int | None
+
+
+def run(args: Namespace) -> Report:
+    """Derive what is asked for and write its formulas; without a question, list quantities."""
+    if args.sympy and (args.latex or args.expand):
+        raise ReadError("--sympy goes without --expand and --latex", element="options")
+    requests = [parse_request(text) for text in args.quantities]
+    mechanism = read(args.file)
+    model = derive_chosen(mechanism, args, outputs_for(requests, all_outputs(mechanism, args)))
+    if not requests:
+        return _list(args.file, model)
+    selections = [select(model, request) for request in requests]
+    formulas = [_formulas(model, selection, args) for selection in selections]
+    document = _head(args.file, model) | {
+        "form": _form(args),
+        "expanded": args.expand,
+        "quantities": [
+            _quantity_document(selection, rows)
+            for selection, rows in zip(selections, formulas, strict=True)
+        ],
+    }
+    return Report(document, lambda page: _show(page, formulas, latex=args.latex))
+
+
+def _form(args: Namespace) -> str:
+    if args.latex:
+        return "latex"
+    return "sympy" if args.sympy else "text"
+
+
+# --- formulas -------------------------------------------------------------------------------
+
+
+def _formulas(model: Model, selection: Selection, args: Namespace) -> list[Formula]:
+    """Return the formulas of a selection; entries that share a variable share its formula."""
+    variables = list(dict.fromkeys(entry.variable for entry in selection.entries))
+    texts = dict(zip(variables, _texts(model, variables, args), strict=True))
+    return [Formula(e.name, e.index, *texts[e.variable]) for e in selection.entries]
+
+
+def _texts(
+    model: Model, variables: Sequence[int], args: Namespace
+) -> Sequence[tuple[str, int | None]]:
+    graph = model.graph
+    if args.sympy:
+        return [(str(formula), None) for formula in sympy_expressions(graph, variables)]
+    if args.expand:
+        write = expansion_latex if args.latex else expansion_text
+        return [(write(result), len(result)) for result in expand(graph, variables)]
+    define = definition_latex if args.latex else definition_text
+    return [(define(graph, variable), None) for variable in variables]
+
+
+def _quantity_document(selection: Selection, formulas: Sequence[Formula]) -> Document:
+    return {
+        "asked": selection.request.text,
+        "name": selection.name,
+        "entries": [
+            {"name": row.name, "index": list(row.index), "formula": row.text, "terms": row.terms}
+            for row in formulas
+        ],
+    }
+
+
+def _show(page: Page, quantities: Sequence[Sequence[Formula]], *, latex: bool) -> None:
+    for formulas in quantities:
+        for row in formulas:
+            page.equation(latex_name(row.name) if latex else row.name, row.text)
+
+
+# --- the list -------------------------------------------------------------------------------
+
+
+def _list(file: str, model: Model) -> Report:
+    graph = model.graph
+    needed = graph.cone(graph.output_variables())
+    groups = list(GROUPS)
+    inputs = sorted(
+        (given for v, given in graph.inputs.items() if needed[v]),
+        key=lambda given: (groups.index(given.group), given.index),
+    )
+    document = _head(file, model) | {
+        "outputs": [
+            {"name": name, "letter": letter_of(name), "shape": list(model[name].shape)}
+            for name in model.outputs
+        ],
+        "intermediate": [
+            {"name": name, "shape": list(model[name].shape)} for name in model.quantities
+        ],
+        "inputs": [{"name": given.name, "group": given.group} for given in inputs],
+    }
+    return Report(document, lambda page: _show_list(page, model, document))
+
+
+def _show_list(page: Page, model: Model, document: Document) -> None:
+    page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
+    page.heading("outputs")
+    page.table(
+        ("name", "letter", "shape"),
+        [(name, letter_of(name) or "", shape_text(model[name].shape)) for name in model.outputs],
+    )
+    page.heading("intermediate quantities")
+    page.table(("names", "number", "shape"), _families(model), numbers=("number",))
+    page.heading("inputs")
+    groups: dict[str, list[str]] = {}
+    for given in document["inputs"]:
+        groups.setdefault(given["group"], []).append(given["name"])
+    for group, names in groups.items():
+        page.text(f"  {group}: {', '.join(names)}")
+
+
+def _families(model: Model) -> list[tuple[str, str, str]]:
+    """Return the intermediate quantities by their first letters: v_1_1 ... v_6_6."""
+    families: dict[str, list[str]] = {}
+    for name in model.quantities:
+        families.setdefault(name.partition("_")[0], []).append(name)
+    return [
+        (
+            names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}",
+            str(len(names)),
+            shape_text(model[names[0]].shape),
+        )
+        for names in families.values()
+    ]
+
+
+def _head(file: str, model: Model) -> Document:
+    return {"file": file, "mechanism": model.mechanism.name, **method_document(model)}
+
+
+SHOW = Command(
+    summary="show the formulas of quantities",
+    usage="FILE [QUANTITY ...]",
+    description="Show the formulas of quantities; without QUANTITY, list those there are.",
+    add_options=add_options,
+    run=run,
+)

@@ -1,0 +1,256 @@
+"""The tree as the recursive formulations see it: limbs, with frames that keep zeros zero.
+
+A limb is a moving segment together with everything fixed to it. Its frame has its origin at
+the joint, its joint axis along a coordinate axis, and wherever that is possible the same
+directions as the frame of the limb before it when the coordinate is zero. Frames of a file
+that are turned by quarter turns then cost nothing at all.
+
+Inertia is taken about the frame origin, as M (mass), h (first moment) and S (second moment,
+the integral of r r^T dm). `regroup` moves to the limb before what cannot be told apart from
+it: of a revolute limb the mass, the first and the second moment along the axis, of a
+prismatic limb the second moments. The rest are the base parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from chainform.formulations.kinematics import AXES, Kinematics
+from chainform.graph import Scalar
+from chainform.mechanism import GROUND, IDENTITY, JointKind, Mechanism, Segment
+from chainform.spatial import Matrix, Vector, add, apply, product, transpose
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Limb:
+    """One joint and the rigid piece it carries.
+
+    `rotation` turns limb axes at zero coordinate into axes of the limb before, None when they
+    coincide; `position` is the joint origin there. `frame` turns limb axes into axes of the
+    segment as the file has them. Positive motion is along or about `sign` times axis `axis`.
+    """
+
+    segment: int
+    parent: int
+    kind: JointKind
+    coordinate: int
+    axis: int
+    sign: int
+    rotation: Matrix | None
+    position: Vector
+    frame: Matrix
+    mass: Scalar
+    moment: Vector
+    second: Matrix
+
+    @property
+    def is_revolute(self) -> bool:
+        """Whether the joint turns."""
+        return self.kind == JointKind.REVOLUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a segment sits on its limb: the turn from its axes to the limb's, and its origin."""
+
+    limb: int
+    rotation: Matrix
+    position: Vector
+
+
+class Skeleton:
+    """The limbs of a mechanism, parents first."""
+
+    def __init__(self, kinematics: Kinematics) -> None:
+        self.kinematics = kinematics
+        self.builder = kinematics.builder
+        self.limbs: list[Limb] = []
+        self.places: dict[int, Place] = {GROUND: Place(GROUND, IDENTITY, self._zeros())}
+        for j, segment in enumerate(kinematics.mechanism.segments):
+            self._place(j, segment)
+        for j, segment in enumerate(kinematics.mechanism.segments):
+            self._load(self.places[j], segment)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism the limbs come from."""
+        return self.kinematics.mechanism
+
+    def _zeros(self) -> Vector:
+        zero = self.builder.number(0)
+        return (zero, zero, zero)
+
+    def children(self, limb: int) -> list[int]:
+        """Return the limbs carried by a limb."""
+        return [k for k, other in enumerate(self.limbs) if other.parent == limb]
+
+    # --- frames -------------------------------------------------------------------------
+
+    def _place(self, j: int, segment: Segment) -> None:
+        before = self.places[segment.parent]
+        turn = product(before.rotation, segment.rotation)
+        offset = self.kinematics.vector(segment.position)
+        position = add(before.position, apply(before.rotation, offset))
+        if segment.coordinate is None:
+            self.places[j] = Place(before.limb, turn, position)
+            return
+        frame, rotation = _frame(turn, segment)
+        direction = apply(transpose(frame), segment.joint.axis)
+        axis = max(range(3), key=lambda i: abs(direction[i]))
+        label = f"d_{j + 1}"
+        named = tuple(self.builder.name(f"{label}_{AXES[i]}", position[i]) for i in range(3))
+        self.limbs.append(
+            Limb(
+                segment=j,
+                parent=before.limb,
+                kind=segment.joint.kind,
+                coordinate=segment.coordinate,
+                axis=axis,
+                sign=int(direction[axis]),
+                rotation=rotation,
+                position=(named[0], named[1], named[2]),
+                frame=frame,
+                mass=self.builder.number(0),
+                moment=self._zeros(),
+                second=(self._zeros(), self._zeros(), self._zeros()),
+            )
+        )
+        self.places[j] = Place(len(self.limbs) - 1, transpose(frame), self._zeros())
+
+    # --- inertia ------------------------------------------------------------------------
+
+    def _load(self, place: Place, segment: Segment) -> None:
+        """Add a body to its limb."""
+        if place.limb == GROUND or segment.body.is_massless:
+            return
+        number = self.kinematics.number
+        mass = number(segment.body.mass)
+        rows = [self.kinematics.vector(row) for row in segment.body.inertia]
+        tensor = _turned(place.rotation, (rows[0], rows[1], rows[2]))
+        com = add(place.position, apply(place.rotation, self.kinematics.vector(segment.body.com)))
+        half_trace = (rows[0][0] + rows[1][1] + rows[2][2]) * HALF
+        second = _matrix(
+            lambda i, k: (half_trace if i == k else 0) - tensor[i][k] + mass * com[i] * com[k]
+        )
+        moment = (mass * com[0], mass * com[1], mass * com[2])
+        self._increase(place.limb, mass, moment, second)
+
+    def _increase(self, limb: int, mass: Scalar, moment: Vector, second: Matrix) -> None:
+        old = self.limbs[limb]
+        self.limbs[limb] = replace(
+            old,
+            mass=old.mass + mass,
+            moment=add(old.moment, moment),
+            second=_matrix(lambda i, k: old.second[i][k] + second[i][k]),
+        )
+
+    def regroup(self) -> None:
+        """Move to each limb's parent what has the same effect there: the base parameters stay."""
+        for k in reversed(range(len(self.limbs))):
+            limb = self.limbs[k]
+            if limb.is_revolute:
+                self._move_axial(k, limb)
+            elif limb.kind == JointKind.PRISMATIC:
+                self._move_second(k, limb)
+            self.limbs[k] = self._named(self.limbs[k])
+
+    def _move_axial(self, k: int, limb: Limb) -> None:
+        """Move the masses on the joint axis: they do not move when the joint turns."""
+        zero, a = self.builder.number(0), limb.axis
+        mass, moment, second = limb.mass, limb.moment[a], limb.second[a][a]
+        kept = [limb.moment[i] if i != a else zero for i in range(3)]
+        self.limbs[k] = replace(
+            limb,
+            mass=zero,
+            moment=(kept[0], kept[1], kept[2]),
+            second=_matrix(lambda i, l: limb.second[i][l] if (i, l) != (a, a) else zero),
+        )
+        if limb.parent == GROUND:
+            return
+        e = _direction(limb)
+        p = limb.position
+        self._increase(
+            limb.parent,
+            mass,
+            (moment * e[0] + mass * p[0], moment * e[1] + mass * p[1], moment * e[2] + mass * p[2]),
+            _matrix(
+                lambda i, l: second * (e[i] * e[l])
+                + moment * (p[i] * e[l] + e[i] * p[l])
+                + mass * (p[i] * p[l])
+            ),
+        )
+
+    def _move_second(self, k: int, limb: Limb) -> None:
+        """Move the second moments: a prismatic joint does not turn what it carries."""
+        zeros = self._zeros()
+        self.limbs[k] = replace(limb, second=(zeros, zeros, zeros))
+        if limb.parent != GROUND:
+            turned = limb.second if limb.rotation is None else _turned(limb.rotation, limb.second)
+            none = self.builder.number(0)
+            self._increase(limb.parent, none, zeros, turned)
+
+    def _named(self, limb: Limb) -> Limb:
+        """Give the inertia of a limb names: M_2, h_2_x, S_2_xy."""
+        j, name = limb.segment + 1, self.builder.name
+        moment = tuple(name(f"h_{j}_{AXES[i]}", limb.moment[i]) for i in range(3))
+        entries = {
+            (i, k): name(f"S_{j}_{AXES[i]}{AXES[k]}", limb.second[i][k])
+            for i in range(3)
+            for k in range(i, 3)
+        }
+        return replace(
+            limb,
+            mass=name(f"M_{j}", limb.mass),
+            moment=(moment[0], moment[1], moment[2]),
+            second=_matrix(lambda i, k: entries[min(i, k), max(i, k)]),
+        )
+
+
+def _frame(turn: Matrix, segment: Segment) -> tuple[Matrix, Matrix | None]:
+    """Return the limb frame in segment axes, and its turn against the limb before (None: none).
+
+    `turn` takes segment axes at zero coordinate to the axes of the limb before. If the joint
+    axis is a coordinate axis there, the frames are laid parallel; else the limb keeps the
+    axes of the segment, or turns them so that its own z axis is the joint axis.
+    """
+    if _is_coordinate_axis(apply(turn, segment.joint.axis)):
+        return transpose(turn), None
+    if _is_coordinate_axis(segment.joint.axis):
+        return IDENTITY, turn
+    frame = _turn_to(segment.joint.axis)
+    return frame, product(turn, frame)
+
+
+def _is_coordinate_axis(direction: Vector) -> bool:
+    return sum(component != 0 for component in direction) == 1
+
+
+def _turn_to(axis: Vector) -> Matrix:
+    """Return a rational rotation whose z axis is the given unit vector (not along -z)."""
+    x, y, z = axis
+    scale = 1 / (1 + z)
+    return (
+        (1 - x * x * scale, -x * y * scale, x),
+        (-x * y * scale, 1 - y * y * scale, y),
+        (-x, -y, z),
+    )
+
+
+def _direction(limb: Limb) -> Vector:
+    """Return the coordinate axis of the joint in the axes of the limb before."""
+    if limb.rotation is None:
+        return tuple(int(i == limb.axis) for i in range(3))  # type: ignore[return-value]
+    return tuple(limb.rotation[i][limb.axis] for i in range(3))  # type: ignore[return-value]
+
+
+def _turned(rotation: Matrix, tensor: Matrix) -> Matrix:
+    """Return R T R^T."""
+    return product(product(rotation, tensor), transpose(rotation))
+
+
+def _matrix(entry: object) -> Matrix:
+    rows = tuple((entry(i, 0), entry(i, 1), entry(i, 2)) for i in range(3))  # type: ignore[operator]
+    return (rows[0], rows[1], rows[2])

@@ -1,0 +1,133 @@
+"""What the parser reads, and what it says about what it cannot read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chainform.errors import ReadError
+from chainform.expressions import (
+    Apply,
+    Binary,
+    Constant,
+    Expression,
+    Negate,
+    Number,
+    Symbol,
+    format_expression,
+    fraction_of_decimal,
+    parse,
+    symbols_of,
+)
+
+A, B, C = Symbol("a"), Symbol("b"), Symbol("c")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a", A),
+        (" 1.50 ", Number(Fraction(3, 2))),
+        (".5", Number(Fraction(1, 2))),
+        ("1e-3", Number(Fraction(1, 1000))),
+        ("pi", Constant("pi")),
+        ("a-b-c", Binary("-", Binary("-", A, B), C)),
+        ("a/b*c", Binary("*", Binary("/", A, B), C)),
+        ("a+b*c", Binary("+", A, Binary("*", B, C))),
+        ("a^b^c", Binary("^", A, Binary("^", B, C))),
+        ("a**b", Binary("^", A, B)),
+        ("-a^b", Negate(Binary("^", A, B))),
+        ("(-a)^b", Binary("^", Negate(A), B)),
+        ("a^-b", Binary("^", A, Negate(B))),
+        ("a*-b", Binary("*", A, Negate(B))),
+        ("+a", A),
+        ("--a", Negate(Negate(A))),
+        ("atan2(a, b)", Apply("atan2", (A, B))),
+        ("max(a,b,c)", Apply("max", (A, B, C))),
+        ("sin((a))", Apply("sin", (A,))),
+    ],
+)
+def test_reads(text: str, expected: Expression) -> None:
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected a number, a name or '(', found the end, at character 1"),
+        ("2x", "expected an operator or the end, found 'x', at character 2"),
+        ("a b", "found 'b', at character 3"),
+        ("a+)", "found ')', at character 3"),
+        ("(a", "expected an operator or ')', found the end, at character 3"),
+        ("sin", "expected '(' after the function sin"),
+        ("sin()", "expected a number"),
+        ("sine(a)", "there is no function named 'sine'"),
+        ("atan2(a)", "atan2 takes 2 argument(s), found 1"),
+        ("min(a)", "min takes at least 2 argument(s), found 1"),
+        ("sin(a,b)", "sin takes 1 argument(s), found 2"),
+        ("a $ b", "the character '$' has no meaning here, at character 3"),
+        ("a.b", "the character '.' has no meaning here"),
+        ("__import__('os')", 'the character "\'" has no meaning here'),
+        ("1e401", "too large an exponent"),
+        ("1" * 401, "too many digits"),
+        ("(" * 101 + "a" + ")" * 101, "nested more than 100 deep"),
+        ("+".join("a" * 102), "nested more than 100 deep"),
+        ("^".join("a" * 102), "nested more than 100 deep"),
+        ("-" * 5000 + "a", "nested more than 100 deep"),
+        ("sin(" * 101 + "a" + ")" * 101, "nested more than 100 deep"),
+        ("a+b*sin(" * 1000, "nested more than 100 deep"),
+        ("a-(" * 1000, "nested more than 100 deep"),
+        ("2^-(" * 1000, "nested more than 100 deep"),
+        ("a" * 10_001, "the expression has 10001 characters"),
+        ("α", "has no meaning here"),
+    ],
+)
+def test_refuses(text: str, message: str) -> None:
+    with pytest.raises(ReadError) as caught:
+        parse(text)
+    assert message in caught.value.message
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("start", ["(", "a-(", "sin(", "-(", "2^(", "a*("])
+def test_a_hundred_levels_can_be_read_and_used(start: str) -> None:
+    text = start * 49 + "a" + ")" * 49
+    expression = parse(text)
+    assert parse(format_expression(expression)) == expression
+    assert hash(expression) == hash(parse(text))
+
+
+def test_suggests_the_function_that_was_meant() -> None:
+    with pytest.raises(ReadError) as caught:
+        parse("arctan(a)")
+    assert "atan" in str(caught.value.remedy)
+
+
+def test_symbols_are_names_without_constants_and_functions() -> None:
+    assert symbols_of(parse("a*sin(b)+pi^c-2")) == {"a", "b", "c"}
+    assert symbols_of(parse("2*pi")) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "e5", "1e", "1_000", "0x10", "nan", "1e4000000000", "1 2"]
+)
+def test_decimals_that_are_none(text: str) -> None:
+    with pytest.raises(ReadError):
+        fraction_of_decimal(text)
+
+
+def test_decimals_are_exact() -> None:
+    assert fraction_of_decimal("-12.50e-2") == Fraction(-1, 8)
+    assert fraction_of_decimal("+1E+400") == Fraction(10) ** 400
+    assert fraction_of_decimal("000.1") == Fraction(1, 10)
+
+
+@given(st.text(alphabet="ab1.e+-*/^(), sincopqrt\n$", max_size=60))
+def test_garbage_gives_an_expression_or_a_read_error(text: str) -> None:
+    try:
+        parse(text)
+    except ReadError as error:
+        assert error.remedy

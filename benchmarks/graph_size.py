@@ -52,13 +52,16 @@ def large_graph(variables: int, seed: int = 1) -> Graph:
         q = builder.input(f"q{number + 1}", "q", number)
         letters += [builder.call("sin", q), builder.call("cos", q)]
     values = list(letters)
+    entries: list[tuple[str, Scalar]] = []
     for number in range(variables - 3 * COORDINATES):
         a, b = chance.choice(values), chance.choice(values)
         s, t, u, v, w, x, y, z = chance.sample(letters, 8)
         i, j, k, l = chance.sample(WEIGHTS, 4)
         total = i * a * s * t + j * b * u * v + k * w * x + l * y * z
-        values.append(builder.name(f"v_{number + 1}", total))
-    builder.output("last", (10,), [(f"last_{n + 1}", value) for n, value in enumerate(values[-10:])])
+        name = f"v_{number + 1}"
+        values.append(builder.name(name, total))
+        entries.append((name, values[-1]))
+    builder.output("v", (len(entries),), entries)
     return builder.finish()
 
 

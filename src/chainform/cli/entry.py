@@ -67,7 +67,8 @@ class _Parser(ArgumentParser):
     """A parser whose complaints are errors like all others."""
 
     def error(self, message: str) -> NoReturn:
-        raise ReadError(message, remedy=f"see {self.prog} --help")
+        usage = " ".join(self.format_usage().removeprefix("usage:").split())
+        raise ReadError(message, remedy=f"write {usage}; see {self.prog} --help")
 
 
 def _parser() -> ArgumentParser:

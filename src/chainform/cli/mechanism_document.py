@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from chainform.cli.printing import Document
 from chainform.expressions import format_expression, format_fraction, symbols_of, value_of
 from chainform.mechanism import GROUND, Description, Joint, Limits, Mechanism, Number, Segment
 
+Outputs: TypeAlias = Mapping[str, Sequence[str]]
+"""The outputs that can be derived, by formulation."""
+
 UNITS = {"revolute": "rad", "prismatic": "m"}
 """The unit of a coordinate, by the kind of its joint."""
 
 
-def mechanism_document(mechanism: Mechanism, said: Description, outputs: Sequence[str]) -> Document:
-    """Return everything that was read; `outputs` are those that can be derived."""
-    return _Writer(mechanism).document(said, list(outputs))
+def mechanism_document(mechanism: Mechanism, said: Description, outputs: Outputs) -> Document:
+    """Return everything that was read; `outputs` are those that can be derived, by formulation."""
+    return _Writer(mechanism).document(said, outputs)
 
 
 class _Writer:
@@ -26,7 +29,7 @@ class _Writer:
         self.mechanism = mechanism
         self.values = {p.name: p.value for p in mechanism.parameters if p.value is not None}
 
-    def document(self, said: Description, outputs: list[str]) -> Document:
+    def document(self, said: Description, outputs: Outputs) -> Document:
         mechanism = self.mechanism
         return {
             "file": said.file,

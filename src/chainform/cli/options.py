@@ -7,14 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chainform.cli.selection import output_of
+from chainform.formulations import FORMULATIONS
 from chainform.mechanism import Mechanism
 from chainform.model import Model
-from chainform.pipeline import OUTPUTS, available_outputs, derive
+from chainform.pipeline import CLOSURES, EFFORTS, OUTPUTS, available_outputs, derive
 
 
 def add_file(parser: ArgumentParser) -> None:
     """Add the mechanism file."""
-    parser.add_argument("file", metavar="FILE", help="the mechanism, a file that `read` takes")
+    parser.add_argument("file", metavar="FILE", help="the mechanism (.toml or .json)")
 
 
 def add_outputs(parser: ArgumentParser, default: str) -> None:
@@ -32,24 +33,28 @@ def add_outputs(parser: ArgumentParser, default: str) -> None:
 def add_method(parser: ArgumentParser) -> None:
     """Add the options of `derive`. Those that are not given are left to the pipeline."""
     group = parser.add_argument_group("how the equations are derived")
-    group.add_argument("--formulation", metavar="NAME", help="the method (default: closed_form)")
+    group.add_argument("--formulation", metavar="NAME", help=_choices(FORMULATIONS))
     group.add_argument(
         "--parameters",
         metavar="CHOICE",
-        help="numeric (default), symbolic, or the names to keep free, such as 'm_*,g'",
+        help="numeric, symbolic, or the names to keep free, such as 'm_*,g'",
     )
-    group.add_argument("--reduce", metavar="EFFORT", help="how to simplify (default: none)")
+    group.add_argument("--reduce", metavar="EFFORT", help=_choices(EFFORTS))
     group.add_argument(
         "--closure",
         metavar="KIND",
-        help="how the reactions of loops enter inverse dynamics: complete (default) or basic",
+        help=f"how the reactions of loops enter inverse dynamics: {_choices(CLOSURES)}",
     )
 
 
-def chosen_outputs(args: Namespace) -> list[str] | None:
-    """Return the outputs asked for by their full names, or None when the choice is left open."""
+def _choices(names: Iterable[str]) -> str:
+    return " or ".join(names)
+
+
+def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
+    """Return the outputs asked for by their full names, the default when none are."""
     if args.outputs is None:
-        return None
+        return list(default)
     return [output_of(name) for name in split_list(args.outputs)]
 
 
@@ -65,6 +70,11 @@ def parameter_choice(text: str | None) -> str | list[str] | None:
     return split_list([text])
 
 
+def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
+    """Return what is derived when nothing is asked for, as far as the formulation gives it."""
+    return [name for name in all_outputs(mechanism, args) if name in OUTPUTS]
+
+
 def all_outputs(mechanism: Mechanism, args: Namespace) -> tuple[str, ...]:
     """Return every output that the chosen formulation gives for the mechanism."""
     return available_outputs(mechanism, **_given(formulation=args.formulation))
@@ -73,7 +83,7 @@ def all_outputs(mechanism: Mechanism, args: Namespace) -> tuple[str, ...]:
 def derive_chosen(
     mechanism: Mechanism,
     args: Namespace,
-    outputs: Sequence[str] | None = None,
+    outputs: Sequence[str],
     parameters: str | Sequence[str] | None = None,
 ) -> Model:
     """Derive a model as the options say; `parameters` speaks where they are silent."""
@@ -84,7 +94,7 @@ def derive_chosen(
         reduce=args.reduce,
         closure=args.closure,
     )
-    return derive(mechanism, OUTPUTS if outputs is None else outputs, **options)
+    return derive(mechanism, outputs, **options)
 
 
 def method_document(model: Model) -> dict[str, Any]:

@@ -64,10 +64,9 @@ class Page:
             for line in aligned([list(titles), *cells], [title in numbers for title in titles]):
                 print(line)
             return
-        from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
-        table = Table(box=SIMPLE_HEAD, header_style="bold")
+        table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 0, 0, 2))
         for title in titles:
             justify = "right" if title in numbers else "left"
             table.add_column(title, justify=justify, overflow="fold")

@@ -96,14 +96,14 @@ def outputs_for(requests: Sequence[Request], outputs: Sequence[str]) -> list[str
     An output, or an entry of one, needs that output; any other name may stand anywhere in the
     equations and needs all of them.
     """
-    named = [_output_in(request.name) for request in requests]
+    named = [_output_in(request.name, outputs) for request in requests]
     if not named or None in named:
         return list(dict.fromkeys([*outputs, *filter(None, named)]))
     return list(dict.fromkeys(filter(None, named)))
 
 
-def _output_in(name: str) -> str | None:
-    if name in LETTERS.values():
+def _output_in(name: str, outputs: Sequence[str]) -> str | None:
+    if name in outputs or name in LETTERS.values():
         return name
     letter, *numbers = name.split("_")
     return LETTERS.get(letter) if numbers and all(n.isdigit() for n in numbers) else None

@@ -28,52 +28,61 @@ def definition_latex(graph: Graph, variable: int) -> str:
         return latex_name(graph.names[variable])
     if graph.call[variable]:
         argument = latex_name(graph.names[int(graph.argument[variable])])
-        return call_latex(CALLS[graph.call[variable]], argument)
+        return call_latex(CALLS[int(graph.call[variable])], argument)
     return _sum_latex(
-        (t.coefficient, [(_factor_latex(graph, f.variable), f.power) for f in t.factors])
+        (t.coefficient, [_name_latex(graph.names[f.variable], f.power) for f in t.factors])
         for t in graph.terms(variable)
     )
 
 
-def _factor_latex(graph: Graph, variable: int) -> str:
-    """Return a factor; sines and cosines are written out, they need no name of their own."""
-    function = CALLS[graph.call[variable]]
-    if function in ("sin", "cos"):
-        return call_latex(function, latex_name(graph.names[int(graph.argument[variable])]))
-    return latex_name(graph.names[variable])
-
-
 def expansion_latex(expansion: Expansion) -> str:
-    """Return an expansion, a term for each product."""
-    names = [symbol_latex(symbol) for symbol in expansion.symbols]
-    return _sum_latex((k, [(names[s], power) for s, power in fs]) for k, fs in expansion.terms)
+    """Return an expansion, a term for each product.
+
+    In a product the inputs come before the calls: sin q m could be read as sin(q m).
+    """
+
+    def factors_latex(factors: Iterable[tuple[int, int]]) -> list[str]:
+        letters = [(expansion.symbols[s], power) for s, power in factors]
+        letters.sort(key=lambda letter: bool(letter[0].function))
+        return [symbol_latex(symbol, power) for symbol, power in letters]
+
+    return _sum_latex((k, factors_latex(factors)) for k, factors in expansion.terms)
 
 
-def symbol_latex(symbol: Symbol) -> str:
-    """Return a letter of an expansion."""
-    name = latex_name(symbol.argument)
-    return call_latex(symbol.function, name) if symbol.function else name
+def symbol_latex(symbol: Symbol, power: int = 1) -> str:
+    """Return a letter of an expansion, to a power."""
+    if symbol.inner is None:
+        return _name_latex(symbol.argument, power)
+    return call_latex(symbol.function, expansion_latex(symbol.inner), power)
 
 
-def call_latex(function: str, argument: str) -> str:
-    """Return a function of an argument."""
+def call_latex(function: str, argument: str, power: int = 1) -> str:
+    """Return a function of an argument, to a power."""
+    raised = f"^{{{power}}}" if power > 1 else ""
     match function:
         case "reciprocal":
-            return f"\\frac{{1}}{{{argument}}}"
+            fraction = f"\\frac{{1}}{{{argument}}}"
+            return f"\\left({fraction}\\right){raised}" if raised else fraction
         case "sqrt":
-            return f"\\sqrt{{{argument}}}"
+            return f"\\sqrt{{{argument}}}{raised}"
         case "abs":
-            return f"\\left|{argument}\\right|"
+            return f"\\left|{argument}\\right|{raised}"
         case "sign":
-            return f"\\operatorname{{sign}} {argument}"
+            return f"\\operatorname{{sign}}{raised} {_bracketed(argument)}"
         case _:
-            return f"\\{FUNCTIONS.get(function, function)} {argument}"
+            return f"\\{FUNCTIONS.get(function, function)}{raised} {_bracketed(argument)}"
 
 
-def _sum_latex(parts: Iterable[tuple[Fraction, list[tuple[str, int]]]]) -> str:
+def _bracketed(argument: str) -> str:
+    """Put brackets around an argument that is more than a name."""
+    is_name = " " not in argument and "^" not in argument and not argument.startswith("-")
+    return argument if is_name else f"\\left({argument}\\right)"
+
+
+def _sum_latex(parts: Iterable[tuple[Fraction, Sequence[str]]]) -> str:
     text = ""
     for coefficient, factors in parts:
-        product = " \\, ".join(_power_latex(name, power) for name, power in factors)
+        product = " \\, ".join(factors)
         size = abs(coefficient)
         if not product:
             body = _number_latex(size)
@@ -90,10 +99,8 @@ def _number_latex(value: Fraction) -> str:
     return f"\\tfrac{{{numerator}}}{{{denominator}}}" if slash else text
 
 
-def _power_latex(name: str, power: int) -> str:
+def _name_latex(name: str, power: int) -> str:
+    written = latex_name(name)
     if power == 1:
-        return name
-    if name.startswith("\\") and " " in name:
-        head, _, rest = name.partition(" ")
-        return f"{head}^{{{power}}} {rest}"
-    return f"{name}^{{{power}}}" if "^" not in name else f"({name})^{{{power}}}"
+        return written
+    return f"{written}^{{{power}}}" if "^" not in written else f"({written})^{{{power}}}"

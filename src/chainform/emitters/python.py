@@ -6,13 +6,16 @@ import keyword
 from collections.abc import Sequence
 from fractions import Fraction
 
-from chainform.graph import CALLS, GROUPS, Block, Graph, Input
+from chainform.graph import CALLS, FLOAT, GROUPS, Block, Graph, Input, Term
 
 HELPERS = {
     "reciprocal": "def reciprocal(x):\n    return 1.0 / x",
     "sign": "def sign(x):\n    return float((x > 0) - (x < 0))",
 }
 BUILT_IN = frozenset({"abs"})
+
+LONGEST = 500
+"""The most terms or factors in a row: Python cannot compile much longer formulas."""
 
 
 def emit(graph: Graph, outputs: Sequence[str]) -> str:
@@ -27,7 +30,7 @@ def emit(graph: Graph, outputs: Sequence[str]) -> str:
     given = [graph.inputs[v] for v in variables if v in graph.inputs]
     body = [_statement(graph, v, names) for v in variables]
     lines = [
-        *_imports({CALLS[graph.call[v]] for v in variables if graph.call[v]}),
+        *_imports({CALLS[int(graph.call[v])] for v in variables if graph.call[v]}),
         f"def model({', '.join(_arguments(given, names))}):",
         *(f"    {line}" for line in body if line),
         "    return {",
@@ -39,7 +42,7 @@ def emit(graph: Graph, outputs: Sequence[str]) -> str:
 
 def _safe_names(graph: Graph) -> dict[str, str]:
     """Return a Python name for each variable: dots and words of the language are replaced."""
-    reserved = {*keyword.kwlist, *CALLS, "model", "float", *GROUPS}
+    reserved = {*keyword.kwlist, *CALLS, "model", "float", "__debug__", *GROUPS}
     names: dict[str, str] = {}
     taken: set[str] = set()
     for name in graph.names:
@@ -75,24 +78,37 @@ def _statement(graph: Graph, v: int, names: dict[str, str]) -> str:
         return "" if given.group == "parameter" else f"{name} = {given.group}[{given.index}]"
     if graph.call[v]:
         argument = names[graph.names[int(graph.argument[v])]]
-        return f"{name} = {CALLS[graph.call[v]]}({argument})"
+        return f"{name} = {CALLS[int(graph.call[v])]}({argument})"
     return f"{name} = {_sum(graph, v, names)}"
 
 
 def _sum(graph: Graph, v: int, names: dict[str, str]) -> str:
+    terms = graph.terms(v)
+    groups = [terms[first : first + LONGEST] for first in range(0, len(terms), LONGEST)]
+    sums = [_short_sum(graph, group, names) for group in groups]
+    return " + ".join(f"({part})" for part in sums) if len(sums) > 1 else "".join(sums) or "0.0"
+
+
+def _short_sum(graph: Graph, terms: Sequence[Term], names: dict[str, str]) -> str:
     text = ""
-    for term in graph.terms(v):
+    for term in terms:
         factors = [names[graph.names[f.variable]] for f in term.factors for _ in range(f.power)]
         size = abs(term.coefficient)
-        parts = factors if size == 1 and factors else [_number(size), *factors]
+        body = _product(factors if size == 1 and factors else [_number(size), *factors])
         sign = "-" if term.coefficient < 0 else "+"
-        body = "*".join(parts)
         text += f" {sign} {body}" if text else f"{'-' if sign == '-' else ''}{body}"
-    return text or "0.0"
+    return text
+
+
+def _product(parts: Sequence[str]) -> str:
+    if len(parts) <= LONGEST:
+        return "*".join(parts)
+    groups = [parts[first : first + LONGEST] for first in range(0, len(parts), LONGEST)]
+    return "*".join(f"({'*'.join(group)})" for group in groups)
 
 
 def _number(value: Fraction) -> str:
-    return repr(float(value))
+    return repr(FLOAT.number(value))
 
 
 def _nested(graph: Graph, block: Block, names: dict[str, str]) -> str:

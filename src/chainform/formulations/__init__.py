@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chainform.formulations.closed_form import closed_form
+from chainform.formulations.composite_body import composite_body
 from chainform.formulations.newton_euler import newton_euler
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
@@ -36,6 +37,9 @@ FORMULATIONS = {
             "inverse_dynamics",
         ),
         closed_form,
+    ),
+    "composite_body": Formulation(
+        "composite_body", ("mass_matrix", "coriolis", "gravity"), composite_body
     ),
     "newton_euler": Formulation(
         "newton_euler", ("inverse_dynamics", "bias", "gravity"), newton_euler

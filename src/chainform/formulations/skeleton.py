@@ -25,20 +25,28 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """One freedom of a joint: a turn about, or a slide along, `sign` times a limb axis."""
+
+    coordinate: int
+    turning: bool
+    axis: int
+    sign: int
+
+
+@dataclass(frozen=True, slots=True)
 class Limb:
     """One joint and the rigid piece it carries.
 
     `rotation` turns limb axes at zero coordinate into axes of the limb before, None when they
     coincide; `position` is the joint origin there. `frame` turns limb axes into axes of the
-    segment as the file has them. Positive motion is along or about `sign` times axis `axis`.
+    segment as the file has them.
     """
 
     segment: int
     parent: int
     kind: JointKind
-    coordinate: int
-    axis: int
-    sign: int
+    columns: tuple[Column, ...]
     rotation: Matrix | None
     position: Vector
     frame: Matrix
@@ -48,8 +56,23 @@ class Limb:
 
     @property
     def is_revolute(self) -> bool:
-        """Whether the joint turns."""
+        """Whether the joint turns about one axis."""
         return self.kind == JointKind.REVOLUTE
+
+    @property
+    def axis(self) -> int:
+        """The axis of a joint of one freedom, and the first one of any other."""
+        return self.columns[0].axis
+
+    @property
+    def sign(self) -> int:
+        """The sense of a joint of one freedom."""
+        return self.columns[0].sign
+
+    @property
+    def coordinate(self) -> int:
+        """The coordinate of a joint of one freedom, and the first one of any other."""
+        return self.columns[0].coordinate
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +123,7 @@ class Skeleton:
         frame, rotation = _frame(turn, segment)
         direction = apply(transpose(frame), segment.joint.axis)
         axis = max(range(3), key=lambda i: abs(direction[i]))
+        turning = segment.joint.kind == JointKind.REVOLUTE
         label = f"d_{j + 1}"
         named = tuple(self.builder.name(f"{label}_{AXES[i]}", position[i]) for i in range(3))
         self.limbs.append(
@@ -107,9 +131,7 @@ class Skeleton:
                 segment=j,
                 parent=before.limb,
                 kind=segment.joint.kind,
-                coordinate=segment.coordinate,
-                axis=axis,
-                sign=int(direction[axis]),
+                columns=(Column(segment.coordinate, turning, axis, int(direction[axis])),),
                 rotation=rotation,
                 position=(named[0], named[1], named[2]),
                 frame=frame,

@@ -21,7 +21,10 @@ from chainform.graph.types import CALLS, Kind
 Values = NDArray[np.float64]
 
 FUNCTIONS: dict[str, Callable[[Values], Values]] = {
-    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sqrt", "exp", "log", "abs", "sign")},
+    **{
+        name: getattr(np, name)
+        for name in ("sin", "cos", "tan", "sqrt", "exp", "log", "abs", "sign")
+    },
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,

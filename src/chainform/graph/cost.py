@@ -96,9 +96,7 @@ def _coefficient_class(magnitude: object) -> int:
     return _TWO if magnitude == 2 else _OTHER
 
 
-def angle_variables(
-    graph: Graph, needed: NDArray[np.bool_], wanted: Integers
-) -> NDArray[np.bool_]:
+def angle_variables(graph: Graph, needed: NDArray[np.bool_], wanted: Integers) -> NDArray[np.bool_]:
     """Return a mask of the needed sums that serve only to form arguments of sines and cosines."""
     trigonometric = np.isin(graph.call, [CALL_NUMBER["sin"], CALL_NUMBER["cos"]])
     candidates = np.flatnonzero(needed & (graph.kind == Kind.COMPUTED))

@@ -13,7 +13,9 @@ from chainform.graph.scalar import Scalar
 from chainform.graph.types import CALLS, Kind, Term
 
 
-def differentiate(graph: Graph, variables: Sequence[int], input_name: str) -> tuple[Graph, list[int]]:
+def differentiate(
+    graph: Graph, variables: Sequence[int], input_name: str
+) -> tuple[Graph, list[int]]:
     """Return the graph extended by derivatives, and the variables that hold them.
 
     The chain rule is applied once to each variable of the cone, so the cost of a derivative

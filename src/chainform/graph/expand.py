@@ -2,22 +2,29 @@
 
 Intermediate variables are multiplied out with exact rational polynomials. With `trig` every
 square of a sine is written 1 - cos^2 as soon as it appears, which keeps the sums short and
-makes the result canonical: two quantities are equal if and only if their expansions are.
-With `split_angles` sin(q2 + q3) is written in the sines and cosines of q2 and q3 as well.
+makes the result canonical: two polynomials in sines and cosines of sums of angles are equal if
+and only if their expansions are. With `split_angles` sin(q2 + q3) is written in the sines and
+cosines of q2 and q3 as well. Any other call is a letter, named by its expanded argument; what
+such letters have to do with one another, as in x * reciprocal(x) = 1, is not looked into.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 
 import numpy as np
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
+from chainform.graph.formula import product_text, sum_text
 from chainform.graph.graph import Graph
-from chainform.graph.types import CALLS, Kind
+from chainform.graph.simplify import call_of_number, is_even, is_odd
+from chainform.graph.types import CALLS, Kind, Term
+
+LARGEST_MULTIPLE = 100
+"""The longest sum of angles, counted with repetition, that is split into its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,8 @@ class Symbol:
 
     function: str
     argument: str
+    inner: Expansion | None = field(default=None, compare=False, repr=False)
+    """The argument of a call, term by term."""
 
     def __str__(self) -> str:
         return f"{self.function}({self.argument})" if self.function else self.argument
@@ -43,8 +52,9 @@ class Expansion:
 
     def as_dict(self) -> dict[tuple[tuple[str, int], ...], Fraction]:
         """Return the coefficients by monomial, written with names: equal if values are."""
+        names = [str(symbol) for symbol in self.symbols]
         return {
-            tuple(sorted((str(self.symbols[s]), power) for s, power in factors)): coefficient
+            tuple(sorted((names[s], power) for s, power in factors)): coefficient
             for coefficient, factors in self.terms
         }
 
@@ -63,116 +73,222 @@ def expand(
 
 
 class Expander:
-    """The polynomials of every variable in a cone, in one ring."""
+    """The polynomials of every variable in a cone, in one ring.
+
+    The letters of the ring are laid out before the arguments of calls are known: the sine and
+    cosine of each input that occurs in an angle, then the inputs, then room for every call
+    that may turn out to be a letter of its own. A sine stands before its cosine, so that the
+    square of the sine is the leading term of s^2 + c^2 - 1.
+    """
 
     def __init__(
         self, graph: Graph, variables: Sequence[int], *, trig: bool, split_angles: bool
     ) -> None:
         self.graph = graph
+        self.trig = trig
         self.split = split_angles
-        self.order = [int(v) for v in np.flatnonzero(graph.cone(variables))]
-        # Arguments of calls are expanded in their own right, innermost first, to name letters.
-        self.letters: dict[int, Symbol] = {}
-        self.angle_parts: dict[int, dict[int, int]] = {}
-        self._collect_letters()
-        self.symbols = tuple(dict.fromkeys([*self._angle_letters(), *self.letters.values()]))
-        self.ring = fmpq_mpoly_ctx.get([f"x{i}" for i in range(len(self.symbols))], Ordering.lex)
-        generators = self.ring.gens()
-        self.generator = dict(zip(self.symbols, generators, strict=True))
-        self.pythagoras = self._identities() if trig else []
+        order = np.flatnonzero(graph.cone(variables)).tolist()
+        self.symbols: list[Symbol | None] = []
+        self.place: dict[Symbol, int] = {}
+        self.room: dict[int, int] = {}
+        self._lay_out(order)
+        names = [f"x{place}" for place in range(len(self.symbols))]
+        self.ring = fmpq_mpoly_ctx.get(names, Ordering.lex)
+        self.generators = self.ring.gens()
+        self.pythagoras: list[fmpq_mpoly] = []
+        for symbol, place in self.place.items():
+            if symbol.function == "sin":
+                self._relate(place)
         self.polynomials: dict[int, fmpq_mpoly] = {}
-        for v in self.order:
+        for v in order:
             self.polynomials[v] = self._polynomial(v)
 
-    def _collect_letters(self) -> None:
+    # --- letters ------------------------------------------------------------------------
+
+    def _lay_out(self, order: Sequence[int]) -> None:
         graph = self.graph
-        for v in self.order:
-            if v in graph.inputs:
-                self.letters[v] = Symbol("", graph.names[v])
-            elif graph.call[v]:
-                function, argument = CALLS[graph.call[v]], int(graph.argument[v])
-                parts = self._whole_angles(argument) if function in ("sin", "cos") else None
-                if self.split and parts:
-                    self.angle_parts[v] = parts
-                else:
-                    self.letters[v] = Symbol(function, graph.names[argument])
+        trigonometric = [v for v in order if CALLS[int(graph.call[v])] in ("sin", "cos")]
+        if self.split and trigonometric:
+            in_angles = graph.cone(graph.argument[trigonometric])
+            for v in sorted(v for v in graph.inputs if in_angles[v]):
+                angle = self._input_expansion(v)
+                self._put(Symbol("sin", graph.names[v], angle))
+                self._put(Symbol("cos", graph.names[v], angle))
+        for v in (v for v in order if v in graph.inputs):
+            self._put(Symbol("", graph.names[v]))
+        sums = self._angle_sums(order) if self.split else set[int]()
+        for v in (v for v in order if graph.call[v]):
+            if v in trigonometric and int(graph.argument[v]) in sums:
+                continue
+            self.room[v] = len(self.symbols)
+            self.symbols += [None] * (2 if v in trigonometric else 1)
 
-    def _whole_angles(self, variable: int) -> dict[int, int] | None:
-        """Return a sum of inputs with whole coefficients as input -> coefficient, or None."""
-        graph = self.graph
-        if variable in graph.inputs:
-            return {variable: 1}
-        if graph.kind[variable] != Kind.COMPUTED:
-            return None
-        parts: dict[int, int] = {}
-        for term in graph.terms(variable):
-            if len(term.factors) != 1 or term.factors[0].power != 1:
-                return None
-            if term.coefficient.denominator != 1:
-                return None
-            inner = self._whole_angles(term.factors[0].variable)
-            if inner is None:
-                return None
-            for v, k in inner.items():
-                parts[v] = parts.get(v, 0) + k * term.coefficient.numerator
-        return parts
+    def _put(self, symbol: Symbol) -> None:
+        self.place[symbol] = len(self.symbols)
+        self.symbols.append(symbol)
 
-    def _angle_letters(self) -> Iterable[Symbol]:
-        inputs = sorted({v for parts in self.angle_parts.values() for v in parts})
-        for v in inputs:
-            yield Symbol("sin", self.graph.names[v])
-            yield Symbol("cos", self.graph.names[v])
+    def _input_expansion(self, variable: int) -> Expansion:
+        return Expansion((Symbol("", self.graph.names[variable]),), ((Fraction(1), ((0, 1),)),))
 
-    def _identities(self) -> list[fmpq_mpoly]:
-        """Return s^2 + c^2 - 1 for each angle whose sine and cosine both occur."""
-        pairs = [
-            (s, Symbol("cos", s.argument)) for s in self.symbols if s.function == "sin"
-        ]
-        return [
-            self.generator[s] ** 2 + self.generator[c] ** 2 - 1
-            for s, c in pairs
-            if c in self.generator
-        ]
+    def _angle_sums(self, order: Sequence[int]) -> set[int]:
+        """Return the variables that are plainly sums of inputs with whole coefficients."""
+        parts: dict[int, dict[int, Fraction]] = {}
+        for v in order:
+            if v in self.graph.inputs:
+                parts[v] = {v: Fraction(1)}
+            elif self.graph.kind[v] == Kind.COMPUTED:
+                total = _combined(self.graph.terms(v), parts)
+                if total is not None:
+                    parts[v] = total
+        return {v for v, total in parts.items() if _is_angle(total.values())}
+
+    def _relate(self, place: int) -> None:
+        """Note s^2 + c^2 = 1 for the sine at a place and the cosine next to it."""
+        if self.trig:
+            sine, cosine = self.generators[place], self.generators[place + 1]
+            self.pythagoras.append(sine**2 + cosine**2 - 1)
+
+    # --- polynomials --------------------------------------------------------------------
 
     def _reduced(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
         return reduce(lambda p, identity: p % identity, self.pythagoras, polynomial)
 
+    def _constant(self, value: Fraction) -> fmpq_mpoly:
+        return self.ring.constant(fmpq(value.numerator, value.denominator))
+
     def _polynomial(self, variable: int) -> fmpq_mpoly:
-        if variable in self.letters:
-            return self.generator[self.letters[variable]]
-        if variable in self.angle_parts:
-            cosine, sine = self._cosine_and_sine(self.angle_parts[variable])
-            return sine if CALLS[self.graph.call[variable]] == "sin" else cosine
+        graph = self.graph
+        if variable in graph.inputs:
+            return self.generators[self.place[Symbol("", graph.names[variable])]]
+        if graph.call[variable]:
+            return self._call(variable)
         total = self.ring.constant(0)
-        for term in self.graph.terms(variable):
-            k = term.coefficient
-            product = self.ring.constant(fmpq(k.numerator, k.denominator))
+        for term in graph.terms(variable):
+            product = self._constant(term.coefficient)
             for factor in term.factors:
                 product = self._reduced(product * self.polynomials[factor.variable] ** factor.power)
             total += product
         return total
 
-    def _cosine_and_sine(self, parts: dict[int, int]) -> tuple[fmpq_mpoly, fmpq_mpoly]:
+    def _call(self, variable: int) -> fmpq_mpoly:
+        """Return a call: its exact value, an addition formula, or a letter."""
+        function = CALLS[int(self.graph.call[variable])]
+        argument = self.polynomials[int(self.graph.argument[variable])]
+        if argument.is_constant():
+            exact = call_of_number(function, _fraction(argument.leading_coefficient()))
+            if exact is not None:
+                return self._constant(exact)
+        inner = self._by_name(argument)
+        sign = 1
+        if inner.terms[0][0] < 0 and (is_odd(function) or is_even(function)):
+            inner = Expansion(inner.symbols, tuple((-k, factors) for k, factors in inner.terms))
+            sign = -1 if is_odd(function) else 1
+        if function in ("sin", "cos") and self.split:
+            parts = _angle_parts(inner)
+            if parts is not None:
+                cosine, sine = self._cosine_and_sine(parts)
+                return sign * sine if function == "sin" else cosine
+        return sign * self._letter(variable, function, inner)
+
+    def _letter(self, variable: int, function: str, inner: Expansion) -> fmpq_mpoly:
+        """Return the letter of a call; its sine or cosine partner gets its place as well."""
+        symbol = Symbol(function, _text(inner), inner)
+        if symbol not in self.place:
+            room = self.room[variable]
+            names = ("sin", "cos") if function in ("sin", "cos") else (function,)
+            for offset, name in enumerate(names):
+                letter = Symbol(name, symbol.argument, inner)
+                self.symbols[room + offset] = letter
+                self.place[letter] = room + offset
+            if len(names) == 2:
+                self._relate(room)
+        return self.generators[self.place[symbol]]
+
+    def _cosine_and_sine(self, parts: dict[str, int]) -> tuple[fmpq_mpoly, fmpq_mpoly]:
         """Return the cosine and sine of a sum of angles by the addition formulas."""
         cosine, sine = self.ring.constant(1), self.ring.constant(0)
-        for v, count in parts.items():
-            s = self.generator[Symbol("sin", self.graph.names[v])]
-            c = self.generator[Symbol("cos", self.graph.names[v])]
+        for name, count in parts.items():
+            s = self.generators[self.place[Symbol("sin", name)]]
+            c = self.generators[self.place[Symbol("cos", name)]]
             for _ in range(abs(count)):
                 turn = s if count > 0 else -s
                 cosine, sine = cosine * c - sine * turn, sine * c + cosine * turn
         return self._reduced(cosine), self._reduced(sine)
+
+    # --- results ------------------------------------------------------------------------
 
     def expansions(self, variables: Sequence[int]) -> list[Expansion]:
         """Return the polynomials of some variables as plain data."""
         return [self._expansion(self.polynomials[int(v)]) for v in variables]
 
     def _expansion(self, polynomial: fmpq_mpoly) -> Expansion:
-        terms = tuple(
-            (
-                Fraction(int(k.p), int(k.q)),
-                tuple((place, int(power)) for place, power in enumerate(powers) if power),
-            )
+        rows = [
+            (_fraction(k), [(place, int(power)) for place, power in enumerate(powers) if power])
             for powers, k in polynomial.terms()
+        ]
+        used = sorted({place for _, factors in rows for place, _ in factors})
+        new_place = {place: new for new, place in enumerate(used)}
+        return Expansion(
+            tuple(symbol for symbol in map(self.symbols.__getitem__, used) if symbol is not None),
+            tuple((k, tuple((new_place[p], power) for p, power in row)) for k, row in rows),
         )
-        return Expansion(self.symbols, terms)
+
+    def _by_name(self, polynomial: fmpq_mpoly) -> Expansion:
+        """Return an argument with terms and factors in the order of names.
+
+        The order of letters in the ring is that of the graph; the text of an argument must not
+        depend on it.
+        """
+        expansion = self._expansion(polynomial)
+        names = [str(symbol) for symbol in expansion.symbols]
+
+        def by_name(row: tuple[Fraction, tuple[tuple[int, int], ...]]) -> tuple[int, object]:
+            return -sum(p for _, p in row[1]), [(names[s], p) for s, p in row[1]]
+
+        rows = [(k, tuple(sorted(fs, key=lambda f: names[f[0]]))) for k, fs in expansion.terms]
+        return Expansion(expansion.symbols, tuple(sorted(rows, key=by_name)))
+
+
+def _fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+def _text(expansion: Expansion) -> str:
+    names = [str(symbol) for symbol in expansion.symbols]
+    return sum_text((k, product_text((names[s], p) for s, p in fs)) for k, fs in expansion.terms)
+
+
+def _combined(
+    terms: Iterable[Term], parts: Mapping[int, Mapping[int, Fraction]]
+) -> dict[int, Fraction] | None:
+    """Return a sum of terms as input -> coefficient, or None if it is not linear."""
+    total: dict[int, Fraction] = {}
+    for term in terms:
+        if len(term.factors) != 1 or term.factors[0].power != 1:
+            return None
+        inner = parts.get(term.factors[0].variable)
+        if inner is None:
+            return None
+        for v, k in inner.items():
+            total[v] = total.get(v, Fraction(0)) + k * term.coefficient
+    return total
+
+
+def _angle_parts(expansion: Expansion) -> dict[str, int] | None:
+    """Return a sum of inputs with whole coefficients as name -> coefficient, or None."""
+    parts: dict[str, int] = {}
+    for k, factors in expansion.terms:
+        if len(factors) != 1 or factors[0][1] != 1:
+            return None
+        symbol = expansion.symbols[factors[0][0]]
+        if symbol.function:
+            return None
+        parts[symbol.argument] = k.numerator
+    return parts if _is_angle(k for k, _ in expansion.terms) else None
+
+
+def _is_angle(coefficients: Iterable[Fraction]) -> bool:
+    """Whether angles with these coefficients can be added up by the addition formulas."""
+    counts = list(coefficients)
+    is_whole = all(k.denominator == 1 for k in counts)
+    return is_whole and sum(map(abs, counts)) <= LARGEST_MULTIPLE

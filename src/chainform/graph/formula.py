@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from chainform.graph.expand import Expansion, Symbol
 from chainform.graph.graph import Graph
 from chainform.graph.types import CALLS, Term
+
+if TYPE_CHECKING:
+    from chainform.graph.expand import Expansion, Symbol
 
 
 def number_text(value: Fraction) -> str:
@@ -58,7 +61,7 @@ def definition_text(graph: Graph, variable: int) -> str:
     if variable in graph.inputs:
         return graph.names[variable]
     if graph.call[variable]:
-        return f"{CALLS[graph.call[variable]]}({graph.names[int(graph.argument[variable])]})"
+        return f"{CALLS[int(graph.call[variable])]}({graph.names[int(graph.argument[variable])]})"
     return sum_text(term_text(graph, term) for term in graph.terms(variable))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +112,9 @@ class Graph:
     def number_value(self) -> dict[int, Fraction]:
         """The value of each constant variable."""
         constants = np.flatnonzero(self.kind == Kind.CONSTANT)
-        return {int(v): sum((t.coefficient for t in self.terms(int(v))), Fraction(0)) for v in constants}
+        return {
+            int(v): sum((t.coefficient for t in self.terms(int(v))), Fraction(0)) for v in constants
+        }
 
     def output_variables(self, names: Iterable[str] | None = None) -> Integers:
         """Return the distinct variables of the named outputs (all by default), ascending."""
@@ -119,7 +122,7 @@ class Graph:
         entries = [v for name in chosen for v in self.block(name).variables]
         return np.unique(np.asarray(entries, dtype=np.int32))
 
-    def cone(self, variables: Sequence[int] | Integers) -> NDArray[np.bool_]:
+    def cone(self, variables: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Return a mask of the given variables and everything that is needed to compute them.
 
         Definitions point backwards only, so one sweep from the last variable to the first

@@ -17,9 +17,7 @@ def sympy_module() -> ModuleType:
     try:
         import sympy
     except ImportError:
-        raise RunError(
-            "SymPy is not installed", remedy="pip install 'chainform[sympy]'"
-        ) from None
+        raise RunError("SymPy is not installed", remedy="pip install 'chainform[sympy]'") from None
     return sympy
 
 

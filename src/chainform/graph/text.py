@@ -26,7 +26,8 @@ from chainform.graph.builder import Builder
 from chainform.graph.formula import definition_text, number_text
 from chainform.graph.graph import Graph
 from chainform.graph.scalar import Terms
-from chainform.graph.types import CALL_NUMBER, GROUPS, Block
+from chainform.graph.types import CALL_NUMBER, GROUPS, LARGEST_POWER, NAME, Block
+from chainform.graph.verify import GraphError
 
 HEADER = "chainform graph 1"
 
@@ -58,17 +59,23 @@ def _block_text(graph: Graph, block: Block) -> str:
         graph.names[v] if label == graph.names[v] else f"{label}:{graph.names[v]}"
         for v, label in zip(block.variables, block.labels, strict=True)
     )
-    return f"[{' '.join(map(str, block.shape))}]: {' '.join(entries)}"
+    return f"[{' '.join(map(str, block.shape))}]: {' '.join(entries)}".rstrip()
 
 
-_NAME = r"[A-Za-z_][A-Za-z_0-9.]*"
-_NUMBER = r"\d+(?:\.\d+|/\d+)?"
-_INPUT = re.compile(rf"input (\w+) (\d+) ({_NAME})(?: = (-?{_NUMBER}))?")
+_NAME = NAME.pattern
+_NUMBER = r"[0-9]+(?:\.[0-9]+|/[0-9]+)?"
+_FACTOR = rf"{_NAME}(?:\^[0-9]+)?"
+_INPUT = re.compile(rf"input ([a-z]+) ([0-9]+) ({_NAME})(?: = (-?{_NUMBER}))?")
 _ALIAS = re.compile(rf"alias ({_NAME}) = ({_NAME})")
-_BLOCK = re.compile(rf"(output|quantity) ({_NAME}) \[([\d ]*)\]:(.*)")
+_BLOCK = re.compile(rf"(output|quantity) ({_NAME}) \[([0-9 ]*)\]:(.*)")
 _DEFINITION = re.compile(rf"({_NAME}) = (.+)")
 _CALL = re.compile(rf"({_NAME})\(({_NAME})\)")
-_TERM = re.compile(rf"([+-]?) ?((?:{_NUMBER}|{_NAME}(?:\^\d+)?)(?:\*{_NAME}(?:\^\d+)?)*)(?: |$)")
+_TERM = re.compile(rf"([+-]?) ?((?:{_NUMBER}|{_FACTOR})(?:\*{_FACTOR})*)(?: |$)")
+
+_LARGEST_INTEGER = 1_000_000_000
+_LARGEST_DEGREE = 1_000_000
+"""All powers of one definition together; a short line must not be able to fill the memory."""
+_MOST_DIMENSIONS = 32
 
 
 def parse_graph(text: str, file: str | None = None) -> Graph:
@@ -99,7 +106,8 @@ class _Reader:
         if match := _INPUT.fullmatch(line):
             self._input(*match.groups())
         elif match := _ALIAS.fullmatch(line):
-            self.builder.aliases[match[1]] = self._variable(match[2])
+            variable = self._variable(match[2])
+            self.builder.aliases[self._free(match[1])] = variable
         elif match := _BLOCK.fullmatch(line):
             self._block(match[1], match[2], match[3], match[4])
         elif match := _DEFINITION.fullmatch(line):
@@ -112,17 +120,34 @@ class _Reader:
             raise self.fail(f"{name} is used before it is defined")
         return self.numbers[name]
 
-    def _new(self, name: str) -> str:
+    def _free(self, name: str) -> str:
         if name in self.numbers or name in self.builder.aliases:
             raise self.fail(f"{name} is defined twice")
-        self.numbers[name] = len(self.builder.names)
         return name
+
+    def _new(self, name: str) -> str:
+        self.numbers[self._free(name)] = len(self.builder.names)
+        return name
+
+    def _integer(self, text: str) -> int:
+        if len(text) > 10 or int(text) > _LARGEST_INTEGER:
+            raise self.fail(f"{text[:20]} is too large a number here")
+        return int(text)
+
+    def _number(self, text: str) -> Fraction:
+        try:
+            return Fraction(text)
+        except ZeroDivisionError:
+            raise self.fail("a denominator is zero") from None
+        except ValueError:
+            raise self.fail(f"the number {text[:20]}... has too many digits") from None
 
     def _input(self, group: str, index: str, name: str, default: str | None) -> None:
         if group not in GROUPS:
             raise self.fail(f"{group} is not a group of inputs ({', '.join(GROUPS)})")
         self._new(name)
-        self.builder.input(name, group, int(index), Fraction(default) if default else None)
+        value = self._number(default) if default else None
+        self.builder.input(name, group, self._integer(index), value)
 
     def _define(self, name: str, text: str) -> None:
         if match := _CALL.fullmatch(text):
@@ -132,16 +157,20 @@ class _Reader:
             self.builder.define_call(self._new(name), match[1], argument)
             return
         terms = self._terms(text)
-        self.builder.define(self._new(name), terms)
+        try:
+            self.builder.define(self._new(name), terms)
+        except GraphError as problem:
+            raise self.fail(problem.message) from None
 
     def _terms(self, text: str) -> Terms:
         terms: Terms = {}
-        place = 0
+        place = degree = 0
         while place < len(text):
             match = _TERM.match(text, place)
             if match is None or (place > 0 and not match[1]):
                 raise self.fail(f"a term was expected at: {text[place : place + 40]}")
-            coefficient, monomial = self._term(match[2])
+            coefficient, monomial = self._term(match[2], _LARGEST_DEGREE - degree)
+            degree += len(monomial)
             signed = -coefficient if match[1] == "-" else coefficient
             if not signed and text != "0":
                 raise self.fail("a coefficient is zero")
@@ -152,25 +181,36 @@ class _Reader:
             place = match.end()
         return terms
 
-    def _term(self, text: str) -> tuple[Fraction, tuple[int, ...]]:
+    def _term(self, text: str, most: int) -> tuple[Fraction, tuple[int, ...]]:
         coefficient = Fraction(1)
         monomial: list[int] = []
         for factor in text.split("*"):
             if factor[0].isdigit():
-                if factor.endswith("/0"):
-                    raise self.fail("a denominator is zero")
-                coefficient = Fraction(factor)
+                coefficient = self._number(factor)
                 continue
             name, _, power = factor.partition("^")
-            monomial.extend([self._variable(name)] * int(power or 1))
+            count = self._integer(power) if power else 1
+            if not 1 <= count <= LARGEST_POWER:
+                raise self.fail(f"a power is not between 1 and {LARGEST_POWER}: {factor[:40]}")
+            monomial.extend([self._variable(name)] * count)
+            if len(monomial) > most:
+                raise self.fail(f"the powers here add up to more than {_LARGEST_DEGREE}")
         return coefficient, tuple(sorted(monomial))
 
     def _block(self, word: str, name: str, shape: str, entries: str) -> None:
         pairs = [entry.rpartition(":") for entry in entries.split()]
         variables = tuple(self._variable(variable) for _, _, variable in pairs)
         labels = tuple(label or variable for label, _, variable in pairs)
-        lengths = tuple(map(int, shape.split()))
-        if prod(lengths) != len(variables):
-            raise self.fail(f"{name} has {len(variables)} entries, its shape asks for {prod(lengths)}")
+        lengths = tuple(map(self._integer, shape.split()))
         blocks = self.builder.outputs if word == "output" else self.builder.quantities
+        if name in blocks:
+            raise self.fail(f"the {word} {name} is listed twice")
+        if not all(map(NAME.fullmatch, labels)):
+            raise self.fail(f"the labels of {name} are not names")
+        if len(lengths) > _MOST_DIMENSIONS:
+            raise self.fail(f"{name} has more than {_MOST_DIMENSIONS} dimensions")
+        if prod(lengths) != len(variables):
+            raise self.fail(
+                f"{name} has {len(variables)} entries, its shape asks for {prod(lengths)}"
+            )
         blocks[name] = Block(name, lengths, variables, labels)

@@ -166,6 +166,8 @@ def _check_blocks(graph: Graph) -> None:
             raise GraphError(f"{block.name} is listed under the name {name}")
         is_shape = min(block.shape, default=0) >= 0 and len(block.shape) <= 32
         if not is_shape or not prod(block.shape) == len(block.variables) == len(block.labels):
-            raise GraphError(f"{block.name} does not have the entries its shape {block.shape} asks for")
+            raise GraphError(
+                f"{block.name} does not have the entries its shape {block.shape} asks for"
+            )
         if any(not 0 <= v < len(graph) for v in block.variables):
             raise GraphError(f"{block.name} names a variable that does not exist")

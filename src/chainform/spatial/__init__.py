@@ -1,7 +1,17 @@
 """Vectors and rotations in space, over any scalar with + - *."""
 
 from chainform.spatial.rotations import product, rodrigues, transpose
-from chainform.spatial.vectors import Matrix, Vector, add, apply, apply_transposed, cross, dot, scale, subtract
+from chainform.spatial.vectors import (
+    Matrix,
+    Vector,
+    add,
+    apply,
+    apply_transposed,
+    cross,
+    dot,
+    scale,
+    subtract,
+)
 
 __all__ = [
     "Matrix",

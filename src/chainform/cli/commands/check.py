@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from chainform.cli.commands.command import Command
-from chainform.cli.mechanism_document import UNITS, exact_text, mechanism_document
+from chainform.cli.mechanism_document import UNITS, Outputs, exact_text, mechanism_document
 from chainform.cli.options import add_file
 from chainform.cli.printing import Page, Report
+from chainform.formulations import FORMULATIONS
 from chainform.mechanism import Description, Mechanism, Number, Segment
 from chainform.pipeline import available_outputs
 from chainform.readers import read
@@ -26,14 +27,14 @@ def run(args: Namespace) -> Report:
     """Read the file and describe the mechanism."""
     mechanism = read(args.file)
     description = mechanism.describe()
-    outputs = list(available_outputs(mechanism))
+    outputs = {name: list(available_outputs(mechanism, name)) for name in FORMULATIONS}
     return Report(
         mechanism_document(mechanism, description, outputs),
         lambda page: _show(page, mechanism, description, outputs),
     )
 
 
-def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Sequence[str]) -> None:
+def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs) -> None:
     page.text(f"{said.name}, read from {said.file}", style="bold")
     mass = "not known" if said.total_mass is None else f"{said.total_mass:.10g} kg"
     page.text(
@@ -59,8 +60,9 @@ def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Sequence
         for note in notes:
             style = "yellow" if level == "warning" else ""
             page.text(f"  {note.element}: {note.text}", style=style)
-    page.heading("outputs that can be derived")
-    page.text("  " + ", ".join(outputs))
+    page.heading("outputs, by formulation")
+    for formulation, names in outputs.items():
+        page.text(f"  {formulation}: {', '.join(names)}")
 
 
 def _show_tree(page: Page, mechanism: Mechanism, said: Description) -> None:

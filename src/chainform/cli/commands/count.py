@@ -29,10 +29,8 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Derive the outputs and count, each alone and all together."""
     mechanism = read(args.file)
-    outputs = chosen_outputs(args)
-    model = derive_chosen(
-        mechanism, args, all_outputs(mechanism, args) if outputs is None else outputs
-    )
+    outputs = chosen_outputs(args, all_outputs(mechanism, args))
+    model = derive_chosen(mechanism, args, outputs)
     document = _document(args.file, model)
     return Report(document, lambda page: _show(page, document))
 

@@ -15,6 +15,7 @@ from chainform.cli.options import (
     chosen_outputs,
     derive_chosen,
     method_document,
+    usual_outputs,
 )
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.model import Model
@@ -31,8 +32,9 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Derive the outputs and measure the graph."""
     mechanism = read(args.file)
+    outputs = chosen_outputs(args, usual_outputs(mechanism, args))
     start = perf_counter()
-    model = derive_chosen(mechanism, args, chosen_outputs(args))
+    model = derive_chosen(mechanism, args, outputs)
     document = _document(args.file, model, perf_counter() - start)
     return Report(document, lambda page: _show(page, model, document))
 

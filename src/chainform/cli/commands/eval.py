@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,9 @@ from chainform.mechanism import Mechanism, parametrise
 from chainform.model import Model
 from chainform.readers import read
 
+NEGLIGIBLE = 1e-14
+"""What is smaller than this part of an output's largest entry is rounding, shown to people as 0."""
+
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
@@ -44,13 +46,12 @@ def run(args: Namespace) -> Report:
     mechanism = read(args.file)
     state = read_state(args.at, mechanism)
     parameters = _parameters(mechanism, state, args)
-    asked = chosen_outputs(args)
-    outputs = all_outputs(mechanism, args) if asked is None else asked
+    outputs = chosen_outputs(args, all_outputs(mechanism, args))
     model = derive_chosen(mechanism, args, outputs, parameters)
     lacking = {name: _lacking(model, name, state) for name in model.outputs}
     left_out = {name: needs for name, needs in lacking.items() if needs}
     chosen = [name for name in model.outputs if name not in left_out]
-    if left_out and (asked is not None or not chosen):
+    if left_out and (args.outputs is not None or not chosen):
         raise _insufficient(state, left_out)
     results = _evaluate(model, state, chosen)
     document = {
@@ -165,17 +166,22 @@ def _show(
 
 def _lines(array: Array) -> Iterator[str]:
     """Yield vectors as one line and matrices as rows; further dimensions by their 1-based index."""
+    negligible = NEGLIGIBLE * float(np.max(np.abs(array), initial=0, where=np.isfinite(array)))
     if array.ndim <= 2:
-        yield from _rows(np.atleast_2d(array))
+        yield from _rows(np.atleast_2d(array), negligible)
         return
     for place in np.ndindex(*array.shape[:-2]):
         yield f"  [{','.join(str(p + 1) for p in place)}]"
-        yield from _rows(array[place])
+        yield from _rows(array[place], negligible)
 
 
-def _rows(matrix: Any) -> list[str]:
-    cells = [[f"{value:.8g}" for value in row] for row in matrix.tolist()]
+def _rows(matrix: Array, negligible: float) -> list[str]:
+    cells = [[_text(value, negligible) for value in row] for row in matrix.tolist()]
     return aligned(cells, [True] * matrix.shape[1])
+
+
+def _text(value: float, negligible: float) -> str:
+    return "0" if abs(value) <= negligible else f"{value:.8g}"
 
 
 EVAL = Command(

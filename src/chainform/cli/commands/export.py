@@ -13,6 +13,7 @@ from chainform.cli.options import (
     chosen_outputs,
     derive_chosen,
     method_document,
+    usual_outputs,
 )
 from chainform.cli.printing import Document, Page, Report
 from chainform.emitters import EMITTERS
@@ -37,7 +38,9 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Derive, emit, and write the file if one is named."""
     target = _target(args)
-    model = derive_chosen(read(args.file), args, chosen_outputs(args))
+    mechanism = read(args.file)
+    outputs = chosen_outputs(args, usual_outputs(mechanism, args))
+    model = derive_chosen(mechanism, args, outputs)
     text = model.emit(args.language)
     if target is not None:
         _write(target, text, force=args.force)

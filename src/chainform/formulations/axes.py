@@ -1,0 +1,137 @@
+"""The axes in which composite bodies are described.
+
+The inertia of a limb and all it carries is described in the axes just before its joint turns,
+E, in which the joint axis is constant. Where axes are parallel one after another, the limbs
+of such a run may share the axes of its root; the limb's own axes B are then turned against E
+by the sum of the angles of the run.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from chainform.formulations.motion import AxisTurn, ConstantTurn, Turn
+from chainform.formulations.skeleton import Limb, Skeleton
+from chainform.graph import Scalar
+from chainform.mechanism import GROUND, JointKind
+from chainform.spatial import Vector, add
+
+
+class Axes:
+    """How the axes of each limb follow from those of the limb before; `shared` names the limbs
+    that pass their own axes E on to the next limb of a run."""
+
+    def __init__(self, skeleton: Skeleton, shared: frozenset[int]) -> None:
+        self.skeleton = skeleton
+        self.limbs = skeleton.limbs
+        self.builder = skeleton.builder
+        self.shared = shared
+        self.own_turn = cache(self._own_turn)
+        self.reach = cache(self._reach)
+
+    def continues(self, k: int) -> bool:
+        """Whether limb k is described in the axes of the limb before."""
+        limb = self.limbs[k]
+        return limb.parent in self.shared and is_parallel(self.limbs[limb.parent], limb)
+
+    def angle(self, k: int) -> Scalar:
+        """Return the angle of a revolute limb's own axes against those it is described in."""
+        limb = self.limbs[k]
+        own = limb.sign * self.skeleton.kinematics.q(limb.coordinate)
+        return self.builder.keep(self.angle(limb.parent) + own) if self.continues(k) else own
+
+    def _own_turn(self, k: int) -> AxisTurn | None:
+        """Return the turn from E to B of a limb, None where they are the same."""
+        if not self.limbs[k].is_revolute:
+            return None
+        angle, call = self.angle(k), self.builder.call
+        return AxisTurn(self.limbs[k].axis, call("cos", angle), call("sin", angle))
+
+    def joint_turns(self, k: int) -> list[Turn]:
+        """Return the turns from B of the limb before to E of limb k."""
+        limb = self.limbs[k]
+        if limb.rotation is None:
+            return []
+        return [ConstantTurn(self.builder, limb.rotation)]
+
+    def _reach(self, k: int) -> Vector:
+        """Return the vector to joint k from the joint before, in B of the limb before.
+
+        For a run it is given in E, which the two limbs share.
+        """
+        limb = self.limbs[k]
+        reach = limb.position
+        if limb.kind == JointKind.PRISMATIC:
+            reach = add(reach, self.slide(k, self.skeleton.kinematics.q(limb.coordinate)))
+        if self.continues(k):
+            turn = self.own_turn(limb.parent)
+            assert turn is not None
+            reach = turn.back(reach)
+        return self.kept(reach)
+
+    def slide(self, k: int, amount: Scalar) -> Vector:
+        """Return the axis of limb k times an amount, in B of the limb before."""
+        limb = self.limbs[k]
+        parts = [self.builder.number(0)] * 3
+        parts[limb.axis] = limb.sign * amount
+        v: Vector = (parts[0], parts[1], parts[2])
+        for turn in reversed(self.joint_turns(k)):
+            v = turn.back(v)
+        return v
+
+    # --- moving vectors from limb to limb ----------------------------------------------
+
+    def outward(self, k: int, v: Vector) -> Vector:
+        """Return a vector from E of the limb before in the axes in which `reach` is given."""
+        parent = self.limbs[k].parent
+        if parent == GROUND or self.continues(k):
+            return v
+        turn = self.own_turn(parent)
+        return v if turn is None else turn.into(v)
+
+    def inward(self, k: int, v: Vector) -> Vector:
+        """Return a vector from the axes in which `reach` is given in E of the limb before."""
+        parent = self.limbs[k].parent
+        if parent == GROUND or self.continues(k):
+            return v
+        turn = self.own_turn(parent)
+        return v if turn is None else turn.back(v)
+
+    def through(self, k: int, v: Vector) -> Vector:
+        """Return a vector from the axes of `reach` in E of limb k."""
+        if not self.continues(k):
+            for turn in self.joint_turns(k):
+                v = turn.into(v)
+        return v
+
+    def returned(self, k: int, v: Vector) -> Vector:
+        """Return a vector from E of limb k in the axes of `reach`."""
+        if not self.continues(k):
+            for turn in reversed(self.joint_turns(k)):
+                v = turn.back(v)
+        return v
+
+    def kept(self, v: Vector) -> Vector:
+        """Make the components of a vector variables."""
+        keep = self.builder.keep
+        return (keep(v[0]), keep(v[1]), keep(v[2]))
+
+
+def is_parallel(limb: Limb, child: Limb) -> bool:
+    """Whether two limbs turn about parallel axes, one after the other."""
+    return (
+        limb.is_revolute
+        and child.is_revolute
+        and child.rotation is None
+        and child.axis == limb.axis
+    )
+
+
+def run_members(skeleton: Skeleton) -> list[int]:
+    """Return the limbs that could pass their axes on: those with a parallel limb after them."""
+    limbs = skeleton.limbs
+    return [
+        k
+        for k, limb in enumerate(limbs)
+        if any(is_parallel(limb, limbs[c]) for c in skeleton.children(k))
+    ]

@@ -1,0 +1,220 @@
+"""Composite bodies: H, C and hG from the inertia of everything beyond each joint.
+
+With f and n the momentum of the composite body beyond joint k for unit rate (see
+composites.py), S and h its moments about the joint, and for a joint i at or before it w_i the
+angular velocity and t_i the velocity of the point at joint k, both for unit rate,
+
+    H_ik  = w_i . n + t_i . f                  hG_k = - g . f
+    C^i_kl = w_i . ((S e_l) x e_k) + t_i . (e_l x (e_k x h))        k and l turning, l <= k
+    C^i_kl = w_i . (h x (e_l x e_k)) + t_i . M (e_l x e_k)          k sliding, l turning
+
+and zero for l sliding; "<=" is the order from the base outward. For i beyond k, and l before
+both, C^i_kl = - C^k_il, since neither H_ik nor H_il depends on q_l then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chainform.errors import DeriveError
+from chainform.formulations.axes import Axes, run_members
+from chainform.formulations.composites import composites
+from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.motion import others
+from chainform.formulations.skeleton import Column, Skeleton
+from chainform.graph import Builder, Graph, Scalar, cost
+from chainform.mechanism import GROUND, Mechanism
+from chainform.spatial import Vector, add, apply, cross, dot, scale
+
+
+@dataclass(frozen=True, slots=True)
+class Twist:
+    """Motion of a joint's place per unit rate of an earlier freedom: angular w, linear t."""
+
+    column: Column
+    w: Vector
+    t: Vector
+
+
+class _CompositeBody:
+    def __init__(self, skeleton: Skeleton, shared: frozenset[int]) -> None:
+        self.skeleton = skeleton
+        self.builder = skeleton.builder
+        self.limbs = skeleton.limbs
+        self.axes = Axes(skeleton, shared)
+        self.bodies = composites(self.axes)
+        self.zero = self.builder.number(0)
+        self.none: Vector = (self.zero, self.zero, self.zero)
+
+    def _unit(self, column: Column) -> Vector:
+        parts = [self.zero] * 3
+        parts[column.axis] = self.builder.number(column.sign)
+        return (parts[0], parts[1], parts[2])
+
+    # --- earlier joints, seen from each limb ---------------------------------------------
+
+    def twists(self) -> list[list[Twist]]:
+        """Return for each limb the twists of all freedoms before it, at its joint, in E."""
+        result: list[list[Twist]] = []
+        for k, limb in enumerate(self.limbs):
+            before = [] if limb.parent == GROUND else result[limb.parent] + self._own(limb.parent)
+            result.append([self._moved(k, twist) for twist in before])
+        return result
+
+    def _own(self, k: int) -> list[Twist]:
+        return [
+            Twist(c, self._unit(c), self.none) if c.turning else Twist(c, self.none, self._unit(c))
+            for c in self.limbs[k].columns
+        ]
+
+    def _moved(self, k: int, twist: Twist) -> Twist:
+        axes = self.axes
+        w, t = axes.outward(k, twist.w), axes.outward(k, twist.t)
+        t = axes.kept(add(t, cross(w, axes.reach(k))))
+        return Twist(twist.column, axes.through(k, w), axes.through(k, t))
+
+    # --- H by passing momenta inward ------------------------------------------------------
+
+    def mass_matrix(self) -> dict[tuple[int, int], Scalar]:
+        """Return H_ik for coordinates i, k on one path, each pair once."""
+        entries: dict[tuple[int, int], Scalar] = {}
+        for k, limb in enumerate(self.limbs):
+            for place, column in enumerate(limb.columns):
+                force, moment = self.bodies[k].momentum(column)
+                self._collect(entries, column, limb.columns[: place + 1], force, moment)
+                self._pass_inward(entries, k, column, force, moment)
+        return entries
+
+    def _pass_inward(
+        self,
+        entries: dict[tuple[int, int], Scalar],
+        k: int,
+        column: Column,
+        force: Vector,
+        moment: Vector,
+    ) -> None:
+        axes = self.axes
+        while self.limbs[k].parent != GROUND:
+            force, moment = axes.returned(k, force), axes.returned(k, moment)
+            moment = axes.kept(add(moment, cross(axes.reach(k), force)))
+            force, moment = axes.inward(k, force), axes.inward(k, moment)
+            k = self.limbs[k].parent
+            self._collect(entries, column, self.limbs[k].columns, force, moment)
+
+    def _collect(
+        self,
+        entries: dict[tuple[int, int], Scalar],
+        column: Column,
+        others_: Sequence[Column],
+        force: Vector,
+        moment: Vector,
+    ) -> None:
+        for other in others_:
+            part = (moment if other.turning else force)[other.axis]
+            entries[other.coordinate, column.coordinate] = other.sign * part
+
+    # --- H, C and hG from twists ----------------------------------------------------------
+
+    def gravity(self) -> dict[tuple[int], Scalar]:
+        """Return hG, with gravity seen from each limb."""
+        entries: dict[tuple[int], Scalar] = {}
+        fields: list[Vector] = []
+        mechanism = self.skeleton.mechanism
+        world = self.skeleton.kinematics.vector(mechanism.gravity)
+        from chainform.formulations.motion import ConstantTurn
+
+        ground = ConstantTurn(self.builder, mechanism.base.rotation).into(world)
+        for k, limb in enumerate(self.limbs):
+            before = ground if limb.parent == GROUND else self.axes.outward(k, fields[limb.parent])
+            fields.append(self.axes.through(k, before))
+            for column in limb.columns:
+                force, _ = self.bodies[k].momentum(column)
+                entries[column.coordinate,] = -dot(force, fields[k])
+        return entries
+
+    def mass_matrix_from_twists(self, twists: list[list[Twist]]) -> dict[tuple[int, int], Scalar]:
+        """Return H_ik as above, by scalar products with the twists."""
+        entries: dict[tuple[int, int], Scalar] = {}
+        for k, limb in enumerate(self.limbs):
+            for place, column in enumerate(limb.columns):
+                force, moment = self.bodies[k].momentum(column)
+                self._collect(entries, column, limb.columns[: place + 1], force, moment)
+                for twist in twists[k]:
+                    value = dot(twist.w, moment) + dot(twist.t, force)
+                    entries[twist.column.coordinate, column.coordinate] = value
+        return entries
+
+    def coriolis(self, twists: list[list[Twist]]) -> dict[tuple[int, int, int], Scalar]:
+        """Return C^i_kl, each pair k, l once: the one further out stands first."""
+        entries: dict[tuple[int, int, int], Scalar] = {}
+        for k, limb in enumerate(self.limbs):
+            (own,) = self._own(k)
+            path = [*twists[k], own]
+            for place, outer in enumerate(path):
+                if not outer.column.turning:
+                    continue
+                force, moment = self._rate_of_momentum(k, limb.columns[0], outer.w)
+                for rank, twist in enumerate(path[:-1]):
+                    value = self.builder.keep(dot(twist.w, moment) + dot(twist.t, force))
+                    i, l = twist.column.coordinate, outer.column.coordinate
+                    entries[i, limb.coordinate, l] = value
+                    if place <= rank:
+                        entries[limb.coordinate, i, l] = -value
+        return entries
+
+    def _rate_of_momentum(self, k: int, column: Column, e_l: Vector) -> tuple[Vector, Vector]:
+        """Return force and moment at joint k for unit rates of its own freedom and of e_l."""
+        body, e_k, axes = self.bodies[k], self._unit(column), self.axes
+        if column.turning:
+            moment = cross(axes.kept(apply(body.second, e_l)), e_k)
+            return axes.kept(cross(e_l, axes.kept(cross(e_k, body.moment)))), axes.kept(moment)
+        across = axes.kept(cross(e_l, e_k))
+        return axes.kept(scale(body.mass, across)), axes.kept(cross(body.moment, across))
+
+
+OUTPUTS = ("mass_matrix", "coriolis", "gravity")
+
+
+def composite_body(mechanism: Mechanism, outputs: Sequence[str], closure: str) -> Graph:
+    """Return the graph of H, C or hG, in the cheaper choice of axes for runs of parallel joints."""
+    del closure
+    plain, members = _build(mechanism, outputs, frozenset())
+    if not members:
+        return plain
+    shared, _ = _build(mechanism, outputs, frozenset(members))
+    return min(plain, shared, key=_price)
+
+
+def _price(graph: Graph) -> int:
+    count = cost(graph)
+    return count.multiplications + count.additions
+
+
+def _build(
+    mechanism: Mechanism, outputs: Sequence[str], shared: frozenset[int]
+) -> tuple[Graph, list[int]]:
+    builder = Builder()
+    skeleton = Skeleton(Kinematics(mechanism, builder))
+    skeleton.regroup()
+    work = _CompositeBody(skeleton, shared)
+    twists = work.twists() if "coriolis" in outputs else []
+    for output in outputs:
+        if output == "mass_matrix":
+            half = work.mass_matrix_from_twists(twists) if twists else work.mass_matrix()
+            _output(builder, mechanism, "mass_matrix", "H", 2, half | {(k, i): v for (i, k), v in half.items()})
+        elif output == "coriolis":
+            part = work.coriolis(twists)
+            _output(builder, mechanism, "coriolis", "C", 3, part | {(i, l, k): v for (i, k, l), v in part.items()})
+        else:
+            _output(builder, mechanism, "gravity", "hG", 1, work.gravity())
+    return builder.finish(), run_members(skeleton)
+
+
+def _output(builder: Builder, mechanism: Mechanism, name: str, letter: str, rank: int, values) -> None:
+    from itertools import product
+    n = mechanism.nv
+    zero = builder.number(0)
+    keys = list(product(range(n), repeat=rank))
+    entries = [("_".join([letter, *(str(i + 1) for i in key)]), values.get(key, zero)) for key in keys]
+    builder.output(name, (n,) * rank, entries)

@@ -1,0 +1,155 @@
+"""Composite bodies: each limb with everything it carries, taken as one rigid body.
+
+M, h and S of the composite are about the joint of its first limb, in the axes E in which that
+limb is described. With unit direction e of a joint its momentum for unit rate is
+
+    turning   f = e x h,   n = (tr S - S) e          sliding   f = M e,   n = h x e
+
+f the linear momentum, n the moment of momentum about the joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chainform.formulations.axes import Axes
+from chainform.formulations.motion import AxisTurn, Turn, others
+from chainform.formulations.skeleton import Column
+from chainform.graph import Builder, Scalar
+from chainform.spatial import Matrix, Vector, add, cross
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """Mass, first moment and second moments about one point, in one set of axes."""
+
+    mass: Scalar
+    moment: Vector
+    second: Matrix
+
+    def momentum(self, column: Column) -> tuple[Vector, Vector]:
+        """Return f and n for unit rate of a joint freedom whose direction is a coordinate axis."""
+        builder = self.mass.builder
+        z = column.axis
+        x, y = others(z)
+        zero = builder.number(0)
+        force, moment = [zero] * 3, [zero] * 3
+        h, s = self.moment, self.second
+        if column.turning:
+            force[x], force[y] = -h[y], h[x]
+            moment[x], moment[y] = -s[x][z], -s[y][z]
+            moment[z] = builder.keep(s[x][x] + s[y][y])
+        else:
+            force[z] = self.mass
+            moment[x], moment[y] = h[y], -h[x]
+        return _signed(column.sign, force), _signed(column.sign, moment)
+
+
+def composites(axes: Axes) -> list[Composite]:
+    """Return the composite body of every limb."""
+    limbs = axes.limbs
+    children = [axes.skeleton.children(k) for k in range(len(limbs))]
+    result: dict[int, Composite] = {}
+    for k in reversed(range(len(limbs))):
+        body = Composite(limbs[k].mass, limbs[k].moment, limbs[k].second)
+        for c in children[k]:
+            if not axes.continues(c):
+                outer = result[c]
+                for turn in reversed(axes.joint_turns(c)):
+                    outer = turned_back(turn, outer)
+                body = joined(body, outer, axes.reach(c))
+        own = axes.own_turn(k)
+        if own is not None:
+            body = turned_back(own, kept(axes.builder, body))
+        for c in children[k]:
+            if axes.continues(c):
+                body = joined(body, result[c], axes.reach(c))
+        result[k] = kept(axes.builder, body)
+    return [result[k] for k in range(len(limbs))]
+
+
+def joined(body: Composite, other: Composite, d: Vector) -> Composite:
+    """Return two bodies as one; the other's reference point lies at d.
+
+    S grows by the integral of (r + d)(r + d)^T = S + h d^T + d (h + M d)^T.
+    """
+    keep = body.mass.builder.keep
+    h = other.moment
+    moved = tuple(keep(h[i] + other.mass * d[i]) for i in range(3))
+
+    def entry(i: int, k: int) -> Scalar:
+        i, k = min(i, k), max(i, k)
+        return body.second[i][k] + other.second[i][k] + h[i] * d[k] + d[i] * moved[k]
+
+    return Composite(
+        body.mass + other.mass,
+        add(body.moment, (moved[0], moved[1], moved[2])),
+        symmetric(entry),
+    )
+
+
+def turned_back(turn: Turn, body: Composite) -> Composite:
+    """Return a body of the inner frame of a turn in the axes of the outer one."""
+    second = (
+        _turned_about_axis(turn, body.second)
+        if isinstance(turn, AxisTurn)
+        else turned_tensor(turn, body.second)
+    )
+    return Composite(body.mass, turn.back(body.moment), second)
+
+
+def _turned_about_axis(turn: AxisTurn, s: Matrix) -> Matrix:
+    """Return R S R^T for a turn about z: with D = S_xx - S_yy and u = cos D - 2 sin S_xy,
+
+    S_xx' = S_yy + cos u,  S_yy' = S_xx - cos u,  S_xy' = S_xy + sin u.
+    """
+    keep = turn.cos.builder.keep
+    z = turn.axis
+    x, y = others(z)
+    mixed = turn.back((s[0][z], s[1][z], s[2][z]))
+    difference = keep(s[x][x] - s[y][y])
+    u = keep(turn.cos * difference - 2 * (turn.sin * s[x][y]))
+    swing = keep(turn.cos * u)
+    entries = {
+        (x, x): s[y][y] + swing,
+        (y, y): s[x][x] - swing,
+        (z, z): s[z][z],
+        (x, y): s[x][y] + turn.sin * u,
+        (x, z): mixed[x],
+        (y, z): mixed[y],
+    }
+    return symmetric(lambda i, k: entries[i, k] if (i, k) in entries else entries[k, i])
+
+
+def turned_tensor(turn: Turn, s: Matrix) -> Matrix:
+    """Return R S R^T."""
+    columns = [turn.back((s[0][k], s[1][k], s[2][k])) for k in range(3)]
+    rows = [turn.back((columns[0][i], columns[1][i], columns[2][i])) for i in range(3)]
+    return (rows[0], rows[1], rows[2])
+
+
+def symmetric(entry: object) -> Matrix:
+    """Return a symmetric matrix from a function of its upper entries."""
+    value = {(i, k): entry(i, k) for i in range(3) for k in range(i, 3)}  # type: ignore[operator]
+    rows = tuple(tuple(value[min(i, k), max(i, k)] for k in range(3)) for i in range(3))
+    return rows  # type: ignore[return-value]
+
+
+def kept(builder: Builder, body: Composite) -> Composite:
+    """Make every component a variable."""
+    keep = builder.keep
+    h = body.moment
+    return Composite(
+        keep(body.mass),
+        (keep(h[0]), keep(h[1]), keep(h[2])),
+        symmetric(lambda i, k: keep(body.second[i][k])),
+    )
+
+
+def _signed(sign: int, v: list[Scalar]) -> Vector:
+    return (sign * v[0], sign * v[1], sign * v[2])
+
+
+def moment_about(arm: Vector, force: Vector) -> Vector:
+    """Return arm x force."""
+    return cross(arm, force)

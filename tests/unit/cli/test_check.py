@@ -1,0 +1,89 @@
+"""`chainform check`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+def test_tells_what_was_read(call, arm):
+    result = call("check", arm)
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert lines[1] == "6 segments, 6 coordinates, 0 loops, total mass 14 kg"
+    assert lines[2] == "gravity (0, 0, -9.81) m/s^2, world axes"
+    assert "   2  upper_arm  turret     (0, 0, 0.8)      5  (0, 0.4, 0)" in lines
+    assert "   3  elbow        revolute  (1, 0, 0)  q3" in lines
+    assert "  q3  elbow        forearm    rad" in lines
+    assert "notes" in lines
+    assert "parameters" not in lines
+
+
+def test_loops_and_parameters(call, four_bar):
+    lines = call("check", four_bar).out.splitlines()
+    assert "  linkage  point  coupler (b, 0, 0)  rocker (c, 0, 0)          3  crank" in lines
+    assert "  a             0.2    m     length of the crank" in lines
+
+
+def test_free_parameter_and_limits(call, pendulum):
+    result = call("check", pendulum)
+    assert "  length  free   m     free" in result.out
+    assert "  q1  hinge  rod      rad      -1    1.5" in result.out
+    document = call("check", pendulum, "--json").document
+    assert document["parameters"][0]["value"] is None
+    segment = document["segments"][0]
+    assert segment["com"][0] == {"exact": "length", "value": None}
+    assert segment["mass"] == {"exact": "weight", "value": 2}
+    assert segment["joint"]["limits"]["upper"] == {"exact": "1.5", "value": 1.5}
+
+
+def test_unknown_mass(call, tmp_path):
+    path = tmp_path / "free.toml"
+    path.write_text(
+        'parameters = { m = {} }\nsegments = [{ joint = "revolute", axis = "z", mass = "m" }]',
+        encoding="utf-8",
+    )
+    assert "total mass not known" in call("check", path).out
+    assert call("check", path, "--json").document["total_mass"] is None
+
+
+def test_numbers_are_exact(call, arm):
+    document = call("check", arm, "--json").document
+    assert document["gravity"][2] == {"exact": "-9.81", "value": -9.81}
+    for segment in document["segments"]:
+        rows = [[Fraction(x["exact"]) for x in row] for row in segment["rotation"]]
+        products = [sum(a * b for a, b in zip(r, s, strict=True)) for r in rows for s in rows]
+        assert products == [1, 0, 0, 0, 1, 0, 0, 0, 1]
+
+
+def test_warnings(call, tmp_path):
+    path = tmp_path / "idle.toml"
+    path.write_text('segments = [{ joint = "revolute", axis = "z" }]', encoding="utf-8")
+    result = call("check", path)
+    assert result.code == 0
+    assert "\nwarnings\n  coordinate " in result.out
+    levels = [note["level"] for note in call("check", path, "--json").document["notes"]]
+    assert "warning" in levels
+
+
+def test_outputs_by_formulation(call, arm, four_bar):
+    outputs = call("check", arm, "--json").document["outputs"]
+    assert outputs["closed_form"] == ["mass_matrix", "coriolis", "gravity", "inverse_dynamics"]
+    assert "closure" in call("check", four_bar, "--json").document["outputs"]["closed_form"]
+
+
+def test_moving_base(call, tmp_path):
+    path = tmp_path / "base.toml"
+    path.write_text(
+        'base = { velocity = [1, 0, 0] }\nsegments = [{ joint = "revolute", axis = "z", mass = 1 }]',
+        encoding="utf-8",
+    )
+    assert "the base moves" in call("check", path).out
+
+
+def test_bad_mechanisms(call, refused, tmp_path):
+    for number, text in enumerate(
+        ["", "x", "name = 1", "segments = []", "[[segments]]\njoint = 'x'"]
+    ):
+        path = tmp_path / f"bad{number}.toml"
+        path.write_text(text, encoding="utf-8")
+        assert str(path) in refused(call("check", path))

@@ -1,0 +1,219 @@
+"""Exit codes, messages and streams."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chainform.cli import entry, main
+from chainform.cli.commands import COMMANDS
+from chainform.errors import DeriveError, Error, ReadError, RunError, StoreError
+
+ROOT = Path(__file__).parents[3]
+
+
+def run_process(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "chainform", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, text=True, capture_output=True, check=False, **options
+    )
+
+
+def raising(problem):
+    def run(args):
+        raise problem
+
+    return run
+
+
+def replace_run(monkeypatch, problem):
+    """Let `check` end with an exception."""
+    command = COMMANDS["check"]
+    fields = {name: getattr(command, name) for name in type(command).__dataclass_fields__}
+    changed = type(command)(**(fields | {"run": raising(problem)}))
+    monkeypatch.setitem(COMMANDS, "check", changed)
+
+
+def test_module_runs_as_a_process():
+    done = run_process("check", "examples/six_axis_arm.toml")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.startswith("six_axis_arm, read from examples/six_axis_arm.toml\n")
+
+
+def test_process_with_bad_input_has_one_message():
+    done = run_process("check", "missing.toml")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("chainform: error: missing.toml: ")
+
+
+def test_closed_pipe_is_quiet():
+    reader, writer = os.pipe()
+    os.close(reader)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-m", "chainform", "show", "examples/six_axis_arm.toml", "C"],
+        cwd=ROOT,
+        env=environment,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_full_disk_is_a_failed_task():
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-m", "chainform", "check", "examples/six_axis_arm.toml"],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("chainform: error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_ascii_terminal_gets_escapes_not_an_error():
+    done = subprocess.run(
+        [sys.executable, "-m", "chainform", "derive", "examples/six_axis_arm.toml"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert rb"6 \xd7 6" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("problem", "code"),
+    [
+        (ReadError("bad"), 2),
+        (DeriveError("bad"), 2),
+        (RunError("bad"), 1),
+        (StoreError("bad"), 1),
+        (Error("bad"), 1),
+        (OSError(28, "No space left on device"), 1),
+        (MemoryError(), 1),
+        (RecursionError("too deep"), 1),
+        (KeyError("x"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_exit_codes(call, monkeypatch, problem, code):
+    replace_run(monkeypatch, problem)
+    for arguments in (["check", "x.toml"], ["check", "x.toml", "--json"]):
+        result = call(*arguments)
+        assert result.code == code
+        assert result.out == ""
+        assert result.err.startswith("chainform: ")
+        assert "Traceback" not in result.err
+
+
+def test_unexpected_error_names_its_type(call, monkeypatch):
+    replace_run(monkeypatch, KeyError("x"))
+    assert "unexpected error: KeyError: 'x'" in call("check", "x.toml").err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--debug", "check", "x.toml"), ("check", "x.toml", "--debug")]
+)
+def test_debug_shows_the_traceback(call, arguments):
+    result = call(*arguments)
+    assert result.code == 2
+    assert "Traceback" in result.err
+    assert "chainform: error: x.toml: there is no such file" in result.err
+
+
+def test_message_ends_with_the_remedy(call, refused):
+    message = refused(call("derive", "x.toml", "--bogus"))
+    assert "  remedy: " in message
+
+
+def test_broken_pipe_in_process(call, monkeypatch):
+    replace_run(monkeypatch, BrokenPipeError())
+    result = call("check", "x.toml")
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("frobnicate",),
+        ("check",),
+        ("check", "a.toml", "b.toml"),
+        ("check", "a.toml", "--outputs", "H"),
+        ("derive", "--outputs", "H", "a.toml"),
+        ("eval", "a.toml"),
+        ("export", "a.toml"),
+        ("export", "a.toml", "--language", "cobol"),
+        ("export", "a.toml", "--lang", "python"),
+        ("schema",),
+        ("schema", "nothing"),
+        ("--nothing",),
+        ("",),
+    ],
+)
+def test_wrong_arguments_are_bad_input(call, refused, arguments):
+    refused(call(*arguments))
+
+
+@pytest.mark.parametrize(
+    "name", ["", "missing.toml", ".", "\0", "a\nb.toml", "\udcff.toml", "x" * 5000, "\x1b[31m.toml"]
+)
+def test_strange_file_names(call, refused, name):
+    for command in (["check"], ["count"], ["show"], ["derive"], ["eval", "--at", "s.json"]):
+        message = refused(call(command[0], name, *command[1:]))
+        assert "\x1b" not in message
+        assert "\0" not in message
+
+
+def test_help_and_version(call):
+    result = call("--help")
+    assert result.code == 0
+    assert all(name in result.out for name in COMMANDS)
+    assert call("--version").out.startswith("chainform ")
+    for name in COMMANDS:
+        result = call(name, "--help")
+        assert result.code == 0
+        assert result.out.startswith(f"usage: chainform {name} ")
+
+
+def test_closed_streams_do_no_harm(monkeypatch, arm):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["check", str(arm)]) == 0
+    assert main(["check", "missing.toml"]) == 2
+
+
+def test_arguments_come_from_the_shell(monkeypatch, capsys, arm):
+    monkeypatch.setattr(sys, "argv", ["chainform", "count", str(arm), "--outputs", "hG"])
+    assert main() == 0
+    assert "gravity" in capsys.readouterr().out
+
+
+def test_stderr_that_cannot_be_written(monkeypatch):
+    class Broken:
+        def write(self, text):
+            raise OSError("closed")
+
+        def flush(self):
+            raise OSError("closed")
+
+    monkeypatch.setattr(sys, "stderr", Broken())
+    assert main(["check", "missing.toml"]) == entry.BAD_INPUT

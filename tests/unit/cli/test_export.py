@@ -1,0 +1,83 @@
+"""`chainform export`."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from chainform.graph import parse_graph
+from chainform.pipeline import derive
+
+Q = [-1.5708, -0.5236, -2.09439, -0.5236, 0, 0]
+
+
+def test_python_text_computes(call, arm, tmp_path):
+    target = tmp_path / "arm.py"
+    result = call("export", arm, "--language", "python", "--outputs", "H,hG", "-o", target)
+    assert result.out == f"wrote {target}\n"
+    namespace = {}
+    exec(compile(target.read_text("utf-8"), str(target), "exec"), namespace)  # noqa: S102
+    values = namespace["model"](Q)
+    expected = derive(arm, ["mass_matrix", "gravity"]).evaluate(q=Q)
+    for name, array in expected.items():
+        np.testing.assert_allclose(values[name], array, atol=1e-12)
+
+
+@pytest.mark.parametrize("language", ["python", "latex", "text"])
+def test_stdout_is_the_source_alone(call, arm, language):
+    text = derive(arm).emit(language)
+    assert call("export", arm, "--language", language).out == text
+    assert call("export", arm, "--language", language, "-o", "-").out == text
+    document = call("export", arm, "--language", language, "--json").document
+    assert (document["text"], document["written"]) == (text, None)
+
+
+def test_text_reads_back(call, arm):
+    graph = parse_graph(call("export", arm, "--language", "text", "--outputs", "hG").out)
+    assert list(graph.outputs) == ["gravity"]
+
+
+def test_existing_file_is_kept(call, refused, arm, tmp_path):
+    target = tmp_path / "arm.py"
+    target.write_text("precious", encoding="utf-8")
+    arguments = ("export", arm, "--language", "python", "-o", target)
+    assert "--force" in refused(call(*arguments))
+    assert target.read_text("utf-8") == "precious"
+    result = call(*arguments, "--force", "--json")
+    assert result.document["written"] == str(target)
+    assert result.document["text"] is None
+    assert target.read_text("utf-8").startswith("from math import")
+
+
+def test_mechanism_is_never_overwritten(call, refused, pendulum, tmp_path):
+    copy = tmp_path / "copy.toml"
+    copy.write_bytes(pendulum.read_bytes())
+    linked = tmp_path / "same.toml"
+    linked.symlink_to(copy)
+    for target in (copy, linked):
+        refused(call("export", copy, "--language", "text", "-o", target, "--force"))
+    assert copy.read_bytes() == pendulum.read_bytes()
+
+
+def test_targets_that_cannot_be(call, refused, arm, tmp_path):
+    refused(call("export", arm, "--language", "text", "-o", tmp_path))
+    refused(call("export", arm, "--language", "text", "-o", "\0"))
+    result = call("export", arm, "--language", "text", "-o", tmp_path / "no" / "folder.txt")
+    assert result.code == 1
+    assert result.out == ""
+    assert "cannot be written" in result.err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")  # noqa: PTH110
+def test_full_disk(call, arm):
+    result = call("export", arm, "--language", "text", "-o", "/dev/full", "--force")
+    assert (result.code, result.out) == (1, "")
+    assert "No space" in result.err
+
+
+def test_nothing_is_written_after_an_error(call, refused, tmp_path):
+    target = tmp_path / "arm.py"
+    refused(call("export", tmp_path / "missing.toml", "--language", "python", "-o", target))
+    assert not target.exists()

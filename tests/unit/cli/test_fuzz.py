@@ -1,0 +1,90 @@
+"""Anything at all on the command line and in state files ends in a result or a clean error."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+numbers = st.integers(-3, 8) | st.floats() | st.just(1e308)
+words = st.sampled_from(["q", "qd", "qdd", "tau", "sigma", "values", "crank", "q2", "a", "g", ""])
+scalars = st.none() | st.booleans() | numbers | st.text(max_size=5)
+anything = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(words | st.text(), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+vectors = st.lists(numbers, min_size=2, max_size=4)
+likely = st.fixed_dictionaries(
+    {},
+    optional={
+        "q": vectors | st.lists(vectors, max_size=3) | anything,
+        "qd": vectors,
+        "qdd": vectors | st.lists(vectors, max_size=3),
+        "tau": vectors,
+        "sigma": vectors,
+        "values": st.dictionaries(words, numbers | vectors, max_size=3) | anything,
+    },
+)
+fuzzed = settings(max_examples=150, deadline=None)
+
+
+def is_clean(result) -> bool:
+    """Tell whether a call gave a document and no message, or a message and no document."""
+    if result.code == 0:
+        return result.err == "" and isinstance(result.document, dict)
+    return (
+        result.code == 2
+        and result.out == ""
+        and result.err.startswith("chainform: error: ")
+        and "Traceback" not in result.err
+        and result.err.replace("\n", "").isprintable()
+    )
+
+
+@fuzzed
+@given(anything | likely)
+def test_states(call, four_bar, state):
+    text = json.dumps(state).encode()
+    assert is_clean(call("eval", four_bar, "--at", "-", "--json", stdin=text))
+
+
+@fuzzed
+@given(
+    st.binary(max_size=60)
+    | st.text(alphabet='{}[]",:q1.eE-+ nulNaIfity\\u0', max_size=40).map(str.encode)
+)
+def test_bytes_as_states(call, four_bar, data):
+    assert is_clean(call("eval", four_bar, "--at", "-", "--json", stdin=data))
+
+
+quantities = st.text(alphabet="HChGBJtaueQq_[]:, 0123456789xyz", max_size=12) | st.text(max_size=8)
+
+
+@fuzzed
+@given(st.lists(quantities.filter(lambda text: not text.startswith("-")), min_size=1, max_size=2))
+def test_quantities(call, four_bar, texts):
+    assert is_clean(call("show", four_bar, "--json", *texts))
+
+
+arguments = st.sampled_from(
+    ["check", "derive", "show", "eval", "count", "export", "schema", "state"]
+)
+options = st.sampled_from(
+    ["--json", "--outputs", "H", "hG,tau", "--parameters", "symbolic", "--closure", "basic", "-"]
+    + ["--at", "--language", "text", "--expand", "--latex", "--reduce", "none", "--force", "--"]
+    + ["--formulation", "newton_euler"]
+)
+
+
+@fuzzed
+@given(arguments, st.lists(options | st.text(max_size=4), max_size=6), st.booleans())
+def test_arguments(call, pendulum, command, rest, named):
+    chosen = [text for text in rest if not text.startswith(("-h", "-o"))]
+    result = call(command, *([pendulum] if named else []), *chosen, stdin=b'{"q": [1]}')
+    assert result.code in (0, 2)
+    assert (result.code == 0) == (result.err == "")
+    assert result.code == 0 or result.out == ""

@@ -1,0 +1,123 @@
+"""The JSON Schemas: they are frozen, and every command keeps to its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from chainform.cli.commands import COMMANDS
+from chainform.cli.commands.schema import NAMES, schema_text
+
+FROZEN = Path(__file__).with_name("schemas.sha256")
+
+
+def validator(name):
+    return Draft202012Validator(json.loads(schema_text(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_schemas_do_not_change_silently(name):
+    """A document that changes its form needs a new number in `schema`, and a decision."""
+    frozen = dict(line.split()[::-1] for line in FROZEN.read_text("ascii").splitlines())
+    assert hashlib.sha256(schema_text(name).encode()).hexdigest() == frozen[f"{name}.json"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_schemas_are_schemas(name):
+    schema = json.loads(schema_text(name))
+    Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert every_record_is_closed(schema)
+
+
+def every_record_is_closed(part) -> bool:
+    if isinstance(part, list):
+        return all(map(every_record_is_closed, part))
+    if not isinstance(part, dict):
+        return True
+    if part.get("type") == "object" and "additionalProperties" not in part:
+        return False
+    return all(map(every_record_is_closed, part.values()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_schema_command(call, name):
+    result = call("schema", name)
+    assert result.code == 0
+    assert result.out == schema_text(name)
+    assert call("schema", name, "--json").out == result.out
+
+
+def test_every_command_has_a_schema():
+    assert {*COMMANDS, "state"} == {*NAMES, "schema"}
+
+
+CALLS = [
+    ["check", "{arm}"],
+    ["check", "{four_bar}"],
+    ["check", "{pendulum}"],
+    ["derive", "{arm}"],
+    ["derive", "{arm}", "--outputs", "hG", "--parameters", "symbolic"],
+    ["derive", "{four_bar}", "--outputs", "B,J,tau", "--closure", "basic"],
+    ["derive", "{pendulum}", "--parameters", "g,weight"],
+    ["derive", "{arm}", "--formulation", "newton_euler"],
+    ["show", "{arm}"],
+    ["show", "{four_bar}"],
+    ["show", "{arm}", "H", "hG_2", "e_2_x", "Q_3[1,:]", "q1"],
+    ["show", "{arm}", "hG", "--expand"],
+    ["show", "{arm}", "hG", "--expand", "--latex"],
+    ["show", "{arm}", "H", "--latex"],
+    ["show", "{pendulum}", "H", "--sympy"],
+    ["eval", "{arm}", "--at", "{state}"],
+    ["eval", "{arm}", "--at", "{state}", "--outputs", "H"],
+    ["count", "{arm}"],
+    ["count", "{four_bar}", "--outputs", "B"],
+    ["export", "{arm}", "--language", "python"],
+    ["export", "{four_bar}", "--language", "latex", "--outputs", "J"],
+    ["export", "{arm}", "--language", "text", "-o", "{new}"],
+]
+
+
+@pytest.mark.parametrize("arguments", CALLS, ids=" ".join)
+def test_documents_keep_their_schema(call, tmp_path, arm, four_bar, pendulum, state, arguments):
+    files = {"arm": arm, "four_bar": four_bar, "pendulum": pendulum, "state": state}
+    named = [a.format(new=tmp_path / "new.txt", **files) for a in arguments]
+    result = call(*named, "--json")
+    assert result.code == 0, result.err
+    document = result.document
+    assert document["schema"] == "chainform/1"
+    assert document["command"] == arguments[0]
+    validator(arguments[0]).validate(document)
+
+
+def test_a_foreign_field_is_not_valid(call, arm):
+    document = call("check", arm, "--json").document
+    with pytest.raises(ValidationError):
+        validator("check").validate(document | {"more": 1})
+
+
+@pytest.mark.parametrize(
+    ("state", "valid"),
+    [
+        ({}, True),
+        ({"q": [1, 2], "values": {"m": 1}}, True),
+        ({"q": [[1, 2], [3, 4]], "qd": {"a": 1, "b": [1, 2]}, "values": {"m": [1, 2]}}, True),
+        ({"Q": [1]}, False),
+        ({"q": 1}, False),
+        ({"q": ["1"]}, False),
+        ({"q": [True]}, False),
+        ({"sigma": {"a": 1}}, False),
+        ({"values": [1]}, False),
+        ([], False),
+    ],
+)
+def test_state_schema(state, valid):
+    assert validator("state").is_valid(state) is valid
+
+
+def test_example_state_is_valid(state):
+    validator("state").validate(json.loads(state.read_text("utf-8")))

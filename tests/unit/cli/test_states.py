@@ -1,0 +1,167 @@
+"""State files: what they may hold, and how each fault is named."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from chainform.cli.states import read_state
+from chainform.errors import ReadError
+from chainform.readers import read
+
+COORDINATES = ("waist", "shoulder", "elbow", "wrist_pitch", "wrist_yaw", "wrist_roll")
+
+
+@pytest.fixture(scope="module")
+def mechanism(arm):
+    return read(arm)
+
+
+@pytest.fixture(scope="module")
+def linkage(four_bar):
+    return read(four_bar)
+
+
+@pytest.fixture
+def state_of(tmp_path):
+    """Write a state, given as data, text or bytes, and read it."""
+
+    def make(content, mechanism):
+        path = tmp_path / "state.json"
+        if not isinstance(content, bytes):
+            text = content if isinstance(content, str) else json.dumps(content)
+            content = text.encode("utf-8", "surrogatepass")
+        path.write_bytes(content)
+        return read_state(str(path), mechanism)
+
+    return make
+
+
+def test_one_state(state_of, mechanism):
+    state = state_of({"q": [1, 2, 3, 4, 5, 6.5], "values": {"m_2": 5}}, mechanism)
+    assert state.groups["q"].tolist() == [1, 2, 3, 4, 5, 6.5]
+    assert state.values["m_2"] == 5
+    assert state.batch == ()
+
+
+def test_batches_spread_over_each_other(state_of, mechanism):
+    q = np.arange(36).reshape(3, 2, 6)
+    state = state_of(
+        {"q": q.tolist(), "qd": [0] * 6, "values": {"m_2": [1, 2], "g": [[1]] * 3}}, mechanism
+    )
+    assert (state.groups["q"] == q).all()
+    assert state.batch == (3, 2)
+
+
+def test_by_coordinate_names(state_of, mechanism):
+    names = dict.fromkeys(COORDINATES, 0)
+    state = state_of({"q": names | {"elbow": [1, 2]}, "tau": names}, mechanism)
+    assert state.groups["q"].tolist() == [[0, 0, 1, 0, 0, 0], [0, 0, 2, 0, 0, 0]]
+    assert state.groups["tau"].shape == (6,)
+    numbered = {f"q{i}": i for i in range(1, 7)}
+    assert state_of({"q": numbered}, mechanism).groups["q"].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_sigma_has_the_length_of_the_closure(state_of, linkage):
+    assert state_of({"sigma": [1, 2, 3]}, linkage).groups["sigma"].tolist() == [1, 2, 3]
+
+
+def test_empty_table_and_byte_order_mark(state_of, mechanism):
+    assert state_of({}, mechanism).groups == {}
+    assert state_of(b'\xef\xbb\xbf{"qd": [0,0,0,0,0,0]}', mechanism).groups.keys() == {"qd"}
+
+
+def test_many_parameters_in_batches(state_of, mechanism):
+    values = {f"p{i}": [1, 2] for i in range(100)}
+    assert state_of({"values": values}, mechanism).batch == (2,)
+
+
+BAD = [
+    ("", None, "empty"),
+    ("  \n", None, "empty"),
+    (b"\xff\xfe\x00", "byte 1", "UTF-8"),
+    ('{"q": [1,}', "line 1, column", "JSON"),
+    ('{"q": [1]} x', "line 1, column", "JSON"),
+    ("{'q': [1]}", "line 1, column", "JSON"),
+    ('{"q": [01]}', "line 1, column", "JSON"),
+    ('{"q": [1], "q": [1]}', "'q'", "twice"),
+    ('{"values": {"a": 1, "a": 2}}', "'a'", "twice"),
+    ("[" * 100_000, None, "nested"),
+    ('{"q": ' + "[" * 100_000 + "]" * 100_000 + "}", None, "nested"),
+    ('{"q": ' + "[" * 20 + "1" + "]" * 20 + "}", "q", "nested"),
+    ('{"a":' * 100_000, None, "nested"),
+    ("null", None, "null"),
+    ("[]", None, "a list"),
+    ('"q"', None, "a text"),
+    ("1", None, "a number"),
+    ({"qq": [1]}, None, "did you mean"),
+    ({"Q": [1]}, None, "unknown key 'Q'"),
+    ({"": [1]}, None, "unknown key"),
+    ('{"\\ud800": 1}', None, "unknown key"),
+    ({"q": None}, "q", "null"),
+    ({"q": 1}, "q", "a number"),
+    ({"q": "1 2 3"}, "q", "a text"),
+    ({"q": [0, 0, 0, 0, 0, "0"]}, "q[6]", "a text"),
+    ({"q": [0, 0, 0, 0, 0, True]}, "q[6]", "true"),
+    ({"q": [0, 0, 0, 0, 0, None]}, "q[6]", "null"),
+    ({"q": [None] * 6}, "q[1]", "null"),
+    ({"q": [0, 0, 0, 0, 0, {}]}, "q[6]", "a table"),
+    ({"q": [0, 0, [0], 0, 0, 0]}, "q[3]", "a list"),
+    ({"q": [[0] * 6, [0] * 5]}, "q[2]", "length 5"),
+    ({"q": [[0] * 6, 0]}, "q[2]", "a number"),
+    ({"q": [[[0] * 6], [[0] * 6, [0] * 6]]}, "q[2]", "length 2"),
+    ({"q": [0] * 5}, "q", "last dimension is 5"),
+    ({"q": []}, "q", "last dimension is 0"),
+    ({"q": [[], []]}, "q", "last dimension is 0"),
+    ({"qdd": [0] * 7}, "qdd", "last dimension is 7"),
+    ({"sigma": [1]}, "sigma", "last dimension is 1"),
+    ({"sigma": {"waist": 1}}, "sigma", "a table"),
+    ('{"q": [0,0,0,0,0,NaN]}', "q[6]", "finite"),
+    ('{"q": [0,0,0,0,-Infinity,0]}', "q[5]", "finite"),
+    ('{"q": [0,0,0,1e999,0,0]}', "q[4]", "finite"),
+    ('{"q": [0,0,0,%s,0,0]}' % ("9" * 10_000), "q[4]", "finite"),
+    ({"q": dict.fromkeys(COORDINATES[:-1], 0)}, "q", "no value for wrist_roll"),
+    ({"q": dict.fromkeys(COORDINATES, 0) | {"elbw": 1}}, "q", "did you mean 'elbow'"),
+    ({"q": dict.fromkeys(COORDINATES, 0) | {"q3": 1}}, "q, elbow", "twice"),
+    ({"q": dict.fromkeys(COORDINATES, 0) | {"elbow": "1"}}, "q, elbow", "a text"),
+    ({"q": dict(zip(COORDINATES, [[1, 2], [1, 2, 3], 0, 0, 0, 0]))}, "q", "do not fit"),
+    ({"q": {}}, "q", "no value for waist"),
+    ({"q": [[0] * 6] * 2, "qd": [[0] * 6] * 3}, None, "do not fit"),
+    ({"q": [[0] * 6] * 2, "values": {"m_2": [1, 2, 3]}}, None, "do not fit"),
+    ({"values": []}, "values", "a list"),
+    ({"values": {"m_2": "5"}}, "values m_2", "a text"),
+    ({"values": {"m_2": [1, [2]]}}, "values m_2[2]", "a list"),
+    ('{"values": {"m_2": NaN}}', "values m_2", "finite"),
+]
+
+
+@pytest.mark.parametrize(("content", "element", "words"), BAD)
+def test_faults(state_of, mechanism, content, element, words):
+    with pytest.raises(ReadError) as caught:
+        state_of(content, mechanism)
+    assert caught.value.file is not None
+    assert caught.value.file.endswith("state.json")
+    assert words in str(caught.value)
+    if element is None:
+        assert caught.value.element is None
+    else:
+        assert (caught.value.element or "").startswith(element)
+
+
+@pytest.mark.parametrize("source", ["missing.json", "", ".", "\0", "x" * 5000])
+def test_files_that_cannot_be_read(mechanism, source):
+    with pytest.raises(ReadError) as caught:
+        read_state(source, mechanism)
+    assert caught.value.file == source
+
+
+def test_stdin(monkeypatch, mechanism):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"q": [0,0,0,0,0,1]}')))
+    assert read_state("-", mechanism).file == "standard input"
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ReadError):
+        read_state("-", mechanism)

@@ -1,0 +1,182 @@
+"""Loops: how they are read, which cannot close, and what a search finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chainform.errors import ReadError
+from chainform.expressions import parse
+from chainform.mechanism import GROUND, Mechanism, MechanismBuilder, closed_pose, poses_of
+
+
+def four_bar(a: object, b: object, c: object, d: object, kind: str = "point") -> MechanismBuilder:
+    """Return a planar four-bar linkage: crank, coupler, rocker, distance of the ground pivots."""
+    builder = Mechanism.builder("four_bar").segment_table(
+        {"name": "crank", "parent": 0, "joint": "revolute", "axis": "z", "mass": 1}
+    )
+    coupler = {"name": "coupler", "parent": "crank", "joint": "revolute", "axis": "z", "mass": 1}
+    rocker = {"name": "rocker", "parent": 0, "joint": "revolute", "axis": "z", "mass": 1}
+    builder.segment_table({**coupler, "position": [a, 0, 0]})
+    builder.segment_table({**rocker, "position": [d, 0, 0]})
+    closing = {"segment": "coupler", "point": [b, 0, 0]}
+    return builder.loop("linkage", kind, closing, {"segment": "rocker", "point": [c, 0, 0]})
+
+
+def test_a_linkage_closes() -> None:
+    mechanism = four_bar("0.2", "0.5", "0.4", "0.6").build()
+    assert mechanism.notes == ()
+    q = closed_pose(mechanism)
+    assert q is not None
+    poses = poses_of(mechanism, q)
+    tip = poses.point(1, np.array([0.5, 0, 0]))
+    assert tip == pytest.approx(poses.point(2, np.array([0.4, 0, 0])), abs=1e-6)
+
+
+def test_a_side_longer_than_the_others_cannot_close() -> None:
+    with pytest.raises(ReadError, match=r"one side is 2 m long, all others together 1\.1 m"):
+        four_bar("0.2", "0.5", "0.4", 2).build()
+
+
+def test_a_stretched_linkage_just_closes() -> None:
+    assert four_bar("0.2", "0.5", "0.3", 1).build().notes == ()
+
+
+def test_a_free_length_is_not_judged() -> None:
+    builder = four_bar("a", "0.5", "0.4", 2).parameter("a")
+    assert ["has no value" in note.text for note in builder.build().notes] == [True]
+    bound = four_bar("a", "0.5", "0.4", 2).parameter("a", "0.2")
+    with pytest.raises(ReadError, match="cannot close"):
+        bound.build()
+
+
+def test_a_search_that_fails_is_a_warning() -> None:
+    # The polygon could close, but the crank turns in another plane than its target lies in.
+    builder = Mechanism.builder().segment("crank", axis="z", mass=1)
+    builder.segment("arm", parent="crank", axis="z", position=[1, 0, 0], mass=1)
+    builder.loop("high", "point", {"segment": "arm", "point": [1, 0, 0]}, _at(0, 0, "0.5"))
+    notes = builder.build().notes
+    assert [(note.level, "no pose was found" in note.text) for note in notes] == [("warning", True)]
+    assert closed_pose(builder.build()) is None
+
+
+def _at(*point: object) -> dict[str, object]:
+    return {"segment": "ground", "point": list(point)}
+
+
+def test_slides_are_searched() -> None:
+    builder = Mechanism.builder().segment("slide", joint="prismatic", axis="x", mass=1)
+    builder.segment("rod", parent="slide", axis="z", mass=1)
+    builder.loop("crank", "point", {"segment": "rod", "point": [1, 0, 0]}, _at(3, "0.5", 0))
+    mechanism = builder.build()
+    assert mechanism.notes == ()
+    q = closed_pose(mechanism)
+    assert q is not None
+    assert poses_of(mechanism, q).point(1, np.array([1, 0, 0])) == pytest.approx([3, 0.5, 0])
+
+
+def test_frames_close_with_their_rotations() -> None:
+    mechanism = four_bar(1, 1, 1, 1, "frame").build()
+    assert mechanism.notes == ()
+    q = closed_pose(mechanism)
+    assert q is not None
+    poses = poses_of(mechanism, q)
+    assert poses.rotation(1) == pytest.approx(poses.rotation(2), abs=1e-6)
+
+
+def test_half_turns_are_measured() -> None:
+    builder = Mechanism.builder().segment("a", axis="z", mass=1)
+    target = {"segment": 0, "rotation": [[-1, 0, 0], [0, -1, 0], [0, 0, 1]]}
+    mechanism = builder.loop("turned", "frame", {"segment": "a"}, target).build()
+    q = closed_pose(mechanism)
+    assert q is not None
+    assert abs(q[0]) == pytest.approx(np.pi)
+    assert mechanism.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("point", "closes"), [([0, 0, 0], False), ([1, 0, 0], True), ([1, 0, "1e-3"], False)]
+)
+def test_ends_on_one_rigid_piece(point: list[object], closes: bool) -> None:
+    builder = Mechanism.builder().segment("a", axis="z", mass=1)
+    builder.segment("plate", parent="a", joint="fixed", position=[1, 0, 0])
+    builder.loop("rigid", "point", {"segment": "plate"}, {"segment": "a", "point": point})
+    if closes:
+        assert ["adds no condition" in note.text for note in builder.build().notes] == [True]
+    else:
+        with pytest.raises(ReadError, match="no joint lies between its ends"):
+            builder.build()
+
+
+def test_rigid_frames_must_be_parallel() -> None:
+    builder = Mechanism.builder().segment("a", axis="z", mass=1)
+    closing = {"segment": "a", "rpy": [0, 0, "0.1"]}
+    with pytest.raises(ReadError, match="cannot close"):
+        builder.loop("bent", "frame", closing, {"segment": "a"}).build()
+
+
+def test_basic_coordinates_by_name_and_number() -> None:
+    builder = four_bar("0.2", "0.5", "0.4", "0.6").loop(
+        None,
+        "point",
+        {"segment": 3, "point": ["0.4", 0, 0]},
+        {"segment": 2, "point": ["0.5", 0, 0]},
+    )
+    builder.loop("b", "point", {"segment": 2, "point": ["0.5", 0, 0]}, {"segment": 3}, ["q3", 1])
+    with pytest.raises(ReadError, match="cannot close"):
+        four_bar("0.2", "0.5", "0.4", "0.6").loop(
+            "far", "point", {"segment": "crank"}, _at(1, 0, 0)
+        ).build()
+    mechanism = builder.build()
+    assert [loop.name for loop in mechanism.loops] == ["linkage", "loop2", "b"]
+    assert mechanism.loops[2].basic == (2, 0)
+    assert mechanism.loops[2].target.point == (0, 0, 0)
+
+
+def test_a_basic_coordinate_elsewhere_is_warned_of() -> None:
+    builder = four_bar(1, 1, 1, 1).segment("free", parent="ground", axis="z", mass=1)
+    target = {"segment": "rocker", "point": [1, 0, 0]}
+    builder.loop("b", "point", {"segment": "coupler", "point": [1, 0, 0]}, target, ["free"])
+    assert ["do not move the loop" in note.text for note in builder.build().notes] == [True]
+
+
+def test_points_may_name_parameters() -> None:
+    loop = four_bar("a", "b", 1, 1).parameter("a", 1).parameter("b", 1).build().loops[0]
+    assert loop.closing.point[0] == parse("b")
+    assert (loop.closing.segment, loop.target.segment) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("loop", "message"),
+    [
+        ((None, "hinge", {"segment": 1}), "kind must be"),
+        ((None, None, {"segment": 1}), "kind must be"),
+        ((None, ["point"], {"segment": 1}), "kind must be"),
+        ((None, "point", None), "the closing end is missing"),
+        ((None, "point", {}), "the segment is missing"),
+        ((None, "point", {"segment": "crnk"}), "there is no segment named 'crnk'"),
+        ((None, "point", {"segment": 9}), "there is no segment with the id 9"),
+        ((None, "point", {"segment": [1]}), "expected a segment, got a list"),
+        ((None, "point", {"segment": 1, "pont": [0, 0, 0]}), "unknown field 'pont'"),
+        ((None, "point", {"segment": 1, "point": [0, 0]}), "expected 3 entries, got 2"),
+        ((None, "point", [1, 2]), "expected a table, got a list"),
+        ((None, "point", {"segment": 1}, None, ["q9"]), "no coordinate named 'q9'"),
+        ((None, "point", {"segment": 1}, None, ["crank", "q1"]), "named twice"),
+        ((None, "point", {"segment": 1}, None, "crank"), "expected a list, got a text"),
+        (("linkage", "point", {"segment": 1}), "the name is used twice"),
+    ],
+)
+def test_wrong_loops(loop: tuple[object, ...], message: str) -> None:
+    builder = four_bar("0.2", "0.5", "0.4", "0.6")
+    with pytest.raises(ReadError) as caught:
+        builder.loop(*loop).build()  # pyright: ignore[reportArgumentType, reportCallIssue]
+    assert message in caught.value.message
+    assert "loop" in str(caught.value.element)
+    assert caught.value.remedy
+
+
+def test_the_ground_is_a_place_for_both_ends() -> None:
+    builder = four_bar(1, 1, 1, 1)
+    builder.loop("still", "point", {"segment": "ground"}, {"segment": 0})
+    loop = builder.build().loops[1]
+    assert (loop.closing.segment, loop.target.segment) == (GROUND, GROUND)

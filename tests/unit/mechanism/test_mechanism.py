@@ -1,0 +1,100 @@
+"""The mechanism itself: coordinates, orders, paths, tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from chainform.errors import ReadError
+from chainform.mechanism import GROUND, BaseMotion, JointKind, Mechanism
+
+
+def branched() -> Mechanism:
+    """Return a trunk with two arms, the coordinates in an order of their own."""
+    return (
+        Mechanism.builder("branched")
+        .parameter("m", "1.5", unit="kg", note="mass of an arm")
+        .segment("trunk", joint={"type": "prismatic", "name": "lift", "dof": 3}, axis="z", mass=4)
+        .segment("left", parent="trunk", axis="y", position=[0, "0.2", 0], mass="m", dof=1)
+        .segment("plate", parent="trunk", joint="fixed", mass="1/2")
+        .segment("right", parent="plate", axis="-y", position=[0, "-0.2", 0], mass="2*m", dof=2)
+        .build()
+    )
+
+
+def test_coordinates_follow_dof() -> None:
+    mechanism = branched()
+    assert mechanism.coordinates == ("left", "right", "lift")
+    assert (mechanism.nq, mechanism.nv) == (3, 3)
+    assert [segment.coordinate for segment in mechanism.segments] == [2, 0, None, 1]
+    assert [record.segment for record in mechanism.coordinate_records] == [1, 3, 0]
+
+
+def test_children_and_paths() -> None:
+    mechanism = branched()
+    assert mechanism.children == ((1, 2), (), (3,), ())
+    assert mechanism.path_to(3) == (0, 2, 3)
+    assert mechanism.path_to(GROUND) == ()
+
+
+def test_coordinate_index_knows_names_and_numbers() -> None:
+    mechanism = branched()
+    assert mechanism.coordinate_index("lift") == 2
+    assert mechanism.coordinate_index("q3") == 2
+    for name in ("q4", "q0", "lif", "trunk", ""):
+        with pytest.raises(ReadError) as caught:
+            mechanism.coordinate_index(name)
+        assert caught.value.remedy
+
+
+def test_permutation_leads_to_another_order_and_back() -> None:
+    mechanism = branched()
+    order = mechanism.permutation(["lift", "left", "right"])
+    q = np.array([1.0, 2.0, 3.0])
+    assert order.tolist() == [2, 0, 1]
+    assert q[order].tolist() == [3.0, 1.0, 2.0]
+    assert q[order][np.argsort(order)].tolist() == q.tolist()
+    for names in (["lift"], ["lift", "lift", "left"], ["lift", "left", "wrong"]):
+        with pytest.raises(ReadError):
+            mechanism.permutation(names)
+
+
+def test_describe_gives_plain_tables() -> None:
+    description = branched().describe()
+    assert description.total_mass == pytest.approx(9.0)
+    assert [row.parent for row in description.segments] == ["ground", "trunk", "trunk", "plate"]
+    assert description.segments[3].mass == "2*m"
+    assert description.segments[2].axis is None
+    assert [row.kind for row in description.coordinates] == ["revolute", "revolute", "prismatic"]
+    assert description.parameters[0].value == "1.5"
+    assert asdict(description)["gravity"] == ("0", "0", "-9.81")
+
+
+def test_total_mass_needs_all_values() -> None:
+    mechanism = Mechanism.builder().parameter("m").segment("a", axis="z", mass="m").build()
+    assert mechanism.describe().total_mass is None
+    assert mechanism.describe().parameters[0].value is None
+
+
+def test_a_mechanism_may_stand_still() -> None:
+    mechanism = Mechanism.builder().segment("plate", joint="fixed", mass=1).build()
+    assert mechanism.nq == 0
+    assert mechanism.segments[0].joint.kind is JointKind.FIXED
+    assert mechanism.permutation([]).tolist() == []
+
+
+def test_the_base_moves_when_something_differs_from_zero() -> None:
+    assert not BaseMotion().is_moving
+    assert not BaseMotion(position=(Fraction(1), Fraction(0), Fraction(0))).is_moving
+    zero, one = Fraction(0), Fraction(1)
+    assert BaseMotion(angular_acceleration=(zero, zero, one)).is_moving
+    builder = Mechanism.builder().parameter("a").base(acceleration=["a", 0, 0])
+    assert builder.segment("s", axis="z", mass=1).build().base.is_moving
+
+
+def test_mechanisms_are_values() -> None:
+    assert branched() == branched()
+    assert hash(branched()) == hash(branched())

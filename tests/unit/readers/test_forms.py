@@ -1,0 +1,259 @@
+"""The vectors form and the tree form give the mechanisms of the native form."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chainform.errors import ReadError
+from chainform.expressions import format_expression, parse
+from chainform.mechanism import GROUND, IDENTITY, Mechanism, Segment
+from chainform.mechanism.rational import greatest_difference, is_rotation
+from chainform.readers import read, read_text
+
+REFERENCE = Path(__file__).parents[2] / "data" / "reference"
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def data(case: str) -> dict[str, Any]:
+    return json.loads((REFERENCE / f"{case}.json").read_text(encoding="utf-8"))
+
+
+def from_table(table: dict[str, Any]) -> Mechanism:
+    return read_text(json.dumps(table), "json")
+
+
+def arm_vectors() -> dict[str, Any]:
+    """Return the six-axis arm in the vectors form, tip vector included."""
+    said = data("rackovic_2_1")["paper_parameters"]
+    r = {f"{i},{i}": vector for i, vector in enumerate(said["r_ii"], 1)}
+    r |= {f"{i},{i + 1}": vector for i, vector in enumerate(said["r_i_iplus1"], 1)}
+    return {"format": "vectors", "e": said["e"], "r": r, "m": said["m"], "J": said["J"]}
+
+
+def biped_vectors() -> dict[str, Any]:
+    """Return the biped in the vectors form, its first row closed."""
+    case = data("rackovic_4_1")
+    said = case["paper_parameters"]
+    return {
+        "format": "vectors",
+        "e": said["e"],
+        "r": {**said["r"], "8,15": [0, 0, 0.03]},
+        "m": said["m"],
+        "J": said["J"],
+        "rows": case["topology"]["MS"],
+        "closed": [True, False, False],
+        "gravity": [0, 0, -9.81],
+    }
+
+
+def manipulator_tree() -> dict[str, Any]:
+    said = data("manipulator_5dof")["paper_parameters"]
+    fields = {key: said[key] for key in ("n", "L", "T", "m", "inertia", "e")}
+    vectors = {"4,5": [0, 0.5, 0], "5,5": [0, 0.05, 0]}
+    return {"format": "tree", "p": vectors, "gravity": [0, 0, -9.81], **fields}
+
+
+def renamed(segment: Segment, other: Segment) -> Segment:
+    return replace(segment, name=other.name, joint=replace(segment.joint, name=other.joint.name))
+
+
+def test_the_arm_of_vectors_is_the_native_arm() -> None:
+    mechanism, native = from_table(arm_vectors()), read(REFERENCE / "rackovic_2_1.json")
+    assert mechanism.segments == native.segments
+    assert mechanism.coordinates == native.coordinates
+    assert any("collinear" in note.text for note in mechanism.notes)
+
+
+def test_the_biped_of_vectors_is_the_native_biped() -> None:
+    mechanism, native = from_table(biped_vectors()), read(REFERENCE / "rackovic_4_1.json")
+    for ours, theirs in zip(mechanism.segments, native.segments, strict=True):
+        assert replace(ours, rotation=IDENTITY) == replace(theirs, rotation=IDENTITY)
+        assert is_rotation(ours.rotation)
+        # The file prints thirteen decimals of the two turned frames; all others are exact.
+        assert greatest_difference(ours.rotation, theirs.rotation) < Fraction(1, 10**13)
+        assert ours.name in ("body11", "body13") or ours.rotation == theirs.rotation
+
+
+def test_turned_frames_follow_the_shoulders() -> None:
+    mechanism = from_table(biped_vectors())
+    length = math.hypot(0.2, 0.06)
+    for number, sign in ((10, 1), (12, -1)):
+        row = [float(entry) for entry in mechanism.segments[number].rotation[1]]
+        assert row == pytest.approx([0, -0.06 / length, sign * 0.2 / length], abs=1e-15, rel=0)
+
+
+def test_the_closed_row_becomes_a_loop() -> None:
+    mechanism = from_table(biped_vectors())
+    (loop,) = mechanism.loops
+    assert (loop.kind, loop.name, loop.basic) == ("frame", "row1", (0, 1, 2))
+    assert loop.closing.segment == 7
+    assert loop.closing.point == (0, 0, Fraction(-1, 10))
+    assert loop.target.segment == GROUND
+    assert loop.target.point == (0, Fraction("0.27"), Fraction("0.0002"))
+    assert loop.closing.rotation == loop.target.rotation == IDENTITY
+    assert any(note.element == "r '0,15'" for note in mechanism.notes)
+    assert not any(note.element == "loops" for note in mechanism.notes)
+
+
+def test_the_closing_point_on_the_ground_may_be_given() -> None:
+    table = biped_vectors()
+    table["r"]["0,15"] = [0, -0.25, 0]
+    loop = from_table(table).loops[0]
+    assert loop.target.point == (0, Fraction("0.25"), 0)
+
+
+def test_the_tree_of_the_manipulator_is_the_native_one() -> None:
+    mechanism, native = from_table(manipulator_tree()), read(REFERENCE / "manipulator_5dof.json")
+    assert mechanism.segments == native.segments
+    assert mechanism.coordinates == native.coordinates
+    assert mechanism.notes == ()
+
+
+def test_the_first_joint_may_stand_away_from_the_origin() -> None:
+    table = arm_vectors()
+    table["r"]["0,1"] = [-1, 0, -2]
+    mechanism = from_table(table)
+    assert mechanism.segments[0].position == (1, 0, 2)
+    tree = manipulator_tree()
+    tree["p"]["0,1"] = [1, 0, 2]
+    assert from_table(tree).segments[0].position == (1, 0, 2)
+
+
+def test_slides_and_axes_that_differ_in_the_parent() -> None:
+    table = arm_vectors() | {"T": [0, 0, 1, 0, 0, 0], "e_in_parent": {"5": [0, 1, 0]}}
+    mechanism = from_table(table)
+    assert mechanism.segments[2].joint.kind == "prismatic"
+    turned = mechanism.segments[4].rotation
+    assert [row[2] for row in turned] == [0, 1, 0]
+    assert is_rotation(turned)
+
+
+def test_forms_know_parameters() -> None:
+    table = manipulator_tree() | {"parameters": {"reach": 0.5}}
+    table["p"] = {"4,5": [0, "reach", 0], "4,4": [0, "reach/2", 0]}
+    position = from_table(table).segments[4].position
+    assert [str(position[0]), str(position[2])] == ["0", "0"]
+    assert position[1] == parse("reach/2 + reach")
+    vectors = arm_vectors() | {"parameters": {"l": 0.4}}
+    vectors["r"]["2,2"] = [0, "l", 0]
+    position = from_table(vectors).segments[2].position
+    assert not isinstance(position[1], Fraction)
+    assert format_expression(position[1]) == "l - -0.4"
+
+
+@pytest.mark.parametrize(
+    ("change", "element", "message"),
+    [
+        ({"e": None}, "e", "the axes e are missing"),
+        ({"e": [[0, 0, 1]], "rows": [[1, 2, 3, 4, 5, 6]]}, "e", "expected 6 entries"),
+        ({"e": {"1": [0, 0, 1], "x": [1, 0, 0]}}, "e", "not the number of a body"),
+        ({"r": {"1,1": [0, 0, 1]}}, "r '2,2'", "the vector is missing"),
+        ({"r": {"1-1": [0, 0, 1]}}, "r", "does not name a body and a joint"),
+        ({"r": {"1,1": [0, 0, 1], " 1, 1": [0, 0, 1]}}, "r", "given twice"),
+        ({"r": {"1,3": [0, 0, 1]}}, "r '1,3'", "does not lie on body 1"),
+        ({"r": [1]}, "r", "expected a table, got a list"),
+        ({"m": [1]}, "m", "expected 6 entries, one per body, got 1"),
+        ({"m": [-1] * 6}, "segment 'body1', mass", "negative"),
+        ({"J": {"7": [1, 1, 1]}}, "J", "not the number of a body"),
+        ({"T": [2] * 6}, "T", "must be 0"),
+        ({"T": [True] * 6}, "T", "must be 0"),
+        ({"names": ["a"]}, "names", "expected 6 names"),
+        ({"names": ["a"] * 6}, "segment 'a'", "used twice"),
+        ({"n": 5}, "n", "does not fit"),
+        ({"rows": []}, "rows", "there are no rows"),
+        ({"rows": [[]]}, "row 1", "a row needs joints"),
+        ({"rows": [[1, 1]]}, "row 1", "each once"),
+        ({"rows": [[1, -2]]}, "row 1", "numbered from 1"),
+        ({"rows": [[1, 3, 4, 5, 6, 7]]}, "rows", "joint 2 is in no row"),
+        ({"rows": [[1, 2, 3, 4, 5, 6], [1, 3]]}, "row 2", "joint 3 follows"),
+        ({"rows": [["a"]]}, "row 1", "expected a whole number"),
+        ({"closed": True}, "closed", "expected a list, got true"),
+        ({"closed": [1]}, "closed", "expected true or false, got a number"),
+        ({"closed": [True, True]}, "closed", "expected 1 entries"),
+        ({"axes": []}, "mechanism", "unknown field 'axes'"),
+        ({"e_in_parent": {"1": [0, 0, 0]}}, "e_in_parent of joint 1", "no length"),
+    ],
+)
+def test_wrong_vectors(change: dict[str, Any], element: str, message: str) -> None:
+    with pytest.raises(ReadError) as caught:
+        from_table(arm_vectors() | change)
+    assert message in caught.value.message
+    assert caught.value.element == element
+    assert caught.value.remedy
+
+
+def test_a_closed_row_needs_its_closing_vector() -> None:
+    table = biped_vectors()
+    del table["r"]["8,15"]
+    with pytest.raises(ReadError, match="r '8,s'"):
+        from_table(table)
+
+
+def test_the_zero_pose_needs_numbers() -> None:
+    table = arm_vectors() | {"parameters": {"l": {}}}
+    table["r"]["2,2"] = [0, "l", 0]
+    with pytest.raises(ReadError, match="known number") as caught:
+        from_table(table)
+    assert caught.value.element == "r '2,2'"
+
+
+@pytest.mark.parametrize(
+    ("change", "element", "message"),
+    [
+        ({"L": None}, "L", "is missing"),
+        ({"L": [0, 1, 2, 3, 9]}, "L", "said to follow body 9"),
+        ({"L": [0, 1, 2, 3, -1]}, "L", "said to follow body -1"),
+        ({"L": [0, 1, 2, 3, 5]}, "segment 'body5', parent", "circle"),
+        ({"L": 4}, "L", "expected a list, got a number"),
+        ({"L": ["a"] * 5}, "L", "expected a whole number"),
+        ({"L": [], "n": 0, "e": [], "m": [], "T": [], "inertia": []}, "segments", "no segments"),
+        ({"n": 4}, "n", "does not fit"),
+        ({"e": {"1": [0, 0, 1]}}, "e", "nothing is given for body 2"),
+        ({"p": {"1,5": [0, 0, 1]}}, "p '1,5'", "does not belong to body 1"),
+        ({"p": {"5,6": [0, 0, 1]}}, "p '5,6'", "does not belong to body 5"),
+        ({"p": {"4,5": [0, 0]}}, "p '4,5'", "expected 3 entries"),
+        ({"inertia": {"2": [1, 2]}}, "segment 'body2', inertia", "expected 3 entries"),
+    ],
+)
+def test_wrong_trees(change: dict[str, Any], element: str, message: str) -> None:
+    table = manipulator_tree() | change
+    if "L" in change:
+        table["p"] = {}
+    with pytest.raises(ReadError) as caught:
+        from_table(table)
+    assert message in caught.value.message
+    assert caught.value.element == element
+
+
+def test_example_files_are_the_reference_mechanisms() -> None:
+    pairs = [
+        ("six_axis_arm", "rackovic_2_1"),
+        ("six_axis_arm_vectors", "rackovic_2_1"),
+        ("manipulator_tree", "manipulator_5dof"),
+        ("biped", "rackovic_4_1"),
+    ]
+    for example, case in pairs:
+        ours, theirs = read(EXAMPLES / f"{example}.toml"), read(REFERENCE / f"{case}.json")
+        for mine, reference in zip(ours.segments, theirs.segments, strict=True):
+            gap = greatest_difference(mine.rotation, reference.rotation)
+            assert gap < Fraction(1, 10**13)
+            assert renamed(replace(mine, rotation=reference.rotation), reference) == reference
+        assert ours.coordinate_records[0].segment == 0
+
+
+def test_the_biped_examples_agree_on_the_loop() -> None:
+    ours, theirs = read(EXAMPLES / "biped.toml").loops[0], from_table(biped_vectors()).loops[0]
+    assert replace(ours, name=theirs.name) == theirs
+
+
+def test_examples_have_no_warnings_of_their_own() -> None:
+    for path in sorted(EXAMPLES.glob("*.toml")):
+        notes = [note for note in read(path).notes if note.level == "warning"]
+        assert all("principal moments" in note.text for note in notes), path.name

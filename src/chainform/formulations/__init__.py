@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.closed_form import closed_form
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.newton_euler import newton_euler
@@ -37,6 +38,9 @@ FORMULATIONS = {
             "inverse_dynamics",
         ),
         closed_form,
+    ),
+    "articulated_body": Formulation(
+        "articulated_body", ("forward_dynamics",), articulated_body
     ),
     "composite_body": Formulation(
         "composite_body", ("mass_matrix", "coriolis", "gravity"), composite_body

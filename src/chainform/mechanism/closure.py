@@ -7,7 +7,7 @@ that closes all loops; when it finds none, that is a warning, since a search pro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 
@@ -17,8 +17,11 @@ from chainform.errors import ReadError
 from chainform.expressions import symbols_of
 from chainform.mechanism.closing import CLOSED, NumericLoop, closed_pose, numeric_loops
 from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.pose import Array, NumericTree, known_values, numeric_tree
-from chainform.mechanism.types import JointKind, Loop, Note
+from chainform.mechanism.pose import Array, NumericTree, float_of, known_values, numeric_tree
+from chainform.mechanism.types import JointKind, Loop, Note, Number
+
+_LONGEST = 1e100
+"""Lengths beyond this (m) are not put into squares of doubles."""
 
 
 def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
@@ -30,6 +33,8 @@ def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
     if free:
         text = f"not checked whether they close: the parameter {free[0]!r} has no value"
         return (Note("note", "loops", text),)
+    if any(abs(length) > _LONGEST for length in _lengths(mechanism, known)):
+        return (Note("note", "loops", "not checked whether they close: lengths beyond 1e100 m"),)
     tree = numeric_tree(mechanism)
     notes: list[Note] = []
     for loop, numeric in zip(mechanism.loops, numeric_loops(mechanism, tree), strict=True):
@@ -40,14 +45,24 @@ def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
     return tuple(notes)
 
 
+def _entries(mechanism: Mechanism) -> Iterator[Number]:
+    """Yield the components of all vectors on which closure depends."""
+    for segment in mechanism.segments:
+        yield from segment.position
+    for loop in mechanism.loops:
+        yield from (*loop.closing.point, *loop.target.point)
+
+
 def _free_names(mechanism: Mechanism, known: Mapping[str, Fraction]) -> list[str]:
-    vectors = [segment.position for segment in mechanism.segments]
-    vectors += [end.point for loop in mechanism.loops for end in (loop.closing, loop.target)]
     names: set[str] = set()
-    for entry in (entry for vector in vectors for entry in vector):
+    for entry in _entries(mechanism):
         if not isinstance(entry, Fraction):
             names |= symbols_of(entry)
     return sorted(names - set(known))
+
+
+def _lengths(mechanism: Mechanism, known: Mapping[str, Fraction]) -> Iterator[float]:
+    return (float_of(entry, known) for entry in _entries(mechanism))
 
 
 def _moving_on(mechanism: Mechanism, closing: int, target: int) -> tuple[list[int], list[int]]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from chainform.expressions import format_expression, format_fraction, symbols_of, value_of
+from chainform.mechanism.numbers import GREATEST
 from chainform.mechanism.types import GROUND, Attachment, Loop, Note, Number, Segment
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class LoopRow:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """All of it. `total_mass` (kg) is None while a mass has no value."""
+    """All of it. `total_mass` (kg) is None while a mass has no value, or the sum no double."""
 
     name: str
     file: str | None
@@ -174,4 +175,4 @@ def _total_mass(mechanism: Mechanism) -> float | None:
             total += value_of(mass, bound)
         else:
             return None
-    return float(total)
+    return float(total) if total < GREATEST else None

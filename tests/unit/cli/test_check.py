@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 
-def test_tells_what_was_read(call, arm):
+def test_tells_what_was_read(call: Callable[..., Any], arm: Path) -> None:
     result = call("check", arm)
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
@@ -18,13 +21,13 @@ def test_tells_what_was_read(call, arm):
     assert "parameters" not in lines
 
 
-def test_loops_and_parameters(call, four_bar):
+def test_loops_and_parameters(call: Callable[..., Any], four_bar: Path) -> None:
     lines = call("check", four_bar).out.splitlines()
     assert "  linkage  point  coupler (b, 0, 0)  rocker (c, 0, 0)          3  crank" in lines
     assert "  a             0.2    m     length of the crank" in lines
 
 
-def test_free_parameter_and_limits(call, pendulum):
+def test_free_parameter_and_limits(call: Callable[..., Any], pendulum: Path) -> None:
     result = call("check", pendulum)
     assert "  length  free   m     free" in result.out
     assert "  q1  hinge  rod      rad      -1    1.5" in result.out
@@ -36,7 +39,7 @@ def test_free_parameter_and_limits(call, pendulum):
     assert segment["joint"]["limits"]["upper"] == {"exact": "1.5", "value": 1.5}
 
 
-def test_unknown_mass(call, tmp_path):
+def test_unknown_mass(call: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "free.toml"
     path.write_text(
         'parameters = { m = {} }\nsegments = [{ joint = "revolute", axis = "z", mass = "m" }]',
@@ -46,7 +49,7 @@ def test_unknown_mass(call, tmp_path):
     assert call("check", path, "--json").document["total_mass"] is None
 
 
-def test_numbers_are_exact(call, arm):
+def test_numbers_are_exact(call: Callable[..., Any], arm: Path) -> None:
     document = call("check", arm, "--json").document
     assert document["gravity"][2] == {"exact": "-9.81", "value": -9.81}
     for segment in document["segments"]:
@@ -55,7 +58,7 @@ def test_numbers_are_exact(call, arm):
         assert products == [1, 0, 0, 0, 1, 0, 0, 0, 1]
 
 
-def test_warnings(call, tmp_path):
+def test_warnings(call: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "idle.toml"
     path.write_text('segments = [{ joint = "revolute", axis = "z" }]', encoding="utf-8")
     result = call("check", path)
@@ -65,22 +68,25 @@ def test_warnings(call, tmp_path):
     assert "warning" in levels
 
 
-def test_outputs_by_formulation(call, arm, four_bar):
+def test_outputs_by_formulation(call: Callable[..., Any], arm: Path, four_bar: Path) -> None:
     outputs = call("check", arm, "--json").document["outputs"]
     assert outputs["closed_form"] == ["mass_matrix", "coriolis", "gravity", "inverse_dynamics"]
     assert "closure" in call("check", four_bar, "--json").document["outputs"]["closed_form"]
 
 
-def test_moving_base(call, tmp_path):
+def test_moving_base(call: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "base.toml"
     path.write_text(
-        'base = { velocity = [1, 0, 0] }\nsegments = [{ joint = "revolute", axis = "z", mass = 1 }]',
+        "base = { velocity = [1, 0, 0] }\n"
+        'segments = [{ joint = "revolute", axis = "z", mass = 1 }]',
         encoding="utf-8",
     )
     assert "the base moves" in call("check", path).out
 
 
-def test_bad_mechanisms(call, refused, tmp_path):
+def test_bad_mechanisms(
+    call: Callable[..., Any], refused: Callable[[Any], str], tmp_path: Path
+) -> None:
     for number, text in enumerate(
         ["", "x", "name = 1", "segments = []", "[[segments]]\njoint = 'x'"]
     ):

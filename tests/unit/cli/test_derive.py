@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from chainform.pipeline import derive
 
 
-def test_size(call, arm):
+def test_size(call: Callable[..., Any], arm: Path) -> None:
     document = call("derive", arm, "--json").document
     model = derive(arm)
     assert document["operations"] == model.count().as_dict()
@@ -19,7 +23,7 @@ def test_size(call, arm):
     assert 0 < document["seconds"] < 60
 
 
-def test_text(call, arm):
+def test_text(call: Callable[..., Any], arm: Path) -> None:
     lines = call("derive", arm, "--outputs", "H", "--parameters", "m_2,m_3").out.splitlines()
     assert lines[0] == "six_axis_arm, closed_form"
     assert lines[2] == "  mass_matrix  6 × 6"
@@ -29,8 +33,8 @@ def test_text(call, arm):
     assert lines[6].startswith("derived in ")
 
 
-def test_closure_enters_inverse_dynamics(call, four_bar):
-    def operations(kind):
+def test_closure_enters_inverse_dynamics(call: Callable[..., Any], four_bar: Path) -> None:
+    def operations(kind: str) -> dict[str, int]:
         arguments = ("--outputs", "tau", "--closure", kind, "--json")
         return call("derive", four_bar, *arguments).document["operations"]
 
@@ -38,7 +42,9 @@ def test_closure_enters_inverse_dynamics(call, four_bar):
 
 
 @pytest.mark.parametrize("outputs", [[], ["mass_matrix"], ["gravity", "coriolis"]])
-def test_counts_are_those_of_the_model(call, arm, outputs):
+def test_counts_are_those_of_the_model(
+    call: Callable[..., Any], arm: Path, outputs: list[str]
+) -> None:
     options = ["--outputs", *outputs] if outputs else []
     document = call("count", arm, *options, "--json").document
     model = derive(arm, outputs) if outputs else derive(arm)
@@ -47,14 +53,14 @@ def test_counts_are_those_of_the_model(call, arm, outputs):
         assert document["outputs"][name] == model.count([name]).as_dict()
 
 
-def test_count_of_one_output_has_no_sum(call, arm):
+def test_count_of_one_output_has_no_sum(call: Callable[..., Any], arm: Path) -> None:
     lines = call("count", arm, "--outputs", "H").out.splitlines()
     assert len(lines) == 3
     assert lines[2].startswith("  mass_matrix")
     assert "together" in call("count", arm).out
 
 
-def test_count_takes_all_outputs(call, four_bar):
+def test_count_takes_all_outputs(call: Callable[..., Any], four_bar: Path) -> None:
     names = [
         "mass_matrix",
         "coriolis",
@@ -66,10 +72,13 @@ def test_count_takes_all_outputs(call, four_bar):
     assert list(call("count", four_bar, "--json").document["outputs"]) == names
 
 
-def test_moving_base_is_refused(call, refused, tmp_path):
+def test_moving_base_is_refused(
+    call: Callable[..., Any], refused: Callable[[Any], str], tmp_path: Path
+) -> None:
     path = tmp_path / "base.toml"
     path.write_text(
-        'base = { velocity = [1, 0, 0] }\nsegments = [{ joint = "revolute", axis = "z", mass = 1 }]',
+        "base = { velocity = [1, 0, 0] }\n"
+        'segments = [{ joint = "revolute", axis = "z", mass = 1 }]',
         encoding="utf-8",
     )
     assert "base" in refused(call("derive", path))

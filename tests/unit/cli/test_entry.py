@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +19,7 @@ from chainform.errors import DeriveError, Error, ReadError, RunError, StoreError
 ROOT = Path(__file__).parents[3]
 
 
-def run_process(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
+def run_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-m", "chainform", *arguments]
     return subprocess.run(
@@ -24,36 +27,34 @@ def run_process(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
     )
 
 
-def raising(problem):
-    def run(args):
+def raising(problem: BaseException) -> Callable[[Any], Any]:
+    def run(args: Any) -> Any:
         raise problem
 
     return run
 
 
-def replace_run(monkeypatch, problem):
+def replace_run(monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> None:
     """Let `check` end with an exception."""
-    command = COMMANDS["check"]
-    fields = {name: getattr(command, name) for name in type(command).__dataclass_fields__}
-    changed = type(command)(**(fields | {"run": raising(problem)}))
+    changed = replace(COMMANDS["check"], run=raising(problem))
     monkeypatch.setitem(COMMANDS, "check", changed)
 
 
-def test_module_runs_as_a_process():
+def test_module_runs_as_a_process() -> None:
     done = run_process("check", "examples/six_axis_arm.toml")
     assert done.returncode == 0
     assert done.stderr == ""
     assert done.stdout.startswith("six_axis_arm, read from examples/six_axis_arm.toml\n")
 
 
-def test_process_with_bad_input_has_one_message():
+def test_process_with_bad_input_has_one_message() -> None:
     done = run_process("check", "missing.toml")
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("chainform: error: missing.toml: ")
 
 
-def test_closed_pipe_is_quiet():
+def test_closed_pipe_is_quiet() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -71,7 +72,7 @@ def test_closed_pipe_is_quiet():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_full_disk_is_a_failed_task():
+def test_full_disk_is_a_failed_task() -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123
         done = subprocess.run(
             [sys.executable, "-m", "chainform", "check", "examples/six_axis_arm.toml"],
@@ -87,7 +88,7 @@ def test_full_disk_is_a_failed_task():
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_ascii_terminal_gets_escapes_not_an_error():
+def test_ascii_terminal_gets_escapes_not_an_error() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "chainform", "derive", "examples/six_axis_arm.toml"],
         cwd=ROOT,
@@ -114,7 +115,9 @@ def test_ascii_terminal_gets_escapes_not_an_error():
         (KeyboardInterrupt(), 130),
     ],
 )
-def test_exit_codes(call, monkeypatch, problem, code):
+def test_exit_codes(
+    call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, problem: BaseException, code: int
+) -> None:
     replace_run(monkeypatch, problem)
     for arguments in (["check", "x.toml"], ["check", "x.toml", "--json"]):
         result = call(*arguments)
@@ -124,7 +127,9 @@ def test_exit_codes(call, monkeypatch, problem, code):
         assert "Traceback" not in result.err
 
 
-def test_unexpected_error_names_its_type(call, monkeypatch):
+def test_unexpected_error_names_its_type(
+    call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     replace_run(monkeypatch, KeyError("x"))
     assert "unexpected error: KeyError: 'x'" in call("check", "x.toml").err
 
@@ -132,19 +137,21 @@ def test_unexpected_error_names_its_type(call, monkeypatch):
 @pytest.mark.parametrize(
     "arguments", [("--debug", "check", "x.toml"), ("check", "x.toml", "--debug")]
 )
-def test_debug_shows_the_traceback(call, arguments):
+def test_debug_shows_the_traceback(call: Callable[..., Any], arguments: tuple[str, ...]) -> None:
     result = call(*arguments)
     assert result.code == 2
     assert "Traceback" in result.err
     assert "chainform: error: x.toml: there is no such file" in result.err
 
 
-def test_message_ends_with_the_remedy(call, refused):
+def test_message_ends_with_the_remedy(
+    call: Callable[..., Any], refused: Callable[[Any], str]
+) -> None:
     message = refused(call("derive", "x.toml", "--bogus"))
     assert "  remedy: " in message
 
 
-def test_broken_pipe_in_process(call, monkeypatch):
+def test_broken_pipe_in_process(call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     replace_run(monkeypatch, BrokenPipeError())
     result = call("check", "x.toml")
     assert (result.code, result.out, result.err) == (0, "", "")
@@ -169,21 +176,25 @@ def test_broken_pipe_in_process(call, monkeypatch):
         ("",),
     ],
 )
-def test_wrong_arguments_are_bad_input(call, refused, arguments):
+def test_wrong_arguments_are_bad_input(
+    call: Callable[..., Any], refused: Callable[[Any], str], arguments: tuple[str, ...]
+) -> None:
     refused(call(*arguments))
 
 
 @pytest.mark.parametrize(
     "name", ["", "missing.toml", ".", "\0", "a\nb.toml", "\udcff.toml", "x" * 5000, "\x1b[31m.toml"]
 )
-def test_strange_file_names(call, refused, name):
+def test_strange_file_names(
+    call: Callable[..., Any], refused: Callable[[Any], str], name: str
+) -> None:
     for command in (["check"], ["count"], ["show"], ["derive"], ["eval", "--at", "s.json"]):
         message = refused(call(command[0], name, *command[1:]))
         assert "\x1b" not in message
         assert "\0" not in message
 
 
-def test_help_and_version(call):
+def test_help_and_version(call: Callable[..., Any]) -> None:
     result = call("--help")
     assert result.code == 0
     assert all(name in result.out for name in COMMANDS)
@@ -194,25 +205,27 @@ def test_help_and_version(call):
         assert result.out.startswith(f"usage: chainform {name} ")
 
 
-def test_closed_streams_do_no_harm(monkeypatch, arm):
+def test_closed_streams_do_no_harm(monkeypatch: pytest.MonkeyPatch, arm: Path) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
     assert main(["check", str(arm)]) == 0
     assert main(["check", "missing.toml"]) == 2
 
 
-def test_arguments_come_from_the_shell(monkeypatch, capsys, arm):
+def test_arguments_come_from_the_shell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arm: Path
+) -> None:
     monkeypatch.setattr(sys, "argv", ["chainform", "count", str(arm), "--outputs", "hG"])
     assert main() == 0
     assert "gravity" in capsys.readouterr().out
 
 
-def test_stderr_that_cannot_be_written(monkeypatch):
+def test_stderr_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
-        def write(self, text):
+        def write(self, _: object) -> None:
             raise OSError("closed")
 
-        def flush(self):
+        def flush(self) -> None:
             raise OSError("closed")
 
     monkeypatch.setattr(sys, "stderr", Broken())

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +15,11 @@ from chainform.pipeline import derive
 Q = [-1.5708, -0.5236, -2.09439, -0.5236, 0, 0]
 
 
-def at(state) -> bytes:
+def at(state: Any) -> bytes:
     return json.dumps(state).encode()
 
 
-def test_values_are_those_of_the_model(call, arm, state):
+def test_values_are_those_of_the_model(call: Callable[..., Any], arm: Path, state: Path) -> None:
     document = call("eval", arm, "--at", state, "--json").document
     expected = derive(arm).evaluate(q=Q, qd=[0] * 6, qdd=[0] * 6)
     assert document["outputs"].keys() == expected.keys()
@@ -25,12 +28,12 @@ def test_values_are_those_of_the_model(call, arm, state):
     assert document["left_out"] == []
 
 
-def test_text_for_people(call, arm, state):
+def test_text_for_people(call: Callable[..., Any], arm: Path, state: Path) -> None:
     lines = call("eval", arm, "--at", state, "--outputs", "hG").out.splitlines()
     assert lines[1:] == ["", "gravity", "  0  70.632298  25.506203  3.1238059e-05  0  0"]
 
 
-def test_what_the_state_lacks_is_left_out(call, arm):
+def test_what_the_state_lacks_is_left_out(call: Callable[..., Any], arm: Path) -> None:
     result = call("eval", arm, "--at", "-", stdin=at({"q": Q}))
     assert result.code == 0
     assert result.out.endswith("\nleft out\n  inverse_dynamics: the state gives no qd, qdd\n")
@@ -43,12 +46,18 @@ def test_what_the_state_lacks_is_left_out(call, arm):
     ("state", "outputs"),
     [({"q": Q}, ["--outputs", "tau"]), ({}, []), ({"qd": [0] * 6}, []), ({}, ["--outputs", "H"])],
 )
-def test_state_that_does_not_suffice(call, refused, arm, state, outputs):
+def test_state_that_does_not_suffice(
+    call: Callable[..., Any],
+    refused: Callable[[Any], str],
+    arm: Path,
+    state: Any,
+    outputs: list[str],
+) -> None:
     message = refused(call("eval", arm, "--at", "-", *outputs, stdin=at(state)))
     assert message.startswith("chainform: error: standard input: the state does not suffice")
 
 
-def test_batch(call, arm):
+def test_batch(call: Callable[..., Any], arm: Path) -> None:
     batch = np.linspace(-1, 1, 36).reshape(2, 3, 6)
     document = call("eval", arm, "--at", "-", "--json", stdin=at({"q": batch.tolist()})).document
     expected = derive(arm, ["mass_matrix"]).evaluate(q=batch)["mass_matrix"]
@@ -60,20 +69,20 @@ def test_batch(call, arm):
     assert "  [2,3]\n" in text
 
 
-def test_batch_of_something_an_output_does_not_use(call, arm):
+def test_batch_of_something_an_output_does_not_use(call: Callable[..., Any], arm: Path) -> None:
     state = at({"q": Q, "qd": [[0] * 6] * 2})
     document = call("eval", arm, "--at", "-", "--json", stdin=state).document
     assert document["outputs"]["gravity"]["shape"] == [2, 6]
 
 
-def test_coordinates_by_name(call, four_bar):
+def test_coordinates_by_name(call: Callable[..., Any], four_bar: Path) -> None:
     named = at({"q": {"rocker": 3, "crank": 1, "q2": 2}})
     listed = at({"q": [1, 2, 3]})
     arguments = ("eval", four_bar, "--at", "-", "--json")
     assert call(*arguments, stdin=named).out == call(*arguments, stdin=listed).out
 
 
-def test_closed_loops_take_sigma(call, four_bar):
+def test_closed_loops_take_sigma(call: Callable[..., Any], four_bar: Path) -> None:
     state = {"q": [1, 2, 3], "qd": [0, 0, 0], "qdd": [0, 0, 0]}
     document = call("eval", four_bar, "--at", "-", "--json", stdin=at(state)).document
     assert document["left_out"] == [{"name": "inverse_dynamics", "missing": ["sigma"]}]
@@ -81,8 +90,8 @@ def test_closed_loops_take_sigma(call, four_bar):
     assert call("eval", four_bar, "--at", "-", "--json", stdin=full).document["left_out"] == []
 
 
-def test_values_make_parameters_free(call, four_bar):
-    def gravity(values, *options):
+def test_values_make_parameters_free(call: Callable[..., Any], four_bar: Path) -> None:
+    def gravity(values: dict[str, Any], *options: str) -> Any:
         state = at({"q": [1, 2, 3], "values": values})
         arguments = ("eval", four_bar, "--at", "-", "--outputs", "hG", "--json", *options)
         return call(*arguments, stdin=state).document["outputs"]["gravity"]["values"]
@@ -96,11 +105,12 @@ def test_values_make_parameters_free(call, four_bar):
     np.testing.assert_allclose(gravity({"rocker_mass": 0.8, "a": 0.2, "d": 0.7}), plain)
 
 
-def test_parameter_without_a_value(call, refused, pendulum):
+def test_parameter_without_a_value(
+    call: Callable[..., Any], refused: Callable[[Any], str], pendulum: Path
+) -> None:
     state = {"q": [0.5], "qd": [0], "qdd": [0]}
-    document = call("eval", pendulum, "--at", "-", "--json", stdin=at(state)).document
-    assert {"name": "gravity", "missing": ["length"]} in document["left_out"]
-    refused(call("eval", pendulum, "--at", "-", "--outputs", "hG", stdin=at(state)))
+    message = refused(call("eval", pendulum, "--at", "-", stdin=at(state)))
+    assert "gravity needs length" in message
     full = at(state | {"values": {"length": 0.3}})
     document = call("eval", pendulum, "--at", "-", "--json", stdin=full).document
     assert document["left_out"] == []
@@ -108,19 +118,23 @@ def test_parameter_without_a_value(call, refused, pendulum):
 
 
 @pytest.mark.parametrize("name", ["m_22", "crank_mas", "*", "q1", ""])
-def test_unknown_parameters(call, refused, four_bar, name):
+def test_unknown_parameters(
+    call: Callable[..., Any], refused: Callable[[Any], str], four_bar: Path, name: str
+) -> None:
     state = at({"q": [1, 2, 3], "values": {name: 1}})
     message = refused(call("eval", four_bar, "--at", "-", stdin=state))
     assert "standard input: values: unknown parameter" in message
 
 
-def test_parameter_that_is_a_number(call, refused, four_bar):
+def test_parameter_that_is_a_number(
+    call: Callable[..., Any], refused: Callable[[Any], str], four_bar: Path
+) -> None:
     state = at({"q": [1, 2, 3], "values": {"a": 1}})
     message = refused(call("eval", four_bar, "--at", "-", "--parameters", "b", stdin=state))
     assert "values a" in message
 
 
-def test_numbers_that_are_not_finite_become_null(call, pendulum):
+def test_numbers_that_are_not_finite_become_null(call: Callable[..., Any], pendulum: Path) -> None:
     state = at({"q": [0.5], "values": {"length": 1e300}})
     result = call("eval", pendulum, "--at", "-", "--json", stdin=state)
     assert result.code == 0
@@ -128,7 +142,9 @@ def test_numbers_that_are_not_finite_become_null(call, pendulum):
     assert "inf" in call("eval", pendulum, "--at", "-", stdin=state).out
 
 
-def test_bad_state_files(call, refused, arm, tmp_path):
+def test_bad_state_files(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "state.json"
     path.write_text('{"q": [1, 2]}', encoding="utf-8")
     assert f"{path}: q: " in refused(call("eval", arm, "--at", path))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from chainform.pipeline import derive
 Q = [-1.5708, -0.5236, -2.09439, -0.5236, 0, 0]
 
 
-def test_python_text_computes(call, arm, tmp_path):
+def test_python_text_computes(call: Callable[..., Any], arm: Path, tmp_path: Path) -> None:
     target = tmp_path / "arm.py"
     result = call("export", arm, "--language", "python", "--outputs", "H,hG", "-o", target)
     assert result.out == f"wrote {target}\n"
@@ -26,7 +29,7 @@ def test_python_text_computes(call, arm, tmp_path):
 
 
 @pytest.mark.parametrize("language", ["python", "latex", "text"])
-def test_stdout_is_the_source_alone(call, arm, language):
+def test_stdout_is_the_source_alone(call: Callable[..., Any], arm: Path, language: str) -> None:
     text = derive(arm).emit(language)
     assert call("export", arm, "--language", language).out == text
     assert call("export", arm, "--language", language, "-o", "-").out == text
@@ -34,12 +37,14 @@ def test_stdout_is_the_source_alone(call, arm, language):
     assert (document["text"], document["written"]) == (text, None)
 
 
-def test_text_reads_back(call, arm):
+def test_text_reads_back(call: Callable[..., Any], arm: Path) -> None:
     graph = parse_graph(call("export", arm, "--language", "text", "--outputs", "hG").out)
     assert list(graph.outputs) == ["gravity"]
 
 
-def test_existing_file_is_kept(call, refused, arm, tmp_path):
+def test_existing_file_is_kept(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "arm.py"
     target.write_text("precious", encoding="utf-8")
     arguments = ("export", arm, "--language", "python", "-o", target)
@@ -51,7 +56,9 @@ def test_existing_file_is_kept(call, refused, arm, tmp_path):
     assert target.read_text("utf-8").startswith("from math import")
 
 
-def test_mechanism_is_never_overwritten(call, refused, pendulum, tmp_path):
+def test_mechanism_is_never_overwritten(
+    call: Callable[..., Any], refused: Callable[[Any], str], pendulum: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / "copy.toml"
     copy.write_bytes(pendulum.read_bytes())
     linked = tmp_path / "same.toml"
@@ -61,7 +68,9 @@ def test_mechanism_is_never_overwritten(call, refused, pendulum, tmp_path):
     assert copy.read_bytes() == pendulum.read_bytes()
 
 
-def test_targets_that_cannot_be(call, refused, arm, tmp_path):
+def test_targets_that_cannot_be(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, tmp_path: Path
+) -> None:
     refused(call("export", arm, "--language", "text", "-o", tmp_path))
     refused(call("export", arm, "--language", "text", "-o", "\0"))
     result = call("export", arm, "--language", "text", "-o", tmp_path / "no" / "folder.txt")
@@ -71,13 +80,15 @@ def test_targets_that_cannot_be(call, refused, arm, tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")  # noqa: PTH110
-def test_full_disk(call, arm):
+def test_full_disk(call: Callable[..., Any], arm: Path) -> None:
     result = call("export", arm, "--language", "text", "-o", "/dev/full", "--force")
     assert (result.code, result.out) == (1, "")
     assert "No space" in result.err
 
 
-def test_nothing_is_written_after_an_error(call, refused, tmp_path):
+def test_nothing_is_written_after_an_error(
+    call: Callable[..., Any], refused: Callable[[Any], str], tmp_path: Path
+) -> None:
     target = tmp_path / "arm.py"
     refused(call("export", tmp_path / "missing.toml", "--language", "python", "-o", target))
     assert not target.exists()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +35,7 @@ likely = st.fixed_dictionaries(
 fuzzed = settings(max_examples=150, deadline=None)
 
 
-def is_clean(result) -> bool:
+def is_clean(result: Any) -> bool:
     """Tell whether a call gave a document and no message, or a message and no document."""
     if result.code == 0:
         return result.err == "" and isinstance(result.document, dict)
@@ -47,7 +50,7 @@ def is_clean(result) -> bool:
 
 @fuzzed
 @given(anything | likely)
-def test_states(call, four_bar, state):
+def test_states(call: Callable[..., Any], four_bar: Path, state: Any) -> None:
     text = json.dumps(state).encode()
     assert is_clean(call("eval", four_bar, "--at", "-", "--json", stdin=text))
 
@@ -57,7 +60,7 @@ def test_states(call, four_bar, state):
     st.binary(max_size=60)
     | st.text(alphabet='{}[]",:q1.eE-+ nulNaIfity\\u0', max_size=40).map(str.encode)
 )
-def test_bytes_as_states(call, four_bar, data):
+def test_bytes_as_states(call: Callable[..., Any], four_bar: Path, data: bytes) -> None:
     assert is_clean(call("eval", four_bar, "--at", "-", "--json", stdin=data))
 
 
@@ -66,7 +69,7 @@ quantities = st.text(alphabet="HChGBJtaueQq_[]:, 0123456789xyz", max_size=12) | 
 
 @fuzzed
 @given(st.lists(quantities.filter(lambda text: not text.startswith("-")), min_size=1, max_size=2))
-def test_quantities(call, four_bar, texts):
+def test_quantities(call: Callable[..., Any], four_bar: Path, texts: list[str]) -> None:
     assert is_clean(call("show", four_bar, "--json", *texts))
 
 
@@ -74,15 +77,36 @@ arguments = st.sampled_from(
     ["check", "derive", "show", "eval", "count", "export", "schema", "state"]
 )
 options = st.sampled_from(
-    ["--json", "--outputs", "H", "hG,tau", "--parameters", "symbolic", "--closure", "basic", "-"]
-    + ["--at", "--language", "text", "--expand", "--latex", "--reduce", "none", "--force", "--"]
-    + ["--formulation", "newton_euler"]
+    [
+        "--json",
+        "--outputs",
+        "H",
+        "hG,tau",
+        "--parameters",
+        "symbolic",
+        "--closure",
+        "basic",
+        "-",
+        "--at",
+        "--language",
+        "text",
+        "--expand",
+        "--latex",
+        "--reduce",
+        "none",
+        "--force",
+        "--",
+        "--formulation",
+        "newton_euler",
+    ]
 )
 
 
 @fuzzed
 @given(arguments, st.lists(options | st.text(max_size=4), max_size=6), st.booleans())
-def test_arguments(call, pendulum, command, rest, named):
+def test_arguments(
+    call: Callable[..., Any], pendulum: Path, command: str, rest: list[str], named: bool
+) -> None:
     chosen = [text for text in rest if not text.startswith(("-h", "-o"))]
     result = call(command, *([pendulum] if named else []), *chosen, stdin=b'{"q": [1]}')
     assert result.code in (0, 2)

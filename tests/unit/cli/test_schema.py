@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
@@ -15,26 +17,26 @@ from chainform.cli.commands.schema import NAMES, schema_text
 FROZEN = Path(__file__).with_name("schemas.sha256")
 
 
-def validator(name):
+def validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(json.loads(schema_text(name)))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_schemas_do_not_change_silently(name):
+def test_schemas_do_not_change_silently(name: str) -> None:
     """A document that changes its form needs a new number in `schema`, and a decision."""
     frozen = dict(line.split()[::-1] for line in FROZEN.read_text("ascii").splitlines())
     assert hashlib.sha256(schema_text(name).encode()).hexdigest() == frozen[f"{name}.json"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_schemas_are_schemas(name):
+def test_schemas_are_schemas(name: str) -> None:
     schema = json.loads(schema_text(name))
     Draft202012Validator.check_schema(schema)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert every_record_is_closed(schema)
 
 
-def every_record_is_closed(part) -> bool:
+def every_record_is_closed(part: Any) -> bool:
     if isinstance(part, list):
         return all(map(every_record_is_closed, part))
     if not isinstance(part, dict):
@@ -45,14 +47,14 @@ def every_record_is_closed(part) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_schema_command(call, name):
+def test_schema_command(call: Callable[..., Any], name: str) -> None:
     result = call("schema", name)
     assert result.code == 0
     assert result.out == schema_text(name)
     assert call("schema", name, "--json").out == result.out
 
 
-def test_every_command_has_a_schema():
+def test_every_command_has_a_schema() -> None:
     assert {*COMMANDS, "state"} == {*NAMES, "schema"}
 
 
@@ -83,7 +85,15 @@ CALLS = [
 
 
 @pytest.mark.parametrize("arguments", CALLS, ids=" ".join)
-def test_documents_keep_their_schema(call, tmp_path, arm, four_bar, pendulum, state, arguments):
+def test_documents_keep_their_schema(
+    call: Callable[..., Any],
+    tmp_path: Path,
+    arm: Path,
+    four_bar: Path,
+    pendulum: Path,
+    state: Path,
+    arguments: list[str],
+) -> None:
     files = {"arm": arm, "four_bar": four_bar, "pendulum": pendulum, "state": state}
     named = [a.format(new=tmp_path / "new.txt", **files) for a in arguments]
     result = call(*named, "--json")
@@ -94,7 +104,7 @@ def test_documents_keep_their_schema(call, tmp_path, arm, four_bar, pendulum, st
     validator(arguments[0]).validate(document)
 
 
-def test_a_foreign_field_is_not_valid(call, arm):
+def test_a_foreign_field_is_not_valid(call: Callable[..., Any], arm: Path) -> None:
     document = call("check", arm, "--json").document
     with pytest.raises(ValidationError):
         validator("check").validate(document | {"more": 1})
@@ -115,9 +125,9 @@ def test_a_foreign_field_is_not_valid(call, arm):
         ([], False),
     ],
 )
-def test_state_schema(state, valid):
+def test_state_schema(state: Any, valid: bool) -> None:
     assert validator("state").is_valid(state) is valid
 
 
-def test_example_state_is_valid(state):
+def test_example_state_is_valid(state: Path) -> None:
     validator("state").validate(json.loads(state.read_text("utf-8")))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from chainform.cli.selection import LETTERS, Request, letter_of, outputs_for, parse_request, select
 from chainform.errors import ReadError
+from chainform.model import Model
 from chainform.pipeline import OUTPUTS, derive
 
 
 @pytest.fixture(scope="module")
-def model(arm):
+def model(arm: Path) -> Model:
     return derive(arm)
 
 
-def names(model, text):
+def names(model: Model, text: str) -> list[str]:
     return [entry.name for entry in select(model, parse_request(text)).entries]
 
 
@@ -28,27 +31,29 @@ def names(model, text):
         ("Q_2", Request("Q_2", "Q_2")),
     ],
 )
-def test_parse(text, request_):
+def test_parse(text: str, request_: Request) -> None:
     assert parse_request(text) == request_
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "[", "H[", "H]", "H[]", "H[1,]", "H[a]", "H[-1]", "H[1.5]", "H[1][2]", "a b"]
-    + ["H[1;2]", "[1]", "H[9999999]", "H[٣]", "H[1]x", "H[\0]"],
+    [
+        *("", " ", "[", "H[", "H]", "H[]", "H[1,]", "H[a]", "H[-1]", "H[1.5]", "H[1][2]", "a b"),
+        *("H[1;2]", "[1]", "H[9999999]", "H[٣]", "H[1]x", "H[\0]"),
+    ],
 )
-def test_parse_refuses(text):
+def test_parse_refuses(text: str) -> None:
     with pytest.raises(ReadError):
         parse_request(text)
 
 
-def test_whole_outputs_in_order(model):
+def test_whole_outputs_in_order(model: Model) -> None:
     assert names(model, "hG") == [f"hG_{i}" for i in range(1, 7)]
     assert names(model, "gravity") == names(model, "hG[:]") == names(model, "hG")
     assert len(names(model, "C")) == 216
 
 
-def test_entries_count_from_one(model):
+def test_entries_count_from_one(model: Model) -> None:
     assert names(model, "H[1,2]") == ["H_1_2"]
     assert names(model, "mass_matrix[6,6]") == ["H_6_6"]
     assert names(model, "H[2]") == names(model, "H[2,:]") == [f"H_2_{k}" for k in range(1, 7)]
@@ -56,7 +61,7 @@ def test_entries_count_from_one(model):
     assert names(model, "C[1,2,3]") == ["C_1_2_3"]
 
 
-def test_labels_of_shared_variables(model):
+def test_labels_of_shared_variables(model: Model) -> None:
     (entry,) = select(model, parse_request("H_2_1")).entries
     (mirror,) = select(model, parse_request("H_1_2")).entries
     assert entry.name == "H_2_1"
@@ -64,32 +69,34 @@ def test_labels_of_shared_variables(model):
 
 
 @pytest.mark.parametrize("text", ["Q_2", "Q_2[1,2]", "e_2_x", "e_2[1]", "r_2_1", "sin_q1", "q3"])
-def test_intermediate_quantities(model, text):
+def test_intermediate_quantities(model: Model, text: str) -> None:
     assert names(model, text)
 
 
-def test_coordinates_by_their_own_names(model):
+def test_coordinates_by_their_own_names(model: Model) -> None:
     assert names(model, "elbow") == ["q3"]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["H[0,1]", "H[7,1]", "H[1,2,3]", "hG[1,1]", "H_1_1[1]", "H_7_7", "nothing", "q7", "H_0_0"]
-    + ["\0", "H_²", "mass_matrix_1_1", "x" * 5000],
+    [
+        *("H[0,1]", "H[7,1]", "H[1,2,3]", "hG[1,1]", "H_1_1[1]", "H_7_7", "H_0_0"),
+        *("nothing", "q7", "\0", "H_²", "mass_matrix_1_1", "x" * 5000),
+    ],
 )
-def test_what_is_not_there(model, text):
+def test_what_is_not_there(model: Model, text: str) -> None:
     with pytest.raises(ReadError):
         select(model, parse_request(text))
 
 
-def test_close_names_are_offered(model):
+def test_close_names_are_offered(model: Model) -> None:
     with pytest.raises(ReadError) as caught:
         select(model, parse_request("mas_matrix"))
     assert "mass_matrix" in str(caught.value)
 
 
-def test_only_what_is_needed_is_derived():
-    def outputs(*texts):
+def test_only_what_is_needed_is_derived() -> None:
+    def outputs(*texts: str) -> list[str]:
         return outputs_for([parse_request(text) for text in texts], OUTPUTS)
 
     assert outputs("H[1,1]") == ["mass_matrix"]
@@ -99,6 +106,6 @@ def test_only_what_is_needed_is_derived():
     assert outputs() == list(OUTPUTS)
 
 
-def test_letters():
+def test_letters() -> None:
     assert [letter_of(name) for name in LETTERS.values()] == list(LETTERS)
     assert letter_of("bias") is None

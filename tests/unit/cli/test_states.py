@@ -5,32 +5,36 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from chainform.cli.states import read_state
+from chainform.cli.states import State, read_state
 from chainform.errors import ReadError
+from chainform.mechanism import Mechanism
 from chainform.readers import read
 
 COORDINATES = ("waist", "shoulder", "elbow", "wrist_pitch", "wrist_yaw", "wrist_roll")
 
 
 @pytest.fixture(scope="module")
-def mechanism(arm):
+def mechanism(arm: Path) -> Mechanism:
     return read(arm)
 
 
 @pytest.fixture(scope="module")
-def linkage(four_bar):
+def linkage(four_bar: Path) -> Mechanism:
     return read(four_bar)
 
 
 @pytest.fixture
-def state_of(tmp_path):
+def state_of(tmp_path: Path) -> Callable[[Any, Mechanism], State]:
     """Write a state, given as data, text or bytes, and read it."""
 
-    def make(content, mechanism):
+    def make(content: Any, mechanism: Mechanism) -> State:
         path = tmp_path / "state.json"
         if not isinstance(content, bytes):
             text = content if isinstance(content, str) else json.dumps(content)
@@ -41,14 +45,16 @@ def state_of(tmp_path):
     return make
 
 
-def test_one_state(state_of, mechanism):
+def test_one_state(state_of: Callable[[Any, Mechanism], State], mechanism: Mechanism) -> None:
     state = state_of({"q": [1, 2, 3, 4, 5, 6.5], "values": {"m_2": 5}}, mechanism)
     assert state.groups["q"].tolist() == [1, 2, 3, 4, 5, 6.5]
     assert state.values["m_2"] == 5
     assert state.batch == ()
 
 
-def test_batches_spread_over_each_other(state_of, mechanism):
+def test_batches_spread_over_each_other(
+    state_of: Callable[[Any, Mechanism], State], mechanism: Mechanism
+) -> None:
     q = np.arange(36).reshape(3, 2, 6)
     state = state_of(
         {"q": q.tolist(), "qd": [0] * 6, "values": {"m_2": [1, 2], "g": [[1]] * 3}}, mechanism
@@ -57,7 +63,9 @@ def test_batches_spread_over_each_other(state_of, mechanism):
     assert state.batch == (3, 2)
 
 
-def test_by_coordinate_names(state_of, mechanism):
+def test_by_coordinate_names(
+    state_of: Callable[[Any, Mechanism], State], mechanism: Mechanism
+) -> None:
     names = dict.fromkeys(COORDINATES, 0)
     state = state_of({"q": names | {"elbow": [1, 2]}, "tau": names}, mechanism)
     assert state.groups["q"].tolist() == [[0, 0, 1, 0, 0, 0], [0, 0, 2, 0, 0, 0]]
@@ -66,16 +74,22 @@ def test_by_coordinate_names(state_of, mechanism):
     assert state_of({"q": numbered}, mechanism).groups["q"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_sigma_has_the_length_of_the_closure(state_of, linkage):
+def test_sigma_has_the_length_of_the_closure(
+    state_of: Callable[[Any, Mechanism], State], linkage: Mechanism
+) -> None:
     assert state_of({"sigma": [1, 2, 3]}, linkage).groups["sigma"].tolist() == [1, 2, 3]
 
 
-def test_empty_table_and_byte_order_mark(state_of, mechanism):
+def test_empty_table_and_byte_order_mark(
+    state_of: Callable[[Any, Mechanism], State], mechanism: Mechanism
+) -> None:
     assert state_of({}, mechanism).groups == {}
     assert state_of(b'\xef\xbb\xbf{"qd": [0,0,0,0,0,0]}', mechanism).groups.keys() == {"qd"}
 
 
-def test_many_parameters_in_batches(state_of, mechanism):
+def test_many_parameters_in_batches(
+    state_of: Callable[[Any, Mechanism], State], mechanism: Mechanism
+) -> None:
     values = {f"p{i}": [1, 2] for i in range(100)}
     assert state_of({"values": values}, mechanism).batch == (2,)
 
@@ -128,7 +142,7 @@ BAD = [
     ({"q": dict.fromkeys(COORDINATES, 0) | {"elbw": 1}}, "q", "did you mean 'elbow'"),
     ({"q": dict.fromkeys(COORDINATES, 0) | {"q3": 1}}, "q, elbow", "twice"),
     ({"q": dict.fromkeys(COORDINATES, 0) | {"elbow": "1"}}, "q, elbow", "a text"),
-    ({"q": dict(zip(COORDINATES, [[1, 2], [1, 2, 3], 0, 0, 0, 0]))}, "q", "do not fit"),
+    ({"q": {key: [1, 2] for key in COORDINATES} | {"elbow": [1, 2, 3]}}, "q", "do not fit"),
     ({"q": {}}, "q", "no value for waist"),
     ({"q": [[0] * 6] * 2, "qd": [[0] * 6] * 3}, None, "do not fit"),
     ({"q": [[0] * 6] * 2, "values": {"m_2": [1, 2, 3]}}, None, "do not fit"),
@@ -140,7 +154,13 @@ BAD = [
 
 
 @pytest.mark.parametrize(("content", "element", "words"), BAD)
-def test_faults(state_of, mechanism, content, element, words):
+def test_faults(
+    state_of: Callable[[Any, Mechanism], State],
+    mechanism: Mechanism,
+    content: Any,
+    element: str | None,
+    words: str,
+) -> None:
     with pytest.raises(ReadError) as caught:
         state_of(content, mechanism)
     assert caught.value.file is not None
@@ -153,13 +173,13 @@ def test_faults(state_of, mechanism, content, element, words):
 
 
 @pytest.mark.parametrize("source", ["missing.json", "", ".", "\0", "x" * 5000])
-def test_files_that_cannot_be_read(mechanism, source):
+def test_files_that_cannot_be_read(mechanism: Mechanism, source: str) -> None:
     with pytest.raises(ReadError) as caught:
         read_state(source, mechanism)
     assert caught.value.file == source
 
 
-def test_stdin(monkeypatch, mechanism):
+def test_stdin(monkeypatch: pytest.MonkeyPatch, mechanism: Mechanism) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"q": [0,0,0,0,0,1]}')))
     assert read_state("-", mechanism).file == "standard input"
     monkeypatch.setattr(sys, "stdin", None)

@@ -141,7 +141,7 @@ def test_forms_know_parameters() -> None:
     position = from_table(table).segments[4].position
     assert [str(position[0]), str(position[2])] == ["0", "0"]
     assert position[1] == parse("reach/2 + reach")
-    vectors = arm_vectors() | {"parameters": {"l": 0.4}}
+    vectors: dict[str, Any] = arm_vectors() | {"parameters": {"l": 0.4}}
     vectors["r"]["2,2"] = [0, "l", 0]
     position = from_table(vectors).segments[2].position
     assert not isinstance(position[1], Fraction)
@@ -197,7 +197,7 @@ def test_a_closed_row_needs_its_closing_vector() -> None:
 
 
 def test_the_zero_pose_needs_numbers() -> None:
-    table = arm_vectors() | {"parameters": {"l": {}}}
+    table: dict[str, Any] = arm_vectors() | {"parameters": {"l": {}}}
     table["r"]["2,2"] = [0, "l", 0]
     with pytest.raises(ReadError, match="known number") as caught:
         from_table(table)

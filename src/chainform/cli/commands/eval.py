@@ -139,7 +139,9 @@ def _evaluate(model: Model, state: State, outputs: Sequence[str]) -> dict[str, A
     groups = {key: array for key, array in state.groups.items() if key != "tau"}
     free = model.free_parameters
     values = {name: value for name, value in state.values.items() if name in free}
-    results = model.evaluate(**groups, values=values, outputs=outputs)
+    # What overflows is told by the result itself: inf for people, null for programs.
+    with np.errstate(all="ignore"):
+        results = model.evaluate(**groups, values=values, outputs=outputs)
     return {
         name: np.broadcast_to(array, (*state.batch, *model[name].shape))
         for name, array in results.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from pathlib import Path
 
 from chainform.cli.commands.command import Command
@@ -68,17 +69,26 @@ def _target(args: Namespace) -> Path | None:
     if args.output_file is None or args.output_file == "-":
         return None
     target = Path(args.output_file)
-    try:
-        if target.exists() and Path(args.file).exists() and target.samefile(args.file):
-            raise ReadError("this is the mechanism itself", file=str(target), element="-o")
-        exists = target.exists()
-    except (OSError, ValueError) as problem:
-        raise ReadError(f"it cannot be a file: {problem}", file=str(target)) from None
+    if not _exists(target):
+        return target
     if target.is_dir():
         raise ReadError("this is a folder", file=str(target), element="-o")
-    if exists and not args.force:
+    with suppress(OSError, ValueError):
+        if target.samefile(args.file):
+            raise ReadError("this is the mechanism itself", file=str(target), element="-o")
+    if not args.force:
         raise _existing(target)
     return target
+
+
+def _exists(target: Path) -> bool:
+    try:
+        target.lstat()
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as problem:
+        raise ReadError(f"it cannot be a file: {problem}", file=str(target)) from None
+    return True
 
 
 def _existing(target: Path) -> ReadError:

@@ -1,0 +1,94 @@
+"""Articulated bodies: forward dynamics at a cost linear in the joints.
+
+Outward, motion and inertia forces are found for accelerations qdd = 0. Inward, each limb
+becomes an articulated body (articulated.py): with U its resistance to the freedom of its joint
+and D = S . U, the limb before feels I - U U^T / D, and the freedom has u = tau - S . p left
+over. Outward again, qdd = (u - U . a) / D, a what the limb before adds to the acceleration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chainform.formulations.articulated import Articulated, Response
+from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.skeleton import Skeleton
+from chainform.formulations.sweep import Sweep
+from chainform.graph import Builder, Graph, Scalar
+from chainform.mechanism import GROUND, Mechanism
+from chainform.spatial import Vector, add, cross, dot
+
+
+def articulated_body(mechanism: Mechanism, outputs: Sequence[str], closure: str) -> Graph:
+    """Return the graph of forward dynamics."""
+    del closure, outputs
+    builder = Builder()
+    skeleton = Skeleton(Kinematics(mechanism, builder))
+    skeleton.regroup()
+    qdd = _ArticulatedBody(skeleton).accelerations()
+    entries = [(f"qdd_{i + 1}", qdd[i]) for i in range(mechanism.nv)]
+    builder.output("forward_dynamics", (mechanism.nv,), entries)
+    return builder.finish()
+
+
+class _ArticulatedBody:
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self.builder = skeleton.builder
+        self.limbs = skeleton.limbs
+        self.sweep = Sweep(skeleton, frozenset(), ("qd",))
+        self.sweep.outward()
+        self.responses: dict[int, list[Response]] = {}
+
+    def accelerations(self) -> dict[int, Scalar]:
+        """Return qdd by coordinate."""
+        self._inward()
+        return self._outward()
+
+    def _inward(self) -> None:
+        bodies: dict[int, Articulated] = {}
+        for k in reversed(range(len(self.limbs))):
+            limb = self.limbs[k]
+            force, moment = self.sweep.inertia_forces(k, limb)
+            body = Articulated.of_limb(limb, moment, force)
+            if k in bodies:
+                body = body.plus(bodies[k])
+            body = body.kept()
+            self.responses[k] = []
+            for column in reversed(limb.columns):
+                tau = self.skeleton.kinematics.q(column.coordinate, "tau")
+                body, response = body.released(column, tau)
+                self.responses[k].append(response)
+            if limb.parent == GROUND:
+                continue
+            for turn in reversed(self.sweep.path[k]):
+                body = body.turned_back(turn)
+            body = body.moved(self.sweep.reach(limb))
+            bodies[limb.parent] = bodies[limb.parent].plus(body) if limb.parent in bodies else body
+
+    def _outward(self) -> dict[int, Scalar]:
+        zero = self.builder.number(0)
+        none: Vector = (zero, zero, zero)
+        motion: list[tuple[Vector, Vector]] = []
+        qdd: dict[int, Scalar] = {}
+        for k, limb in enumerate(self.limbs):
+            alpha, a = (none, none) if limb.parent == GROUND else motion[limb.parent]
+            a = self.sweep.kept(add(a, cross(alpha, self.sweep.reach(limb))))
+            for turn in self.sweep.path[k]:
+                alpha, a = turn.into(alpha), turn.into(a)
+            for response in reversed(self.responses[k]):
+                alpha, a, value = self._answer(response, alpha, a)
+                qdd[response.column.coordinate] = value
+            motion.append((alpha, a))
+        return qdd
+
+    def _answer(self, response: Response, alpha: Vector, a: Vector) -> tuple[Vector, Vector, Scalar]:
+        """Return the accelerations behind a freedom, and that of the freedom itself."""
+        column = response.column
+        carried = dot(response.moment, alpha) + dot(response.force, a)
+        left = self.builder.keep(response.drive - column.sign * carried)
+        value = self.builder.name(f"qdd_{column.coordinate + 1}", left * response.inverse)
+        parts = list(alpha if column.turning else a)
+        parts[column.axis] = self.builder.keep(parts[column.axis] + column.sign * value)
+        moved: Vector = (parts[0], parts[1], parts[2])
+        return (moved, a, value) if column.turning else (alpha, moved, value)

@@ -1,0 +1,237 @@
+"""The two sweeps of the recursive equations: motion outward, forces inward.
+
+symbol   meaning                                                                     frame
+w        angular velocity of a limb                                                  limb's
+U        [alpha x] + [w x][w x]: U r is the acceleration of a point r against the     limb's
+         origin of the frame
+a        acceleration of the frame origin, less gravity                              limb's
+f, n     force and moment that the joint passes on, the moment about its origin      limb's
+
+Inward, with first moment h and second moments S of a limb,
+
+    f = M a + U h,      n_z = S_xx U_yx - S_yy U_xy + S_xy (U_yy - U_xx)
+                              + S_xz U_yz - S_yz U_xz + h_x a_y - h_y a_x
+
+and cyclically. A limb named in `shared` is described in the axes at the root of its run of
+parallel joints instead of its own, turned by the sum of the angles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chainform.formulations.axes import is_parallel
+from chainform.formulations.motion import AxisTurn, ConstantTurn, Motion, Turn, others
+from chainform.formulations.skeleton import Limb, Skeleton
+from chainform.graph import Scalar
+from chainform.mechanism import GROUND
+from chainform.spatial import Vector, add, cross, scale
+
+
+class Sweep:
+    """One sweep outward and one inward."""
+
+    def __init__(self, skeleton: Skeleton, shared: frozenset[int], rates: Sequence[str]) -> None:
+        self.skeleton = skeleton
+        self.kinematics = skeleton.kinematics
+        self.builder = skeleton.builder
+        self.limbs = skeleton.limbs
+        self.shared = shared
+        self.rates = rates
+        self.motion: list[Motion] = []
+        self.acceleration: list[Vector] = []
+        self.angle: list[Scalar | None] = []
+        """The angle a limb is still turned by against the axes it is described in."""
+        self.path: list[list[Turn]] = []
+
+    def _rate(self, limb: Limb, group: str) -> Scalar:
+        if group not in self.rates:
+            return self.builder.number(0)
+        return limb.sign * self.kinematics.q(limb.coordinate, group)
+
+    def _named(self, label: str, limb: Limb, v: Vector) -> Vector:
+        names = (f"{label}_{limb.segment + 1}_{axis}" for axis in "xyz")
+        x, y, z = (self.builder.name(name, part) for name, part in zip(names, v, strict=True))
+        return (x, y, z)
+
+    def outward(self) -> None:
+        """Find the motion of every limb."""
+        for k, limb in enumerate(self.limbs):
+            self._outward(k, limb)
+
+    # --- outward: velocity and acceleration ---------------------------------------------
+
+    def _outward(self, k: int, limb: Limb) -> None:
+        motion, origin, turns, angle = self._joint_frame(limb)
+        if limb.is_revolute:
+            rate, acceleration = self._rate(limb, "qd"), self._rate(limb, "qdd")
+            motion = motion.with_rate(limb.axis, rate, acceleration)
+            total = limb.sign * self.kinematics.q(limb.coordinate)
+            angle = total if angle is None else self.builder.keep(angle + total)
+            if k not in self.shared:
+                turn = self._turn(limb.axis, angle)
+                motion, origin, angle = motion.turned(turn), turn.into(origin), None
+                turns.append(turn)
+        else:
+            origin = self._slide(limb, motion, origin)
+        self.motion.append(motion)
+        self.acceleration.append(self._named("a", limb, origin))
+        self.angle.append(angle)
+        self.path.append(turns)
+
+    def _joint_frame(self, limb: Limb) -> tuple[Motion, Vector, list[Turn], Scalar | None]:
+        """Return the motion of the limb before at the joint, in axes that suit the joint.
+
+        With it come the turns that lead to these axes, and the angle about the joint axis
+        that is left over from a run of parallel axes.
+        """
+        turns: list[Turn] = []
+        if limb.parent == GROUND:
+            motion, origin, angle = Motion.at_rest(self.builder), self._lift(), None
+        else:
+            parent = self.limbs[limb.parent]
+            motion, angle = self.motion[limb.parent], self.angle[limb.parent]
+            reach = self.in_axes(limb.parent, self.reach(limb))
+            origin = add(self.acceleration[limb.parent], motion.apply(reach))
+            origin = self.kept(origin)
+            if angle is not None and not is_parallel(parent, limb):
+                turn = self._turn(parent.axis, angle)
+                motion, origin, angle = motion.turned(turn), turn.into(origin), None
+                turns.append(turn)
+        if limb.rotation is not None:
+            constant = ConstantTurn(self.builder, limb.rotation)
+            motion = motion.turned_by_constant(constant, limb.axis)
+            origin = constant.into(origin)
+            turns.append(constant)
+        return motion, origin, turns, angle
+
+    def _lift(self) -> Vector:
+        """Return the acceleration of the ground that has the effect of gravity, ground axes."""
+        mechanism = self.skeleton.mechanism
+        g = self.kinematics.vector(mechanism.gravity)
+        return scale(-1, ConstantTurn(self.builder, mechanism.base.rotation).into(g))
+
+    def reach(self, limb: Limb) -> Vector:
+        """Return the vector to a joint, extended by a slide, in the axes of the limb before."""
+        if limb.is_revolute:
+            return limb.position
+        slide = [self.builder.number(0)] * 3
+        slide[limb.axis] = limb.sign * self.kinematics.q(limb.coordinate)
+        v: Vector = (slide[0], slide[1], slide[2])
+        if limb.rotation is not None:
+            v = ConstantTurn(self.builder, limb.rotation).back(v)
+        return self.kept(add(limb.position, v))
+
+    def _slide(self, limb: Limb, motion: Motion, origin: Vector) -> Vector:
+        """Add what a sliding joint does: qdd along its axis, and 2 w x qd."""
+        rate, acceleration = self._rate(limb, "qd"), self._rate(limb, "qdd")
+        x, y = others(limb.axis)
+        moved = list(origin)
+        moved[limb.axis] = moved[limb.axis] + acceleration
+        moved[x] = moved[x] + 2 * (motion.w[y] * rate)
+        moved[y] = moved[y] - 2 * (motion.w[x] * rate)
+        return (moved[0], moved[1], moved[2])
+
+    def _turn(self, axis: int, angle: Scalar) -> AxisTurn:
+        call = self.builder.call
+        return AxisTurn(axis, call("cos", angle), call("sin", angle))
+
+    def kept(self, v: Vector) -> Vector:
+        keep = self.builder.keep
+        return (keep(v[0]), keep(v[1]), keep(v[2]))
+
+    def in_axes(self, k: int, v: Vector) -> Vector:
+        """Return a vector given in limb axes in the axes the limb is described in."""
+        angle = self.angle[k]
+        return v if angle is None else self._turn(self.limbs[k].axis, angle).back(v)
+
+    # --- inward: forces and moments -----------------------------------------------------
+
+    def inward(self) -> dict[int, Scalar]:
+        """Return the generalised forces by coordinate."""
+        zero = self.builder.number(0)
+        none: Vector = (zero, zero, zero)
+        forces: list[Vector] = [none] * len(self.limbs)
+        moments: list[Vector] = [none] * len(self.limbs)
+        torques: dict[int, Scalar] = {}
+        for k in reversed(range(len(self.limbs))):
+            limb = self.limbs[k]
+            force, moment = self.inertia_forces(k, limb)
+            force, moment = add(force, forces[k]), add(moment, moments[k])
+            force, moment = self._named("f", limb, force), self._named("n", limb, moment)
+            drive = moment if limb.is_revolute else force
+            torques[limb.coordinate] = limb.sign * drive[limb.axis]
+            if limb.parent == GROUND:
+                continue
+            for turn in reversed(self.path[k]):
+                force, moment = turn.back(force), turn.back(moment)
+            reach = self.in_axes(limb.parent, self.reach(limb))
+            forces[limb.parent] = add(forces[limb.parent], force)
+            arm = add(moment, cross(reach, force))
+            moments[limb.parent] = add(moments[limb.parent], arm)
+        return torques
+
+    def inertia_forces(self, k: int, limb: Limb) -> tuple[Vector, Vector]:
+        motion, a = self.motion[k], self.acceleration[k]
+        force = scale(limb.mass, a)
+        if self.angle[k] is None:
+            return self._own_axes(limb, motion, a, force)
+        return self._shared_axes(k, limb, motion, a, force)
+
+    def _own_axes(
+        self, limb: Limb, motion: Motion, a: Vector, force: Vector
+    ) -> tuple[Vector, Vector]:
+        h, s, u = limb.moment, limb.second, motion.u
+        moment: list[Scalar] = []
+        for z in range(3):
+            x, y = others(z)
+            moment.append(
+                s[x][x] * u(y, x)
+                - s[y][y] * u(x, y)
+                + s[x][y] * (u(y, y) - u(x, x))
+                + s[x][z] * u(y, z)
+                - s[y][z] * u(x, z)
+                + h[x] * a[y]
+                - h[y] * a[x]
+            )
+        return add(force, motion.apply(h)), (moment[0], moment[1], moment[2])
+
+    def _shared_axes(
+        self, k: int, limb: Limb, motion: Motion, a: Vector, force: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return force and moment of a limb that is described in the axes of a run's root.
+
+        The part of S that is alike in all directions across the axis is not turned at all;
+        the rest is taken along the limb's own axes e_i: n = sum e_i x (S_ik U e_k + h_i a).
+        """
+        zero = self.builder.number(0)
+        z = limb.axis
+        x, y = others(z)
+        s = [list(row) for row in limb.second]
+        alike = s[y][y] if _is_zero(limb.moment[y]) else s[x][x]
+        s[x][x], s[y][y] = s[x][x] - alike, s[y][y] - alike
+        moment: list[Scalar] = [zero] * 3
+        moment[x], moment[y] = alike * motion.u(z, y), -(alike * motion.u(z, x))
+        moment[z] = 2 * (alike * motion.alpha(z))
+        total: Vector = (moment[0], moment[1], moment[2])
+        for i in range(3):
+            arm = self._column(k, motion, i)
+            force = add(force, scale(limb.moment[i], arm))
+            inner = scale(limb.moment[i], a)
+            for l in range(3):
+                inner = add(inner, scale(s[i][l], self._column(k, motion, l)))
+            total = add(total, cross(self._direction(k, i), self.kept(inner)))
+        return force, total
+
+    def _direction(self, k: int, i: int) -> Vector:
+        """Return axis i of a limb in the axes it is described in."""
+        unit = [self.builder.number(int(i == l)) for l in range(3)]
+        return self.in_axes(k, (unit[0], unit[1], unit[2]))
+
+    def _column(self, k: int, motion: Motion, i: int) -> Vector:
+        """Return U e_i, e_i an axis of the limb."""
+        return motion.apply(self._direction(k, i))
+
+
+def _is_zero(value: Scalar) -> bool:
+    return value.is_number and not value.number

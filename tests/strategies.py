@@ -7,6 +7,7 @@ and so has what no program leaves in it: equal definitions, constants as factors
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -220,9 +221,8 @@ AWKWARD_NAMES = (
     ),
     *("reciprocal", "abs", "hG_2", "theta", "x_", "x__", "parameter", "__debug__", "e1", "E.5"),
 )
-names = st.one_of(
-    st.sampled_from(AWKWARD_NAMES),
-    st.text("abcXYZ_.019", min_size=1, max_size=5).map(lambda text: f"v{text}"),
+PLAIN_NAMES = tuple(
+    f"{letter}.{i}" if i % 5 else f"{letter}_{i}" for i in range(15) for letter in "wXy"
 )
 
 
@@ -282,7 +282,8 @@ ALL_CALLS = (*EVERYWHERE, "tan", "asin", "acos", "sqrt", "reciprocal", "exp", "l
 @st.composite
 def graphs(draw: st.DrawFn, calls: Sequence[str] = ALL_CALLS, most_rows: int = 12) -> Graph:
     """Draw a graph with inputs of every group, constants, sums, calls and other names."""
-    free = draw(st.lists(names, unique=True, min_size=50, max_size=50))
+    free = [*AWKWARD_NAMES, *PLAIN_NAMES]
+    random.Random(draw(st.integers(0, 1000))).shuffle(free)
     builder = Builder(share=False)
     drawing = Drawing(draw, builder, free)
     for index in range(draw(st.integers(1, 4))):
@@ -317,3 +318,38 @@ def _declare_blocks(drawing: Drawing) -> None:
             builder.output(drawing.name(), shape, entries)
         else:
             builder.quantity(drawing.name(), shape, entries)
+
+
+# --- rounding -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the parts of a value are before they cancel: the scale of its rounding error."""
+
+    value: float
+
+    def __neg__(self) -> Size:
+        return self
+
+    def __add__(self, other: Size) -> Size:
+        return Size(self.value + other.value)
+
+    def __mul__(self, other: Size) -> Size:
+        return Size(self.value * other.value)
+
+
+class Sizes:
+    """The arithmetic of sizes; the calls that are drawn here have slopes of at most four.
+
+    The value of a call is at most its slope times one more than its argument, too.
+    """
+
+    def number(self, value: Fraction) -> Size:
+        """Return the size of a coefficient."""
+        return Size(abs(float(value)))
+
+    def call(self, function: str, argument: Size) -> Size:
+        """Return the size of a call, and what it makes of the error of its argument."""
+        slope = 1 if function in EVERYWHERE else 4
+        return Size(slope * (argument.value + 1))

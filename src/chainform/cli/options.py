@@ -71,8 +71,9 @@ def parameter_choice(text: str | None) -> str | list[str] | None:
 
 
 def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
-    """Return what is derived when nothing is asked for, as far as the formulation gives it."""
-    return [name for name in all_outputs(mechanism, args) if name in OUTPUTS]
+    """Return what is derived when nothing is asked for, or all if a formulation has none of it."""
+    outputs = all_outputs(mechanism, args)
+    return [name for name in outputs if name in OUTPUTS] or list(outputs)
 
 
 def all_outputs(mechanism: Mechanism, args: Namespace) -> tuple[str, ...]:

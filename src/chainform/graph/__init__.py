@@ -4,7 +4,7 @@ from chainform.graph.arithmetic import EXACT, FLOAT, Angle, Arithmetic
 from chainform.graph.batch import Plan
 from chainform.graph.builder import Builder
 from chainform.graph.copy import builder_of, rebuild, set_defaults, substitute
-from chainform.graph.cost import Cost, cost, cost_of
+from chainform.graph.cost import Cost, cost, cost_of, term_costs
 from chainform.graph.differentiate import differentiate
 from chainform.graph.evaluate import evaluate, evaluate_variables
 from chainform.graph.expand import Expansion, Symbol, expand
@@ -55,5 +55,6 @@ __all__ = [
     "set_defaults",
     "substitute",
     "sympy_expressions",
+    "term_costs",
     "verify",
 ]

@@ -53,7 +53,7 @@ def cost_of(graph: Graph, needed: NDArray[np.bool_], wanted: Integers | None = N
 
     A result is no mere angle, even where nothing but a sine uses it.
     """
-    products, doublings = _term_costs(graph)
+    products, doublings = term_costs(graph)
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.term_start))
     multiplications = np.bincount(owner, weights=products, minlength=len(graph))
     additions = np.bincount(owner, weights=doublings, minlength=len(graph))
@@ -74,7 +74,7 @@ def cost_of(graph: Graph, needed: NDArray[np.bool_], wanted: Integers | None = N
     )
 
 
-def _term_costs(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def term_costs(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the multiplications and the doubling additions of each term."""
     sizes = np.asarray([_coefficient_class(abs(k)) for k in graph.coefficients], dtype=np.int64)
     size = sizes[graph.coefficient] if len(sizes) else np.zeros(0, dtype=np.int64)

@@ -105,16 +105,17 @@ class Model:
         q: Any = None,
         qd: Any = None,
         qdd: Any = None,
+        tau: Any = None,
         sigma: Any = None,
         values: Mapping[str, Any] | None = None,
         outputs: Sequence[str] | None = None,
     ) -> dict[str, NDArray[np.float64]]:
         """Return outputs (all, or those named, or intermediate quantities) as numpy arrays.
 
-        q, qd and qdd have the shape (..., n), sigma (..., rows of the loops); the leading
+        q, qd, qdd and tau have the shape (..., n), sigma (..., rows of the loops); the leading
         dimensions are a batch and broadcast. A mapping from coordinate names is accepted in
         place of an array. `values` gives parameters, each a number or an array of the batch.
         """
-        states = {"q": q, "qd": qd, "qdd": qdd, "sigma": sigma}
+        states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma}
         given = {group: state for group, state in states.items() if state is not None}
         return evaluate_states(self.graph, self.mechanism, given, values or {}, outputs)

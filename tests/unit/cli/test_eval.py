@@ -90,6 +90,18 @@ def test_closed_loops_take_sigma(call: Callable[..., Any], four_bar: Path) -> No
     assert call("eval", four_bar, "--at", "-", "--json", stdin=full).document["left_out"] == []
 
 
+def test_forward_dynamics_takes_tau(call: Callable[..., Any], arm: Path) -> None:
+    def evaluate(state: Any, formulation: str) -> Any:
+        arguments = ("eval", arm, "--at", "-", "--formulation", formulation, "--json")
+        return call(*arguments, stdin=at(state)).document["outputs"]
+
+    motion = {"q": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "qd": [1, 2, 3, 4, 5, 6]}
+    qdd = [6, 5, 4, 3, 2, 1]
+    tau = evaluate(motion | {"qdd": qdd}, "newton_euler")["inverse_dynamics"]["values"]
+    result = evaluate(motion | {"tau": tau}, "articulated_body")["forward_dynamics"]["values"]
+    np.testing.assert_allclose(result, qdd, rtol=1e-8)
+
+
 def test_values_make_parameters_free(call: Callable[..., Any], four_bar: Path) -> None:
     def gravity(values: dict[str, Any], *options: str) -> Any:
         state = at({"q": [1, 2, 3], "values": values})

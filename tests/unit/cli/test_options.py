@@ -83,3 +83,5 @@ def test_parameters(call: Callable[..., Any], arm: Path, choice: str, free: set[
 def test_usual_outputs_are_those_of_the_formulation(call: Callable[..., Any], arm: Path) -> None:
     document = call("derive", arm, "--formulation", "newton_euler", "--json").document
     assert set(document["outputs"]) == {"inverse_dynamics", "gravity"}
+    document = call("derive", arm, "--formulation", "articulated_body", "--json").document
+    assert set(document["outputs"]) == {"forward_dynamics"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from chainform.errors import ReadError
 from chainform.expressions import Number, Symbol, parse
 from chainform.mechanism import GROUND, Friction, JointKind, Limits, Mechanism, MechanismBuilder
 from chainform.mechanism.rational import cross, dot
+from chainform.readers import read
 
 
 def one(**fields: object) -> Mechanism:
@@ -199,6 +201,39 @@ def test_building_twice_gives_the_same() -> None:
     builder = Mechanism.builder().parameter("unused").segment("a", axis=[0, 0, 2], mass="2")
     assert builder.build() == builder.build()
     assert len(builder.build().notes) == 2
+
+
+REFERENCE = Path(__file__).parents[2] / "data" / "reference"
+
+
+def rebuilt(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism built again from its own records, children before parents."""
+    builder = MechanismBuilder(mechanism.name, mechanism.gravity)
+    names = [segment.name for segment in mechanism.segments]
+    for segment in reversed(mechanism.segments):
+        joint: dict[str, object] = {"type": segment.joint.kind.value, "name": segment.joint.name}
+        if segment.coordinate is not None:
+            joint |= {"axis": segment.joint.axis, "dof": segment.coordinate + 1}
+        builder.segment(
+            segment.name,
+            parent="ground" if segment.parent == GROUND else names[segment.parent],
+            joint=joint,
+            position=segment.position,
+            rotation=segment.rotation,
+            mass=segment.body.mass,
+            com=segment.body.com,
+            inertia=segment.body.inertia,
+        )
+    return builder.build()
+
+
+@pytest.mark.parametrize("case", ["rackovic_2_1", "manipulator_5dof", "stanford_arm", "puma560"])
+def test_a_mechanism_can_be_built_again(case: str) -> None:
+    mechanism = read(REFERENCE / f"{case}.json")
+    again = rebuilt(mechanism)
+    assert again.segments == mechanism.segments
+    assert again.coordinate_records == mechanism.coordinate_records
+    assert again.gravity == mechanism.gravity
 
 
 def test_expressions_are_kept() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -131,16 +132,18 @@ def test_damaged_tables(case: str, data: st.DataObject) -> None:
     table = plain_tables()[case]
     for _ in range(data.draw(st.integers(1, 3))):
         spots = list(places(table))
+        if not spots:
+            break
         container, key = spots[data.draw(st.integers(0, len(spots) - 1))]
         action = data.draw(st.sampled_from(["replace", "delete", "rename", "copy", "strange key"]))
         if action == "replace":
-            container[key] = data.draw(st.sampled_from(STRANGE))
+            container[key] = deepcopy(data.draw(st.sampled_from(STRANGE)))
         elif action == "delete":
             del container[key]
         elif action == "copy":
             source, other = spots[data.draw(st.integers(0, len(spots) - 1))]
             with suppress(KeyError, IndexError):
-                container[key] = json.loads(json.dumps(source[other]))
+                container[key] = deepcopy(source[other])
         elif isinstance(container, dict):
             name = data.draw(st.sampled_from(["mas", "dof", "9,9", "0,1", "", "parent", "\ud800"]))
             container[name] = container.pop(key) if action == "rename" else 1

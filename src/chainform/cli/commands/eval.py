@@ -136,12 +136,11 @@ def _insufficient(state: State, left_out: dict[str, list[str]]) -> ReadError:
 
 
 def _evaluate(model: Model, state: State, outputs: Sequence[str]) -> dict[str, Array]:
-    groups = {key: array for key, array in state.groups.items() if key != "tau"}
     free = model.free_parameters
     values = {name: value for name, value in state.values.items() if name in free}
     # What overflows is told by the result itself: inf for people, null for programs.
     with np.errstate(all="ignore"):
-        results = model.evaluate(**groups, values=values, outputs=outputs)
+        results = model.evaluate(**state.groups, values=values, outputs=outputs)
     return {
         name: np.broadcast_to(array, (*state.batch, *model[name].shape))
         for name, array in results.items()

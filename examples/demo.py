@@ -31,7 +31,9 @@ def main() -> None:
     q = [-1.5708, -0.5236, -2.09439, -0.5236, 0.0, 0.0]
     values = model.evaluate(q=q)
     with np.printoptions(precision=6, suppress=True, floatmode="fixed"):
-        console.print(f"\n[bold]at q = {q}[/]\nhG = {values['gravity']}\nH =\n{values['mass_matrix']}")
+        console.print(
+            f"\n[bold]at q = {q}[/]\nhG = {values['gravity']}\nH =\n{values['mass_matrix']}"
+        )
 
     table = Table(title="operations", title_justify="left")
     columns = list(model.count().as_dict())

@@ -22,7 +22,9 @@ class Oracle:
         self.places: list[tuple[int, Any]] = []
         velocity: dict[int, int] = {}
         for segment in mechanism.segments:
-            parent, carried = self.places[segment.parent] if segment.parent >= 0 else (0, _base(mechanism))
+            parent, carried = (
+                self.places[segment.parent] if segment.parent >= 0 else (0, _base(mechanism))
+            )
             placement = carried * pin.SE3(_floats(segment.rotation), _floats(segment.position))
             joint = parent
             if segment.coordinate is not None:
@@ -49,7 +51,9 @@ class Oracle:
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return tau."""
-        result = pin.rnea(self.model, self.data, self._theirs(q), self._theirs(qd), self._theirs(qdd))
+        result = pin.rnea(
+            self.model, self.data, self._theirs(q), self._theirs(qd), self._theirs(qdd)
+        )
         return np.array(result)[self.order]
 
     def mass_matrix(self, q: Array) -> Array:
@@ -80,8 +84,10 @@ class Oracle:
 
 
 def _floats(values: Any) -> Array:
-    return np.array([[float(x) for x in row] for row in values]) if np.ndim(values[0]) else (
-        np.array([float(x) for x in values])
+    return (
+        np.array([[float(x) for x in row] for row in values])
+        if np.ndim(values[0])
+        else (np.array([float(x) for x in values]))
     )
 
 

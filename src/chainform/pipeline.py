@@ -8,6 +8,7 @@ from os import PathLike
 
 from chainform.errors import DeriveError
 from chainform.formulations import FORMULATIONS, Formulation
+from chainform.graph import Builder
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model import Model
 from chainform.readers import read
@@ -43,9 +44,10 @@ def derive(
     _choice("reduce", reduce, EFFORTS)
     _choice("closure", closure, CLOSURES)
     settled = parametrise(source, parameters)
-    graph = method.build(settled, wanted, closure)
+    builder = Builder()
+    method.build(builder, settled, wanted, closure)
     kept = parameters if isinstance(parameters, str) else tuple(parameters)
-    return Model(source, graph, method.name, kept, reduce, closure)
+    return Model(source, builder.finish(), method.name, kept, reduce, closure)
 
 
 def available_outputs(mechanism: Mechanism, formulation: str = "closed_form") -> tuple[str, ...]:
@@ -66,7 +68,9 @@ def _outputs(method: Formulation, outputs: Sequence[str]) -> list[str]:
         if output not in method.outputs:
             raise _refusal("output", output, method.outputs, f" of {method.name}")
     if not outputs:
-        raise DeriveError("no outputs were asked for", remedy=f"choose from {', '.join(method.outputs)}")
+        raise DeriveError(
+            "no outputs were asked for", remedy=f"choose from {', '.join(method.outputs)}"
+        )
     return list(dict.fromkeys(outputs))
 
 

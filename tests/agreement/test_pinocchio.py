@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pinocchio_oracle import Oracle
-from zoo import random_tree, reference
 
 import chainform as cf
+from pinocchio_oracle import Oracle
+from zoo import random_tree, reference
 
 BLOCKS = [range(start, start + 20) for start in range(1000, 1200, 20)]
 RELATIVE = 1e-10
@@ -26,7 +26,9 @@ def compare(mechanism: cf.Mechanism, seed: int) -> None:
     assert_close(got["mass_matrix"], oracle.mass_matrix(q), f"H of tree {seed}")
     assert_close(got["gravity"], oracle.gravity(q), f"hG of tree {seed}")
     assert_close(got["coriolis"], oracle.coriolis(q), f"C of tree {seed}")
-    assert_close(got["inverse_dynamics"], oracle.inverse_dynamics(q, qd, qdd), f"tau of tree {seed}")
+    assert_close(
+        got["inverse_dynamics"], oracle.inverse_dynamics(q, qd, qdd), f"tau of tree {seed}"
+    )
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
@@ -35,6 +37,8 @@ def test_random_trees(block: range) -> None:
         compare(random_tree(seed), seed)
 
 
-@pytest.mark.parametrize("name", ["rackovic_2_1", "rackovic_4_1", "humanoid_30", "stanford_toolbox"])
+@pytest.mark.parametrize(
+    "name", ["rackovic_2_1", "rackovic_4_1", "humanoid_30", "stanford_toolbox"]
+)
 def test_reference_mechanisms(name: str) -> None:
     compare(reference(name), 7)

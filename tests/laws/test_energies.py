@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from zoo import exact_state, random_tree, reference
 
 import chainform as cf
 from chainform.graph import EXACT, Builder, Graph, Scalar, differentiate, evaluate
 from chainform.spatial import add, apply, dot, product, rodrigues, scale, transpose
+from zoo import exact_state, random_tree, reference
 
 TREES = range(24)
 REFERENCES = ("rackovic_2_1", "manipulator_5dof", "stanford_arm", "sliding_links_3")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from zoo import exact_state, random_tree, reference
 
 import chainform as cf
 from chainform.graph import EXACT, evaluate, evaluate_variables
+from zoo import exact_state, random_tree, reference
 
 TREES = range(24)
 REFERENCES = ("rackovic_2_1", "rackovic_4_1", "manipulator_5dof", "stanford_arm", "sliding_links_3")
@@ -75,5 +75,3 @@ def test_numeric_and_symbolic_models_agree(seed: int) -> None:
     for name, values in numeric.items():
         assert (values == symbolic[name]).all()
         assert (values == mixed[name]).all()
-
-

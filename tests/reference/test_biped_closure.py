@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from zoo import reference, reference_data
 
 import chainform as cf
 from chainform.mechanism import GROUND, Attachment, Loop
 from chainform.mechanism.pose import float_vector, poses_of
+from zoo import reference, reference_data
 
 OUTPUTS = ["closure", "closure_jacobian", "inverse_dynamics"]
 
@@ -33,7 +33,9 @@ def test_closure_matrix_and_forces(row: int, basic: tuple[int, ...] | None) -> N
     paper = cf.derive(biped(basic), OUTPUTS, closure="basic").evaluate(**given)
     close = {"rtol": 1e-9, "atol": 1e-9}
     np.testing.assert_allclose(complete["closure"], state["B"], **close)
-    np.testing.assert_allclose(-complete["closure_jacobian"].T, state["B_all_chain_joints"], **close)
+    np.testing.assert_allclose(
+        -complete["closure_jacobian"].T, state["B_all_chain_joints"], **close
+    )
     np.testing.assert_allclose(paper["inverse_dynamics"], state["tau_with_closure"], **close)
     np.testing.assert_allclose(
         complete["inverse_dynamics"], state["tau_with_closure_all_joints"], **close

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from zoo import reference, reference_data
 
 import chainform as cf
 from chainform.expressions import evaluate_expression, parse, symbols_of
 from chainform.formulations.kinematics import BuilderArithmetic
 from chainform.graph import Builder, Expansion, Scalar, expand
+from zoo import reference, reference_data
 
 
 def symbol_of(builder: Builder, name: str) -> Scalar:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from zoo import DATA, REFERENCE, reference, reference_data
 
 import chainform as cf
+from zoo import DATA, REFERENCE, reference, reference_data
 
 NAMES = {
     "H": "mass_matrix",

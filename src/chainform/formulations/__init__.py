@@ -9,13 +9,13 @@ from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.closed_form import closed_form
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.newton_euler import newton_euler
-from chainform.graph import Graph
+from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
 
 @dataclass(frozen=True, slots=True)
 class Formulation:
-    """A method: the outputs it can give, and the function that gives them.
+    """A method: the outputs it can give, and the function that adds them to a graph.
 
     The function takes a mechanism whose parameters are settled, the outputs, and how
     reactions of closed loops enter inverse dynamics ("complete" or "basic").
@@ -23,11 +23,14 @@ class Formulation:
 
     name: str
     outputs: tuple[str, ...]
-    build: Callable[[Mechanism, Sequence[str], str], Graph]
+    build: Callable[[Builder, Mechanism, Sequence[str], str], None]
 
 
-FORMULATIONS = {
-    "closed_form": Formulation(
+_METHODS = (
+    Formulation("newton_euler", ("inverse_dynamics", "bias", "gravity"), newton_euler),
+    Formulation("composite_body", ("mass_matrix", "coriolis", "gravity"), composite_body),
+    Formulation("articulated_body", ("forward_dynamics",), articulated_body),
+    Formulation(
         "closed_form",
         (
             "mass_matrix",
@@ -39,15 +42,8 @@ FORMULATIONS = {
         ),
         closed_form,
     ),
-    "articulated_body": Formulation(
-        "articulated_body", ("forward_dynamics",), articulated_body
-    ),
-    "composite_body": Formulation(
-        "composite_body", ("mass_matrix", "coriolis", "gravity"), composite_body
-    ),
-    "newton_euler": Formulation(
-        "newton_euler", ("inverse_dynamics", "bias", "gravity"), newton_euler
-    ),
-}
+)
+
+FORMULATIONS = {method.name: method for method in _METHODS}
 
 __all__ = ["FORMULATIONS", "Formulation"]

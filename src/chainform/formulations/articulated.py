@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chainform.formulations.composites import turned_tensor
 from chainform.formulations.motion import AxisTurn, Turn, others
 from chainform.formulations.skeleton import Column, Limb
 from chainform.graph import Builder, Scalar
-from chainform.spatial import Matrix, Vector, add, cross
+from chainform.spatial import Matrix, Vector, add, cross, matrix, scale, symmetric
+from chainform.spatial import column as matrix_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,9 @@ class Articulated:
         zero, h, s = builder.number(0), limb.moment, limb.second
         trace = s[0][0] + s[1][1] + s[2][2]
         return Articulated(
-            J=_matrix(lambda i, k: builder.keep((trace if i == k else 0) - s[i][k])),
+            J=matrix(lambda i, k: builder.keep((trace if i == k else 0) - s[i][k])),
             K=((zero, -h[2], h[1]), (h[2], zero, -h[0]), (-h[1], h[0], zero)),
-            M=_matrix(lambda i, k: limb.mass if i == k else zero),
+            M=matrix(lambda i, k: limb.mass if i == k else zero),
             moment=moment,
             force=force,
         )
@@ -57,9 +59,9 @@ class Articulated:
     def plus(self, other: Articulated) -> Articulated:
         """Return two bodies held together."""
         return Articulated(
-            J=_matrix(lambda i, k: self.J[i][k] + other.J[i][k]),
-            K=_matrix(lambda i, k: self.K[i][k] + other.K[i][k]),
-            M=_matrix(lambda i, k: self.M[i][k] + other.M[i][k]),
+            J=matrix(lambda i, k: self.J[i][k] + other.J[i][k]),
+            K=matrix(lambda i, k: self.K[i][k] + other.K[i][k]),
+            M=matrix(lambda i, k: self.M[i][k] + other.M[i][k]),
             moment=add(self.moment, other.moment),
             force=add(self.force, other.force),
         )
@@ -72,9 +74,9 @@ class Articulated:
             return (keep(v[0]), keep(v[1]), keep(v[2]))
 
         return Articulated(
-            J=_symmetric(lambda i, k: keep(self.J[i][k])),
-            K=_matrix(lambda i, k: keep(self.K[i][k])),
-            M=_symmetric(lambda i, k: keep(self.M[i][k])),
+            J=symmetric(lambda i, k: keep(self.J[i][k])),
+            K=matrix(lambda i, k: keep(self.K[i][k])),
+            M=symmetric(lambda i, k: keep(self.M[i][k])),
             moment=vector(self.moment),
             force=vector(self.force),
         )
@@ -85,12 +87,10 @@ class Articulated:
         """Return the body as felt from before a freedom, and what the freedom remembers."""
         keep, z = tau.builder.keep, column.axis
         if column.turning:
-            moment: Vector = (self.J[0][z], self.J[1][z], self.J[2][z])
-            force: Vector = self.K[z]
+            moment, force = matrix_column(self.J, z), self.K[z]
             resistance, drive = self.J[z][z], tau - column.sign * self.moment[z]
         else:
-            moment = (self.K[0][z], self.K[1][z], self.K[2][z])
-            force = (self.M[0][z], self.M[1][z], self.M[2][z])
+            moment, force = matrix_column(self.K, z), matrix_column(self.M, z)
             resistance, drive = self.M[z][z], tau - column.sign * self.force[z]
         inverse = tau.builder.call("reciprocal", resistance)
         drive = keep(drive)
@@ -98,11 +98,11 @@ class Articulated:
         n = [keep(inverse * part) for part in moment]
         f = [keep(inverse * part) for part in force]
         reduced = Articulated(
-            J=_symmetric(lambda i, k: self.J[i][k] - moment[i] * n[k]),
-            K=_matrix(lambda i, k: self.K[i][k] - moment[i] * f[k]),
-            M=_symmetric(lambda i, k: self.M[i][k] - force[i] * f[k]),
-            moment=add(self.moment, _times(gain, moment)),
-            force=add(self.force, _times(gain, force)),
+            J=symmetric(lambda i, k: self.J[i][k] - moment[i] * n[k]),
+            K=matrix(lambda i, k: self.K[i][k] - moment[i] * f[k]),
+            M=symmetric(lambda i, k: self.M[i][k] - force[i] * f[k]),
+            moment=add(self.moment, scale(gain, moment)),
+            force=add(self.force, scale(gain, force)),
         )
         cleared = reduced.without(column).kept()
         return cleared, Response(column, moment, force, inverse, drive)
@@ -112,16 +112,16 @@ class Articulated:
         zero, z = self.moment[0].builder.number(0), column.axis
         if column.turning:
             return Articulated(
-                J=_matrix(lambda i, k: zero if z in (i, k) else self.J[i][k]),
-                K=_matrix(lambda i, k: zero if i == z else self.K[i][k]),
+                J=matrix(lambda i, k: zero if z in (i, k) else self.J[i][k]),
+                K=matrix(lambda i, k: zero if i == z else self.K[i][k]),
                 M=self.M,
                 moment=self.moment,
                 force=self.force,
             )
         return Articulated(
             J=self.J,
-            K=_matrix(lambda i, k: zero if k == z else self.K[i][k]),
-            M=_matrix(lambda i, k: zero if z in (i, k) else self.M[i][k]),
+            K=matrix(lambda i, k: zero if k == z else self.K[i][k]),
+            M=matrix(lambda i, k: zero if z in (i, k) else self.M[i][k]),
             moment=self.moment,
             force=self.force,
         )
@@ -143,13 +143,13 @@ class Articulated:
 
         K' = K + [d x] M and J' = J - K [d x] + [d x] K'^T.
         """
-        m = [cross(d, (self.M[0][k], self.M[1][k], self.M[2][k])) for k in range(3)]
-        K = _matrix(lambda i, k: self.K[i][k] + m[k][i])
+        m = [cross(d, matrix_column(self.M, k)) for k in range(3)]
+        K = matrix(lambda i, k: self.K[i][k] + m[k][i])
         back = [cross(d, K[k]) for k in range(3)]
         # Row i of K [d x] is (row i of K) x d with the sign of d x turned round.
         side = [cross(self.K[i], d) for i in range(3)]
         return Articulated(
-            J=_symmetric(lambda i, k: self.J[i][k] - side[i][k] + back[k][i]),
+            J=symmetric(lambda i, k: self.J[i][k] - side[i][k] + back[k][i]),
             K=K,
             M=self.M,
             moment=add(self.moment, cross(d, self.force)),
@@ -160,13 +160,10 @@ class Articulated:
 def _turned(turn: Turn, m: Matrix) -> Matrix:
     """Return R M R^T; for a turn about z with four products in the block across the axis."""
     if not isinstance(turn, AxisTurn):
-        columns = [turn.back((m[0][k], m[1][k], m[2][k])) for k in range(3)]
-        rows = [turn.back((columns[0][i], columns[1][i], columns[2][i])) for i in range(3)]
-        return (rows[0], rows[1], rows[2])
+        return turned_tensor(turn, m)
     keep, z = turn.cos.builder.keep, turn.axis
     x, y = others(z)
-    column = turn.back((m[0][z], m[1][z], m[2][z]))
-    row = turn.back(m[z])
+    down, across = turn.back(matrix_column(m, z)), turn.back(m[z])
     u = keep(turn.cos * keep(m[x][x] - m[y][y]) - turn.sin * keep(m[x][y] + m[y][x]))
     swing, lean = keep(turn.cos * u), keep(turn.sin * u)
     entries = {
@@ -175,23 +172,9 @@ def _turned(turn: Turn, m: Matrix) -> Matrix:
         (x, y): m[x][y] + lean,
         (y, x): m[y][x] + lean,
         (z, z): m[z][z],
-        (x, z): column[x],
-        (y, z): column[y],
-        (z, x): row[x],
-        (z, y): row[y],
+        (x, z): down[x],
+        (y, z): down[y],
+        (z, x): across[x],
+        (z, y): across[y],
     }
-    return _matrix(lambda i, k: keep(entries[i, k]))
-
-
-def _times(k: Scalar, v: Vector) -> Vector:
-    return (k * v[0], k * v[1], k * v[2])
-
-
-def _matrix(entry: object) -> Matrix:
-    rows = tuple(tuple(entry(i, k) for k in range(3)) for i in range(3))  # type: ignore[operator]
-    return rows  # type: ignore[return-value]
-
-
-def _symmetric(entry: object) -> Matrix:
-    upper = {(i, k): entry(i, k) for i in range(3) for k in range(i, 3)}  # type: ignore[operator]
-    return _matrix(lambda i, k: upper[min(i, k), max(i, k)])
+    return matrix(lambda i, k: keep(entries[i, k]))

@@ -12,23 +12,24 @@ from collections.abc import Sequence
 
 from chainform.formulations.articulated import Articulated, Response
 from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.outputs import declare
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
-from chainform.graph import Builder, Graph, Scalar
+from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Mechanism
-from chainform.spatial import Vector, add, cross, dot
+from chainform.spatial import Vector, add, cross, dot, replaced
 
 
-def articulated_body(mechanism: Mechanism, outputs: Sequence[str], closure: str) -> Graph:
-    """Return the graph of forward dynamics."""
+def articulated_body(
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str
+) -> None:
+    """Build forward dynamics."""
     del closure, outputs
-    builder = Builder()
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
     qdd = _ArticulatedBody(skeleton).accelerations()
-    entries = [(f"qdd_{i + 1}", qdd[i]) for i in range(mechanism.nv)]
-    builder.output("forward_dynamics", (mechanism.nv,), entries)
-    return builder.finish()
+    values = {(i,): value for i, value in qdd.items()}
+    declare(builder, "forward_dynamics", "qdd", (mechanism.nv,), values)
 
 
 class _ArticulatedBody:
@@ -82,13 +83,15 @@ class _ArticulatedBody:
             motion.append((alpha, a))
         return qdd
 
-    def _answer(self, response: Response, alpha: Vector, a: Vector) -> tuple[Vector, Vector, Scalar]:
+    def _answer(
+        self, response: Response, alpha: Vector, a: Vector
+    ) -> tuple[Vector, Vector, Scalar]:
         """Return the accelerations behind a freedom, and that of the freedom itself."""
         column = response.column
         carried = dot(response.moment, alpha) + dot(response.force, a)
         left = self.builder.keep(response.drive - column.sign * carried)
         value = self.builder.name(f"qdd_{column.coordinate + 1}", left * response.inverse)
-        parts = list(alpha if column.turning else a)
-        parts[column.axis] = self.builder.keep(parts[column.axis] + column.sign * value)
-        moved: Vector = (parts[0], parts[1], parts[2])
+        before = alpha if column.turning else a
+        gained = self.builder.keep(before[column.axis] + column.sign * value)
+        moved = replaced(before, column.axis, gained)
         return (moved, a, value) if column.turning else (alpha, moved, value)

@@ -14,7 +14,7 @@ from chainform.formulations.motion import AxisTurn, ConstantTurn, Turn
 from chainform.formulations.skeleton import Limb, Skeleton
 from chainform.graph import Scalar
 from chainform.mechanism import GROUND, JointKind
-from chainform.spatial import Vector, add
+from chainform.spatial import Vector, add, unit
 
 
 class Axes:
@@ -72,9 +72,7 @@ class Axes:
     def slide(self, k: int, amount: Scalar) -> Vector:
         """Return the axis of limb k times an amount, in B of the limb before."""
         limb = self.limbs[k]
-        parts = [self.builder.number(0)] * 3
-        parts[limb.axis] = limb.sign * amount
-        v: Vector = (parts[0], parts[1], parts[2])
+        v = unit(limb.axis, limb.sign * amount, self.builder.number(0))
         for turn in reversed(self.joint_turns(k)):
             v = turn.back(v)
         return v

@@ -28,20 +28,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import product as pairs
-from typing import TypeAlias
 
 from chainform.errors import DeriveError
 from chainform.formulations.closure import Closure
 from chainform.formulations.kinematics import Kinematics
-from chainform.graph import Builder, Graph, Scalar
+from chainform.formulations.outputs import Key, declare, label, mirrored
+from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 from chainform.spatial import Matrix, Vector, apply, cross, dot, scale
 
-Key: TypeAlias = tuple[int, ...]
 
-
-def closed_form(mechanism: Mechanism, outputs: Sequence[str], closure: str) -> Graph:
-    """Return the graph of the closed form; `closure` says which rows of B enter tau.
+def closed_form(
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str
+) -> None:
+    """Build the closed form; `closure` says which rows of B enter tau.
 
     Refuses a base that moves: its acceleration has no place in these equations.
     """
@@ -53,15 +53,15 @@ def closed_form(mechanism: Mechanism, outputs: Sequence[str], closure: str) -> G
             remedy="leave out the velocities and accelerations of the base, or model the "
             "motion by joints between the ground and the first body",
         )
-    return _ClosedForm(mechanism, closure).build(outputs)
+    _ClosedForm(builder, mechanism, closure).build(outputs)
 
 
 class _ClosedForm:
     """The closed form of one mechanism, in the order of its coordinates."""
 
-    def __init__(self, mechanism: Mechanism, closure: str) -> None:
+    def __init__(self, builder: Builder, mechanism: Mechanism, closure: str) -> None:
         self.mechanism = mechanism
-        self.builder = Builder()
+        self.builder = builder
         self.kinematics = Kinematics(mechanism, self.builder)
         self.kinematics.build_all()
         self.closure = Closure(self.kinematics, closure)
@@ -74,8 +74,8 @@ class _ClosedForm:
         self.coriolis = cache(self._coriolis)
         self.gravity = cache(self._gravity)
 
-    def build(self, outputs: Sequence[str]) -> Graph:
-        """Return the graph of the outputs."""
+    def build(self, outputs: Sequence[str]) -> None:
+        """Make the outputs."""
         makers = {
             "mass_matrix": lambda: self._output("mass_matrix", "H", 2, self.mass_matrix()),
             "coriolis": lambda: self._output("coriolis", "C", 3, self.coriolis()),
@@ -86,7 +86,6 @@ class _ClosedForm:
         }
         for output in outputs:
             makers[output]()
-        return self.builder.finish()
 
     # --- columns ------------------------------------------------------------------------
 
@@ -131,7 +130,9 @@ class _ClosedForm:
         """Return the segments with inertia, or those with mass."""
         bodies = [segment.body for segment in self.mechanism.segments]
         if turning:
-            return [j for j, b in enumerate(bodies) if any(x != 0 for row in b.inertia for x in row)]
+            return [
+                j for j, b in enumerate(bodies) if any(x != 0 for row in b.inertia for x in row)
+            ]
         return [j for j, body in enumerate(bodies) if body.mass != 0]
 
     def _turning_path(self, j: int) -> list[int]:
@@ -157,7 +158,7 @@ class _ClosedForm:
                 in_body = self.kinematics.axis_in_body(j, k)
                 _add(sums, self._key(i, k), dot(self.angular_momentum(j, i), in_body))
         named = self._named("H", sums)
-        return named | {(k, i): value for (i, k), value in named.items()}
+        return mirrored(named)
 
     def _coriolis(self) -> dict[Key, Scalar]:
         """Return C_i_k_l for joints l before or at k, and their mirror images."""
@@ -177,7 +178,7 @@ class _ClosedForm:
             # A whole sum is halved, not each of its terms.
             _add(sums, key, value / 2)
         named = self._named("C", sums)
-        return named | {(i, l, k): value for (i, k, l), value in named.items()}
+        return mirrored(named)
 
     def _turning_term(self, j: int, i: int, k: int, l: int) -> Scalar:
         n, u = self.angular_momentum, self.turn
@@ -209,18 +210,10 @@ class _ClosedForm:
     # --- names and outputs --------------------------------------------------------------
 
     def _named(self, letter: str, sums: dict[Key, Scalar]) -> dict[Key, Scalar]:
-        return {key: self.builder.name(_label(letter, key), sums[key]) for key in sorted(sums)}
+        return {key: self.builder.name(label(letter, key), sums[key]) for key in sorted(sums)}
 
     def _output(self, name: str, letter: str, rank: int, values: dict[Key, Scalar]) -> None:
-        n = self.mechanism.nv
-        keys = list(pairs(range(n), repeat=rank))
-        zero = self.builder.number(0)
-        entries = [(_label(letter, key), values.get(key, zero)) for key in keys]
-        self.builder.output(name, (n,) * rank, entries)
-
-
-def _label(letter: str, key: Key) -> str:
-    return "_".join([letter, *(str(index + 1) for index in key)])
+        declare(self.builder, name, letter, (self.mechanism.nv,) * rank, values)
 
 
 def _add(sums: dict[Key, Scalar], key: Key, value: Scalar) -> None:

@@ -14,18 +14,19 @@ both, C^i_kl = - C^k_il, since neither H_ik nor H_il depends on q_l then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chainform.errors import DeriveError
-from chainform.formulations.axes import Axes, run_members
+from chainform.formulations.axes import Axes
 from chainform.formulations.composites import composites
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.motion import others
+from chainform.formulations.motion import ConstantTurn
+from chainform.formulations.outputs import Key, declare, mirrored
+from chainform.formulations.price import cheapest
 from chainform.formulations.skeleton import Column, Skeleton
-from chainform.graph import Builder, Graph, Scalar, cost
+from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Mechanism
-from chainform.spatial import Vector, add, apply, cross, dot, scale
+from chainform.spatial import Vector, add, apply, cross, dot, scale, unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,7 @@ class _CompositeBody:
         self.none: Vector = (self.zero, self.zero, self.zero)
 
     def _unit(self, column: Column) -> Vector:
-        parts = [self.zero] * 3
-        parts[column.axis] = self.builder.number(column.sign)
-        return (parts[0], parts[1], parts[2])
+        return unit(column.axis, self.builder.number(column.sign), self.zero)
 
     # --- earlier joints, seen from each limb ---------------------------------------------
 
@@ -76,9 +75,9 @@ class _CompositeBody:
 
     # --- H by passing momenta inward ------------------------------------------------------
 
-    def mass_matrix(self) -> dict[tuple[int, int], Scalar]:
+    def mass_matrix(self) -> dict[Key, Scalar]:
         """Return H_ik for coordinates i, k on one path, each pair once."""
-        entries: dict[tuple[int, int], Scalar] = {}
+        entries: dict[Key, Scalar] = {}
         for k, limb in enumerate(self.limbs):
             for place, column in enumerate(limb.columns):
                 force, moment = self.bodies[k].momentum(column)
@@ -88,7 +87,7 @@ class _CompositeBody:
 
     def _pass_inward(
         self,
-        entries: dict[tuple[int, int], Scalar],
+        entries: dict[Key, Scalar],
         k: int,
         column: Column,
         force: Vector,
@@ -104,7 +103,7 @@ class _CompositeBody:
 
     def _collect(
         self,
-        entries: dict[tuple[int, int], Scalar],
+        entries: dict[Key, Scalar],
         column: Column,
         others_: Sequence[Column],
         force: Vector,
@@ -116,14 +115,12 @@ class _CompositeBody:
 
     # --- H, C and hG from twists ----------------------------------------------------------
 
-    def gravity(self) -> dict[tuple[int], Scalar]:
+    def gravity(self) -> dict[Key, Scalar]:
         """Return hG, with gravity seen from each limb."""
-        entries: dict[tuple[int], Scalar] = {}
+        entries: dict[Key, Scalar] = {}
         fields: list[Vector] = []
         mechanism = self.skeleton.mechanism
         world = self.skeleton.kinematics.vector(mechanism.gravity)
-        from chainform.formulations.motion import ConstantTurn
-
         ground = ConstantTurn(self.builder, mechanism.base.rotation).into(world)
         for k, limb in enumerate(self.limbs):
             before = ground if limb.parent == GROUND else self.axes.outward(k, fields[limb.parent])
@@ -133,9 +130,9 @@ class _CompositeBody:
                 entries[column.coordinate,] = -dot(force, fields[k])
         return entries
 
-    def mass_matrix_from_twists(self, twists: list[list[Twist]]) -> dict[tuple[int, int], Scalar]:
+    def mass_matrix_from_twists(self, twists: list[list[Twist]]) -> dict[Key, Scalar]:
         """Return H_ik as above, by scalar products with the twists."""
-        entries: dict[tuple[int, int], Scalar] = {}
+        entries: dict[Key, Scalar] = {}
         for k, limb in enumerate(self.limbs):
             for place, column in enumerate(limb.columns):
                 force, moment = self.bodies[k].momentum(column)
@@ -145,9 +142,9 @@ class _CompositeBody:
                     entries[twist.column.coordinate, column.coordinate] = value
         return entries
 
-    def coriolis(self, twists: list[list[Twist]]) -> dict[tuple[int, int, int], Scalar]:
+    def coriolis(self, twists: list[list[Twist]]) -> dict[Key, Scalar]:
         """Return C^i_kl, each pair k, l once: the one further out stands first."""
-        entries: dict[tuple[int, int, int], Scalar] = {}
+        entries: dict[Key, Scalar] = {}
         for k, limb in enumerate(self.limbs):
             (own,) = self._own(k)
             path = [*twists[k], own]
@@ -173,48 +170,28 @@ class _CompositeBody:
         return axes.kept(scale(body.mass, across)), axes.kept(cross(body.moment, across))
 
 
-OUTPUTS = ("mass_matrix", "coriolis", "gravity")
-
-
-def composite_body(mechanism: Mechanism, outputs: Sequence[str], closure: str) -> Graph:
-    """Return the graph of H, C or hG, in the cheaper choice of axes for runs of parallel joints."""
+def composite_body(
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str
+) -> None:
+    """Build H, C and hG, in the cheapest choice of axes."""
     del closure
-    plain, members = _build(mechanism, outputs, frozenset())
-    if not members:
-        return plain
-    shared, _ = _build(mechanism, outputs, frozenset(members))
-    return min(plain, shared, key=_price)
-
-
-def _price(graph: Graph) -> int:
-    count = cost(graph)
-    return count.multiplications + count.additions
+    shared = cheapest(mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen))
+    _build(builder, mechanism, outputs, shared)
 
 
 def _build(
-    mechanism: Mechanism, outputs: Sequence[str], shared: frozenset[int]
-) -> tuple[Graph, list[int]]:
-    builder = Builder()
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], shared: frozenset[int]
+) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
     work = _CompositeBody(skeleton, shared)
+    n = mechanism.nv
     twists = work.twists() if "coriolis" in outputs else []
     for output in outputs:
         if output == "mass_matrix":
             half = work.mass_matrix_from_twists(twists) if twists else work.mass_matrix()
-            _output(builder, mechanism, "mass_matrix", "H", 2, half | {(k, i): v for (i, k), v in half.items()})
+            declare(builder, output, "H", (n, n), mirrored(half))
         elif output == "coriolis":
-            part = work.coriolis(twists)
-            _output(builder, mechanism, "coriolis", "C", 3, part | {(i, l, k): v for (i, k, l), v in part.items()})
+            declare(builder, output, "C", (n, n, n), mirrored(work.coriolis(twists)))
         else:
-            _output(builder, mechanism, "gravity", "hG", 1, work.gravity())
-    return builder.finish(), run_members(skeleton)
-
-
-def _output(builder: Builder, mechanism: Mechanism, name: str, letter: str, rank: int, values) -> None:
-    from itertools import product
-    n = mechanism.nv
-    zero = builder.number(0)
-    keys = list(product(range(n), repeat=rank))
-    entries = [("_".join([letter, *(str(i + 1) for i in key)]), values.get(key, zero)) for key in keys]
-    builder.output(name, (n,) * rank, entries)
+            declare(builder, output, "hG", (n,), work.gravity())

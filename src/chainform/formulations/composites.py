@@ -16,7 +16,7 @@ from chainform.formulations.axes import Axes
 from chainform.formulations.motion import AxisTurn, Turn, others
 from chainform.formulations.skeleton import Column
 from chainform.graph import Builder, Scalar
-from chainform.spatial import Matrix, Vector, add, cross
+from chainform.spatial import Matrix, Vector, add, column, symmetric, transpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,22 +27,22 @@ class Composite:
     moment: Vector
     second: Matrix
 
-    def momentum(self, column: Column) -> tuple[Vector, Vector]:
+    def momentum(self, freedom: Column) -> tuple[Vector, Vector]:
         """Return f and n for unit rate of a joint freedom whose direction is a coordinate axis."""
         builder = self.mass.builder
-        z = column.axis
+        z = freedom.axis
         x, y = others(z)
         zero = builder.number(0)
         force, moment = [zero] * 3, [zero] * 3
         h, s = self.moment, self.second
-        if column.turning:
+        if freedom.turning:
             force[x], force[y] = -h[y], h[x]
             moment[x], moment[y] = -s[x][z], -s[y][z]
             moment[z] = builder.keep(s[x][x] + s[y][y])
         else:
             force[z] = self.mass
             moment[x], moment[y] = h[y], -h[x]
-        return _signed(column.sign, force), _signed(column.sign, moment)
+        return _signed(freedom.sign, force), _signed(freedom.sign, moment)
 
 
 def composites(axes: Axes) -> list[Composite]:
@@ -75,15 +75,18 @@ def joined(body: Composite, other: Composite, d: Vector) -> Composite:
     """
     keep = body.mass.builder.keep
     h = other.moment
-    moved = tuple(keep(h[i] + other.mass * d[i]) for i in range(3))
+    moved: Vector = (
+        keep(h[0] + other.mass * d[0]),
+        keep(h[1] + other.mass * d[1]),
+        keep(h[2] + other.mass * d[2]),
+    )
 
     def entry(i: int, k: int) -> Scalar:
-        i, k = min(i, k), max(i, k)
         return body.second[i][k] + other.second[i][k] + h[i] * d[k] + d[i] * moved[k]
 
     return Composite(
         body.mass + other.mass,
-        add(body.moment, (moved[0], moved[1], moved[2])),
+        add(body.moment, moved),
         symmetric(entry),
     )
 
@@ -106,7 +109,7 @@ def _turned_about_axis(turn: AxisTurn, s: Matrix) -> Matrix:
     keep = turn.cos.builder.keep
     z = turn.axis
     x, y = others(z)
-    mixed = turn.back((s[0][z], s[1][z], s[2][z]))
+    mixed = turn.back(column(s, z))
     difference = keep(s[x][x] - s[y][y])
     u = keep(turn.cos * difference - 2 * (turn.sin * s[x][y]))
     swing = keep(turn.cos * u)
@@ -123,16 +126,8 @@ def _turned_about_axis(turn: AxisTurn, s: Matrix) -> Matrix:
 
 def turned_tensor(turn: Turn, s: Matrix) -> Matrix:
     """Return R S R^T."""
-    columns = [turn.back((s[0][k], s[1][k], s[2][k])) for k in range(3)]
-    rows = [turn.back((columns[0][i], columns[1][i], columns[2][i])) for i in range(3)]
-    return (rows[0], rows[1], rows[2])
-
-
-def symmetric(entry: object) -> Matrix:
-    """Return a symmetric matrix from a function of its upper entries."""
-    value = {(i, k): entry(i, k) for i in range(3) for k in range(i, 3)}  # type: ignore[operator]
-    rows = tuple(tuple(value[min(i, k), max(i, k)] for k in range(3)) for i in range(3))
-    return rows  # type: ignore[return-value]
+    half = transpose((turn.back(column(s, 0)), turn.back(column(s, 1)), turn.back(column(s, 2))))
+    return (turn.back(half[0]), turn.back(half[1]), turn.back(half[2]))
 
 
 def kept(builder: Builder, body: Composite) -> Composite:
@@ -148,8 +143,3 @@ def kept(builder: Builder, body: Composite) -> Composite:
 
 def _signed(sign: int, v: list[Scalar]) -> Vector:
     return (sign * v[0], sign * v[1], sign * v[2])
-
-
-def moment_about(arm: Vector, force: Vector) -> Vector:
-    """Return arm x force."""
-    return cross(arm, force)

@@ -106,9 +106,7 @@ class Kinematics:
 
     def named_matrix(self, name: str, value: Matrix) -> Matrix:
         """Give a 3 x 3 matrix a name; its entries are name_xx, name_xy, ..."""
-        entries = [
-            (f"{name}_{AXES[i]}{AXES[j]}", value[i][j]) for i in range(3) for j in range(3)
-        ]
+        entries = [(f"{name}_{AXES[i]}{AXES[j]}", value[i][j]) for i in range(3) for j in range(3)]
         flat = self.builder.quantity(name, (3, 3), entries)
         return (
             (flat[0], flat[1], flat[2]),
@@ -175,7 +173,10 @@ class Kinematics:
         if k == j:
             return self.named_vector(name, self._own_offset(j))
         if self.segment(k).parent == j:
-            com, place = self.vector(self.segment(j).body.com), self.vector(self.segment(k).position)
+            com, place = (
+                self.vector(self.segment(j).body.com),
+                self.vector(self.segment(k).position),
+            )
             local = self.named_vector(f"l_{j + 1}_{k + 1}", subtract(com, place))
             return self.named_vector(name, apply(self.rotation(j), local))
         parent = self.segment(j).parent

@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from chainform.graph import Builder, Scalar
-from chainform.spatial import Matrix, Vector, apply, apply_transposed, dot
+from chainform.graph import Builder, Number, Scalar
+from chainform.spatial import Matrix, Vector, apply, apply_transposed, column, dot, replaced
 
 
 def others(axis: int) -> tuple[int, int]:
     """Return the two axes that follow an axis cyclically: z, x, y are a right-handed triad."""
     return (axis + 1) % 3, (axis + 2) % 3
+
+
+def is_zero(value: Scalar | Number) -> bool:
+    """Whether a scalar is known to be zero."""
+    if isinstance(value, Scalar):
+        return value.is_number and not value.number
+    return not value
 
 
 class Turn(Protocol):
@@ -45,10 +52,8 @@ class AxisTurn:
     def _turned(self, v: Vector, sin: Scalar) -> Vector:
         builder = self.cos.builder
         x, y = others(self.axis)
-        result = list(v)
-        result[x] = builder.keep(self.cos * v[x] + sin * v[y])
-        result[y] = builder.keep(self.cos * v[y] - sin * v[x])
-        return (result[0], result[1], result[2])
+        turned = replaced(v, x, builder.keep(self.cos * v[x] + sin * v[y]))
+        return replaced(turned, y, builder.keep(self.cos * v[y] - sin * v[x]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +83,10 @@ class Motion:
     from them and is computed when it is asked for.
     """
 
-    def __init__(self, w: Vector, axis: int, column: Vector, alpha: Scalar) -> None:
+    def __init__(self, w: Vector, axis: int, along: Vector, alpha: Scalar) -> None:
         self.w = w
         self.axis = axis
-        self.column = column
+        self.column = along
         self.builder: Builder = alpha.builder
         self._alpha = {axis: alpha}
         self._u: dict[tuple[int, int], Scalar] = {}
@@ -125,7 +130,9 @@ class Motion:
     def apply(self, v: Vector) -> Vector:
         """Return U v, for a vector with few components."""
         keep = self.builder.keep
-        rows = tuple(sum((self.u(i, k) * v[k] for k in range(3)), self.builder.number(0)) for i in range(3))
+        rows = tuple(
+            sum((self.u(i, k) * v[k] for k in range(3)), self.builder.number(0)) for i in range(3)
+        )
         return (keep(rows[0]), keep(rows[1]), keep(rows[2]))
 
     # --- the same motion, seen otherwise ------------------------------------------------
@@ -133,23 +140,24 @@ class Motion:
     def turned(self, turn: AxisTurn) -> Motion:
         """Return the motion in axes that are turned about a coordinate axis."""
         z = turn.axis
-        column = turn.into((self.u(0, z), self.u(1, z), self.u(2, z)))
-        return Motion(turn.into(self.w), z, column, self.alpha(z))
+        return Motion(turn.into(self.w), z, turn.into(self.along(z)), self.alpha(z))
 
     def turned_by_constant(self, turn: ConstantTurn, axis: int) -> Motion:
         """Return the motion in constantly turned axes, with the column of `axis` at hand."""
-        direction: Vector = tuple(row[axis] for row in turn.rotation)  # type: ignore[assignment]
-        column = turn.into(self.apply(direction))
+        direction = column(turn.rotation, axis)
+        along = turn.into(self.apply(direction))
         alpha = dot(direction, (self.alpha(0), self.alpha(1), self.alpha(2)))
-        return Motion(turn.into(self.w), axis, column, self.builder.keep(alpha))
+        return Motion(turn.into(self.w), axis, along, self.builder.keep(alpha))
 
     def with_rate(self, axis: int, rate: Scalar, acceleration: Scalar) -> Motion:
         """Return the motion of a frame that turns about an axis of this one as well.
 
         The column of U along that axis is the same for both.
         """
-        w = list(self.w)
-        w[axis] = self.builder.keep(w[axis] + rate)
-        column = (self.u(0, axis), self.u(1, axis), self.u(2, axis))
+        w = replaced(self.w, axis, self.builder.keep(self.w[axis] + rate))
         alpha = self.builder.keep(self.alpha(axis) + acceleration)
-        return Motion((w[0], w[1], w[2]), axis, column, alpha)
+        return Motion(w, axis, self.along(axis), alpha)
+
+    def along(self, axis: int) -> Vector:
+        """Return the column of U along an axis."""
+        return (self.u(0, axis), self.u(1, axis), self.u(2, axis))

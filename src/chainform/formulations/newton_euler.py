@@ -12,49 +12,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.formulations.axes import run_members
 from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.outputs import declare
+from chainform.formulations.price import cheapest
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
-from chainform.graph import Builder, Graph, cost
+from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
 SWEEPS = {"inverse_dynamics": ("tau", "qd", "qdd"), "bias": ("h", "qd"), "gravity": ("hG",)}
 """The outputs: the letter of each, and the rates that are not taken as zero."""
 
 
-def newton_euler(mechanism: Mechanism, outputs: Sequence[str], closure: str) -> Graph:
-    """Return the graph of the recursive equations, in the cheapest choice of frames."""
+def newton_euler(
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str
+) -> None:
+    """Build the recursive equations, in the cheapest choice of axes."""
     del closure
-    shared: frozenset[int] = frozenset()
-    graph, candidates = _build(mechanism, outputs, shared)
-    best, improved = _price(graph), True
-    while improved:
-        improved = False
-        for limb in candidates:
-            trial, _ = _build(mechanism, outputs, shared ^ {limb})
-            if _price(trial) < best:
-                graph, shared, best, improved = trial, shared ^ {limb}, _price(trial), True
-    return graph
-
-
-def _price(graph: Graph) -> int:
-    count = cost(graph)
-    return count.multiplications + count.additions
+    shared = cheapest(mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen))
+    _build(builder, mechanism, outputs, shared)
 
 
 def _build(
-    mechanism: Mechanism, outputs: Sequence[str], shared: frozenset[int]
-) -> tuple[Graph, list[int]]:
-    """Return the graph with some limbs in shared axes, and the limbs that may be."""
-    builder = Builder()
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], shared: frozenset[int]
+) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
     for output in outputs:
         letter, *rates = SWEEPS[output]
         sweep = Sweep(skeleton, shared, rates)
         sweep.outward()
-        torques = sweep.inward()
-        entries = [(f"{letter}_{i + 1}", torques[i]) for i in range(mechanism.nv)]
-        builder.output(output, (mechanism.nv,), entries)
-    return builder.finish(), run_members(skeleton)
+        torques = {(i,): torque for i, torque in sweep.inward().items()}
+        declare(builder, output, letter, (mechanism.nv,), torques)

@@ -19,7 +19,19 @@ from fractions import Fraction
 from chainform.formulations.kinematics import AXES, Kinematics
 from chainform.graph import Scalar
 from chainform.mechanism import GROUND, IDENTITY, JointKind, Mechanism, Segment
-from chainform.spatial import Matrix, Vector, add, apply, product, transpose
+from chainform.spatial import (
+    Matrix,
+    Vector,
+    add,
+    apply,
+    column,
+    matrix,
+    product,
+    replaced,
+    symmetric,
+    transpose,
+    unit,
+)
 
 HALF = Fraction(1, 2)
 
@@ -125,7 +137,6 @@ class Skeleton:
         axis = max(range(3), key=lambda i: abs(direction[i]))
         turning = segment.joint.kind == JointKind.REVOLUTE
         label = f"d_{j + 1}"
-        named = tuple(self.builder.name(f"{label}_{AXES[i]}", position[i]) for i in range(3))
         self.limbs.append(
             Limb(
                 segment=j,
@@ -133,7 +144,7 @@ class Skeleton:
                 kind=segment.joint.kind,
                 columns=(Column(segment.coordinate, turning, axis, int(direction[axis])),),
                 rotation=rotation,
-                position=(named[0], named[1], named[2]),
+                position=self._named_vector(label, position),
                 frame=frame,
                 mass=self.builder.number(0),
                 moment=self._zeros(),
@@ -141,6 +152,10 @@ class Skeleton:
             )
         )
         self.places[j] = Place(len(self.limbs) - 1, transpose(frame), self._zeros())
+
+    def _named_vector(self, label: str, v: Vector) -> Vector:
+        name = self.builder.name
+        return (name(f"{label}_x", v[0]), name(f"{label}_y", v[1]), name(f"{label}_z", v[2]))
 
     # --- inertia ------------------------------------------------------------------------
 
@@ -154,7 +169,7 @@ class Skeleton:
         tensor = _turned(place.rotation, (rows[0], rows[1], rows[2]))
         com = add(place.position, apply(place.rotation, self.kinematics.vector(segment.body.com)))
         half_trace = (rows[0][0] + rows[1][1] + rows[2][2]) * HALF
-        second = _matrix(
+        second = matrix(
             lambda i, k: (half_trace if i == k else 0) - tensor[i][k] + mass * com[i] * com[k]
         )
         moment = (mass * com[0], mass * com[1], mass * com[2])
@@ -166,7 +181,7 @@ class Skeleton:
             old,
             mass=old.mass + mass,
             moment=add(old.moment, moment),
-            second=_matrix(lambda i, k: old.second[i][k] + second[i][k]),
+            second=matrix(lambda i, k: old.second[i][k] + second[i][k]),
         )
 
     def regroup(self) -> None:
@@ -183,12 +198,11 @@ class Skeleton:
         """Move the masses on the joint axis: they do not move when the joint turns."""
         zero, a = self.builder.number(0), limb.axis
         mass, moment, second = limb.mass, limb.moment[a], limb.second[a][a]
-        kept = [limb.moment[i] if i != a else zero for i in range(3)]
         self.limbs[k] = replace(
             limb,
             mass=zero,
-            moment=(kept[0], kept[1], kept[2]),
-            second=_matrix(lambda i, l: limb.second[i][l] if (i, l) != (a, a) else zero),
+            moment=replaced(limb.moment, a, zero),
+            second=matrix(lambda i, l: limb.second[i][l] if (i, l) != (a, a) else zero),
         )
         if limb.parent == GROUND:
             return
@@ -198,10 +212,12 @@ class Skeleton:
             limb.parent,
             mass,
             (moment * e[0] + mass * p[0], moment * e[1] + mass * p[1], moment * e[2] + mass * p[2]),
-            _matrix(
-                lambda i, l: second * (e[i] * e[l])
-                + moment * (p[i] * e[l] + e[i] * p[l])
-                + mass * (p[i] * p[l])
+            matrix(
+                lambda i, l: (
+                    second * (e[i] * e[l])
+                    + moment * (p[i] * e[l] + e[i] * p[l])
+                    + mass * (p[i] * p[l])
+                )
             ),
         )
 
@@ -217,17 +233,11 @@ class Skeleton:
     def _named(self, limb: Limb) -> Limb:
         """Give the inertia of a limb names: M_2, h_2_x, S_2_xy."""
         j, name = limb.segment + 1, self.builder.name
-        moment = tuple(name(f"h_{j}_{AXES[i]}", limb.moment[i]) for i in range(3))
-        entries = {
-            (i, k): name(f"S_{j}_{AXES[i]}{AXES[k]}", limb.second[i][k])
-            for i in range(3)
-            for k in range(i, 3)
-        }
         return replace(
             limb,
             mass=name(f"M_{j}", limb.mass),
-            moment=(moment[0], moment[1], moment[2]),
-            second=_matrix(lambda i, k: entries[min(i, k), max(i, k)]),
+            moment=self._named_vector(f"h_{j}", limb.moment),
+            second=symmetric(lambda i, k: name(f"S_{j}_{AXES[i]}{AXES[k]}", limb.second[i][k])),
         )
 
 
@@ -264,15 +274,10 @@ def _turn_to(axis: Vector) -> Matrix:
 def _direction(limb: Limb) -> Vector:
     """Return the coordinate axis of the joint in the axes of the limb before."""
     if limb.rotation is None:
-        return tuple(int(i == limb.axis) for i in range(3))  # type: ignore[return-value]
-    return tuple(limb.rotation[i][limb.axis] for i in range(3))  # type: ignore[return-value]
+        return unit(limb.axis, 1, 0)
+    return column(limb.rotation, limb.axis)
 
 
 def _turned(rotation: Matrix, tensor: Matrix) -> Matrix:
     """Return R T R^T."""
     return product(product(rotation, tensor), transpose(rotation))
-
-
-def _matrix(entry: object) -> Matrix:
-    rows = tuple((entry(i, 0), entry(i, 1), entry(i, 2)) for i in range(3))  # type: ignore[operator]
-    return (rows[0], rows[1], rows[2])

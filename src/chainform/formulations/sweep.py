@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainform.formulations.axes import is_parallel
-from chainform.formulations.motion import AxisTurn, ConstantTurn, Motion, Turn, others
+from chainform.formulations.motion import AxisTurn, ConstantTurn, Motion, Turn, is_zero, others
 from chainform.formulations.skeleton import Limb, Skeleton
 from chainform.graph import Scalar
 from chainform.mechanism import GROUND
-from chainform.spatial import Vector, add, cross, scale
+from chainform.spatial import Vector, add, cross, scale, unit
 
 
 class Sweep:
@@ -115,9 +115,8 @@ class Sweep:
         """Return the vector to a joint, extended by a slide, in the axes of the limb before."""
         if limb.is_revolute:
             return limb.position
-        slide = [self.builder.number(0)] * 3
-        slide[limb.axis] = limb.sign * self.kinematics.q(limb.coordinate)
-        v: Vector = (slide[0], slide[1], slide[2])
+        amount = limb.sign * self.kinematics.q(limb.coordinate)
+        v = unit(limb.axis, amount, self.builder.number(0))
         if limb.rotation is not None:
             v = ConstantTurn(self.builder, limb.rotation).back(v)
         return self.kept(add(limb.position, v))
@@ -208,7 +207,7 @@ class Sweep:
         z = limb.axis
         x, y = others(z)
         s = [list(row) for row in limb.second]
-        alike = s[y][y] if _is_zero(limb.moment[y]) else s[x][x]
+        alike = s[y][y] if is_zero(limb.moment[y]) else s[x][x]
         s[x][x], s[y][y] = s[x][x] - alike, s[y][y] - alike
         moment: list[Scalar] = [zero] * 3
         moment[x], moment[y] = alike * motion.u(z, y), -(alike * motion.u(z, x))
@@ -225,13 +224,8 @@ class Sweep:
 
     def _direction(self, k: int, i: int) -> Vector:
         """Return axis i of a limb in the axes it is described in."""
-        unit = [self.builder.number(int(i == l)) for l in range(3)]
-        return self.in_axes(k, (unit[0], unit[1], unit[2]))
+        return self.in_axes(k, unit(i, self.builder.number(1), self.builder.number(0)))
 
     def _column(self, k: int, motion: Motion, i: int) -> Vector:
         """Return U e_i, e_i an axis of the limb."""
         return motion.apply(self._direction(k, i))
-
-
-def _is_zero(value: Scalar) -> bool:
-    return value.is_number and not value.number

@@ -106,6 +106,8 @@ def closed_pose(mechanism: Mechanism) -> Array | None:
 
     The search starts from zero and from seeded random poses, so it always gives the same answer.
     """
+    if not mechanism.loops:
+        return np.zeros(mechanism.nq)
     tree = numeric_tree(mechanism)
     loops = numeric_loops(mechanism, tree)
     random = np.random.default_rng(0)

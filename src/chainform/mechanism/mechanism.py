@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -54,7 +54,7 @@ class Mechanism:
     loops: tuple[Loop, ...] = ()
     notes: tuple[Note, ...] = ()
     file: str | None = None
-    source: bytes | None = None
+    source: bytes | None = field(default=None, repr=False)
 
     @staticmethod
     def builder(

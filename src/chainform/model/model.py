@@ -58,8 +58,10 @@ class Model:
         return graph_text(self.graph)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.graph.outputs or name in self.graph.quantities or (
-            name in self.graph.numbers
+        return (
+            name in self.graph.outputs
+            or name in self.graph.quantities
+            or (name in self.graph.numbers)
         )
 
     def __getitem__(self, name: str) -> Quantity:
@@ -77,7 +79,9 @@ class Model:
         raise RunError(
             f"the model has no quantity {name}",
             element=name,
-            remedy=f"did you mean {', '.join(close)}?" if close else f"derive it: outputs=[{name!r}]",
+            remedy=f"did you mean {', '.join(close)}?"
+            if close
+            else f"derive it: outputs=[{name!r}]",
         )
 
     def input_name(self, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,11 @@ def evaluate_states(
     blocks = {name: _block(graph, name) for name in names}
     wanted = graph.output_variables(names)
     plan = Plan(graph, wanted)
-    arrays = {group: _state(mechanism, graph, group, given) for group, given in states.items()}
+    arrays = {group: _state(mechanism, group, given) for group, given in states.items()}
     parameters = {name: _number(name, given) for name, given in values.items()}
     _refuse_unknown(graph, parameters)
     batch = _batch_shape(arrays, parameters)
-    inputs = {
-        v: _column(graph.inputs[v], arrays, parameters, batch) for v in plan.inputs
-    }
+    inputs = {v: _column(graph.inputs[v], arrays, parameters, batch) for v in plan.inputs}
     size = int(np.prod(batch, dtype=np.int64))
     results = plan.run(inputs, size)
     place = {int(v): row for row, v in enumerate(wanted)}
@@ -58,11 +56,12 @@ def _shaped(rows: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Arra
     return np.ascontiguousarray(rows.T).reshape((*batch, *shape))
 
 
-def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
+def _state(mechanism: Mechanism, group: str, given: Any) -> Array:
     """Return q, qd, qdd or sigma as an array whose last dimension has the right length."""
-    length = _length(mechanism, graph, group)
+    length = _length(mechanism, group)
     if isinstance(given, Mapping):
-        given = _from_names(mechanism, group, given, length)
+        by_name = cast(Mapping[str, Any], given)
+        given = _from_names(mechanism, group, by_name, length)
     array = _number(group, given)
     if array.ndim == 0 or array.shape[-1] != length:
         raise RunError(
@@ -75,7 +74,7 @@ def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
     return array
 
 
-def _length(mechanism: Mechanism, graph: Graph, group: str) -> int:
+def _length(mechanism: Mechanism, group: str) -> int:
     if group == "q":
         return mechanism.nq
     if group == "sigma":
@@ -95,7 +94,9 @@ def _number(name: str, given: Any) -> Array:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise RunError(f"{name} is not a number or an array of numbers: {problem}", element=name) from None
+        raise RunError(
+            f"{name} is not a number or an array of numbers: {problem}", element=name
+        ) from None
 
 
 def _refuse_unknown(graph: Graph, parameters: Mapping[str, Array]) -> None:
@@ -105,7 +106,9 @@ def _refuse_unknown(graph: Graph, parameters: Mapping[str, Array]) -> None:
             raise RunError(
                 f"{name} is not a free parameter of this model",
                 element=name,
-                remedy=f"free are {', '.join(free)}" if free else "every parameter is a number "
+                remedy=f"free are {', '.join(free)}"
+                if free
+                else "every parameter is a number "
                 "here; derive with parameters='symbolic' or a list of names to keep some free",
             )
 
@@ -124,7 +127,10 @@ def _batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -
 
 
 def _column(
-    given: Input, arrays: Mapping[str, Array], parameters: Mapping[str, Array], batch: tuple[int, ...]
+    given: Input,
+    arrays: Mapping[str, Array],
+    parameters: Mapping[str, Array],
+    batch: tuple[int, ...],
 ) -> Array | float:
     """Return the values of one input, one per state, or a single number for all of them."""
     if given.group == "parameter":

@@ -1,5 +1,6 @@
-"""Vectors and rotations in space, over any scalar with + - *."""
+"""Vectors, matrices and rotations in space, over any scalar with + - *."""
 
+from chainform.spatial.matrices import column, matrix, replaced, symmetric, unit
 from chainform.spatial.rotations import product, rodrigues, transpose
 from chainform.spatial.vectors import (
     Matrix,
@@ -19,11 +20,16 @@ __all__ = [
     "add",
     "apply",
     "apply_transposed",
+    "column",
     "cross",
     "dot",
+    "matrix",
     "product",
+    "replaced",
     "rodrigues",
     "scale",
     "subtract",
+    "symmetric",
     "transpose",
+    "unit",
 ]

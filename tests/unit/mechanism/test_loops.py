@@ -33,6 +33,17 @@ def test_a_linkage_closes() -> None:
     assert tip == pytest.approx(poses.point(2, np.array([0.4, 0, 0])), abs=1e-6)
 
 
+def test_without_loops_every_pose_is_closed() -> None:
+    q = closed_pose(Mechanism.builder().segment("a", joint="prismatic", axis="z", mass=1).build())
+    assert q is not None
+    assert q.tolist() == [0.0]
+
+
+def test_immense_lengths_are_not_judged() -> None:
+    notes = four_bar("1e160", 1, 1, 1).build().notes
+    assert ["beyond 1e100 m" in note.text for note in notes] == [True]
+
+
 def test_a_side_longer_than_the_others_cannot_close() -> None:
     with pytest.raises(ReadError, match=r"one side is 2 m long, all others together 1\.1 m"):
         four_bar("0.2", "0.5", "0.4", 2).build()

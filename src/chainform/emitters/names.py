@@ -13,7 +13,15 @@ RATES = {"qd": r"\dot{q}", "qdd": r"\ddot{q}"}
 
 
 def latex_name(name: str) -> str:
-    r"""Return a name as LaTeX: H_1_2 is H_{1,2}, qd3 \dot{q}_{3}, w_3_z w_{3,z}."""
+    r"""Return a name as LaTeX: H_1_2 is H_{1,2}, qd3 \dot{q}_{3}, w_3_z w_{3,z}.
+
+    An underscore at the end, which tells a variable from another of the same name, is a prime.
+    """
+    bare = name.rstrip("_")
+    if bare and bare != name:
+        written = latex_name(bare)
+        base = f"{{{written}}}" if "^" in written else written
+        return base + "'" * (len(name) - len(bare))
     match = re.fullmatch(r"([A-Za-z]+)(\d+)", name)
     if match:
         return f"{_letter(match[1])}_{{{match[2]}}}"

@@ -88,13 +88,13 @@ class Articulated:
         keep, z = tau.builder.keep, column.axis
         if column.turning:
             moment, force = matrix_column(self.J, z), self.K[z]
-            resistance, drive = self.J[z][z], tau - column.sign * self.moment[z]
+            resistance, drive = self.J[z][z], tau - column.ratio * self.moment[z]
         else:
             moment, force = matrix_column(self.K, z), matrix_column(self.M, z)
-            resistance, drive = self.M[z][z], tau - column.sign * self.force[z]
+            resistance, drive = self.M[z][z], tau - column.ratio * self.force[z]
         inverse = tau.builder.call("reciprocal", resistance)
         drive = keep(drive)
-        gain = keep(column.sign * drive * inverse)
+        gain = keep(column.ratio * drive * inverse)
         n = [keep(inverse * part) for part in moment]
         f = [keep(inverse * part) for part in force]
         reduced = Articulated(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from chainform.formulations.articulated import Articulated, Response
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.outputs import declare
+from chainform.formulations.refusals import refuse_coupled
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
 from chainform.graph import Builder, Scalar
@@ -25,6 +26,7 @@ def articulated_body(
 ) -> None:
     """Build forward dynamics."""
     del closure, outputs
+    refuse_coupled(mechanism, "the articulated body", 'formulation="composite_body"')
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
     qdd = _ArticulatedBody(skeleton).accelerations()
@@ -57,14 +59,14 @@ class _ArticulatedBody:
             body = body.kept()
             self.responses[k] = []
             for column in reversed(limb.columns):
-                tau = self.skeleton.kinematics.q(column.coordinate, "tau")
+                tau = self.skeleton.kinematics.q(column.rate, "tau")
                 body, response = body.released(column, tau)
                 self.responses[k].append(response)
             if limb.parent == GROUND:
                 continue
             for turn in reversed(self.sweep.path[k]):
                 body = body.turned_back(turn)
-            body = body.moved(self.sweep.reach(limb))
+            body = body.moved(self.skeleton.reach(limb))
             bodies[limb.parent] = bodies[limb.parent].plus(body) if limb.parent in bodies else body
 
     def _outward(self) -> dict[int, Scalar]:
@@ -74,12 +76,12 @@ class _ArticulatedBody:
         qdd: dict[int, Scalar] = {}
         for k, limb in enumerate(self.limbs):
             alpha, a = (none, none) if limb.parent == GROUND else motion[limb.parent]
-            a = self.sweep.kept(add(a, cross(alpha, self.sweep.reach(limb))))
+            a = self.sweep.kept(add(a, cross(alpha, self.skeleton.reach(limb))))
             for turn in self.sweep.path[k]:
                 alpha, a = turn.into(alpha), turn.into(a)
             for response in reversed(self.responses[k]):
                 alpha, a, value = self._answer(response, alpha, a)
-                qdd[response.column.coordinate] = value
+                qdd[response.column.rate] = value
             motion.append((alpha, a))
         return qdd
 
@@ -89,9 +91,9 @@ class _ArticulatedBody:
         """Return the accelerations behind a freedom, and that of the freedom itself."""
         column = response.column
         carried = dot(response.moment, alpha) + dot(response.force, a)
-        left = self.builder.keep(response.drive - column.sign * carried)
-        value = self.builder.name(f"qdd_{column.coordinate + 1}", left * response.inverse)
+        left = self.builder.keep(response.drive - column.ratio * carried)
+        value = self.builder.name(f"qdd_{column.rate + 1}", left * response.inverse)
         before = alpha if column.turning else a
-        gained = self.builder.keep(before[column.axis] + column.sign * value)
+        gained = self.builder.keep(before[column.axis] + column.ratio * value)
         moved = replaced(before, column.axis, gained)
         return (moved, a, value) if column.turning else (alpha, moved, value)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from chainform.formulations.motion import AxisTurn, ConstantTurn, Turn
+from chainform.formulations.motion import AxisTurn, Turn
 from chainform.formulations.skeleton import Limb, Skeleton
 from chainform.graph import Scalar
-from chainform.mechanism import GROUND, JointKind
-from chainform.spatial import Vector, add, unit
+from chainform.mechanism import GROUND
+from chainform.spatial import Vector
 
 
 class Axes:
@@ -37,7 +37,7 @@ class Axes:
     def angle(self, k: int) -> Scalar:
         """Return the angle of a revolute limb's own axes against those it is described in."""
         limb = self.limbs[k]
-        own = limb.sign * self.skeleton.kinematics.q(limb.coordinate)
+        own = self.skeleton.displacement(limb)
         return self.builder.keep(self.angle(limb.parent) + own) if self.continues(k) else own
 
     def _own_turn(self, k: int) -> AxisTurn | None:
@@ -49,10 +49,7 @@ class Axes:
 
     def joint_turns(self, k: int) -> list[Turn]:
         """Return the turns from B of the limb before to E of limb k."""
-        limb = self.limbs[k]
-        if limb.rotation is None:
-            return []
-        return [ConstantTurn(self.builder, limb.rotation)]
+        return self.skeleton.turns(self.limbs[k])
 
     def _reach(self, k: int) -> Vector:
         """Return the vector to joint k from the joint before, in B of the limb before.
@@ -60,22 +57,12 @@ class Axes:
         For a run it is given in E, which the two limbs share.
         """
         limb = self.limbs[k]
-        reach = limb.position
-        if limb.kind == JointKind.PRISMATIC:
-            reach = add(reach, self.slide(k, self.skeleton.kinematics.q(limb.coordinate)))
+        reach = self.skeleton.reach(limb)
         if self.continues(k):
             turn = self.own_turn(limb.parent)
             assert turn is not None
             reach = turn.back(reach)
         return self.kept(reach)
-
-    def slide(self, k: int, amount: Scalar) -> Vector:
-        """Return the axis of limb k times an amount, in B of the limb before."""
-        limb = self.limbs[k]
-        v = unit(limb.axis, limb.sign * amount, self.builder.number(0))
-        for turn in reversed(self.joint_turns(k)):
-            v = turn.back(v)
-        return v
 
     # --- moving vectors from limb to limb ----------------------------------------------
 

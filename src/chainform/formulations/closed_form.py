@@ -28,11 +28,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import product as pairs
+from math import prod
 
 from chainform.errors import DeriveError
 from chainform.formulations.closure import Closure
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.outputs import Key, declare, label, mirrored
+from chainform.formulations.outputs import Key, Sums, add_to, declare, label
+from chainform.formulations.refusals import refuse_quaternions
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 from chainform.spatial import Matrix, Vector, apply, cross, dot, scale
@@ -53,6 +55,7 @@ def closed_form(
             remedy="leave out the velocities and accelerations of the base, or model the "
             "motion by joints between the ground and the first body",
         )
+    refuse_quaternions(mechanism, "the closed form", 'formulation="auto"')
     _ClosedForm(builder, mechanism, closure).build(outputs)
 
 
@@ -146,39 +149,49 @@ class _ClosedForm:
     def _key(self, *joints: int) -> Key:
         return tuple(self._coordinate(i) for i in joints)
 
+    def _geared(self, value: Scalar, *joints: int) -> Scalar:
+        """Return a value for unit rates of the coordinates, given it for unit joint rates."""
+        ratio = prod(self.mechanism.segments[i].ratio for i in joints)
+        return value * ratio
+
     def _mass_matrix(self) -> dict[Key, Scalar]:
-        """Return H_i_k for joints i before or at k, and their mirror images."""
-        sums: dict[Key, Scalar] = {}
+        """Return H_i_k."""
+        sums = Sums()
+
+        def contribute(i: int, k: int, value: Scalar) -> None:
+            sums.add(self._key(i, k), self._geared(value, i, k), same_joint=i == k)
+
         for j in self._loaded(turning=False):
             path = self.kinematics.moving_path(j)
             for i, k in _ordered_pairs(path):
-                _add(sums, self._key(i, k), dot(self.momentum(j, i), self.velocity(j, k)))
+                contribute(i, k, dot(self.momentum(j, i), self.velocity(j, k)))
         for j in self._loaded(turning=True):
             for i, k in _ordered_pairs(self._turning_path(j)):
                 in_body = self.kinematics.axis_in_body(j, k)
-                _add(sums, self._key(i, k), dot(self.angular_momentum(j, i), in_body))
-        named = self._named("H", sums)
-        return mirrored(named)
+                contribute(i, k, dot(self.angular_momentum(j, i), in_body))
+        return self._named("H", sums)
 
     def _coriolis(self) -> dict[Key, Scalar]:
-        """Return C_i_k_l for joints l before or at k, and their mirror images."""
-        sums: dict[Key, Scalar] = {}
-        doubled: dict[Key, Scalar] = {}
+        """Return C_i_k_l."""
+        sums, doubled = Sums(), Sums()
+
+        def contribute(to: Sums, i: int, k: int, l: int, value: Scalar) -> None:
+            to.add(self._key(i, k, l), self._geared(value, i, k, l), same_joint=k == l)
+
         for j in self._loaded(turning=False):
             path = self.kinematics.moving_path(j)
             for i, (l, k) in pairs(path, _ordered_pairs(path)):
                 acceleration = self.acceleration(j, l, k)
                 if acceleration is not None:
-                    _add(sums, self._key(i, k, l), dot(self.momentum(j, i), acceleration))
+                    contribute(sums, i, k, l, dot(self.momentum(j, i), acceleration))
         for j in self._loaded(turning=True):
             path = self._turning_path(j)
             for i, (l, k) in pairs(path, _ordered_pairs(path)):
-                _add(doubled, self._key(i, k, l), self._turning_term(j, i, k, l))
-        for key, value in doubled.items():
+                contribute(doubled, i, k, l, self._turning_term(j, i, k, l))
+        for key, value in doubled.values.items():
             # A whole sum is halved, not each of its terms.
-            _add(sums, key, value / 2)
-        named = self._named("C", sums)
-        return mirrored(named)
+            add_to(sums.values, key, value / 2)
+        return self._named("C", sums)
 
     def _turning_term(self, j: int, i: int, k: int, l: int) -> Scalar:
         n, u = self.angular_momentum, self.turn
@@ -190,34 +203,34 @@ class _ClosedForm:
         sums: dict[Key, Scalar] = {}
         for j in self._loaded(turning=False):
             for i in self.kinematics.moving_path(j):
-                _add(sums, self._key(i), -dot(self.momentum(j, i), field))
-        return self._named("hG", sums)
+                value = -dot(self.momentum(j, i), field)
+                add_to(sums, self._key(i), self._geared(value, i))
+        return {key: self.builder.name(label("hG", key), sums[key]) for key in sorted(sums)}
 
     def _inverse_dynamics(self) -> None:
         """Make tau = H qdd + qd^T C qd + hG + closure, row by row."""
         q = self.kinematics.q
         rows: dict[Key, Scalar] = {}
         for (i, k), value in sorted(self.mass_matrix().items()):
-            _add(rows, (i,), value * q(k, "qdd"))
+            add_to(rows, (i,), value * q(k, "qdd"))
         for (i, k, l), value in sorted(self.coriolis().items()):
-            _add(rows, (i,), value * q(k, "qd") * q(l, "qd"))
+            add_to(rows, (i,), value * q(k, "qd") * q(l, "qd"))
         for key, value in self.gravity().items():
-            _add(rows, key, value)
+            add_to(rows, key, value)
         for i, value in self.closure.forces().items():
-            _add(rows, (i,), value)
+            add_to(rows, (i,), value)
         self._output("inverse_dynamics", "tau", 1, rows)
 
     # --- names and outputs --------------------------------------------------------------
 
-    def _named(self, letter: str, sums: dict[Key, Scalar]) -> dict[Key, Scalar]:
-        return {key: self.builder.name(label(letter, key), sums[key]) for key in sorted(sums)}
+    def _named(self, letter: str, sums: Sums) -> dict[Key, Scalar]:
+        """Name the entries that are there, and return them with their mirror images."""
+        for key in sorted(sums.values):
+            sums.values[key] = self.builder.name(label(letter, key), sums.values[key])
+        return sums.mirrored()
 
     def _output(self, name: str, letter: str, rank: int, values: dict[Key, Scalar]) -> None:
         declare(self.builder, name, letter, (self.mechanism.nv,) * rank, values)
-
-
-def _add(sums: dict[Key, Scalar], key: Key, value: Scalar) -> None:
-    sums[key] = sums[key] + value if key in sums else value
 
 
 def _ordered_pairs(path: Sequence[int]) -> list[tuple[int, int]]:

@@ -149,7 +149,7 @@ class Closure:
             for place, component in enumerate(components):
                 key = (row + place, self._coordinate(i))
                 before = self.columns.get(key, self.builder.number(0))
-                self.columns[key] = before + sign * component
+                self.columns[key] = before + sign * self.kinematics.segment(i).ratio * component
 
     def _column(self, name: str, end: Attachment, i: int) -> tuple[Vector, Vector]:
         axis = self.kinematics.axis(i)

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from chainform.formulations.axes import Axes
 from chainform.formulations.composites import composites
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.motion import ConstantTurn
-from chainform.formulations.outputs import Key, declare, mirrored
+from chainform.formulations.motion import MatrixTurn
+from chainform.formulations.outputs import Key, Sums, add_to, declare
 from chainform.formulations.price import cheapest
+from chainform.formulations.refusals import refuse_quaternions
 from chainform.formulations.skeleton import Column, Skeleton
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Mechanism
@@ -49,7 +50,7 @@ class _CompositeBody:
         self.none: Vector = (self.zero, self.zero, self.zero)
 
     def _unit(self, column: Column) -> Vector:
-        return unit(column.axis, self.builder.number(column.sign), self.zero)
+        return unit(column.axis, self.builder.number(column.ratio), self.zero)
 
     # --- earlier joints, seen from each limb ---------------------------------------------
 
@@ -75,23 +76,18 @@ class _CompositeBody:
 
     # --- H by passing momenta inward ------------------------------------------------------
 
-    def mass_matrix(self) -> dict[Key, Scalar]:
-        """Return H_ik for coordinates i, k on one path, each pair once."""
-        entries: dict[Key, Scalar] = {}
+    def mass_matrix(self) -> Sums:
+        """Return H."""
+        sums = Sums()
         for k, limb in enumerate(self.limbs):
             for place, column in enumerate(limb.columns):
                 force, moment = self.bodies[k].momentum(column)
-                self._collect(entries, column, limb.columns[: place + 1], force, moment)
-                self._pass_inward(entries, k, column, force, moment)
-        return entries
+                self._collect(sums, column, limb.columns[: place + 1], force, moment)
+                self._pass_inward(sums, k, column, force, moment)
+        return sums
 
     def _pass_inward(
-        self,
-        entries: dict[Key, Scalar],
-        k: int,
-        column: Column,
-        force: Vector,
-        moment: Vector,
+        self, sums: Sums, k: int, column: Column, force: Vector, moment: Vector
     ) -> None:
         axes = self.axes
         while self.limbs[k].parent != GROUND:
@@ -99,19 +95,19 @@ class _CompositeBody:
             moment = axes.kept(add(moment, cross(axes.reach(k), force)))
             force, moment = axes.inward(k, force), axes.inward(k, moment)
             k = self.limbs[k].parent
-            self._collect(entries, column, self.limbs[k].columns, force, moment)
+            self._collect(sums, column, self.limbs[k].columns, force, moment)
 
     def _collect(
         self,
-        entries: dict[Key, Scalar],
+        sums: Sums,
         column: Column,
-        others_: Sequence[Column],
+        earlier: Sequence[Column],
         force: Vector,
         moment: Vector,
     ) -> None:
-        for other in others_:
-            part = (moment if other.turning else force)[other.axis]
-            entries[other.coordinate, column.coordinate] = other.sign * part
+        for other in earlier:
+            part = (moment if other.turning else force)[other.axis] * other.ratio
+            sums.add((other.rate, column.rate), part, same_joint=other is column)
 
     # --- H, C and hG from twists ----------------------------------------------------------
 
@@ -121,44 +117,46 @@ class _CompositeBody:
         fields: list[Vector] = []
         mechanism = self.skeleton.mechanism
         world = self.skeleton.kinematics.vector(mechanism.gravity)
-        ground = ConstantTurn(self.builder, mechanism.base.rotation).into(world)
+        ground = MatrixTurn(self.builder, mechanism.base.rotation).into(world)
         for k, limb in enumerate(self.limbs):
             before = ground if limb.parent == GROUND else self.axes.outward(k, fields[limb.parent])
             fields.append(self.axes.through(k, before))
             for column in limb.columns:
                 force, _ = self.bodies[k].momentum(column)
-                entries[column.coordinate,] = -dot(force, fields[k])
+                add_to(entries, (column.rate,), -dot(force, fields[k]))
         return entries
 
-    def mass_matrix_from_twists(self, twists: list[list[Twist]]) -> dict[Key, Scalar]:
-        """Return H_ik as above, by scalar products with the twists."""
-        entries: dict[Key, Scalar] = {}
+    def mass_matrix_from_twists(self, twists: list[list[Twist]]) -> Sums:
+        """Return H, by scalar products with the twists."""
+        sums = Sums()
         for k, limb in enumerate(self.limbs):
             for place, column in enumerate(limb.columns):
                 force, moment = self.bodies[k].momentum(column)
-                self._collect(entries, column, limb.columns[: place + 1], force, moment)
+                self._collect(sums, column, limb.columns[: place + 1], force, moment)
                 for twist in twists[k]:
                     value = dot(twist.w, moment) + dot(twist.t, force)
-                    entries[twist.column.coordinate, column.coordinate] = value
-        return entries
+                    sums.add((twist.column.rate, column.rate), value, same_joint=False)
+        return sums
 
-    def coriolis(self, twists: list[list[Twist]]) -> dict[Key, Scalar]:
-        """Return C^i_kl, each pair k, l once: the one further out stands first."""
-        entries: dict[Key, Scalar] = {}
-        for k, limb in enumerate(self.limbs):
+    def coriolis(self, twists: list[list[Twist]]) -> Sums:
+        """Return C, for joints of one freedom each."""
+        sums = Sums()
+        for k in range(len(self.limbs)):
             (own,) = self._own(k)
             path = [*twists[k], own]
             for place, outer in enumerate(path):
                 if not outer.column.turning:
                     continue
-                force, moment = self._rate_of_momentum(k, limb.columns[0], outer.w)
+                force, moment = self._rate_of_momentum(k, own.column, outer.w)
+                k_l = (own.column.rate, outer.column.rate)
                 for rank, twist in enumerate(path[:-1]):
                     value = self.builder.keep(dot(twist.w, moment) + dot(twist.t, force))
-                    i, l = twist.column.coordinate, outer.column.coordinate
-                    entries[i, limb.coordinate, l] = value
+                    i = twist.column.rate
+                    sums.add((i, *k_l), value, same_joint=outer is own)
                     if place <= rank:
-                        entries[limb.coordinate, i, l] = -value
-        return entries
+                        turned = (k_l[0], i, k_l[1])
+                        sums.add(turned, -value, same_joint=place == rank)
+        return sums
 
     def _rate_of_momentum(self, k: int, column: Column, e_l: Vector) -> tuple[Vector, Vector]:
         """Return force and moment at joint k for unit rates of its own freedom and of e_l."""
@@ -184,14 +182,16 @@ def _build(
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
+    if "coriolis" in outputs:
+        refuse_quaternions(mechanism, "the three-index coriolis", "the output coriolis_matrix")
     work = _CompositeBody(skeleton, shared)
     n = mechanism.nv
     twists = work.twists() if "coriolis" in outputs else []
     for output in outputs:
         if output == "mass_matrix":
             half = work.mass_matrix_from_twists(twists) if twists else work.mass_matrix()
-            declare(builder, output, "H", (n, n), mirrored(half))
+            declare(builder, output, "H", (n, n), half.mirrored())
         elif output == "coriolis":
-            declare(builder, output, "C", (n, n, n), mirrored(work.coriolis(twists)))
+            declare(builder, output, "C", (n, n, n), work.coriolis(twists).mirrored())
         else:
             declare(builder, output, "hG", (n,), work.gravity())

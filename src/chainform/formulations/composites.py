@@ -11,6 +11,7 @@ f the linear momentum, n the moment of momentum about the joint.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from chainform.formulations.axes import Axes
 from chainform.formulations.motion import AxisTurn, Turn, others
@@ -42,7 +43,7 @@ class Composite:
         else:
             force[z] = self.mass
             moment[x], moment[y] = h[y], -h[x]
-        return _signed(freedom.sign, force), _signed(freedom.sign, moment)
+        return _times(freedom.ratio, force), _times(freedom.ratio, moment)
 
 
 def composites(axes: Axes) -> list[Composite]:
@@ -141,5 +142,5 @@ def kept(builder: Builder, body: Composite) -> Composite:
     )
 
 
-def _signed(sign: int, v: list[Scalar]) -> Vector:
-    return (sign * v[0], sign * v[1], sign * v[2])
+def _times(ratio: Fraction, v: list[Scalar]) -> Vector:
+    return (ratio * v[0], ratio * v[1], ratio * v[2])

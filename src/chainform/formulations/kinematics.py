@@ -30,6 +30,7 @@ from chainform.spatial import (
     add,
     apply,
     apply_transposed,
+    matrix,
     product,
     rodrigues,
     scale,
@@ -37,6 +38,16 @@ from chainform.spatial import (
 )
 
 AXES = "xyz"
+
+
+def _quaternion_entry(one: Scalar, v: Vector, w: Scalar, i: int, k: int) -> Scalar:
+    """Return an entry of 1 + 2 w [v x] + 2 [v x][v x]."""
+    if i == k:
+        a, b = v[(i + 1) % 3], v[(i + 2) % 3]
+        return one - 2 * (one.builder.keep(a * a + b * b))
+    l = 3 - i - k
+    turned = w * v[l] if (k - i) % 3 == 2 else -(w * v[l])
+    return 2 * one.builder.keep(v[i] * v[k] + turned)
 
 
 class BuilderArithmetic:
@@ -80,6 +91,22 @@ class Kinematics:
     def q(self, coordinate: int, group: str = "q") -> Scalar:
         """Return a coordinate, its rate (group "qd") or its acceleration ("qdd")."""
         return self.builder.input(f"{group}{coordinate + 1}", group, coordinate)
+
+    def displacement(self, segment: Segment) -> Scalar:
+        """Return how far a joint of one freedom is turned or slid."""
+        assert segment.coordinate is not None
+        moved = self.q(segment.coordinate) * segment.ratio
+        return self.builder.keep(moved + self.number(segment.offset))
+
+    def quaternion(self, segment: Segment) -> Matrix:
+        """Return the rotation of a joint with a quaternion x y z w of unit length."""
+        assert segment.coordinate is not None
+        first = segment.coordinate + segment.joint.kind.coordinates - 4
+        x, y, z, w = (self.q(first + k) for k in range(4))
+        keep = self.builder.keep
+        return matrix(
+            lambda i, k: keep(_quaternion_entry(self.builder.number(1), (x, y, z), w, i, k))
+        )
 
     def number(self, value: Fraction | Expression) -> Scalar:
         """Return a number of the mechanism, or an expression of its parameters."""
@@ -136,11 +163,8 @@ class Kinematics:
         segment = self.segment(j)
         turned: Matrix = segment.rotation
         if segment.joint.kind == JointKind.REVOLUTE:
-            assert segment.coordinate is not None
-            q = self.q(segment.coordinate)
-            number = segment.coordinate + 1
-            cos = self.builder.call("cos", q, f"cos_q{number}")
-            sin = self.builder.call("sin", q, f"sin_q{number}")
+            angle = self.displacement(segment)
+            cos, sin = self.builder.call("cos", angle), self.builder.call("sin", angle)
             turned = product(turned, rodrigues(segment.joint.axis, cos, sin))
         return self.named_matrix(f"A_{j + 1}", turned)
 
@@ -189,8 +213,7 @@ class Kinematics:
         local = self.named_vector(f"l_{j + 1}_{j + 1}", com)
         offset = apply(self.rotation(j), local)
         if segment.joint.kind == JointKind.PRISMATIC:
-            assert segment.coordinate is not None
-            offset = add(offset, scale(self.q(segment.coordinate), self.axis(j)))
+            offset = add(offset, scale(self.displacement(segment), self.axis(j)))
         return offset
 
     def offset_of_point(self, name: str, j: int, point: Vector, i: int) -> Vector:

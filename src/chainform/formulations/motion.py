@@ -57,8 +57,8 @@ class AxisTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantTurn:
-    """The inner frame is turned by a constant rotation."""
+class MatrixTurn:
+    """The inner frame is turned by a rotation matrix, constant or not."""
 
     builder: Builder
     rotation: Matrix
@@ -96,6 +96,18 @@ class Motion:
         """Return the motion of a frame that does not turn."""
         zero = builder.number(0)
         return Motion((zero, zero, zero), 2, (zero, zero, zero), zero)
+
+    @staticmethod
+    def of(w: Vector, alpha: Vector) -> Motion:
+        """Return the motion with given angular velocity and acceleration."""
+        builder: Builder = alpha[2].builder
+        keep = builder.keep
+        along = (
+            keep(w[0] * w[2] + alpha[1]),
+            keep(w[1] * w[2] - alpha[0]),
+            keep(-(w[0] * w[0] + w[1] * w[1])),
+        )
+        return Motion(w, 2, along, alpha[2])
 
     def product(self, i: int, k: int) -> Scalar:
         """Return w_i w_k."""
@@ -142,8 +154,8 @@ class Motion:
         z = turn.axis
         return Motion(turn.into(self.w), z, turn.into(self.along(z)), self.alpha(z))
 
-    def turned_by_constant(self, turn: ConstantTurn, axis: int) -> Motion:
-        """Return the motion in constantly turned axes, with the column of `axis` at hand."""
+    def turned_by_matrix(self, turn: MatrixTurn, axis: int) -> Motion:
+        """Return the motion in axes turned by a matrix, with the column of `axis` at hand."""
         direction = column(turn.rotation, axis)
         along = turn.into(self.apply(direction))
         alpha = dot(direction, (self.alpha(0), self.alpha(1), self.alpha(2)))

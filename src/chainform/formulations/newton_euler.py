@@ -3,9 +3,11 @@
 Outward, U is turned without ever forming the angular acceleration alpha as a vector: when a
 frame turns about its axis z, the column U_xz, U_yz turns like a vector, U_zz stays, and the
 row follows from U_zx = 2 w_z w_x - U_xz. Of alpha only the component along the joint axis
-is needed, U_yx - w_x w_y. Where consecutive axes are parallel a limb may be described in the axes of
-the limb at the root of the run instead of its own, turned by the sum of the angles; which
-limbs are is chosen by counting the operations of both.
+is needed, U_yx - w_x w_y.
+
+Where consecutive axes are parallel a limb may be described in the axes at the root of the run
+instead of its own, turned by the sum of the angles; which limbs are is chosen by counting the
+operations.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from chainform.formulations.kinematics import AXES, Kinematics
+from chainform.formulations.motion import MatrixTurn, Turn
 from chainform.graph import Scalar
 from chainform.mechanism import GROUND, IDENTITY, JointKind, Mechanism, Segment
 from chainform.spatial import (
@@ -38,12 +39,15 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One freedom of a joint: a turn about, or a slide along, `sign` times a limb axis."""
+    """One freedom of a joint: a turn about, or a slide along, a limb axis.
 
-    coordinate: int
+    The joint moves by `ratio` times the rate of the coordinate; its sign is the sense.
+    """
+
+    rate: int
     turning: bool
     axis: int
-    sign: int
+    ratio: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +77,8 @@ class Limb:
 
     @property
     def axis(self) -> int:
-        """The axis of a joint of one freedom, and the first one of any other."""
-        return self.columns[0].axis
-
-    @property
-    def sign(self) -> int:
-        """The sense of a joint of one freedom."""
-        return self.columns[0].sign
-
-    @property
-    def coordinate(self) -> int:
-        """The coordinate of a joint of one freedom, and the first one of any other."""
-        return self.columns[0].coordinate
+        """The axis of a joint of one freedom; z for any other."""
+        return self.columns[0].axis if len(self.columns) == 1 else 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +127,14 @@ class Skeleton:
             self.places[j] = Place(before.limb, turn, position)
             return
         frame, rotation = _frame(turn, segment)
-        direction = apply(transpose(frame), segment.joint.axis)
-        axis = max(range(3), key=lambda i: abs(direction[i]))
-        turning = segment.joint.kind == JointKind.REVOLUTE
-        label = f"d_{j + 1}"
         self.limbs.append(
             Limb(
                 segment=j,
                 parent=before.limb,
                 kind=segment.joint.kind,
-                columns=(Column(segment.coordinate, turning, axis, int(direction[axis])),),
+                columns=_columns(segment, frame),
                 rotation=rotation,
-                position=self._named_vector(label, position),
+                position=self._named_vector(f"d_{j + 1}", position),
                 frame=frame,
                 mass=self.builder.number(0),
                 moment=self._zeros(),
@@ -156,6 +146,43 @@ class Skeleton:
     def _named_vector(self, label: str, v: Vector) -> Vector:
         name = self.builder.name
         return (name(f"{label}_x", v[0]), name(f"{label}_y", v[1]), name(f"{label}_z", v[2]))
+
+    # --- joints -------------------------------------------------------------------------
+
+    def displacement(self, limb: Limb) -> Scalar:
+        """Return how far a joint of one freedom has moved about or along its limb axis."""
+        segment = self.mechanism.segments[limb.segment]
+        sense = 1 if limb.columns[0].ratio * segment.ratio > 0 else -1
+        return sense * self.kinematics.displacement(segment)
+
+    def turns(self, limb: Limb) -> list[Turn]:
+        """Return the turns from the axes of the limb before to the axes before a turning joint.
+
+        For a joint with a quaternion they include its own turn.
+        """
+        turns: list[Turn] = []
+        if limb.rotation is not None:
+            turns.append(MatrixTurn(self.builder, limb.rotation))
+        if limb.kind in (JointKind.SPHERICAL, JointKind.FREE):
+            segment = self.mechanism.segments[limb.segment]
+            turns.append(MatrixTurn(self.builder, self.kinematics.quaternion(segment)))
+        return turns
+
+    def reach(self, limb: Limb) -> Vector:
+        """Return the vector to the limb's origin, in the axes of the limb before."""
+        zero = self.builder.number(0)
+        if limb.kind == JointKind.PRISMATIC:
+            slide = unit(limb.axis, self.displacement(limb), zero)
+        elif limb.kind == JointKind.FREE:
+            first = self.mechanism.segments[limb.segment].coordinate or 0
+            q = self.kinematics.q
+            slide = (q(first), q(first + 1), q(first + 2))
+        else:
+            return limb.position
+        if limb.rotation is not None:
+            slide = MatrixTurn(self.builder, limb.rotation).back(slide)
+        keep, reach = self.builder.keep, add(limb.position, slide)
+        return (keep(reach[0]), keep(reach[1]), keep(reach[2]))
 
     # --- inertia ------------------------------------------------------------------------
 
@@ -192,6 +219,8 @@ class Skeleton:
                 self._move_axial(k, limb)
             elif limb.kind == JointKind.PRISMATIC:
                 self._move_second(k, limb)
+            elif limb.kind == JointKind.SPHERICAL:
+                self._move_mass(k, limb)
             self.limbs[k] = self._named(self.limbs[k])
 
     def _move_axial(self, k: int, limb: Limb) -> None:
@@ -230,6 +259,15 @@ class Skeleton:
             none = self.builder.number(0)
             self._increase(limb.parent, none, zeros, turned)
 
+    def _move_mass(self, k: int, limb: Limb) -> None:
+        """Move the mass: put at the centre of a spherical joint, it does not feel its turning."""
+        mass, p = limb.mass, limb.position
+        self.limbs[k] = replace(limb, mass=self.builder.number(0))
+        if limb.parent != GROUND:
+            moment: Vector = (mass * p[0], mass * p[1], mass * p[2])
+            second = matrix(lambda i, l: mass * (p[i] * p[l]))
+            self._increase(limb.parent, mass, moment, second)
+
     def _named(self, limb: Limb) -> Limb:
         """Give the inertia of a limb names: M_2, h_2_x, S_2_xy."""
         j, name = limb.segment + 1, self.builder.name
@@ -241,6 +279,20 @@ class Skeleton:
         )
 
 
+def _columns(segment: Segment, frame: Matrix) -> tuple[Column, ...]:
+    """Return the freedoms of a joint in limb axes."""
+    assert segment.rate is not None
+    if segment.joint.kind in (JointKind.SPHERICAL, JointKind.FREE):
+        kinds = [False] * (segment.joint.kind.rates - 3) + [True] * 3
+        return tuple(
+            Column(segment.rate + k, turning, k % 3, Fraction(1)) for k, turning in enumerate(kinds)
+        )
+    direction = apply(transpose(frame), segment.joint.axis)
+    axis = max(range(3), key=lambda i: abs(direction[i]))
+    turning = segment.joint.kind == JointKind.REVOLUTE
+    return (Column(segment.rate, turning, axis, direction[axis] * segment.ratio),)
+
+
 def _frame(turn: Matrix, segment: Segment) -> tuple[Matrix, Matrix | None]:
     """Return the limb frame in segment axes, and its turn against the limb before (None: none).
 
@@ -248,6 +300,9 @@ def _frame(turn: Matrix, segment: Segment) -> tuple[Matrix, Matrix | None]:
     axis is a coordinate axis there, the frames are laid parallel; else the limb keeps the
     axes of the segment, or turns them so that its own z axis is the joint axis.
     """
+    if segment.joint.kind in (JointKind.SPHERICAL, JointKind.FREE):
+        # Rates are given in the axes of the body, so these are the axes of the limb.
+        return IDENTITY, None if turn == IDENTITY else turn
     if _is_coordinate_axis(apply(turn, segment.joint.axis)):
         return transpose(turn), None
     if _is_coordinate_axis(segment.joint.axis):

@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainform.formulations.axes import is_parallel
-from chainform.formulations.motion import AxisTurn, ConstantTurn, Motion, Turn, is_zero, others
-from chainform.formulations.skeleton import Limb, Skeleton
+from chainform.formulations.motion import AxisTurn, MatrixTurn, Motion, Turn, is_zero, others
+from chainform.formulations.skeleton import Column, Limb, Skeleton
 from chainform.graph import Scalar
-from chainform.mechanism import GROUND
+from chainform.mechanism import GROUND, JointKind
 from chainform.spatial import Vector, add, cross, scale, unit
 
 
@@ -44,10 +44,14 @@ class Sweep:
         """The angle a limb is still turned by against the axes it is described in."""
         self.path: list[list[Turn]] = []
 
-    def _rate(self, limb: Limb, group: str) -> Scalar:
+    def _rate(self, column: Column, group: str) -> Scalar:
         if group not in self.rates:
             return self.builder.number(0)
-        return limb.sign * self.kinematics.q(limb.coordinate, group)
+        return self.kinematics.q(column.rate, group) * column.ratio
+
+    def _triple(self, columns: Sequence[Column], group: str) -> Vector:
+        x, y, z = (self._rate(column, group) for column in columns)
+        return (x, y, z)
 
     def _named(self, label: str, limb: Limb, v: Vector) -> Vector:
         names = (f"{label}_{limb.segment + 1}_{axis}" for axis in "xyz")
@@ -64,16 +68,19 @@ class Sweep:
     def _outward(self, k: int, limb: Limb) -> None:
         motion, origin, turns, angle = self._joint_frame(limb)
         if limb.is_revolute:
-            rate, acceleration = self._rate(limb, "qd"), self._rate(limb, "qdd")
+            (column,) = limb.columns
+            rate, acceleration = self._rate(column, "qd"), self._rate(column, "qdd")
             motion = motion.with_rate(limb.axis, rate, acceleration)
-            total = limb.sign * self.kinematics.q(limb.coordinate)
-            angle = total if angle is None else self.builder.keep(angle + total)
+            own = self.skeleton.displacement(limb)
+            angle = own if angle is None else self.builder.keep(angle + own)
             if k not in self.shared:
                 turn = self._turn(limb.axis, angle)
                 motion, origin, angle = motion.turned(turn), turn.into(origin), None
                 turns.append(turn)
-        else:
+        elif limb.kind == JointKind.PRISMATIC:
             origin = self._slide(limb, motion, origin)
+        else:
+            motion, origin = self._with_quaternion(limb, motion, origin)
         self.motion.append(motion)
         self.acceleration.append(self._named("a", limb, origin))
         self.angle.append(angle)
@@ -91,39 +98,41 @@ class Sweep:
         else:
             parent = self.limbs[limb.parent]
             motion, angle = self.motion[limb.parent], self.angle[limb.parent]
-            reach = self.in_axes(limb.parent, self.reach(limb))
-            origin = add(self.acceleration[limb.parent], motion.apply(reach))
-            origin = self.kept(origin)
+            reach = self.in_axes(limb.parent, self.skeleton.reach(limb))
+            origin = self.kept(add(self.acceleration[limb.parent], motion.apply(reach)))
             if angle is not None and not is_parallel(parent, limb):
                 turn = self._turn(parent.axis, angle)
                 motion, origin, angle = motion.turned(turn), turn.into(origin), None
                 turns.append(turn)
-        if limb.rotation is not None:
-            constant = ConstantTurn(self.builder, limb.rotation)
-            motion = motion.turned_by_constant(constant, limb.axis)
-            origin = constant.into(origin)
-            turns.append(constant)
+        for turn in self.skeleton.turns(limb):
+            assert isinstance(turn, MatrixTurn)
+            motion, origin = motion.turned_by_matrix(turn, limb.axis), turn.into(origin)
+            turns.append(turn)
         return motion, origin, turns, angle
+
+    def _with_quaternion(self, limb: Limb, motion: Motion, origin: Vector) -> tuple[Motion, Vector]:
+        """Add the relative motion of a spherical or free joint, given in the limb's axes."""
+        before = motion.w
+        w, alpha = self._triple(limb.columns[-3:], "qd"), self._triple(limb.columns[-3:], "qdd")
+        carried: Vector = (motion.alpha(0), motion.alpha(1), motion.alpha(2))
+        alpha = self.kept(add(add(carried, alpha), cross(before, w)))
+        total = self.kept(add(before, w))
+        if limb.kind == JointKind.FREE:
+            v = self._triple(limb.columns[:3], "qd")
+            twice = add(total, before)
+            origin = add(origin, add(self._triple(limb.columns[:3], "qdd"), cross(twice, v)))
+        return Motion.of(total, alpha), self.kept(origin)
 
     def _lift(self) -> Vector:
         """Return the acceleration of the ground that has the effect of gravity, ground axes."""
         mechanism = self.skeleton.mechanism
         g = self.kinematics.vector(mechanism.gravity)
-        return scale(-1, ConstantTurn(self.builder, mechanism.base.rotation).into(g))
-
-    def reach(self, limb: Limb) -> Vector:
-        """Return the vector to a joint, extended by a slide, in the axes of the limb before."""
-        if limb.is_revolute:
-            return limb.position
-        amount = limb.sign * self.kinematics.q(limb.coordinate)
-        v = unit(limb.axis, amount, self.builder.number(0))
-        if limb.rotation is not None:
-            v = ConstantTurn(self.builder, limb.rotation).back(v)
-        return self.kept(add(limb.position, v))
+        return scale(-1, MatrixTurn(self.builder, mechanism.base.rotation).into(g))
 
     def _slide(self, limb: Limb, motion: Motion, origin: Vector) -> Vector:
         """Add what a sliding joint does: qdd along its axis, and 2 w x qd."""
-        rate, acceleration = self._rate(limb, "qd"), self._rate(limb, "qdd")
+        (column,) = limb.columns
+        rate, acceleration = self._rate(column, "qd"), self._rate(column, "qdd")
         x, y = others(limb.axis)
         moved = list(origin)
         moved[limb.axis] = moved[limb.axis] + acceleration
@@ -158,13 +167,15 @@ class Sweep:
             force, moment = self.inertia_forces(k, limb)
             force, moment = add(force, forces[k]), add(moment, moments[k])
             force, moment = self._named("f", limb, force), self._named("n", limb, moment)
-            drive = moment if limb.is_revolute else force
-            torques[limb.coordinate] = limb.sign * drive[limb.axis]
+            for column in limb.columns:
+                drive = (moment if column.turning else force)[column.axis] * column.ratio
+                before = torques.get(column.rate)
+                torques[column.rate] = drive if before is None else before + drive
             if limb.parent == GROUND:
                 continue
             for turn in reversed(self.path[k]):
                 force, moment = turn.back(force), turn.back(moment)
-            reach = self.in_axes(limb.parent, self.reach(limb))
+            reach = self.in_axes(limb.parent, self.skeleton.reach(limb))
             forces[limb.parent] = add(forces[limb.parent], force)
             arm = add(moment, cross(reach, force))
             moments[limb.parent] = add(moments[limb.parent], arm)

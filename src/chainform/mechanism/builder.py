@@ -195,6 +195,7 @@ class MechanismBuilder:
             intake.text(self._name, "name"),
             segments,
             coordinates,
+            coordinates,
             parameters,
             intake.vector(self._gravity, "gravity"),
             base_from(self._base, intake),

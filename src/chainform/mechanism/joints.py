@@ -12,6 +12,13 @@
 | free        | slides along x, y, z, then turns in the order of `euler`   | tx ty tz rz ry rx  |
 
 A suffix makes the name of a coordinate: `hip_rz`. All axes are in the body frame at zero.
+
+Without `euler` the last two are not chains but single joints with a quaternion:
+
+| joint       | suffixes in q     | suffixes in qd, qdd, tau (body axes) |
+|-------------|-------------------|--------------------------------------|
+| spherical   | qx qy qz qw       | wx wy wz                             |
+| free        | x y z qx qy qz qw | vx vy vz wx wy wz                    |
 """
 
 from __future__ import annotations
@@ -24,12 +31,22 @@ from chainform.mechanism.intake import Intake
 from chainform.mechanism.rational import apply, rotation_between
 from chainform.mechanism.types import IDENTITY, Axis, JointKind
 
-DEFAULT_EULER = "zyx"
+_QUATERNION = ("qx", "qy", "qz", "qw")
+_TURN_RATES = ("wx", "wy", "wz")
+
+SUFFIXES: dict[JointKind, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    JointKind.SPHERICAL: (_QUATERNION, _TURN_RATES),
+    JointKind.FREE: (("x", "y", "z", *_QUATERNION), ("vx", "vy", "vz", *_TURN_RATES)),
+}
+"""The suffixes of the coordinates and of the rates of a joint with a quaternion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Freedom:
-    """One elementary joint of a chain: its kind, its axis and the suffix of its names."""
+    """One elementary joint of a chain: its kind, its axis and the suffix of its names.
+
+    A joint with a quaternion is a chain of one.
+    """
 
     kind: JointKind
     axis: Axis
@@ -128,8 +145,13 @@ def plane_of(normal: Axis) -> tuple[Axis, Axis]:
 
 
 def _spherical(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
+    if geometry.euler is None:
+        return (Freedom(JointKind.SPHERICAL, IDENTITY[2]),)
+    return _turns(geometry.euler, intake, where)
+
+
+def _turns(euler: object, intake: Intake, where: str) -> tuple[Freedom, ...]:
     """Return three turns about body axes; a letter that returns gets a number: rz1, rx, rz2."""
-    euler = DEFAULT_EULER if geometry.euler is None else geometry.euler
     sequence = intake.text(euler, f"{where}, euler")
     is_known = len(sequence) == 3 and set(sequence) <= set("xyz")
     if not is_known or sequence[0] == sequence[1] or sequence[1] == sequence[2]:
@@ -145,8 +167,10 @@ def _spherical(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Fre
 
 
 def _free(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
+    if geometry.euler is None:
+        return (Freedom(JointKind.FREE, IDENTITY[2]),)
     slides = tuple(_slide(IDENTITY[k], "t" + letter) for k, letter in enumerate("xyz"))
-    return slides + _spherical(geometry, intake, where)
+    return slides + _turns(geometry.euler, intake, where)
 
 
 _Maker = Callable[[JointGeometry, Intake, str], tuple[Freedom, ...]]

@@ -18,6 +18,7 @@ from chainform.mechanism.types import (
     ZERO,
     BaseMotion,
     Coordinate,
+    Frame,
     Loop,
     Note,
     Parameter,
@@ -41,17 +42,21 @@ class Mechanism:
     """A checked mechanism. Whoever receives one need not check it again.
 
     `gravity` is the acceleration of free fall in world axes (m/s^2), so (0, 0, -9.81) when z points
-    up. `coordinate_records` stand in the order of q. `notes` were collected while the mechanism was
-    built. `file` and `source` are the file it was read from and its bytes, None for a built one.
+    up. `coordinate_records` stand in the order of q, `rate_records` in that of qd; they differ if a
+    joint has a quaternion. `frames` are named frames besides those of the segments. `notes` were
+    collected while the mechanism was built. `file` and `source` are the file it was read from and
+    its bytes, None for a built one.
     """
 
     name: str
     segments: tuple[Segment, ...]
     coordinate_records: tuple[Coordinate, ...] = ()
+    rate_records: tuple[Coordinate, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     gravity: Vector3 = DEFAULT_GRAVITY
     base: BaseMotion = AT_REST
     loops: tuple[Loop, ...] = ()
+    frames: tuple[Frame, ...] = ()
     notes: tuple[Note, ...] = ()
     file: str | None = None
     source: bytes | None = field(default=None, repr=False)
@@ -72,14 +77,19 @@ class Mechanism:
         return tuple(record.name for record in self.coordinate_records)
 
     @property
+    def rates(self) -> tuple[str, ...]:
+        """The names of the rates in the order of qd, qdd and tau."""
+        return tuple(record.name for record in self.rate_records)
+
+    @property
     def nq(self) -> int:
         """The length of q."""
         return len(self.coordinate_records)
 
     @property
     def nv(self) -> int:
-        """The length of qd, qdd and tau; equal to `nq` while every coordinate is a scalar one."""
-        return len(self.coordinate_records)
+        """The length of qd, qdd and tau; less than `nq` where a joint has a quaternion."""
+        return len(self.rate_records)
 
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -89,6 +99,24 @@ class Mechanism:
             if segment.parent != GROUND:
                 rows[segment.parent].append(index)
         return tuple(tuple(row) for row in rows)
+
+    def frame(self, name: str) -> Frame:
+        """Return a named frame; the name of a segment stands for the frame of its body."""
+        for frame in self.frames:
+            if frame.name == name:
+                return frame
+        for index, segment in enumerate(self.segments):
+            if segment.name == name:
+                return Frame(name, index)
+        if name == "ground":
+            return Frame(name, GROUND)
+        known = [frame.name for frame in self.frames] + [segment.name for segment in self.segments]
+        raise ReadError(
+            f"there is no frame or segment named {name!r}",
+            file=self.file,
+            element=self.name,
+            remedy=_names_remedy(name, known),
+        )
 
     def path_to(self, segment: int) -> tuple[int, ...]:
         """Return the segments from the base to `segment`, both ends included; () for the ground."""
@@ -144,4 +172,4 @@ def _names_remedy(name: str, names: Sequence[str]) -> str:
     close = get_close_matches(name, names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
-    return "the coordinates are " + ", ".join(names) if names else "the mechanism has none"
+    return "the names are " + ", ".join(names) if names else "the mechanism has none"

@@ -164,7 +164,8 @@ def with_coordinates(
         moving.sort(key=lambda k: pieces[k].dof or 0)
     place_in_q = {k: place for place, k in enumerate(moving)}
     segments = tuple(
-        replace(piece.segment, coordinate=place_in_q.get(k)) for k, piece in enumerate(pieces)
+        replace(piece.segment, coordinate=place_in_q.get(k), rate=place_in_q.get(k))
+        for k, piece in enumerate(pieces)
     )
     coordinates = tuple(Coordinate(segments[k].joint.name, k) for k in moving)
     _check_names(segments, coordinates, intake)

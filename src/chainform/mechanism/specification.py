@@ -1,4 +1,4 @@
-"""What a user said about segments, loops and the base, before anything is checked."""
+"""What a user said about segments, loops and frames, before anything is checked."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ class SegmentSpecification:
     quaternion: object = None
     dof: object = None
     coordinates: object = None
+    rates: object = None
+    mimic: object = None
     limits: object = None
     friction: object = None
     rotor_inertia: object = None
@@ -52,6 +54,14 @@ class LoopSpecification:
     closing: object = None
     target: object = None
     basic: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSpecification:
+    """The name of a frame and its place: a table {segment, point, rotation, rpy, quaternion}."""
+
+    name: object = None
+    place: object = None
 
 
 def segment_from_table(

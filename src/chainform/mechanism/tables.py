@@ -29,6 +29,8 @@ JOINT_FIELDS = frozenset(
         "gear_ratio",
         "euler",
         "coordinates",
+        "rates",
+        "mimic",
     }
 )
 """What may be said about a joint, either in its own table or beside it in the segment."""
@@ -45,6 +47,8 @@ SYNONYMS = {
 
 LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic"})
 ATTACHMENT_FIELDS = frozenset({"segment", "point", "rotation", "rpy", "quaternion"})
+FRAME_FIELDS = ATTACHMENT_FIELDS | {"name"}
+MIMIC_FIELDS = frozenset({"joint", "ratio", "offset"})
 PARAMETER_FIELDS = frozenset({"value", "unit"})
 LIMIT_FIELDS = ("lower", "upper", "velocity", "effort")
 FRICTION_FIELDS = ("viscous", "coulomb")

@@ -7,6 +7,11 @@ by q about the axis, the frame of segment i stands at
     R_i = R_parent rotation Rot(axis, q_i),  p_i = p_parent + R_parent position      (revolute)
     R_i = R_parent rotation,  p_i = p_parent + R_parent (position + rotation axis q_i)  (prismatic)
     R_i = R_parent rotation,  p_i = p_parent + R_parent position                         (fixed)
+    R_i = R_parent rotation R(quaternion),  p_i = p_parent + R_parent position       (spherical)
+    as spherical, and p_i = p_parent + R_parent (position + rotation (x, y, z))           (free)
+
+where R(quaternion) takes the last four coordinates of the joint, in the order x y z w. The motion
+q_i of a coupled joint is `ratio` times its coordinate plus `offset`.
 """
 
 from __future__ import annotations
@@ -37,11 +42,33 @@ ZERO_MATRIX: Rotation = (ZERO_VECTOR, ZERO_VECTOR, ZERO_VECTOR)
 
 
 class JointKind(StrEnum):
-    """The elementary joints; joints of several freedoms are chains of them."""
+    """The elementary joints; other joints of several freedoms are chains of them.
+
+    A spherical joint has a quaternion (x y z w) in q and the angular velocity in body axes in qd;
+    a free joint has position and quaternion in q, and linear, then angular velocity, both in body
+    axes, in qd.
+    """
 
     REVOLUTE = "revolute"
     PRISMATIC = "prismatic"
     FIXED = "fixed"
+    SPHERICAL = "spherical"
+    FREE = "free"
+
+    @property
+    def coordinates(self) -> int:
+        """How many entries of q the joint has."""
+        return {"fixed": 0, "spherical": 4, "free": 7}.get(self.value, 1)
+
+    @property
+    def rates(self) -> int:
+        """How many entries of qd the joint has."""
+        return {"fixed": 0, "spherical": 3, "free": 6}.get(self.value, 1)
+
+    @property
+    def has_quaternion(self) -> bool:
+        """Tell whether the last four coordinates are a quaternion, so that q outnumbers qd."""
+        return self.coordinates != self.rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +101,12 @@ class Friction:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A connection of one freedom or none.
+    """A connection of one freedom, of none, or with a quaternion.
 
     `axis` is an exactly unit rational vector in the body frame (it has the same components on the
-    parent side, before the motion); for a fixed joint it is without meaning. `rotor_inertia`
-    (kg m^2 or kg) is that of the motor before the gear, `gear_ratio` motor rate over joint rate.
+    parent side, before the motion); for a fixed joint and one with a quaternion it is without
+    meaning. `rotor_inertia` (kg m^2 or kg) is that of the motor before the gear, `gear_ratio` motor
+    rate over joint rate; a joint with a quaternion has no drive, friction or limits.
     """
 
     name: str
@@ -110,7 +138,9 @@ class Segment:
 
     `parent` is the index of an earlier segment or GROUND. `position` is the joint origin in the
     parent frame and `rotation` turns components in the body frame into components in the parent
-    frame, both at zero coordinate. `coordinate` is the index into q, None for a fixed joint.
+    frame, both at zero coordinate. `coordinate` is the first index into q and `rate` the first into
+    qd, qdd and tau; both are None for a fixed joint. Several segments may share a coordinate: each
+    then moves by `ratio` times the coordinate plus `offset`.
     """
 
     name: str
@@ -120,14 +150,30 @@ class Segment:
     rotation: Rotation = IDENTITY
     body: Body = Body()
     coordinate: int | None = None
+    rate: int | None = None
+    ratio: Fraction = ONE
+    offset: Number = ZERO
 
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A generalised coordinate: its name and the index of the segment it moves."""
+    """An entry of q, or of qd: its name and the index of the segment whose joint it belongs to.
+
+    Coupled segments that share the entry are not listed here; see `Segment.coordinate`.
+    """
 
     name: str
     segment: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A named frame on a segment (or the ground): its origin and axes in the axes of the body."""
+
+    name: str
+    segment: int
+    point: Vector3 = ZERO_VECTOR
+    rotation: Rotation = IDENTITY
 
 
 @dataclass(frozen=True, slots=True)

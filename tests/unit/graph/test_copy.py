@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -40,6 +41,10 @@ from strategies import (
 )
 
 
+AUTOMATIC = re.compile(r"zero_*|one_*|minus_one_*|constant_\d+_*|x_\d+_*")
+"""Names that the builder gives by value or by row; in another graph they may go elsewhere."""
+
+
 def keep(variable: int, builder: Builder) -> None:
     """Replace nothing."""
 
@@ -67,7 +72,8 @@ def test_a_rebuilt_graph_keeps_values_names_and_blocks(graph: Graph, data: st.Da
     before = evaluate_variables(graph, values, EXACT, range(len(graph)))
     after = evaluate_variables(again, values, EXACT, range(len(again)))
     for name, variable in graph.numbers.items():
-        assert after[again.numbers[name]] == before[variable]
+        if not AUTOMATIC.fullmatch(name):
+            assert after[again.numbers[name]] == before[variable]
     for name in (*graph.outputs, *graph.quantities):
         old, new = graph.block(name), again.block(name)
         assert (new.shape, new.labels) == (old.shape, old.labels)
@@ -100,7 +106,7 @@ def test_names_keep_their_values(program: Program, point: Point) -> None:
     before = evaluate_variables(graph, values, EXACT, range(len(graph)))
     after = evaluate_variables(put_in, values, EXACT, range(len(put_in)))
     for name, variable in graph.numbers.items():
-        if name in put_in.numbers and not name.startswith(("constant_", "x_")):
+        if name in put_in.numbers and not AUTOMATIC.fullmatch(name):
             assert after[put_in.numbers[name]] == before[variable]
 
 

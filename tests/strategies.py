@@ -27,6 +27,7 @@ def examples(count: int) -> settings:
 
 numbers = st.fractions(min_value=-4, max_value=4, max_denominator=6)
 angles = numbers.map(Angle.from_tangent)
+doubles = st.integers(-64, 64).map(lambda numerator: numerator / 32)
 coefficients = st.sampled_from(
     [Fraction(k) for k in ("1", "-1", "2", "-2", "3", "-1/2", "2/3", "-22/7", "0.125", "9.81")]
 )

@@ -7,7 +7,15 @@ from difflib import get_close_matches
 from os import PathLike
 
 from chainform.errors import DeriveError
-from chainform.formulations import FORMULATIONS, Formulation
+from chainform.formulations import (
+    COMMON,
+    FORMULATIONS,
+    OF_FRAME,
+    Formulation,
+    Quantities,
+    Request,
+    parse_request,
+)
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model import Model
@@ -45,7 +53,13 @@ def derive(
     _choice("closure", closure, CLOSURES)
     settled = parametrise(source, parameters)
     builder = Builder()
-    method.build(builder, settled, wanted, closure)
+    own = [request.name for request in wanted if request.name not in COMMON]
+    if own:
+        method.build(builder, settled, own, closure)
+    quantities = Quantities(builder, settled)
+    for request in wanted:
+        if request.name in COMMON:
+            quantities.build(request)
     kept = parameters if isinstance(parameters, str) else tuple(parameters)
     return Model(source, builder.finish(), method.name, kept, reduce, closure)
 
@@ -61,17 +75,20 @@ def _formulation(name: str) -> Formulation:
     return FORMULATIONS[name]
 
 
-def _outputs(method: Formulation, outputs: Sequence[str]) -> list[str]:
+def _outputs(method: Formulation, outputs: Sequence[str]) -> list[Request]:
     if isinstance(outputs, str):
         outputs = [outputs]
-    for output in outputs:
-        if output not in method.outputs:
-            raise _refusal("output", output, method.outputs, f" of {method.name}")
-    if not outputs:
-        raise DeriveError(
-            "no outputs were asked for", remedy=f"choose from {', '.join(method.outputs)}"
-        )
-    return list(dict.fromkeys(outputs))
+    choices = (*method.outputs, *COMMON)
+    requests = [parse_request(output) for output in outputs]
+    for request in requests:
+        if request.name not in choices:
+            raise _refusal("output", request.name, choices, f" of {method.name}")
+        if request.frame is not None and request.name not in OF_FRAME:
+            raise DeriveError(f"{request.name} is not a quantity of a frame", element=request.text)
+    if not requests:
+        remedy = f"choose from {', '.join(choices)}"
+        raise DeriveError("no outputs were asked for", remedy=remedy)
+    return list({request.text: request for request in requests}.values())
 
 
 def _choice(what: str, value: str, choices: Sequence[str]) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chainform.formulations.articulated_body import articulated_body
+from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.newton_euler import newton_euler
+from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities, Request, parse_request
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
@@ -27,8 +29,27 @@ class Formulation:
 
 
 _METHODS = (
+    Formulation(
+        "auto",
+        (
+            "inverse_dynamics",
+            "forward_dynamics",
+            "mass_matrix",
+            "coriolis",
+            "coriolis_matrix",
+            "gravity",
+            "bias",
+            "closure",
+            "closure_jacobian",
+        ),
+        auto,
+    ),
     Formulation("newton_euler", ("inverse_dynamics", "bias", "gravity"), newton_euler),
-    Formulation("composite_body", ("mass_matrix", "coriolis", "gravity"), composite_body),
+    Formulation(
+        "composite_body",
+        ("mass_matrix", "coriolis", "coriolis_matrix", "gravity", "forward_dynamics"),
+        composite_body,
+    ),
     Formulation("articulated_body", ("forward_dynamics",), articulated_body),
     Formulation(
         "closed_form",
@@ -46,4 +67,12 @@ _METHODS = (
 
 FORMULATIONS = {method.name: method for method in _METHODS}
 
-__all__ = ["FORMULATIONS", "Formulation"]
+__all__ = [
+    "COMMON",
+    "FORMULATIONS",
+    "OF_FRAME",
+    "Formulation",
+    "Quantities",
+    "Request",
+    "parse_request",
+]

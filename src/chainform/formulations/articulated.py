@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chainform.formulations.composites import turned_tensor
-from chainform.formulations.motion import AxisTurn, Turn, others
+from chainform.formulations.motion import Turn
 from chainform.formulations.skeleton import Column, Limb
+from chainform.formulations.tensors import turned_matrix
 from chainform.graph import Builder, Scalar
 from chainform.spatial import Matrix, Vector, add, cross, matrix, scale, symmetric
 from chainform.spatial import column as matrix_column
@@ -131,9 +131,9 @@ class Articulated:
     def turned_back(self, turn: Turn) -> Articulated:
         """Return a body of the inner frame of a turn in the axes of the outer one."""
         return Articulated(
-            J=_turned(turn, self.J),
-            K=_turned(turn, self.K),
-            M=_turned(turn, self.M),
+            J=turned_matrix(turn, self.J),
+            K=turned_matrix(turn, self.K),
+            M=turned_matrix(turn, self.M),
             moment=turn.back(self.moment),
             force=turn.back(self.force),
         )
@@ -155,26 +155,3 @@ class Articulated:
             moment=add(self.moment, cross(d, self.force)),
             force=self.force,
         ).kept()
-
-
-def _turned(turn: Turn, m: Matrix) -> Matrix:
-    """Return R M R^T; for a turn about z with four products in the block across the axis."""
-    if not isinstance(turn, AxisTurn):
-        return turned_tensor(turn, m)
-    keep, z = turn.cos.builder.keep, turn.axis
-    x, y = others(z)
-    down, across = turn.back(matrix_column(m, z)), turn.back(m[z])
-    u = keep(turn.cos * keep(m[x][x] - m[y][y]) - turn.sin * keep(m[x][y] + m[y][x]))
-    swing, lean = keep(turn.cos * u), keep(turn.sin * u)
-    entries = {
-        (x, x): m[y][y] + swing,
-        (y, y): m[x][x] - swing,
-        (x, y): m[x][y] + lean,
-        (y, x): m[y][x] + lean,
-        (z, z): m[z][z],
-        (x, z): down[x],
-        (y, z): down[y],
-        (z, x): across[x],
-        (z, y): across[y],
-    }
-    return matrix(lambda i, k: keep(entries[i, k]))

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from chainform.formulations.axes import Axes
-from chainform.formulations.motion import AxisTurn, Turn, others
+from chainform.formulations.motion import Turn, others
 from chainform.formulations.skeleton import Column
+from chainform.formulations.tensors import turned_symmetric
 from chainform.graph import Builder, Scalar
-from chainform.spatial import Matrix, Vector, add, column, symmetric, transpose
+from chainform.spatial import Matrix, Vector, add, symmetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,41 +95,7 @@ def joined(body: Composite, other: Composite, d: Vector) -> Composite:
 
 def turned_back(turn: Turn, body: Composite) -> Composite:
     """Return a body of the inner frame of a turn in the axes of the outer one."""
-    second = (
-        _turned_about_axis(turn, body.second)
-        if isinstance(turn, AxisTurn)
-        else turned_tensor(turn, body.second)
-    )
-    return Composite(body.mass, turn.back(body.moment), second)
-
-
-def _turned_about_axis(turn: AxisTurn, s: Matrix) -> Matrix:
-    """Return R S R^T for a turn about z: with D = S_xx - S_yy and u = cos D - 2 sin S_xy,
-
-    S_xx' = S_yy + cos u,  S_yy' = S_xx - cos u,  S_xy' = S_xy + sin u.
-    """
-    keep = turn.cos.builder.keep
-    z = turn.axis
-    x, y = others(z)
-    mixed = turn.back(column(s, z))
-    difference = keep(s[x][x] - s[y][y])
-    u = keep(turn.cos * difference - 2 * (turn.sin * s[x][y]))
-    swing = keep(turn.cos * u)
-    entries = {
-        (x, x): s[y][y] + swing,
-        (y, y): s[x][x] - swing,
-        (z, z): s[z][z],
-        (x, y): s[x][y] + turn.sin * u,
-        (x, z): mixed[x],
-        (y, z): mixed[y],
-    }
-    return symmetric(lambda i, k: entries[i, k] if (i, k) in entries else entries[k, i])
-
-
-def turned_tensor(turn: Turn, s: Matrix) -> Matrix:
-    """Return R S R^T."""
-    half = transpose((turn.back(column(s, 0)), turn.back(column(s, 1)), turn.back(column(s, 2))))
-    return (turn.back(half[0]), turn.back(half[1]), turn.back(half[2]))
+    return Composite(body.mass, turn.back(body.moment), turned_symmetric(turn, body.second))
 
 
 def kept(builder: Builder, body: Composite) -> Composite:

@@ -8,6 +8,8 @@ from typing import Self
 
 from chainform.mechanism.checks import check_mechanism
 from chainform.mechanism.closure import check_loops
+from chainform.mechanism.coordinates import with_coordinates
+from chainform.mechanism.coupling import with_couplings
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.loops import LoopMaker, base_from
 from chainform.mechanism.mechanism import Mechanism
@@ -17,12 +19,12 @@ from chainform.mechanism.numbering import (
     parents_first,
     parents_of,
     register_of,
-    with_coordinates,
 )
 from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.parameters import ParameterSpecification, parameters_from
 from chainform.mechanism.segments import Piece, pieces_from
 from chainform.mechanism.specification import (
+    FrameSpecification,
     LoopSpecification,
     SegmentSpecification,
     segment_from_table,
@@ -52,6 +54,7 @@ class MechanismBuilder:
         self._parameters: list[ParameterSpecification] = []
         self._segments: list[SegmentSpecification] = []
         self._loops: list[LoopSpecification] = []
+        self._frames: list[FrameSpecification] = []
         self._base: object = None
         self._dof: object = None
         self._notes: list[Note] = []
@@ -81,13 +84,15 @@ class MechanismBuilder:
         com: Sequence[NumberLike] | None = None,
         inertia: Sequence[object] | Mapping[str, NumberLike] | None = None,
         dof: int | Sequence[int] | None = None,
+        mimic: Mapping[str, object] | None = None,
         **further: object,
     ) -> Self:
         """Add a segment: a joint on `parent` and the body it carries.
 
         `axis`, `com` and `inertia` (about the mass centre) are in the body frame, `position` and
-        `rotation` place that frame in the parent frame at zero. Further fields are those of the
-        native file: axes, euler, rpy, quaternion, coordinates, limits, friction, rotor_inertia,
+        `rotation` place that frame in the parent frame at zero. `mimic` is a table {joint, ratio,
+        offset}: the joint then follows the other one. Further fields are those of the native file:
+        axes, euler, rpy, quaternion, coordinates, rates, limits, friction, rotor_inertia,
         gear_ratio, id. One segment without a parent is taken to stand on the ground.
         """
         fields: dict[str, object] = {
@@ -101,6 +106,7 @@ class MechanismBuilder:
             "com": com,
             "inertia": inertia,
             "dof": dof,
+            "mimic": mimic,
         }
         given = {key: value for key, value in fields.items() if value is not None}
         return self.segment_table({**given, **further})
@@ -128,13 +134,33 @@ class MechanismBuilder:
         self._loops.append(LoopSpecification(name, kind, closing, target, basic))
         return self
 
+    def frame(
+        self,
+        name: str,
+        segment: str | int,
+        point: Sequence[NumberLike] | None = None,
+        rotation: Sequence[Sequence[NumberLike]] | None = None,
+        *,
+        rpy: Sequence[NumberLike] | None = None,
+        quaternion: Sequence[NumberLike] | None = None,
+    ) -> Self:
+        """Add a named frame on a segment or the ground: its origin (m) and axes in body axes."""
+        forms = {"rotation": rotation, "rpy": rpy, "quaternion": quaternion}
+        return self.frame_table({"name": name, "segment": segment, "point": point, **forms})
+
+    def frame_table(self, table: Mapping[str, object]) -> Self:
+        """Add a frame given as a table of the native file."""
+        place = {key: value for key, value in table.items() if key != "name"}
+        self._frames.append(FrameSpecification(table.get("name"), place))
+        return self
+
     def base(self, table: object = None, **fields: object) -> Self:
         """State the motion of the base, world axes: position, rotation, velocity and so on."""
         self._base = fields if table is None else table
         return self
 
     def freedoms(self, count: object) -> Self:
-        """State the number of coordinates, to be compared with that of the joints."""
+        """State the number of freedoms, to be compared with that of the joints."""
         self._dof = count
         return self
 
@@ -163,7 +189,8 @@ class MechanismBuilder:
         pieces, last_segment = self._pieces(names, register, intake)
         mechanism = self._tree(pieces, parameters, intake)
         maker = LoopMaker(mechanism, register, last_segment, intake)
-        mechanism = replace(mechanism, loops=maker.loops(self._loops))
+        loops, frames = maker.loops(self._loops), maker.frames(self._frames)
+        mechanism = replace(mechanism, loops=loops, frames=frames)
         notes = (*intake.notes, *check_mechanism(mechanism), *check_loops(mechanism))
         return replace(mechanism, notes=notes)
 
@@ -187,15 +214,17 @@ class MechanismBuilder:
     def _tree(
         self, pieces: Sequence[Piece], parameters: tuple[Parameter, ...], intake: Intake
     ) -> Mechanism:
-        segments, coordinates = with_coordinates(pieces, intake)
-        if self._dof is not None and intake.integer(self._dof, "dof") != len(coordinates):
-            remedy = f"the joints have {len(coordinates)}; correct the number or remove it"
-            raise intake.error("the number of coordinates does not fit the joints", "dof", remedy)
+        bare, entries = [piece.segment for piece in pieces], [piece.entries for piece in pieces]
+        segments, coordinates, rates = with_coordinates(bare, entries, intake)
+        segments = with_couplings(segments, [piece.coupling for piece in pieces], intake)
+        if self._dof is not None and intake.integer(self._dof, "dof") != len(rates):
+            remedy = f"the joints have {len(rates)}; correct the number or remove it"
+            raise intake.error("the number of freedoms does not fit the joints", "dof", remedy)
         return Mechanism(
             intake.text(self._name, "name"),
             segments,
             coordinates,
-            coordinates,
+            rates,
             parameters,
             intake.vector(self._gravity, "gravity"),
             base_from(self._base, intake),

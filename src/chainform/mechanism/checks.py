@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from chainform.expressions import symbols_of
@@ -11,21 +12,51 @@ from chainform.mechanism.types import Note, Number
 
 
 def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
-    """Return the remarks: joints that move nothing, parameters that are not used."""
-    return (*_idle_joints(mechanism), *_unused_parameters(mechanism))
+    """Return the remarks: misleading names, joints that move nothing, unused parameters."""
+    return (
+        *_misleading_names(mechanism),
+        *_idle_joints(mechanism),
+        *_unused_parameters(mechanism),
+    )
+
+
+def rechecked(old: Mechanism, new: Mechanism, remarks: Sequence[Note]) -> Mechanism:
+    """Return `new`, made of `old`, with the notes of both: what was said, `remarks`, new checks."""
+    outdated = check_mechanism(old)
+    said = (note for note in new.notes if note not in outdated)
+    return replace(new, notes=(*said, *remarks, *check_mechanism(new)), source=None)
+
+
+def _misleading_names(mechanism: Mechanism) -> Iterator[Note]:
+    """Warn of a coordinate called q3 that is not the third, and of a rate called qd3."""
+    groups = (("coordinate", "q", mechanism.coordinates), ("rate", "qd", mechanism.rates))
+    for kind, letter, names in groups:
+        standing = {f"{letter}{place}": place for place in range(1, len(names) + 1)}
+        for place, name in enumerate(names, 1):
+            if standing.get(name, place) != place:
+                text = f"the name suggests another place in {letter}; it is number {place}"
+                yield Note("warning", f"{kind} {name!r}", text)
 
 
 def _idle_joints(mechanism: Mechanism) -> Iterator[Note]:
-    """Warn of coordinates that move no mass: their row of the mass matrix is zero."""
+    """Warn of joints that move no mass: their rows of the mass matrix are zero.
+
+    A joint that others follow moves mass if one of these does.
+    """
     has_mass = [not segment.body.is_massless for segment in mechanism.segments]
+    moves_mass: set[int | None] = set()
     for index in reversed(range(len(has_mass))):
-        parent = mechanism.segments[index].parent
-        if has_mass[index] and parent >= 0:
-            has_mass[parent] = True
-    for record in mechanism.coordinate_records:
-        if not has_mass[record.segment]:
+        segment = mechanism.segments[index]
+        if has_mass[index]:
+            moves_mass.add(segment.coordinate)
+            if segment.parent >= 0:
+                has_mass[segment.parent] = True
+    for index in dict.fromkeys(record.segment for record in mechanism.coordinate_records):
+        segment = mechanism.segments[index]
+        if segment.coordinate not in moves_mass:
+            kind = "joint" if segment.joint.kind.has_quaternion else "coordinate"
             text = "it moves neither mass nor inertia, so the mass matrix is singular"
-            yield Note("warning", f"coordinate {record.name!r}", text)
+            yield Note("warning", f"{kind} {segment.joint.name!r}", text)
 
 
 def _unused_parameters(mechanism: Mechanism) -> Iterator[Note]:
@@ -54,10 +85,12 @@ def numbers_of(mechanism: Mechanism) -> Iterator[Number]:
     yield from base.angular_acceleration
     for segment in mechanism.segments:
         body, joint = segment.body, segment.joint
-        yield from (body.mass, *body.com, *segment.position)
+        yield from (body.mass, *body.com, *segment.position, segment.offset)
         yield from (entry for row in body.inertia for entry in row)
         yield from (joint.rotor_inertia, joint.gear_ratio)
         if joint.friction is not None:
             yield from (joint.friction.viscous, joint.friction.coulomb)
     for loop in mechanism.loops:
         yield from (*loop.closing.point, *loop.target.point)
+    for frame in mechanism.frames:
+        yield from frame.point

@@ -65,19 +65,28 @@ class NumericLoop:
         return np.concatenate([distance, rotation_vector(turn)])
 
     def jacobian(self, tree: NumericTree, poses: Poses, count: int) -> Array:
-        """Return the derivative of the gap with respect to q, for a small gap of the angles."""
+        """Return the derivative of the gap along the rates, for a small gap of the angles."""
         result = np.zeros((6, count))
         for end, sign in ((self.closing, 1.0), (self.target, -1.0)):
             point = end.position(poses)
             for k in end.path:
-                axis = poses.rotations[k] @ tree.axes[k]
-                column = tree.coordinates[k]
-                if tree.kinds[k] is JointKind.REVOLUTE:
-                    arm = np.cross(axis, point - poses.positions[k])
-                    result[:, column] += sign * np.concatenate([arm / self.size, axis])
-                else:
-                    result[:3, column] += sign * axis / self.size
+                columns = _twists(tree, poses, k, point)
+                columns[:3] /= self.size
+                first = tree.rates[k] or 0
+                result[:, first : first + columns.shape[1]] += sign * tree.ratios[k] * columns
         return result[:3] if self.kind == "point" else result
+
+
+def _twists(tree: NumericTree, poses: Poses, k: int, point: Array) -> Array:
+    """Return (6, rates): velocity of the point and angular velocity for each rate of joint k."""
+    kind = tree.kinds[k]
+    axes = poses.rotations[k] @ (np.eye(3) if kind.has_quaternion else tree.axes[k][:, None])
+    slides = np.concatenate([axes, np.zeros_like(axes)])
+    if kind is JointKind.PRISMATIC:
+        return slides
+    arms = np.cross(axes.T, point - poses.positions[k]).T
+    turns = np.concatenate([arms, axes])
+    return np.concatenate([slides, turns], axis=1) if kind is JointKind.FREE else turns
 
 
 def numeric_loops(mechanism: Mechanism, tree: NumericTree) -> list[NumericLoop]:
@@ -104,39 +113,54 @@ def numeric_loops(mechanism: Mechanism, tree: NumericTree) -> list[NumericLoop]:
 def closed_pose(mechanism: Mechanism) -> Array | None:
     """Return coordinates q (rad, m) in which all loops close, None when the search finds none.
 
-    The search starts from zero and from seeded random poses, so it always gives the same answer.
+    The search starts from the zero pose and from seeded random ones, so it always gives the same
+    answer. Quaternions have unit length in it.
     """
+    neutral = mechanism.neutral()
     if not mechanism.loops:
-        return np.zeros(mechanism.nq)
+        return neutral
     tree = numeric_tree(mechanism)
     loops = numeric_loops(mechanism, tree)
     random = np.random.default_rng(0)
-    reach = np.array(
-        [
-            np.pi if tree.kinds[record.segment] is JointKind.REVOLUTE else loops[0].size
-            for record in mechanism.coordinate_records
-        ]
-    )
+    reach = _reach(mechanism, loops[0].size)
     starts = max(3, min(21, _WORK // (40 * len(tree.parents))))
     for number in range(starts):
-        q = np.zeros(mechanism.nq) if number == 0 else random.uniform(-reach, reach)
-        found = _closed_from(q, tree, loops)
+        q = neutral if number == 0 else random.uniform(-reach, reach)
+        found = _closed_from(q, mechanism.nv, tree, loops)
         if found is not None:
             return found
     return None
 
 
-def _closed_from(q: Array, tree: NumericTree, loops: list[NumericLoop]) -> Array | None:
+def _reach(mechanism: Mechanism, size: float) -> Array:
+    """Return how far each coordinate is searched: half a turn, the size of all, a quaternion."""
+    reach: list[float] = []
+    for place, record in enumerate(mechanism.coordinate_records):
+        segment = mechanism.segments[record.segment]
+        kind = segment.joint.kind
+        slides = 3 if kind is JointKind.FREE else 0
+        if kind is JointKind.REVOLUTE:
+            reach.append(np.pi)
+        elif kind.has_quaternion and place - (segment.coordinate or 0) >= slides:
+            reach.append(1.0)
+        else:
+            reach.append(size)
+    return np.array(reach)
+
+
+def _closed_from(q: Array, nv: int, tree: NumericTree, loops: list[NumericLoop]) -> Array | None:
     """Take damped Gauss-Newton steps from q until the gaps vanish or no step helps any more."""
     damping = 1e-3
     poses = tree.poses(q)
     gap = np.concatenate([loop.gap(poses) for loop in loops])
     for _ in range(_STEPS):
         if np.max(np.abs(gap)) <= CLOSED:
-            return q
-        jacobian = np.concatenate([loop.jacobian(tree, poses, len(q)) for loop in loops])
-        normal = jacobian.T @ jacobian + damping * np.eye(len(q))
-        trial = q - np.linalg.solve(normal, jacobian.T @ gap)
+            # A step of no length leaves the pose and gives quaternions their unit length.
+            return tree.moved(q, np.zeros(nv))
+        jacobian = np.concatenate([loop.jacobian(tree, poses, nv) for loop in loops])
+        normal = jacobian.T @ jacobian + damping * np.eye(nv)
+        step = np.asarray(np.linalg.solve(normal, -jacobian.T @ gap), dtype=np.float64)
+        trial = tree.moved(q, step)
         trial_poses = tree.poses(trial)
         trial_gap = np.concatenate([loop.gap(trial_poses) for loop in loops])
         if gap @ gap <= trial_gap @ trial_gap:

@@ -21,7 +21,7 @@ from chainform.mechanism.pose import Array, NumericTree, float_of, known_values,
 from chainform.mechanism.types import JointKind, Loop, Note, Number
 
 _LONGEST = 1e100
-"""Lengths beyond this (m) are not put into squares of doubles."""
+"""Numbers beyond this (m, rad, ratios) are not put into squares of doubles."""
 
 
 def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
@@ -33,8 +33,9 @@ def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
     if free:
         text = f"not checked whether they close: the parameter {free[0]!r} has no value"
         return (Note("note", "loops", text),)
-    if any(abs(length) > _LONGEST for length in _lengths(mechanism, known)):
-        return (Note("note", "loops", "not checked whether they close: lengths beyond 1e100 m"),)
+    if any(abs(size) > _LONGEST for size in _sizes(mechanism, known)):
+        text = "not checked whether they close: lengths, offsets or ratios beyond 1e100"
+        return (Note("note", "loops", text),)
     tree = numeric_tree(mechanism)
     notes: list[Note] = []
     for loop, numeric in zip(mechanism.loops, numeric_loops(mechanism, tree), strict=True):
@@ -46,9 +47,9 @@ def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
 
 
 def _entries(mechanism: Mechanism) -> Iterator[Number]:
-    """Yield the components of all vectors on which closure depends."""
+    """Yield the numbers on which closure depends."""
     for segment in mechanism.segments:
-        yield from segment.position
+        yield from (*segment.position, segment.ratio, segment.offset)
     for loop in mechanism.loops:
         yield from (*loop.closing.point, *loop.target.point)
 
@@ -61,7 +62,7 @@ def _free_names(mechanism: Mechanism, known: Mapping[str, Fraction]) -> list[str
     return sorted(names - set(known))
 
 
-def _lengths(mechanism: Mechanism, known: Mapping[str, Fraction]) -> Iterator[float]:
+def _sizes(mechanism: Mechanism, known: Mapping[str, Fraction]) -> Iterator[float]:
     return (float_of(entry, known) for entry in _entries(mechanism))
 
 
@@ -81,7 +82,7 @@ def _check_loop(
 ) -> list[Note]:
     where = f"loop {loop.name!r}"
     outward, inward = _moving_on(mechanism, loop.closing.segment, loop.target.segment)
-    poses = tree.poses(np.zeros(mechanism.nq))
+    poses = tree.poses(mechanism.neutral())
     if not outward and not inward:
         if np.max(np.abs(numeric.gap(poses))) > CLOSED:
             raise ReadError(
@@ -92,7 +93,7 @@ def _check_loop(
             )
         return [Note("warning", where, "no joint lies between its ends; it adds no condition")]
     kinds = {mechanism.segments[k].joint.kind for k in outward + inward}
-    if kinds == {JointKind.REVOLUTE}:
+    if kinds <= {JointKind.REVOLUTE, JointKind.SPHERICAL}:
         joints = [poses.positions[k] for k in outward + inward[::-1]]
         start, end = numeric.closing.position(poses), numeric.target.position(poses)
         _check_polygon([start, *joints, end], mechanism, where)
@@ -103,7 +104,8 @@ def _check_polygon(points: list[Array], mechanism: Mechanism, where: str) -> Non
     """Refuse a loop one side of which is longer than the others together.
 
     Neighbouring points lie on one rigid piece, so their distances are the same in every pose. The
-    joints may hold the sides back further, but they cannot make up for the length.
+    joints, revolute or spherical, may hold the sides back further, but they cannot make up for the
+    length.
     """
     sides = [float(np.linalg.norm(b - a)) for a, b in pairwise(points)]
     longest, others = max(sides), sum(sides) - max(sides)
@@ -118,10 +120,7 @@ def _check_polygon(points: list[Array], mechanism: Mechanism, where: str) -> Non
 
 
 def _idle_basics(mechanism: Mechanism, loop: Loop, moving: set[int]) -> list[Note]:
-    names = [
-        mechanism.coordinates[index]
-        for index in loop.basic or ()
-        if mechanism.coordinate_records[index].segment not in moving
-    ]
+    moved = {mechanism.segments[k].coordinate for k in moving}
+    names = [mechanism.coordinates[index] for index in loop.basic or () if index not in moved]
     text = "these basic coordinates do not move the loop: " + ", ".join(names)
     return [Note("warning", f"loop {loop.name!r}, basic", text)] if names else []

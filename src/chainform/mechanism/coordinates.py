@@ -9,6 +9,7 @@ from chainform.mechanism.intake import Intake
 from chainform.mechanism.joints import SUFFIXES, Freedom
 from chainform.mechanism.numbering import check_distinct
 from chainform.mechanism.specification import SegmentSpecification
+from chainform.mechanism.tables import is_list
 from chainform.mechanism.types import Coordinate, JointKind, Segment
 
 
@@ -90,7 +91,7 @@ def _dofs(
         entries = intake.entries(value, len(freedoms), where)
         return [(intake.integer(entry, where),) for entry in entries]
     count = freedoms[0].kind.rates
-    if count == 1 or not isinstance(value, list | tuple):
+    if count == 1 or not is_list(value):
         first = intake.integer(value, where)
         return [tuple(range(first, first + count))]
     places = tuple(intake.integer(entry, where) for entry in intake.entries(value, count, where))

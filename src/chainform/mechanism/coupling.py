@@ -14,6 +14,9 @@ from chainform.mechanism.numbers import product_of_ratio, sum_of, within_range
 from chainform.mechanism.tables import MIMIC_FIELDS, check_fields, table_of
 from chainform.mechanism.types import ONE, ZERO, JointKind, Number, Segment
 
+LONGEST = 20
+"""How many joints may stand between one that follows and the one that has the coordinate."""
+
 SCALAR = frozenset({JointKind.REVOLUTE, JointKind.PRISMATIC})
 """The joints that can follow and be followed: those of one coordinate."""
 
@@ -106,12 +109,13 @@ def _resolve(
         coupling = couplings[k]
         if coupling is None:
             break
-        if k in path:
-            circle = [segments[i].joint.name for i in (*path[path.index(k) :], k)]
+        if k in path or len(path) > LONGEST:
+            names = " -> ".join(segments[i].joint.name for i in (*path, k))
+            what = "in a circle" if k in path else "in too long a row"
             raise intake.error(
-                f"joints follow one another in a circle: {' -> '.join(circle[:20])}",
+                f"joints follow one another {what}: {names}",
                 f"segment {segments[start].name!r}, mimic",
-                "let one of them have a coordinate of its own",
+                "let them follow one joint that has a coordinate of its own",
             )
         path.append(k)
         k = _leader(segments[k], coupling, segments, by_name, intake)

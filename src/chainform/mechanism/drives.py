@@ -43,9 +43,7 @@ def joints_from(
     ]
 
 
-def _refuse_drive(
-    said: SegmentSpecification, freedom: Freedom, intake: Intake, where: str
-) -> None:
+def _refuse_drive(said: SegmentSpecification, freedom: Freedom, intake: Intake, where: str) -> None:
     """Refuse what belongs to one coordinate: a quaternion has no range and no motor."""
     for field in _FIELDS:
         if getattr(said, field) is not None:

@@ -1,4 +1,4 @@
-"""Read loops and the motion of the base."""
+"""Read loops, frames and the motion of the base."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from chainform.errors import ReadError
 from chainform.mechanism.intake import Intake, located
 from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.numbering import Register, check_distinct
-from chainform.mechanism.specification import LoopSpecification
+from chainform.mechanism.numbering import GROUND_NAME, Register, check_distinct
+from chainform.mechanism.specification import FrameSpecification, LoopSpecification
 from chainform.mechanism.tables import (
     ATTACHMENT_FIELDS,
     BASE_FIELDS,
@@ -17,14 +17,14 @@ from chainform.mechanism.tables import (
     list_of,
     table_of,
 )
-from chainform.mechanism.types import GROUND, Attachment, BaseMotion, Loop, Rotation
+from chainform.mechanism.types import GROUND, Attachment, BaseMotion, Frame, Loop, Rotation
 
 KINDS = ("point", "frame")
 
 
 @dataclass(frozen=True, slots=True)
 class LoopMaker:
-    """Makes loops for a mechanism whose segments and coordinates are already known.
+    """Makes loops and frames for a mechanism whose segments and coordinates are already known.
 
     `last_segment` leads from a place in the list of specifications to the segment that carries
     the body, which is the last of the chain for a joint of several freedoms.
@@ -57,8 +57,20 @@ class LoopMaker:
         kind = "point" if said.kind == "point" else "frame"
         return Loop(name, kind, closing, target, self.basic(said.basic, f"{where}, basic"))
 
+    def frames(self, said: Sequence[FrameSpecification]) -> tuple[Frame, ...]:
+        """Return the checked frames, in the order given."""
+        frames = tuple(self.frame(frame, number) for number, frame in enumerate(said, 1))
+        check_frame_names(self.mechanism, [frame.name for frame in frames], self.intake)
+        return frames
+
+    def frame(self, said: FrameSpecification, number: int) -> Frame:
+        """Return one frame, which must have a name."""
+        name = self.intake.text(said.name, f"frame {number}, name")
+        place = self.attachment({} if said.place is None else said.place, f"frame {name!r}")
+        return Frame(name, place.segment, place.point, place.rotation)
+
     def attachment(self, value: object, where: str) -> Attachment:
-        """Return one end of a loop; nothing given means the origin of the ground."""
+        """Return a place on a segment; nothing given means the origin of the ground."""
         if value is None:
             return Attachment(GROUND)
         table = table_of(value, self.intake.file, where)
@@ -86,16 +98,33 @@ class LoopMaker:
         return tuple(indices)
 
     def coordinate(self, entry: object, where: str) -> int:
-        """Return the index of one coordinate."""
+        """Return the index into q of one coordinate; it may not belong to a quaternion."""
         if not isinstance(entry, str):
             number = self.intake.integer(entry, where)
             entry = f"q{number}" if number > 0 else str(number)
         try:
             with located(self.intake.file, where):
-                return self.mechanism.coordinate_index(entry)
+                index = self.mechanism.coordinate_index(entry)
         except ReadError as error:
             error.element = where
             raise
+        record = self.mechanism.coordinate_records[index]
+        joint = self.mechanism.segments[record.segment].joint
+        if joint.kind.has_quaternion:
+            message = f"the coordinate {record.name!r} belongs to a joint with a quaternion"
+            remedy = f"choose revolute or prismatic joints, or give {joint.name!r} euler angles"
+            raise self.intake.error(message, where, remedy)
+        return index
+
+
+def check_frame_names(mechanism: Mechanism, names: Sequence[str], intake: Intake) -> None:
+    """Raise ReadError for a frame that is called like another one, a segment or the ground."""
+    check_distinct(names, "frame", intake)
+    taken = {GROUND_NAME, *(segment.name for segment in mechanism.segments)}
+    for name in names:
+        if name in taken:
+            remedy = "rename it; the name of a segment already stands for the frame of its body"
+            raise intake.error("a segment has this name", f"frame {name!r}", remedy)
 
 
 def rotation_in(table: Mapping[str, object], intake: Intake, where: str) -> Rotation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
@@ -29,6 +29,7 @@ from chainform.mechanism.types import (
 if TYPE_CHECKING:
     from chainform.mechanism.builder import MechanismBuilder
     from chainform.mechanism.describe import Description
+    from chainform.mechanism.numbers import NumberLike
 
 DEFAULT_GRAVITY: tuple[Fraction, Fraction, Fraction] = (ZERO, ZERO, Fraction("-9.81"))
 """Gravity in world axes when nothing else is said, m/s^2: z points up."""
@@ -45,7 +46,7 @@ class Mechanism:
     up. `coordinate_records` stand in the order of q, `rate_records` in that of qd; they differ if a
     joint has a quaternion. `frames` are named frames besides those of the segments. `notes` were
     collected while the mechanism was built. `file` and `source` are the file it was read from and
-    its bytes, None for a built one.
+    its bytes, None for a built one; `source` is None for a changed one, too.
     """
 
     name: str
@@ -131,41 +132,124 @@ class Mechanism:
 
         A coordinate that bears such a name itself comes first.
         """
-        names = self.coordinates
-        if name in names:
-            return names.index(name)
-        match = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
-        if match and int(match[1]) <= len(names):
-            return int(match[1]) - 1
-        raise ReadError(
-            f"there is no coordinate named {name!r}",
-            file=self.file,
-            element=self.name,
-            remedy=_names_remedy(name, names),
-        )
+        index = _index_of(name, self.coordinates, ("q",))
+        if index is None:
+            raise self._no_name("coordinate", name, self.coordinates)
+        return index
+
+    def rate_index(self, name: str) -> int:
+        """Return the index into qd, qdd and tau of a rate given by its name.
+
+        `qd3`, `qdd3` and `tau3` mean the third, and so does `q3` while q and qd have one order.
+        """
+        letters = ("qd", "qdd", "tau", "q") if self.nq == self.nv else ("qd", "qdd", "tau")
+        index = _index_of(name, self.rates, letters)
+        if index is None:
+            raise self._no_name("rate", name, self.rates)
+        return index
 
     def permutation(self, names: Sequence[str]) -> NDArray[np.intp]:
         """Return the index array p with `other = q[p]`, for a tool whose order is `names`.
 
         With our order (a, b, c) and names = ["c", "a", "b"] the result is [2, 0, 1]: the tool's
         vector of q = [1, 2, 3] is q[p] = [3, 1, 2]. The way back is `q = other[np.argsort(p)]`.
-        Rows and columns of a matrix follow as H[np.ix_(p, p)].
+
+        Names of rates give the array for qd, qdd and tau, and for rows and columns of a matrix:
+        H[np.ix_(p, p)]. Joints without a quaternion have the same names in q and in qd, so where
+        all joints are such one array serves for both.
         """
-        indices = [self.coordinate_index(name) for name in names]
-        if sorted(indices) != list(range(self.nq)):
+        coordinates, rates = self.coordinates, self.rates
+        is_rates = any(
+            _index_of(name, coordinates, ("q",)) is None
+            and _index_of(name, rates, ("qd", "qdd", "tau")) is not None
+            for name in names
+        )
+        kind, known = ("rates", rates) if is_rates else ("coordinates", coordinates)
+        find = self.rate_index if is_rates else self.coordinate_index
+        indices = [find(name) for name in names]
+        if sorted(indices) != list(range(len(known))):
             raise ReadError(
-                f"{len(names)} names are not an order of the {self.nq} coordinates",
+                f"{len(names)} names are not an order of the {len(known)} {kind}",
                 file=self.file,
                 element=self.name,
-                remedy="give each of these names once: " + ", ".join(self.coordinates),
+                remedy="give each of these names once: " + ", ".join(known),
             )
         return np.array(indices, dtype=np.intp)
+
+    def neutral(self) -> NDArray[np.float64]:
+        """Return q of the zero pose: zeros, and 0 0 0 1 for every quaternion."""
+        q = np.zeros(self.nq)
+        for segment in self.segments:
+            if segment.coordinate is not None and segment.joint.kind.has_quaternion:
+                q[segment.coordinate + segment.joint.kind.coordinates - 1] = 1.0
+        return q
+
+    def with_frame(
+        self,
+        name: str,
+        segment: str,
+        point: Sequence[NumberLike] = (0, 0, 0),
+        rotation: Sequence[Sequence[NumberLike]] | None = None,
+    ) -> Mechanism:
+        """Return the mechanism with one more named frame on a segment or on `ground`.
+
+        `point` (m) and `rotation` place it in the axes of that body; numbers may be expressions of
+        the mechanism's parameters, those of the rotation of bound ones only.
+        """
+        from chainform.mechanism.additions import with_frame
+
+        return with_frame(self, name, segment, point, rotation)
+
+    def with_payload(
+        self,
+        segment: str,
+        mass: NumberLike,
+        com: Sequence[NumberLike] = (0, 0, 0),
+        inertia: Sequence[object] | Mapping[str, NumberLike] | None = None,
+        name: str = "payload",
+    ) -> Mechanism:
+        """Return the mechanism with one more body, fixed to a segment in the frame of that segment.
+
+        `com` (m) and `inertia` (about the mass centre, kg m^2) are in the axes of the segment.
+        """
+        from chainform.mechanism.additions import with_payload
+
+        return with_payload(self, segment, (mass, com, inertia), name)
+
+    def subtree(self, root: str | None = None, tips: Sequence[str] | None = None) -> Mechanism:
+        """Return the part between a segment `root`, which becomes the ground, and `tips`.
+
+        Without a root the part begins at the ground, without tips it goes on to all ends. The root
+        stands in the world as it does in the zero pose; its own mass is left out, since nothing
+        moves it. Loops and frames are kept when they lie on the part.
+        """
+        from chainform.mechanism.subtree import subtree
+
+        return subtree(self, root, tips)
 
     def describe(self) -> Description:
         """Return the mechanism as tables of plain text and numbers, for reports."""
         from chainform.mechanism.describe import describe
 
         return describe(self)
+
+    def _no_name(self, kind: str, name: str, names: Sequence[str]) -> ReadError:
+        return ReadError(
+            f"there is no {kind} named {name!r}",
+            file=self.file,
+            element=self.name,
+            remedy=_names_remedy(name, names),
+        )
+
+
+def _index_of(name: str, names: Sequence[str], letters: Sequence[str]) -> int | None:
+    """Return the place of a name; a letter and a number from 1 stand for a place as well."""
+    if name in names:
+        return names.index(name)
+    match = re.fullmatch(r"([a-z]+)([1-9][0-9]{0,6})", name)
+    if match and match[1] in letters and int(match[2]) <= len(names):
+        return int(match[2]) - 1
+    return None
 
 
 def _names_remedy(name: str, names: Sequence[str]) -> str:

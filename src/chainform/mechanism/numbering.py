@@ -1,18 +1,17 @@
-"""Who carries whom, in which order segments are numbered, and where coordinates stand in q."""
+"""Who carries whom, and in which order segments are numbered."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
 from chainform.mechanism.intake import Intake
-from chainform.mechanism.segments import Piece
 from chainform.mechanism.specification import SegmentSpecification
 from chainform.mechanism.tables import kind_of
-from chainform.mechanism.types import GROUND, Coordinate, Segment
+from chainform.mechanism.types import GROUND
 
 GROUND_NAME = "ground"
 
@@ -149,62 +148,3 @@ def _circle(parents: Sequence[int], placed: set[int]) -> list[int]:
         place = parents[place]
     path = list(seen)
     return [*path[path.index(place) :], place]
-
-
-def with_coordinates(
-    pieces: Sequence[Piece], intake: Intake
-) -> tuple[tuple[Segment, ...], tuple[Coordinate, ...]]:
-    """Return the segments with their places in q, and the coordinates in the order of q.
-
-    The order is that of `dof` where the file gives it, else the order of the segments.
-    """
-    moving = [k for k, piece in enumerate(pieces) if piece.coordinate is not None]
-    _check_dofs(pieces, moving, intake)
-    if moving and pieces[moving[0]].dof is not None:
-        moving.sort(key=lambda k: pieces[k].dof or 0)
-    place_in_q = {k: place for place, k in enumerate(moving)}
-    segments = tuple(
-        replace(piece.segment, coordinate=place_in_q.get(k), rate=place_in_q.get(k))
-        for k, piece in enumerate(pieces)
-    )
-    coordinates = tuple(Coordinate(segments[k].joint.name, k) for k in moving)
-    _check_names(segments, coordinates, intake)
-    return segments, coordinates
-
-
-def _check_dofs(pieces: Sequence[Piece], moving: Sequence[int], intake: Intake) -> None:
-    dofs = [pieces[k].dof for k in moving]
-    given = [dof for dof in dofs if dof is not None]
-    if not given:
-        return
-    if len(given) < len(dofs):
-        name = pieces[moving[dofs.index(None)]].segment.name
-        remedy = "give it for every moving joint, or for none"
-        raise intake.error("dof is missing here but given elsewhere", f"segment {name!r}", remedy)
-    seen: set[int] = set()
-    for place, dof in enumerate(given):
-        if 1 <= dof <= len(given) and dof not in seen:
-            seen.add(dof)
-        else:
-            name = pieces[moving[place]].segment.name
-            raise intake.error(
-                f"dof {dof} is out of range or used twice",
-                f"segment {name!r}, dof",
-                f"use each of 1 ... {len(given)} once",
-            )
-
-
-def _check_names(
-    segments: Sequence[Segment], coordinates: Sequence[Coordinate], intake: Intake
-) -> None:
-    """Refuse names that occur twice or belong to a parameter; warn of a misleading q3."""
-    check_distinct([segment.name for segment in segments], "segment", intake)
-    check_distinct([coordinate.name for coordinate in coordinates], "coordinate", intake)
-    standing = {f"q{place}": place for place in range(1, len(coordinates) + 1)}
-    for place, coordinate in enumerate(coordinates, 1):
-        where = f"coordinate {coordinate.name!r}"
-        if coordinate.name in intake.values:
-            raise intake.error("a parameter has the same name", where, "rename one of them")
-        if standing.get(coordinate.name, place) != place:
-            text = f"the name suggests another place in q; it is number {place}"
-            intake.note(where, text, "warning")

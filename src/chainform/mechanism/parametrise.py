@@ -41,8 +41,9 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
     `numeric`: expressions with known values become numbers; parameters without a value stay.
     `symbolic`: every non-zero mass, mass-centre, inertia and position component and the size of
     gravity becomes a parameter that keeps its value: m_2, com_2_x, I_2_xy, d_2_z, g, numbered by
-    segment from 1. Expressions keep their own names; zeros, axes, rotations and the points of loops
-    stay numbers. A list of patterns keeps the names that match and makes the rest numeric.
+    segment from 1. Expressions keep their own names; zeros, axes, rotations, the offsets of coupled
+    joints and the points of loops and frames stay numbers. A list of patterns keeps the names that
+    match and makes the rest numeric.
 
     The result lists exactly the parameters that occur in it.
     """
@@ -189,6 +190,9 @@ class _Rewriting:
                 replace(loop, closing=_end(loop.closing, plain), target=_end(loop.target, plain))
                 for loop in mechanism.loops
             ),
+            frames=tuple(
+                replace(frame, point=_mapped(frame.point, plain)) for frame in mechanism.frames
+            ),
         )
         used = names_in(changed)
         declared = (parameter for parameter in mechanism.parameters if parameter.name in used)
@@ -215,6 +219,7 @@ def _rewritten_segment(segment: Segment, number: int, named: _Named, plain: _Pla
         segment,
         joint=_rewritten_joint(segment.joint, plain),
         position=_named_vector(segment.position, f"d_{number}", named),
+        offset=plain(segment.offset),
         body=Body(
             named(f"m_{number}", body.mass),
             _named_vector(body.com, f"com_{number}", named),

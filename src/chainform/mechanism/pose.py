@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 from chainform.expressions import symbols_of, value_of
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.types import GROUND, JointKind, Number, Vector3
@@ -40,31 +40,67 @@ class Poses:
 
 @dataclass(frozen=True, slots=True)
 class NumericTree:
-    """The geometry of a mechanism in doubles: what poses need and nothing else."""
+    """The geometry of a mechanism in doubles: what poses need and nothing else.
+
+    `coordinates` and `rates` are first indices into q and qd; a joint moves by its ratio times the
+    coordinate plus its offset.
+    """
 
     parents: tuple[int, ...]
     kinds: tuple[JointKind, ...]
     coordinates: tuple[int | None, ...]
+    rates: tuple[int | None, ...]
+    ratios: Array
+    offsets: Array
     axes: Array
     positions: Array
     rotations: Array
 
     def poses(self, q: Sequence[float] | Array) -> Poses:
-        """Return the frames of all segments for the coordinates q (rad, m)."""
+        """Return the frames of all segments for the coordinates q (rad, m).
+
+        Quaternions are divided by their length.
+        """
         rotations = np.empty((len(self.parents), 3, 3))
         positions = np.empty((len(self.parents), 3))
         for i, parent in enumerate(self.parents):
             outer = np.eye(3) if parent == GROUND else rotations[parent]
             origin = np.zeros(3) if parent == GROUND else positions[parent]
             frame = outer @ self.rotations[i]
-            positions[i] = origin + outer @ self.positions[i]
-            coordinate = self.coordinates[i]
-            if coordinate is not None and self.kinds[i] is JointKind.REVOLUTE:
-                frame = frame @ rotation_about(self.axes[i], float(q[coordinate]))
-            elif coordinate is not None:
-                positions[i] += frame @ self.axes[i] * float(q[coordinate])
-            rotations[i] = frame
+            turn, shift = self.motion(i, q)
+            positions[i] = origin + outer @ self.positions[i] + frame @ shift
+            rotations[i] = frame @ turn
         return Poses(rotations, positions)
+
+    def motion(self, i: int, q: Sequence[float] | Array) -> tuple[Array, Array]:
+        """Return how joint i turns and shifts its body from the zero pose, in axes at zero."""
+        first, kind = self.coordinates[i], self.kinds[i]
+        if first is None:
+            return np.eye(3), np.zeros(3)
+        if kind.has_quaternion:
+            entries = np.array(q[first : first + kind.coordinates], dtype=float)
+            shift = entries[:3] if kind is JointKind.FREE else np.zeros(3)
+            return rotation_of_quaternion(entries[-4:]), shift
+        amount = float(self.ratios[i]) * float(q[first]) + float(self.offsets[i])
+        if kind is JointKind.REVOLUTE:
+            return rotation_about(self.axes[i], amount), np.zeros(3)
+        return np.eye(3), self.axes[i] * amount
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """Return q after a step of the rates: for a quaternion a turn about body axes."""
+        result = q.copy()
+        for first, rate, kind in zip(self.coordinates, self.rates, self.kinds, strict=True):
+            if first is None or rate is None:
+                continue
+            if not kind.has_quaternion:
+                result[first] = q[first] + step[rate]
+                continue
+            last, end = first + kind.coordinates, rate + kind.rates
+            if kind is JointKind.FREE:
+                turn = rotation_of_quaternion(q[last - 4 : last])
+                result[first : first + 3] += turn @ step[rate : rate + 3]
+            result[last - 4 : last] = turned(q[last - 4 : last], step[end - 3 : end])
+        return result
 
 
 def numeric_tree(mechanism: Mechanism, values: Mapping[str, Fraction] | None = None) -> NumericTree:
@@ -82,6 +118,9 @@ def numeric_tree(mechanism: Mechanism, values: Mapping[str, Fraction] | None = N
         tuple(segment.parent for segment in segments),
         tuple(segment.joint.kind for segment in segments),
         tuple(segment.coordinate for segment in segments),
+        tuple(segment.rate for segment in segments),
+        np.array([float(segment.ratio) for segment in segments]),
+        np.array([float_of(segment.offset, known) for segment in segments]),
         np.array(axes, dtype=float).reshape(count, 3),
         np.array(places, dtype=float).reshape(count, 3),
         np.array(turns, dtype=float).reshape(count, 3, 3),
@@ -94,6 +133,13 @@ def poses_of(
     values: Mapping[str, Fraction] | None = None,
 ) -> Poses:
     """Return the frames of all segments, relative to the base, for the coordinates q (rad, m)."""
+    if len(q) != mechanism.nq:
+        raise RunError(
+            f"q has {len(q)} entries, the mechanism has {mechanism.nq} coordinates",
+            file=mechanism.file,
+            element="q",
+            remedy="the order is " + ", ".join(mechanism.coordinates),
+        )
     return numeric_tree(mechanism, values).poses(q)
 
 
@@ -127,3 +173,40 @@ def rotation_about(axis: Array, angle: float) -> Array:
     x, y, z = (float(entry) for entry in axis)
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + np.sin(angle) * skew + (1.0 - np.cos(angle)) * (skew @ skew)
+
+
+def unit_quaternion(quaternion: Array) -> Array:
+    """Return the quaternion divided by its length."""
+    length = float(np.linalg.norm(quaternion))
+    if not 0.0 < length < np.inf:
+        raise RunError(
+            "a quaternion in q has no length",
+            element="q",
+            remedy="begin with mechanism.neutral(), where it is 0 0 0 1",
+        )
+    return quaternion / length
+
+
+def rotation_of_quaternion(quaternion: Array) -> Array:
+    """Return the rotation of a quaternion (x, y, z, w) of any length but zero."""
+    x, y, z, w = (float(entry) for entry in unit_quaternion(quaternion))
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + 2.0 * w * skew + 2.0 * (skew @ skew)
+
+
+def turned(quaternion: Array, turn: Array) -> Array:
+    """Return the unit quaternion after a turn, axis times angle (rad) in body axes."""
+    angle = float(np.linalg.norm(turn))
+    # sin(angle/2)/angle, which sinc gives without dividing by a small angle.
+    x, y, z = (float(entry) for entry in turn * (np.sinc(angle / (2.0 * np.pi)) / 2.0))
+    w = float(np.cos(angle / 2.0))
+    a, b, c, d = (float(entry) for entry in unit_quaternion(quaternion))
+    product = np.array(
+        [
+            d * x + a * w + b * z - c * y,
+            d * y - a * z + b * w + c * x,
+            d * z + a * y - b * x + c * w,
+            d * w - a * x - b * y - c * z,
+        ]
+    )
+    return unit_quaternion(product)

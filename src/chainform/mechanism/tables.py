@@ -72,6 +72,11 @@ def is_table(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
+def is_list(value: object) -> bool:
+    """Tell whether `value` is a list."""
+    return isinstance(value, list | tuple)
+
+
 def table_of(value: object, file: str | None, where: str) -> dict[str, object]:
     """Return `value` as a table whose keys are texts, or raise ReadError."""
     if not isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What all forms of mechanism files share: name, units, gravity, parameters, base, loops."""
+"""What all forms of mechanism files share: name, units, gravity, parameters, loops and so on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from chainform.mechanism import MechanismBuilder
 from chainform.mechanism.tables import (
+    FRAME_FIELDS,
     LOOP_FIELDS,
     PARAMETER_FIELDS,
     check_fields,
@@ -16,7 +17,9 @@ from chainform.mechanism.tables import (
 )
 from chainform.readers.source import Source
 
-HEADER_FIELDS = frozenset({"format", "name", "units", "gravity", "parameters", "base", "loops"})
+HEADER_FIELDS = frozenset(
+    {"format", "name", "units", "gravity", "parameters", "base", "loops", "frames"}
+)
 """The fields that every form understands."""
 
 
@@ -39,6 +42,7 @@ def builder_from(
     _add_parameters(table.get("parameters"), builder, source)
     builder.base(table.get("base"))
     _add_loops(table.get("loops"), builder, source)
+    _add_frames(table.get("frames"), builder, source)
     return builder
 
 
@@ -77,3 +81,12 @@ def _add_loops(value: object, builder: MechanismBuilder, source: Source) -> None
             loop.get("target"),
             loop.get("basic"),
         )
+
+
+def _add_frames(value: object, builder: MechanismBuilder, source: Source) -> None:
+    if value is None:
+        return
+    for number, said in enumerate(list_of(value, source.file, "frames"), 1):
+        frame = table_of(said, source.file, f"frame {number}")
+        check_fields(frame, FRAME_FIELDS, source.file, f"frame {number}")
+        builder.frame_table(frame)

@@ -24,7 +24,7 @@ from chainform.graph import (
     parse_graph,
     verify,
 )
-from strategies import AWKWARD_NAMES, Size, Sizes, examples, graphs
+from strategies import AWKWARD_NAMES, Size, Sizes, doubles, examples, graphs
 
 GROUP_VALUES = {group: [0.3, -0.7, 0.45] for group in GROUPS if group != "parameter"}
 PARAMETERS = {"lambda": 0.4, "m.1": 1.25}
@@ -64,13 +64,18 @@ def coverage_graph() -> Graph:
     return graph
 
 
-def run_python(graph: Graph, outputs: list[str], parameters: dict[str, float]) -> dict[str, Any]:
-    """Return what the emitted function returns."""
+def compiled(graph: Graph, outputs: list[str]) -> tuple[Any, tuple[str, ...]]:
+    """Return the emitted function and the names of its arguments."""
     source = EMITTERS["python"](graph, outputs)
     namespace: dict[str, Any] = {}
     exec(compile(source, "model.py", "exec"), namespace)  # noqa: S102 - the text is the test
     model = namespace["model"]
-    arguments = model.__code__.co_varnames[: model.__code__.co_argcount]
+    return model, model.__code__.co_varnames[: model.__code__.co_argcount]
+
+
+def run_python(graph: Graph, outputs: list[str], parameters: dict[str, float]) -> dict[str, Any]:
+    """Return what the emitted function returns."""
+    model, arguments = compiled(graph, outputs)
     groups = {name: GROUP_VALUES[name] for name in arguments if name in GROUP_VALUES}
     return model(**groups, **{n: v for n, v in parameters.items() if n in arguments})
 
@@ -135,25 +140,19 @@ def test_python_compiles_very_long_formulas() -> None:
 @given(graphs(), st.data())
 @examples(60)
 def test_python_agrees_on_drawn_graphs(graph: Graph, data: st.DataObject) -> None:
-    parameters = [item for item in graph.inputs.values() if item.group == "parameter"]
-    near = st.floats(-2, 2, allow_subnormal=False)
-    values = {item.name: data.draw(near) for item in graph.inputs.values()}
-    outputs = list(graph.outputs)
-    source = EMITTERS["python"](graph, outputs)
-    namespace: dict[str, Any] = {}
-    exec(compile(source, "model.py", "exec"), namespace)  # noqa: S102 - the text is the test
-    model = namespace["model"]
-    code = model.__code__
+    values = {item.name: data.draw(doubles) for item in graph.inputs.values()}
+    model, arguments = compiled(graph, list(graph.outputs))
     needed = graph.cone(graph.output_variables())
+    used = [item for v, item in graph.inputs.items() if needed[v]]
     groups: dict[str, dict[int, float]] = {}
-    for v, item in graph.inputs.items():
-        if needed[v] and item.group != "parameter":
+    for item in used:
+        if item.group != "parameter":
             groups.setdefault(item.group, {})[item.index] = values[item.name]
     # Parameters without a default come first, each kind in the order of the graph.
-    used = [p for v, p in graph.inputs.items() if needed[v] and p in parameters]
-    ordered = [p for p in used if p.default is None] + [p for p in used if p.default is not None]
-    names = code.co_varnames[len(groups) : code.co_argcount]
-    by_name = {n: values[p.name] for n, p in zip(names, ordered, strict=True)}
+    parameters = [item for item in used if item.group == "parameter"]
+    parameters.sort(key=lambda item: item.default is not None)
+    names = arguments[len(groups) :]
+    by_name = {n: values[p.name] for n, p in zip(names, parameters, strict=True)}
     results = model(**groups, **by_name)
     expected = evaluate(graph, values, FLOAT)
     sizes = evaluate(graph, {n: Size(abs(v)) for n, v in values.items()}, Sizes())

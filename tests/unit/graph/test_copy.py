@@ -40,7 +40,6 @@ from strategies import (
     programs,
 )
 
-
 AUTOMATIC = re.compile(r"zero_*|one_*|minus_one_*|constant_\d+_*|x_\d+_*")
 """Names that the builder gives by value or by row; in another graph they may go elsewhere."""
 

@@ -1,0 +1,196 @@
+"""Positions, velocities and accelerations of limbs in world axes.
+
+symbol   meaning                                                        frame
+e        direction of a joint freedom                                   world
+P        origin of a limb's frame                                       world
+w, v     angular velocity of a limb, velocity of its origin             world
+b, a     angular acceleration of a limb, acceleration of its origin     world
+
+Limbs of a run of parallel joints share the axes of its root, so that the rotation of each costs
+one sine and cosine of a sum of angles.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from chainform.formulations.axes import Axes, run_members
+from chainform.formulations.skeleton import Column, Skeleton
+from chainform.graph import Scalar
+from chainform.mechanism import GROUND, Frame
+from chainform.spatial import Matrix, Vector, add, apply, cross, product, scale, subtract, unit
+
+
+class World:
+    """What is known of a mechanism in world axes; everything is built when it is asked for."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self.builder = skeleton.builder
+        self.limbs = skeleton.limbs
+        self.axes = Axes(skeleton, frozenset(run_members(skeleton)))
+        base = skeleton.mechanism.base
+        self.ground_rotation: Matrix = base.rotation
+        self.ground_origin = skeleton.kinematics.vector(base.position)
+        zero = self.builder.number(0)
+        self.none: Vector = (zero, zero, zero)
+        self.described_rotation = cache(self._described_rotation)
+        self.rotation = cache(self._rotation)
+        self.origin = cache(self._origin)
+        self.angular_velocity = cache(self._angular_velocity)
+        self.velocity = cache(self._velocity)
+        self.angular_acceleration = cache(self._angular_acceleration)
+        self.acceleration = cache(self._acceleration)
+
+    # --- positions ----------------------------------------------------------------------
+
+    def _mapped(self, m: Matrix, change: str, k: int) -> Matrix:
+        """Return M R: each row of M, seen from the turned axes."""
+        into = getattr(self.axes, change)
+        return (into(k, m[0]), into(k, m[1]), into(k, m[2]))
+
+    def _reach_rotation(self, k: int) -> Matrix:
+        """Return the rotation to the world from the axes in which `reach` of limb k is given."""
+        parent = self.limbs[k].parent
+        if parent == GROUND:
+            return self.ground_rotation
+        return self._mapped(self.described_rotation(parent), "outward", k)
+
+    def _described_rotation(self, k: int) -> Matrix:
+        """Return the rotation to the world from the axes in which limb k is described."""
+        return self._mapped(self._reach_rotation(k), "through", k)
+
+    def _rotation(self, k: int) -> Matrix:
+        """Return the rotation of limb k, its own axes to world axes."""
+        if k == GROUND:
+            return self.ground_rotation
+        m, turn = self.described_rotation(k), self.axes.own_turn(k)
+        return m if turn is None else (turn.into(m[0]), turn.into(m[1]), turn.into(m[2]))
+
+    def _origin(self, k: int) -> Vector:
+        """Return the origin of limb k."""
+        if k == GROUND:
+            return self.ground_origin
+        step = apply(self._reach_rotation(k), self.axes.reach(k))
+        return self.axes.kept(add(self.origin(self.limbs[k].parent), step))
+
+    def direction(self, k: int, column: Column) -> Vector:
+        """Return a freedom of the joint of limb k as a vector, times its ratio."""
+        e = unit(column.axis, self.builder.number(column.ratio), self.builder.number(0))
+        return self.axes.kept(apply(self.described_rotation(k), e))
+
+    def path(self, k: int) -> list[int]:
+        """Return the limbs from the base to limb k."""
+        path: list[int] = []
+        while k != GROUND:
+            path.append(k)
+            k = self.limbs[k].parent
+        return path[::-1]
+
+    # --- velocities ---------------------------------------------------------------------
+
+    def _own(self, k: int, group: str, *, turning: bool) -> Vector:
+        total = self.none
+        for column in self.limbs[k].columns:
+            if column.turning == turning:
+                rate = self.skeleton.kinematics.q(column.rate, group)
+                total = add(total, scale(rate, self.direction(k, column)))
+        return total
+
+    def _arm(self, k: int) -> Vector:
+        return self.axes.kept(subtract(self.origin(k), self.origin(self.limbs[k].parent)))
+
+    def _angular_velocity(self, k: int) -> Vector:
+        if k == GROUND:
+            return self.none
+        before = self.angular_velocity(self.limbs[k].parent)
+        return self.axes.kept(add(before, self._own(k, "qd", turning=True)))
+
+    def _velocity(self, k: int) -> Vector:
+        if k == GROUND:
+            return self.none
+        parent = self.limbs[k].parent
+        carried = add(self.velocity(parent), cross(self.angular_velocity(parent), self._arm(k)))
+        return self.axes.kept(add(carried, self._own(k, "qd", turning=False)))
+
+    # --- accelerations ------------------------------------------------------------------
+
+    def _angular_acceleration(self, k: int) -> Vector:
+        if k == GROUND:
+            return self.none
+        parent = self.limbs[k].parent
+        own = self._own(k, "qdd", turning=True)
+        # The direction of a freedom turns with the limb before it; with a quaternion joint it
+        # turns with the limb itself, which makes no difference to the sum.
+        swing = cross(self.angular_velocity(parent), self._own(k, "qd", turning=True))
+        return self.axes.kept(add(self.angular_acceleration(parent), add(own, swing)))
+
+    def _acceleration(self, k: int) -> Vector:
+        if k == GROUND:
+            return self.none
+        parent, arm = self.limbs[k].parent, self._arm(k)
+        w = self.angular_velocity(parent)
+        carried = add(
+            self.acceleration(parent),
+            add(
+                cross(self.angular_acceleration(parent), arm),
+                cross(w, self.axes.kept(cross(w, arm))),
+            ),
+        )
+        slide = self.axes.kept(self._own(k, "qd", turning=False))
+        # 2 w x slide for a joint whose direction turns with the limb before; a free joint has
+        # its directions in its own axes, which adds its own angular velocity once.
+        spin = add(w, self.angular_velocity(k))
+        drift = add(self._own(k, "qdd", turning=False), cross(spin, slide))
+        return self.axes.kept(add(carried, drift))
+
+    # --- frames -------------------------------------------------------------------------
+
+    def limb_of(self, frame: Frame) -> int:
+        """Return the limb a frame is fixed to."""
+        return self.skeleton.places[frame.segment].limb
+
+    def frame_rotation(self, frame: Frame) -> Matrix:
+        """Return the axes of a frame in the world."""
+        place = self.skeleton.places[frame.segment]
+        local = product(place.rotation, frame.rotation)
+        return self._kept_matrix(product(self.rotation(place.limb), local))
+
+    def frame_arm(self, frame: Frame) -> Vector:
+        """Return the vector from the origin of its limb to a frame, in world axes."""
+        place = self.skeleton.places[frame.segment]
+        point = self.skeleton.kinematics.vector(frame.point)
+        local = self.axes.kept(add(place.position, apply(place.rotation, point)))
+        return self.axes.kept(apply(self.rotation(place.limb), local))
+
+    def frame_origin(self, frame: Frame) -> Vector:
+        """Return the origin of a frame."""
+        return self.axes.kept(add(self.origin(self.limb_of(frame)), self.frame_arm(frame)))
+
+    def _kept_matrix(self, m: Matrix) -> Matrix:
+        return (self.axes.kept(m[0]), self.axes.kept(m[1]), self.axes.kept(m[2]))
+
+    def column(self, k: int, column: Column, point: Vector) -> tuple[Vector, Vector]:
+        """Return linear and angular velocity of a point for unit rate of a freedom of limb k."""
+        e = self.direction(k, column)
+        if not column.turning:
+            return e, self.none
+        arm = self.axes.kept(subtract(point, self.origin(k)))
+        return self.axes.kept(cross(e, arm)), e
+
+    def column_rate(
+        self, k: int, column: Column, point: Vector, velocity: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return the time derivative of `column`, for a point that moves with `velocity`."""
+        e = self.direction(k, column)
+        swing = self.axes.kept(cross(self.angular_velocity(k), e))
+        if not column.turning:
+            return swing, self.none
+        arm = self.axes.kept(subtract(point, self.origin(k)))
+        relative = self.axes.kept(subtract(velocity, self.velocity(k)))
+        return self.axes.kept(add(cross(swing, arm), cross(e, relative))), swing
+
+
+def flat(parts: tuple[Vector, Vector]) -> list[Scalar]:
+    """Return linear and angular part as six components."""
+    return [*parts[0], *parts[1]]

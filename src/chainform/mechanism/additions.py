@@ -1,0 +1,70 @@
+"""One more frame, one more body: mechanisms made of a checked one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chainform.mechanism.bodies import body_from
+from chainform.mechanism.checks import rechecked
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.loops import LoopMaker, check_frame_names
+from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.numbering import GROUND_NAME, Register
+from chainform.mechanism.specification import FrameSpecification
+from chainform.mechanism.types import GROUND, Joint, JointKind, Note, Segment
+
+
+def intake_of(mechanism: Mechanism) -> Intake:
+    """Return a desk that knows the parameters of the mechanism."""
+    values = {parameter.name: parameter.value for parameter in mechanism.parameters}
+    return Intake(mechanism.file, values)
+
+
+def finder_of(mechanism: Mechanism) -> Register:
+    """Return the register of the segments by name, and by number from 1."""
+    places = range(len(mechanism.segments))
+    by_name = {mechanism.segments[k].name: k for k in places}
+    return Register(by_name, {k + 1: k for k in places})
+
+
+def with_frame(
+    mechanism: Mechanism, name: object, segment: object, point: object, rotation: object
+) -> Mechanism:
+    """Return the mechanism with one more frame, checked as one of a file is."""
+    intake = intake_of(mechanism)
+    segments = range(len(mechanism.segments))
+    maker = LoopMaker(mechanism, finder_of(mechanism), segments, intake)
+    place = {"segment": segment, "point": point, "rotation": rotation}
+    frame = maker.frame(FrameSpecification(name, place), len(mechanism.frames) + 1)
+    frames = (*mechanism.frames, frame)
+    check_frame_names(mechanism, [frame.name for frame in frames], intake)
+    return rechecked(mechanism, replace(mechanism, frames=frames), intake.notes)
+
+
+def with_payload(
+    mechanism: Mechanism, segment: object, body: tuple[object, object, object], name: object
+) -> Mechanism:
+    """Return the mechanism with one more fixed segment; `body` is mass, mass centre, inertia.
+
+    The new segment is the last one, so that the numbers of all others stay.
+    """
+    intake = intake_of(mechanism)
+    named = intake.text(name, "payload, name")
+    where = f"segment {named!r}"
+    taken = {
+        GROUND_NAME,
+        *(s.name for s in mechanism.segments),
+        *(f.name for f in mechanism.frames),
+    }
+    if named in taken:
+        remedy = "give it another one: with_payload(..., name=...)"
+        raise intake.error("a segment or a frame has this name already", where, remedy)
+    parent = finder_of(mechanism).find(segment, intake, f"{where}, parent")
+    if parent == GROUND:
+        remedy = "name the segment that carries it"
+        raise intake.error("a payload on the ground moves nowhere", f"{where}, parent", remedy)
+    joint = Joint(named, JointKind.FIXED)
+    added = Segment(named, parent, joint, body=body_from(*body, intake=intake, where=where))
+    text = f"added to the mechanism that was read, fixed to {mechanism.segments[parent].name!r}"
+    notes = [*intake.notes, Note("note", where, text)]
+    return rechecked(mechanism, replace(mechanism, segments=(*mechanism.segments, added)), notes)

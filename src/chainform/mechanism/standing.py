@@ -1,0 +1,75 @@
+"""Where a segment stands in the world when all coordinates are zero."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from chainform.mechanism.exact import exact_rotation
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.numbers import product_of_ratio, sum_of
+from chainform.mechanism.rational import add_matrices, multiply, scale_matrix
+from chainform.mechanism.types import (
+    GROUND,
+    IDENTITY,
+    ZERO,
+    Axis,
+    BaseMotion,
+    JointKind,
+    Number,
+    Rotation,
+    Vector3,
+)
+
+
+def standing_base(mechanism: Mechanism, root: int, intake: Intake) -> BaseMotion:
+    """Return the place of the segment `root` in the world at zero, as that of a base at rest.
+
+    Turns are exact but for the offsets of coupled joints, which are as exact as those of a file.
+    """
+    base = mechanism.base
+    if root == GROUND:
+        return base
+    if base.is_moving:
+        remedy = "take the part from the ground, or from a mechanism whose base is at rest"
+        raise intake.error("the base moves, and so would the root", "subtree, root", remedy)
+    frame, origin = base.rotation, base.position
+    for index in mechanism.path_to(root):
+        segment = mechanism.segments[index]
+        joint, offset = segment.joint, segment.offset
+        origin = _moved(origin, frame, segment.position)
+        frame = multiply(frame, segment.rotation)
+        if joint.kind is JointKind.REVOLUTE and offset != ZERO:
+            frame = multiply(frame, _turn(joint.axis, offset, segment.name, intake))
+        elif joint.kind is JointKind.PRISMATIC:
+            x, y, z = (product_of_ratio(offset, entry) for entry in joint.axis)
+            origin = _moved(origin, frame, (x, y, z))
+    return BaseMotion(origin, frame)
+
+
+def _moved(origin: Vector3, frame: Rotation, vector: Vector3) -> Vector3:
+    """Return origin + frame vector."""
+    x, y, z = (_sum(start, row, vector) for start, row in zip(origin, frame, strict=True))
+    return (x, y, z)
+
+
+def _sum(start: Number, row: Axis, vector: Vector3) -> Number:
+    total = start
+    for factor, entry in zip(row, vector, strict=True):
+        total = sum_of(total, product_of_ratio(entry, factor))
+    return total
+
+
+def _turn(axis: Axis, offset: Number, name: str, intake: Intake) -> Rotation:
+    """Return the rotation by a known offset (rad) about a unit axis, by Rodrigues' formula."""
+    where = f"segment {name!r}, mimic offset"
+    angle = float(intake.fraction(offset, where))
+    x, y, z = axis
+    skew: Rotation = ((ZERO, -z, y), (z, ZERO, -x), (-y, x, ZERO))
+    sine = scale_matrix(skew, Fraction(math.sin(angle)))
+    versine = scale_matrix(multiply(skew, skew), 1 - Fraction(math.cos(angle)))
+    rotation, remark = exact_rotation(add_matrices(IDENTITY, add_matrices(sine, versine)))
+    if remark is not None:
+        intake.note(where, remark)
+    return rotation

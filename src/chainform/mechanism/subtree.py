@@ -1,0 +1,210 @@
+"""The part of a mechanism between a segment that becomes the ground and some tips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from chainform.mechanism.additions import finder_of, intake_of
+from chainform.mechanism.checks import names_in, rechecked
+from chainform.mechanism.closure import check_loops
+from chainform.mechanism.coordinates import Entries, with_coordinates
+from chainform.mechanism.coupling import Coupling, with_couplings
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.numbering import Register
+from chainform.mechanism.numbers import difference, product_of_ratio
+from chainform.mechanism.standing import standing_base
+from chainform.mechanism.tables import list_of
+from chainform.mechanism.types import GROUND, Attachment, Frame, Loop, Note, Segment
+
+
+def subtree(mechanism: Mechanism, root: object, tips: object) -> Mechanism:
+    """Return the segments beyond `root` that lie on the way to `tips`, as a mechanism."""
+    intake = intake_of(mechanism)
+    finder = finder_of(mechanism)
+    start = GROUND if root is None else finder.find(root, intake, "subtree, root")
+    kept = _kept(mechanism, start, tips, finder, intake)
+    return _Part(mechanism, start, kept, intake).result()
+
+
+def _kept(
+    mechanism: Mechanism, root: int, tips: object, finder: Register, intake: Intake
+) -> list[int]:
+    """Return the segments of the part, in growing order."""
+    beyond: set[int] = set()
+    for index, segment in enumerate(mechanism.segments):
+        if segment.parent == root or segment.parent in beyond:
+            beyond.add(index)
+    if not beyond:
+        remedy = "choose a root that carries other segments"
+        raise intake.error("no segment lies beyond the root", "subtree, root", remedy)
+    if tips is None:
+        return sorted(beyond)
+    given = [tips] if isinstance(tips, str) else list_of(tips, intake.file, "subtree, tips")
+    kept: set[int] = set()
+    for tip in given:
+        index = finder.find(tip, intake, "subtree, tips")
+        if index not in beyond:
+            some = ", ".join(mechanism.segments[k].name for k in sorted(beyond)[:20])
+            message = f"the tip {tip!r} does not lie beyond the root"
+            raise intake.error(message, "subtree, tips", f"choose among {some}")
+        kept.update(k for k in mechanism.path_to(index) if k in beyond)
+    if not kept:
+        raise intake.error("there are no tips", "subtree, tips", "name one, or leave them out")
+    return sorted(kept)
+
+
+class _Part:
+    """Carries the segments `kept` over into a mechanism whose ground is the segment `root`."""
+
+    def __init__(self, whole: Mechanism, root: int, kept: list[int], intake: Intake) -> None:
+        self.whole = whole
+        self.root = root
+        self.kept = kept
+        self.intake = intake
+        self.place = {root: GROUND, **{old: new for new, old in enumerate(kept)}}
+        self.entries = [Entries() for _ in kept]
+        self.couplings: list[Coupling | None] = [None for _ in kept]
+        self.new_leaders: dict[int, int] = {}
+
+    def result(self) -> Mechanism:
+        whole, intake = self.whole, self.intake
+        self.share_coordinates()
+        bare = [self.segment(old) for old in self.kept]
+        segments, coordinates, rates = with_coordinates(bare, self.entries, intake)
+        segments = with_couplings(segments, self.couplings, intake)
+        part = replace(
+            whole,
+            segments=segments,
+            coordinate_records=coordinates,
+            rate_records=rates,
+            base=standing_base(whole, self.root, intake),
+            frames=tuple(self.frame(frame) for frame in whole.frames if self.holds(frame)),
+        )
+        part = replace(part, loops=tuple(self.loop(loop, part) for loop in self.loops_kept()))
+        used = names_in(part)
+        part = replace(part, parameters=tuple(p for p in whole.parameters if p.name in used))
+        part = replace(part, notes=self.notes_kept(part))
+        return rechecked(whole, part, [*self.remarks(part), *intake.notes, *check_loops(part)])
+
+    def segment(self, old: int) -> Segment:
+        segment = self.whole.segments[old]
+        return Segment(
+            segment.name,
+            self.place[segment.parent],
+            segment.joint,
+            segment.position,
+            segment.rotation,
+            segment.body,
+        )
+
+    def share_coordinates(self) -> None:
+        """Say which kept segment has which coordinates, in the old order, and who follows whom.
+
+        Where the joint that has the coordinate is left out, the first that follows it takes over.
+        """
+        whole, place = self.whole, self.place
+        count = 0
+        for leader in dict.fromkeys(record.segment for record in whole.rate_records):
+            coordinate = whole.segments[leader].coordinate
+            sharing = [k for k in self.kept if whole.segments[k].coordinate == coordinate]
+            if not sharing:
+                continue
+            if leader in sharing:
+                names, rates = (
+                    tuple(record.name for record in records if record.segment == leader)
+                    for records in (whole.coordinate_records, whole.rate_records)
+                )
+            else:
+                names = rates = (whole.segments[sharing[0]].joint.name,)
+                self.new_leaders[leader] = sharing[0]
+                leader = sharing[0]
+            dof = tuple(range(count + 1, count + 1 + len(rates)))
+            count += len(rates)
+            self.entries[place[leader]] = Entries(names, rates, dof)
+            for k in sharing:
+                if k != leader:
+                    self.couplings[place[k]] = _coupling(whole.segments[k], whole.segments[leader])
+
+    def holds(self, place: Frame | Attachment) -> bool:
+        """Tell whether a place lies on the part; its ground is the root, and only that."""
+        return place.segment in self.place
+
+    def frame(self, frame: Frame) -> Frame:
+        return replace(frame, segment=self.place[frame.segment])
+
+    def loops_kept(self) -> list[Loop]:
+        return [
+            loop
+            for loop in self.whole.loops
+            if self.holds(loop.closing) and self.holds(loop.target)
+        ]
+
+    def loop(self, loop: Loop, part: Mechanism) -> Loop:
+        closing, target = (
+            replace(end, segment=self.place[end.segment]) for end in (loop.closing, loop.target)
+        )
+        basic = None if loop.basic is None else self.basic(loop.basic, part)
+        return replace(loop, closing=closing, target=target, basic=basic)
+
+    def basic(self, indices: tuple[int, ...], part: Mechanism) -> tuple[int, ...]:
+        """Return the places in q of those basic coordinates that the part still has."""
+        records = (self.whole.coordinate_records[index] for index in indices)
+        owners = [self.new_leaders.get(record.segment, record.segment) for record in records]
+        places = [part.segments[self.place[k]].coordinate for k in owners if k in self.place]
+        return tuple(place for place in places if place is not None)
+
+    def notes_kept(self, part: Mechanism) -> tuple[Note, ...]:
+        """Return the old notes without those on what is left out, and on loops, checked anew."""
+        whole = self.whole
+        gone = [
+            *_missing("segment", whole.segments, part.segments),
+            *_missing("frame", whole.frames, part.frames),
+            *_missing("parameter", whole.parameters, part.parameters),
+            *(f"loop {loop.name!r}" for loop in whole.loops),
+            "loops",
+        ]
+        return tuple(
+            note
+            for note in whole.notes
+            if not any(note.element == name or note.element.startswith(name + ",") for name in gone)
+        )
+
+    def remarks(self, part: Mechanism) -> list[Note]:
+        """Return what was done, for the report."""
+        whole = self.whole
+        texts: list[str] = []
+        if self.root != GROUND:
+            name = whole.segments[self.root].name
+            texts.append(f"{name!r} is the ground; it stands in the world as in the zero pose")
+        for old, new in self.new_leaders.items():
+            names = whole.segments[new].joint.name, whole.segments[old].joint.name
+            texts.append("{!r} has a coordinate of its own, since {!r} is left out".format(*names))
+        left_out = [
+            *_missing("segment", whole.segments, part.segments),
+            *_missing("loop", whole.loops, part.loops),
+            *_missing("frame", whole.frames, part.frames),
+        ]
+        if left_out:
+            texts.append("left out: " + ", ".join(left_out))
+        return [Note("note", "subtree", text) for text in texts]
+
+
+def _coupling(follower: Segment, leader: Segment) -> Coupling:
+    """Return how the follower moves when the leader moves, both tied to one old coordinate."""
+    ratio = follower.ratio / leader.ratio
+    offset = difference(follower.offset, product_of_ratio(leader.offset, ratio))
+    return Coupling(leader.joint.name, ratio, offset)
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def _missing(kind: str, before: Iterable[_Named], after: Iterable[_Named]) -> list[str]:
+    """Return the names that are gone, as notes call their elements."""
+    left = {item.name for item in after}
+    return [f"{kind} {item.name!r}" for item in before if item.name not in left]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
-import pinocchio as pin  # pyright: ignore[reportMissingImports]
+from numpy.typing import NDArray
 
 import chainform as cf
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+# The library has no types; it is a compiled module.
+pin: Any = importlib.import_module("pinocchio")
+
+Array = NDArray[np.float64]
 
 
 class Oracle:
@@ -18,54 +22,64 @@ class Oracle:
     def __init__(self, mechanism: cf.Mechanism) -> None:
         self.mechanism = mechanism
         self.model: Any = pin.Model()
-        self.model.gravity.linear = _floats(mechanism.gravity)
+        self.model.gravity.linear = floats(mechanism.gravity)
         self.places: list[tuple[int, Any]] = []
-        velocity: dict[int, int] = {}
+        self.q_order = np.zeros(mechanism.nq, dtype=int)
+        self.v_order = np.zeros(mechanism.nv, dtype=int)
         for segment in mechanism.segments:
-            parent, carried = (
-                self.places[segment.parent] if segment.parent >= 0 else (0, _base(mechanism))
-            )
-            placement = carried * pin.SE3(_floats(segment.rotation), _floats(segment.position))
-            joint = parent
-            if segment.coordinate is not None:
-                axis = _floats(segment.joint.axis)
-                kind = {
-                    "revolute": pin.JointModelRevoluteUnaligned,
-                    "prismatic": pin.JointModelPrismaticUnaligned,
-                }[segment.joint.kind.value]
-                joint = self.model.addJoint(parent, kind(axis), placement, segment.name)
-                velocity[segment.coordinate] = self.model.joints[joint].idx_v
-                placement = pin.SE3.Identity()
-            body = segment.body
-            mass = float(body.mass)  # pyright: ignore[reportArgumentType]
-            inertia = pin.Inertia(mass, _floats(body.com), _floats(body.inertia))
-            self.model.appendBodyToJoint(joint, inertia, placement)
-            self.places.append((joint, placement))
-        self.data = self.model.createData()
-        self.order = [velocity[i] for i in range(mechanism.nv)]
+            self._add(segment)
+        self.data: Any = self.model.createData()
 
-    def _theirs(self, ours: Array) -> Array:
-        theirs = np.zeros(self.model.nv)
-        theirs[self.order] = ours
+    def _add(self, segment: Any) -> None:
+        ground = (0, _base(self.mechanism))
+        parent, carried = self.places[segment.parent] if segment.parent >= 0 else ground
+        placement = carried * pin.SE3(floats(segment.rotation), floats(segment.position))
+        joint = parent
+        if segment.coordinate is not None:
+            joint = self.model.addJoint(parent, _joint(segment), placement, segment.name)
+            placed = self.model.joints[joint]
+            q, v = segment.coordinate, segment.rate
+            self.q_order[q : q + placed.nq] = placed.idx_q + np.arange(placed.nq)
+            self.v_order[v : v + placed.nv] = placed.idx_v + np.arange(placed.nv)
+            placement = pin.SE3.Identity()
+        body = segment.body
+        inertia = pin.Inertia(float(body.mass), floats(body.com), floats(body.inertia))
+        self.model.appendBodyToJoint(joint, inertia, placement)
+        self.places.append((joint, placement))
+
+    def q(self, ours: Array) -> Array:
+        """Return q in Pinocchio's order."""
+        theirs = np.zeros(self.model.nq)
+        theirs[self.q_order] = ours
         return theirs
+
+    def v(self, ours: Array) -> Array:
+        """Return qd, qdd or tau in Pinocchio's order."""
+        theirs = np.zeros(self.model.nv)
+        theirs[self.v_order] = ours
+        return theirs
+
+    def random_q(self, seed: int) -> Array:
+        """Return a random configuration, quaternions of unit length, in our order."""
+        pin.seed(seed)
+        bound = np.ones(self.model.nq)
+        return np.array(pin.randomConfiguration(self.model, -2 * bound, 2 * bound))[self.q_order]
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return tau."""
-        result = pin.rnea(
-            self.model, self.data, self._theirs(q), self._theirs(qd), self._theirs(qdd)
-        )
-        return np.array(result)[self.order]
+        result = pin.rnea(self.model, self.data, self.q(q), self.v(qd), self.v(qdd))
+        return np.array(result)[self.v_order]
 
     def mass_matrix(self, q: Array) -> Array:
         """Return H column by column from inverse dynamics, which holds for any numbering."""
-        zero = np.zeros(len(q))
+        zero = np.zeros(self.model.nv)
         at_rest = self.inverse_dynamics(q, zero, zero)
-        columns = [self.inverse_dynamics(q, zero, unit) - at_rest for unit in np.eye(len(q))]
+        columns = [self.inverse_dynamics(q, zero, u) - at_rest for u in np.eye(self.model.nv)]
         return np.array(columns).T
 
     def gravity(self, q: Array) -> Array:
         """Return hG."""
-        zero = np.zeros(len(q))
+        zero = np.zeros(self.model.nv)
         return self.inverse_dynamics(q, zero, zero)
 
     def coriolis(self, q: Array) -> Array:
@@ -82,14 +96,111 @@ class Oracle:
                 result[:, k, l] = result[:, l, k] = (both - square[k] - square[l]) / 2
         return result
 
+    def coriolis_matrix(self, q: Array, qd: Array) -> Array:
+        """Return Pinocchio's own Coriolis matrix; it needs depth-first numbering."""
+        matrix = pin.computeCoriolisMatrix(self.model, self.data, self.q(q), self.v(qd))
+        return np.array(matrix)[np.ix_(self.v_order, self.v_order)]
 
-def _floats(values: Any) -> Array:
-    return (
-        np.array([[float(x) for x in row] for row in values])
-        if np.ndim(values[0])
-        else (np.array([float(x) for x in values]))
-    )
+    @property
+    def is_depth_first(self) -> bool:
+        """Whether joints are numbered branch by branch, as some of its algorithms assume."""
+        parents = list(self.model.parents)
+        return all(
+            child == 1 or parents[child] == child - 1 or _closed(parents, parents[child], child)
+            for child in range(1, len(parents))
+        )
+
+    def frame(self, segment: int) -> FrameOracle:
+        """Return what Pinocchio knows of the frame of a segment."""
+        return FrameOracle(self, segment)
+
+    def energies(self, q: Array, qd: Array) -> tuple[float, float]:
+        """Return kinetic and potential energy."""
+        args = (self.model, self.data, self.q(q))
+        kinetic = pin.computeKineticEnergy(*args, self.v(qd))
+        return float(kinetic), float(pin.computePotentialEnergy(*args))
+
+    def centroidal_momentum(self, q: Array, qd: Array) -> Array:
+        """Return linear and angular momentum about the mass centre."""
+        h = pin.computeCentroidalMomentum(self.model, self.data, self.q(q), self.v(qd))
+        return np.concatenate([h.linear, h.angular])
+
+
+class FrameOracle:
+    """Pose, Jacobian and motion of one segment's frame."""
+
+    def __init__(self, oracle: Oracle, segment: int) -> None:
+        self.oracle = oracle
+        self.model: Any = oracle.model.copy()
+        joint, placement = oracle.places[segment]
+        kind = pin.FrameType.OP_FRAME
+        self.id = self.model.addFrame(pin.Frame("asked", joint, placement, kind))
+        self.data: Any = self.model.createData()
+
+    def pose(self, q: Array) -> Array:
+        """Return the 4 x 4 transformation to the world."""
+        pin.framesForwardKinematics(self.model, self.data, self.oracle.q(q))
+        return np.array(self.data.oMf[self.id].homogeneous)
+
+    def jacobian(self, q: Array, axes: str) -> Array:
+        """Return the six rows in world or local axes at the point."""
+        args = (self.model, self.data, self.oracle.q(q), self.id, _reference(axes))
+        return np.array(pin.computeFrameJacobian(*args)).reshape(6, -1)[:, self.oracle.v_order]
+
+    def jacobian_rate(self, q: Array, qd: Array, axes: str) -> Array:
+        """Return the time derivative of the Jacobian."""
+        args = (self.model, self.data, self.oracle.q(q), self.oracle.v(qd))
+        pin.computeJointJacobiansTimeVariation(*args)
+        pin.updateFramePlacements(self.model, self.data)
+        rate = pin.getFrameJacobianTimeVariation(self.model, self.data, self.id, _reference(axes))
+        return np.array(rate).reshape(6, -1)[:, self.oracle.v_order]
+
+    def motion(self, q: Array, qd: Array, qdd: Array, axes: str) -> tuple[Array, Array]:
+        """Return velocity and acceleration of the point, linear part first."""
+        v = self.oracle.v
+        pin.forwardKinematics(self.model, self.data, self.oracle.q(q), v(qd), v(qdd))
+        pin.updateFramePlacements(self.model, self.data)
+        args = (self.model, self.data, self.id, _reference(axes))
+        velocity = pin.getFrameVelocity(*args)
+        acceleration = pin.getFrameClassicalAcceleration(*args)
+        return (
+            np.concatenate([velocity.linear, velocity.angular]),
+            np.concatenate([acceleration.linear, acceleration.angular]),
+        )
+
+
+def _reference(axes: str) -> Any:
+    frames = pin.ReferenceFrame
+    return {"world": frames.LOCAL_WORLD_ALIGNED, "local": frames.LOCAL}[axes]
+
+
+def _joint(segment: Any) -> Any:
+    match segment.joint.kind.value:
+        case "revolute":
+            return pin.JointModelRevoluteUnaligned(floats(segment.joint.axis))
+        case "prismatic":
+            return pin.JointModelPrismaticUnaligned(floats(segment.joint.axis))
+        case "spherical":
+            return pin.JointModelSpherical()
+        case _:
+            return pin.JointModelFreeFlyer()
+
+
+def _closed(parents: list[int], parent: int, child: int) -> bool:
+    """Whether everything between a parent and its later child descends from the parent."""
+    for joint in range(parent + 1, child):
+        ancestor = joint
+        while ancestor > parent:
+            ancestor = parents[ancestor]
+        if ancestor != parent:
+            return False
+    return True
+
+
+def floats(values: Any) -> Array:
+    """Return exact numbers as doubles."""
+    return np.array(values, dtype=object).astype(np.float64)
 
 
 def _base(mechanism: cf.Mechanism) -> Any:
-    return pin.SE3(_floats(mechanism.base.rotation), _floats(mechanism.base.position))
+    return pin.SE3(floats(mechanism.base.rotation), floats(mechanism.base.position))

@@ -82,22 +82,24 @@ def inertia(rng: random.Random) -> list[list[Fraction]]:
     return tensor
 
 
-def random_tree(seed: int, size: int | None = None, *, fixed: bool = True) -> cf.Mechanism:
+def random_tree(seed: int, *, quaternions: bool = False) -> cf.Mechanism:
     """Return a random tree: mixed joints, inclined axes and gravity, full inertia tensors."""
     rng = random.Random(seed)
-    n = size or rng.randint(1, 7)
+    n = rng.randint(1, 7)
     gravity = [rational(rng, -100, 100) for _ in range(3)]
     builder = cf.Mechanism.builder(f"tree{seed}", gravity=gravity)
-    kinds = ["revolute", "revolute", "prismatic", *(["fixed"] if fixed else [])]
+    kinds = ["revolute", "revolute", "prismatic", "fixed"]
+    if quaternions:
+        kinds = ["free", "spherical", *kinds]
     for number in range(1, n + 1):
-        kind = rng.choice(kinds) if number < n else rng.choice(kinds[:3])
+        kind = rng.choice(kinds) if number < n else rng.choice(kinds[:-1])
         parent = "ground" if number == 1 else rng.choice([*_names(number), "ground"][-3:])
         massless = number < n and rng.random() < 0.15
         builder.segment(
             f"s{number}",
             parent=parent,
             joint=kind,
-            axis=unit_axis(rng),
+            axis=None if kind in ("free", "spherical") else unit_axis(rng),
             position=[rational(rng) for _ in range(3)],
             rotation=rotation(rng),
             mass=0 if massless else rational(rng, 1, 30),

@@ -12,8 +12,10 @@ from chainform.formulations import (
     FORMULATIONS,
     OF_FRAME,
     Formulation,
+    Options,
     Quantities,
     Request,
+    has_quaternions,
     parse_request,
 )
 from chainform.graph import Builder
@@ -34,17 +36,19 @@ def derive(
     mechanism: Mechanism | str | PathLike[str],
     outputs: Sequence[str] = OUTPUTS,
     *,
-    formulation: str = "closed_form",
+    formulation: str = "auto",
     parameters: str | Sequence[str] = "numeric",
     reduce: str = "none",
     closure: str = "complete",
+    wrenches: Sequence[str] = (),
 ) -> Model:
     """Return the model of a mechanism (or of the file that describes it).
 
     `outputs` names the quantities wanted, `formulation` the method. `parameters` is "numeric",
     "symbolic" or a list of name patterns to keep free. `closure` says how the reactions of
     closed loops enter inverse dynamics: "complete" by virtual work on every joint of the loop,
-    "basic" on the basic joints only, as in paper 000.
+    "basic" on the basic joints only, as in paper 000. `wrenches` names the frames on which external
+    forces and moments act; they are inputs of inverse and forward dynamics.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     method = _formulation(formulation)
@@ -52,22 +56,36 @@ def derive(
     _choice("reduce", reduce, EFFORTS)
     _choice("closure", closure, CLOSURES)
     settled = parametrise(source, parameters)
-    builder = Builder()
+    builder, forces = _builder(settled), tuple(wrenches)
     own = [request.name for request in wanted if request.name not in COMMON]
     if own:
-        method.build(builder, settled, own, closure)
+        method.build(builder, settled, own, Options(closure, forces))
     quantities = Quantities(builder, settled)
     for request in wanted:
         if request.name in COMMON:
             quantities.build(request)
     kept = parameters if isinstance(parameters, str) else tuple(parameters)
-    return Model(source, builder.finish(), method.name, kept, reduce, closure)
+    return Model(source, builder.finish(), method.name, kept, reduce, closure, forces)
 
 
-def available_outputs(mechanism: Mechanism, formulation: str = "closed_form") -> tuple[str, ...]:
-    """Return every output that a formulation can give for a mechanism."""
-    outputs = _formulation(formulation).outputs
-    return tuple(o for o in outputs if mechanism.loops or not o.startswith("closure"))
+def _builder(mechanism: Mechanism) -> Builder:
+    """Return a builder that knows the parameters, q, qd and qdd, so that all can be asked about."""
+    builder = Builder()
+    for place, parameter in enumerate(mechanism.parameters):
+        builder.input(parameter.name, "parameter", place, parameter.value)
+    for group, count in (("q", mechanism.nq), ("qd", mechanism.nv), ("qdd", mechanism.nv)):
+        for index in range(count):
+            builder.input(f"{group}{index + 1}", group, index)
+    return builder
+
+
+def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[str, ...]:
+    """Return every output that a formulation can give for a mechanism, but those of frames."""
+    method = _formulation(formulation)
+    outputs = (*method.outputs, *(output for output in COMMON if output not in OF_FRAME))
+    if not mechanism.loops:
+        outputs = tuple(o for o in outputs if not o.startswith("closure"))
+    return tuple(o for o in outputs if o != "coriolis" or not has_quaternions(mechanism))
 
 
 def _formulation(name: str) -> Formulation:

@@ -8,13 +8,11 @@ from typing import Any, TypeAlias
 
 from chainform.cli.printing import Document
 from chainform.expressions import format_expression, format_fraction, symbols_of, value_of
-from chainform.mechanism import GROUND, Description, Joint, Limits, Mechanism, Number, Segment
+from chainform.mechanism import GROUND, Description, Frame, Limits, Mechanism, Number, Segment
+from chainform.mechanism.describe import CoordinateRow, RateRow
 
 Outputs: TypeAlias = Mapping[str, Sequence[str]]
 """The outputs that can be derived, by formulation."""
-
-UNITS = {"revolute": "rad", "prismatic": "m"}
-"""The unit of a coordinate, by the kind of its joint."""
 
 
 def mechanism_document(mechanism: Mechanism, said: Description, outputs: Outputs) -> Document:
@@ -40,11 +38,8 @@ class _Writer:
             "base_is_moving": said.base_is_moving,
             "total_mass": said.total_mass,
             "segments": [self.segment(i, s) for i, s in enumerate(mechanism.segments, 1)],
-            "coordinates": [
-                {"number": row.number, "name": row.name, "segment": row.segment}
-                | {"kind": row.kind, "unit": UNITS[row.kind]}
-                for row in said.coordinates
-            ],
+            "coordinates": [_entry(row) for row in said.coordinates],
+            "rates": [_entry(row) for row in said.rates],
             "parameters": [
                 {"name": p.name, "value": None if p.value is None else self.number(p.value)}
                 | {"unit": p.unit, "note": p.note}
@@ -56,6 +51,7 @@ class _Writer:
                 | {"basic": None if row.basic is None else list(row.basic)}
                 for row in said.loops
             ],
+            "frames": [self.frame(frame) for frame in mechanism.frames],
             "notes": [
                 {"level": note.level, "element": note.element, "text": note.text}
                 for note in said.notes
@@ -64,12 +60,11 @@ class _Writer:
         }
 
     def segment(self, number: int, segment: Segment) -> Document:
-        parent = segment.parent
         return {
             "number": number,
             "name": segment.name,
-            "parent": "ground" if parent == GROUND else self.mechanism.segments[parent].name,
-            "joint": self.joint(segment.joint, segment.coordinate),
+            "parent": self.name_of(segment.parent),
+            "joint": self.joint(segment),
             "position": self.numbers(segment.position),
             "rotation": [self.numbers(row) for row in segment.rotation],
             "mass": self.number(segment.body.mass),
@@ -77,13 +72,28 @@ class _Writer:
             "inertia": [self.numbers(row) for row in segment.body.inertia],
         }
 
-    def joint(self, joint: Joint, coordinate: int | None) -> Document:
+    def name_of(self, index: int) -> str:
+        return "ground" if index == GROUND else self.mechanism.segments[index].name
+
+    def frame(self, frame: Frame) -> Document:
+        return {
+            "name": frame.name,
+            "segment": self.name_of(frame.segment),
+            "point": self.numbers(frame.point),
+            "rotation": [self.numbers(row) for row in frame.rotation],
+        }
+
+    def joint(self, segment: Segment) -> Document:
+        joint = segment.joint
         friction = joint.friction
         return {
             "name": joint.name,
             "kind": joint.kind.value,
-            "axis": None if coordinate is None else self.numbers(joint.axis),
-            "coordinate": None if coordinate is None else coordinate + 1,
+            "axis": self.numbers(joint.axis) if joint.kind.coordinates == 1 else None,
+            "coordinate": None if segment.coordinate is None else segment.coordinate + 1,
+            "rate": None if segment.rate is None else segment.rate + 1,
+            "ratio": self.number(segment.ratio),
+            "offset": self.number(segment.offset),
             "limits": None if joint.limits is None else self.limits(joint.limits),
             "viscous_friction": None if friction is None else self.number(friction.viscous),
             "coulomb_friction": None if friction is None else self.number(friction.coulomb),
@@ -108,6 +118,12 @@ class _Writer:
             return float(value)
         known = symbols_of(value) <= set(self.values)
         return float(value_of(value, self.values)) if known else None
+
+
+def _entry(row: CoordinateRow | RateRow) -> Document:
+    """Return one entry of q or qd."""
+    fields = ("number", "name", "segment", "kind", "unit")
+    return {field: getattr(row, field) for field in fields}
 
 
 def exact_text(value: Number) -> str:

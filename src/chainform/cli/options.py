@@ -13,11 +13,6 @@ from chainform.model import Model
 from chainform.pipeline import CLOSURES, EFFORTS, OUTPUTS, available_outputs, derive
 
 
-def add_file(parser: ArgumentParser) -> None:
-    """Add the mechanism file."""
-    parser.add_argument("file", metavar="FILE", help="the mechanism (.toml or .json)")
-
-
 def add_outputs(parser: ArgumentParser, default: str) -> None:
     """Add `--outputs`: names with commas or spaces between them, once or several times."""
     parser.add_argument(

@@ -3,8 +3,9 @@
     {"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "values": {...}}
 
 Every entry may be left out. A batch is a list of lists, to any depth; the last dimension has
-the length of q. In place of a list a table may give a number, or a batch of them, by the name
-of each coordinate. `values` holds parameters, each a number or a batch of them.
+the length of q, or of qd for the others. In place of a list a table may give a number, or a batch
+of them, by the name of each coordinate, or rate. `values` holds parameters, each a number or a
+batch of them.
 """
 
 from __future__ import annotations
@@ -72,18 +73,27 @@ class _Reader:
         if isinstance(given, dict) and key in BY_COORDINATE:
             return self.from_names(key, cast(dict[str, Any], given))
         if not isinstance(given, list):
-            form = "a list" if key == "sigma" else "a list, or a table by coordinate"
+            form = "a list" if key == "sigma" else "a list, or a table by names"
             raise self.fail(f"expected {form}, got {kind_of(given)}", key)
         array = self.array(cast(list[Any], given), key)
         length = self.length_of(key)
         if array.shape[-1] == length:
             return array
-        what = "of the closure equations" if key == "sigma" else "of coordinates"
+        what = "closure equations" if key == "sigma" else f"{self.kind_of_entries(key)}s"
         raise self.fail(
-            f"its last dimension is {array.shape[-1]}, the number {what} is {length}",
+            f"its last dimension is {array.shape[-1]}, the number of {what} is {length}",
             key,
-            None if key == "sigma" else f"the order is {', '.join(self.mechanism.coordinates)}",
+            None if key == "sigma" else f"the order is {', '.join(self.names_of(key))}",
         )
+
+    def kind_of_entries(self, key: str) -> str:
+        """Return what the entries of a group are called, where they are not all coordinates."""
+        is_rate = key != "q" and self.mechanism.nq != self.mechanism.nv
+        return "rate" if is_rate else "coordinate"
+
+    def names_of(self, key: str) -> tuple[str, ...]:
+        """Return the names of the entries of q, or of qd, qdd and tau."""
+        return self.mechanism.coordinates if key == "q" else self.mechanism.rates
 
     def length_of(self, key: str) -> int:
         """Return how many entries a group has."""
@@ -92,16 +102,17 @@ class _Reader:
         return self.mechanism.nq if key == "q" else self.mechanism.nv
 
     def from_names(self, key: str, given: dict[str, Any]) -> Array:
-        """Return a table by coordinate names as an array; batches are spread over each other."""
-        names = self.mechanism.coordinates
+        """Return a table by names as an array; batches are spread over each other."""
+        names, kind = self.names_of(key), self.kind_of_entries(key)
+        find = self.mechanism.coordinate_index if key == "q" else self.mechanism.rate_index
         placed: dict[int, Array] = {}
         for name, value in given.items():
             try:
-                place = self.mechanism.coordinate_index(name)
+                place = find(name)
             except ReadError:
-                raise self.unknown("coordinate", name, names, key) from None
+                raise self.unknown(kind, name, names, key) from None
             if place in placed:
-                raise self.fail("the coordinate is given twice", f"{key}, {names[place]}")
+                raise self.fail(f"the {kind} is given twice", f"{key}, {names[place]}")
             placed[place] = self.array(value, f"{key}, {name}")
         missing = [name for place, name in enumerate(names) if place not in placed]
         if missing:

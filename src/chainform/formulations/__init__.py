@@ -10,7 +10,9 @@ from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.newton_euler import newton_euler
+from chainform.formulations.options import Options
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities, Request, parse_request
+from chainform.formulations.refusals import has_quaternions
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
@@ -19,13 +21,12 @@ from chainform.mechanism import Mechanism
 class Formulation:
     """A method: the outputs it can give, and the function that adds them to a graph.
 
-    The function takes a mechanism whose parameters are settled, the outputs, and how
-    reactions of closed loops enter inverse dynamics ("complete" or "basic").
+    The function takes a mechanism whose parameters are settled, the outputs, and options.
     """
 
     name: str
     outputs: tuple[str, ...]
-    build: Callable[[Builder, Mechanism, Sequence[str], str], None]
+    build: Callable[[Builder, Mechanism, Sequence[str], Options], None]
 
 
 _METHODS = (
@@ -72,7 +73,9 @@ __all__ = [
     "FORMULATIONS",
     "OF_FRAME",
     "Formulation",
+    "Options",
     "Quantities",
     "Request",
+    "has_quaternions",
     "parse_request",
 ]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chainform.formulations.motion import Turn
+from chainform.formulations.motion import Turn, is_zero
+from chainform.formulations.refusals import refuse_massless
 from chainform.formulations.skeleton import Column, Limb
 from chainform.formulations.tensors import turned_matrix
 from chainform.graph import Builder, Scalar
@@ -92,6 +93,8 @@ class Articulated:
         else:
             moment, force = matrix_column(self.K, z), matrix_column(self.M, z)
             resistance, drive = self.M[z][z], tau - column.ratio * self.force[z]
+        if is_zero(resistance):
+            raise refuse_massless(column.rate)
         inverse = tau.builder.call("reciprocal", resistance)
         drive = keep(drive)
         gain = keep(column.ratio * drive * inverse)

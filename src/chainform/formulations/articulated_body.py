@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainform.formulations.applied import outer_forces
 from chainform.formulations.articulated import Articulated, Response
 from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.options import Options
 from chainform.formulations.outputs import declare
 from chainform.formulations.refusals import refuse_coupled
 from chainform.formulations.skeleton import Skeleton
@@ -22,21 +24,22 @@ from chainform.spatial import Vector, add, cross, dot, replaced
 
 
 def articulated_body(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
     """Build forward dynamics."""
-    del closure, outputs
+    del outputs
     refuse_coupled(mechanism, "the articulated body", 'formulation="composite_body"')
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
-    qdd = _ArticulatedBody(skeleton).accelerations()
+    qdd = _ArticulatedBody(skeleton, outer_forces(builder, mechanism, options)).accelerations()
     values = {(i,): value for i, value in qdd.items()}
     declare(builder, "forward_dynamics", "qdd", (mechanism.nv,), values)
 
 
 class _ArticulatedBody:
-    def __init__(self, skeleton: Skeleton) -> None:
+    def __init__(self, skeleton: Skeleton, outer: dict[int, Scalar]) -> None:
         self.skeleton = skeleton
+        self.outer = outer
         self.builder = skeleton.builder
         self.limbs = skeleton.limbs
         self.sweep = Sweep(skeleton, frozenset(), ("qd",))
@@ -60,6 +63,8 @@ class _ArticulatedBody:
             self.responses[k] = []
             for column in reversed(limb.columns):
                 tau = self.skeleton.kinematics.q(column.rate, "tau")
+                if column.rate in self.outer:
+                    tau = tau - self.outer[column.rate]
                 body, response = body.released(column, tau)
                 self.responses[k].append(response)
             if limb.parent == GROUND:

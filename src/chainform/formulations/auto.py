@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainform.formulations.applied import world_closure
 from chainform.formulations.articulated_body import articulated_body
-from chainform.formulations.closed_form import closed_form
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.newton_euler import newton_euler
+from chainform.formulations.options import Options
+from chainform.formulations.refusals import has_coupled
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
 
 COMPOSITE = ("mass_matrix", "coriolis", "coriolis_matrix")
-CLOSURE = ("closure", "closure_jacobian")
 
 
-def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str) -> None:
+def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options) -> None:
     """Build each output by the method that gives it at least cost.
 
     Inverse dynamics and bias come from the recursive equations. Matrices come from composite
@@ -29,26 +30,27 @@ def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure
         o for o in ("inverse_dynamics", "bias", "gravity") if o in outputs and o not in composite
     ]
     if composite:
-        composite_body(builder, mechanism, composite, closure)
+        composite_body(builder, mechanism, composite, options)
     if recursive:
-        newton_euler(builder, mechanism, recursive, closure)
+        newton_euler(builder, mechanism, recursive, options)
     if "forward_dynamics" in outputs:
-        _forward_dynamics(builder, mechanism, closure)
-    closing = [output for output in outputs if output in CLOSURE]
-    if closing:
-        closed_form(builder, mechanism, closing, closure)
+        _forward_dynamics(builder, mechanism, options)
+    if "closure" in outputs or "closure_jacobian" in outputs:
+        loops = world_closure(builder, mechanism)
+        if "closure" in outputs:
+            loops.build_matrix()
+        if "closure_jacobian" in outputs:
+            loops.build_jacobian()
 
 
-def _forward_dynamics(builder: Builder, mechanism: Mechanism, closure: str) -> None:
+def _forward_dynamics(builder: Builder, mechanism: Mechanism, options: Options) -> None:
     methods = [composite_body]
-    if len({s.coordinate for s in mechanism.segments if s.coordinate is not None}) == sum(
-        s.coordinate is not None for s in mechanism.segments
-    ):
+    if not has_coupled(mechanism):
         methods.append(articulated_body)
     prices: list[int] = []
     for method in methods:
         trial = Builder()
-        method(trial, mechanism, ["forward_dynamics"], closure)
+        method(trial, mechanism, ["forward_dynamics"], options)
         count = cost(trial.finish())
         prices.append(count.multiplications + count.additions)
-    methods[prices.index(min(prices))](builder, mechanism, ["forward_dynamics"], closure)
+    methods[prices.index(min(prices))](builder, mechanism, ["forward_dynamics"], options)

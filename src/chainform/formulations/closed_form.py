@@ -31,19 +31,21 @@ from itertools import product as pairs
 from math import prod
 
 from chainform.errors import DeriveError
-from chainform.formulations.closure import Closure
+from chainform.formulations.applied import outer_forces
+from chainform.formulations.closure import Closure, Columns
 from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.options import Options
 from chainform.formulations.outputs import Key, Sums, add_to, declare, label
 from chainform.formulations.refusals import refuse_quaternions
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Mechanism
-from chainform.spatial import Matrix, Vector, apply, cross, dot, scale
+from chainform.mechanism import GROUND, Attachment, Mechanism
+from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale
 
 
 def closed_form(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
-    """Build the closed form; `closure` says which rows of B enter tau.
+    """Build the closed form.
 
     Refuses a base that moves: its acceleration has no place in these equations.
     """
@@ -56,18 +58,19 @@ def closed_form(
             "motion by joints between the ground and the first body",
         )
     refuse_quaternions(mechanism, "the closed form", 'formulation="auto"')
-    _ClosedForm(builder, mechanism, closure).build(outputs)
+    _ClosedForm(builder, mechanism, options).build(outputs)
 
 
 class _ClosedForm:
     """The closed form of one mechanism, in the order of its coordinates."""
 
-    def __init__(self, builder: Builder, mechanism: Mechanism, closure: str) -> None:
+    def __init__(self, builder: Builder, mechanism: Mechanism, options: Options) -> None:
         self.mechanism = mechanism
         self.builder = builder
         self.kinematics = Kinematics(mechanism, self.builder)
         self.kinematics.build_all()
-        self.closure = Closure(self.kinematics, closure)
+        self.options = options
+        self.closure = Closure(builder, mechanism, self._attachment_columns)
         self.velocity = cache(self._velocity)
         self.momentum = cache(self._momentum)
         self.acceleration = cache(self._acceleration)
@@ -217,9 +220,30 @@ class _ClosedForm:
             add_to(rows, (i,), value * q(k, "qd") * q(l, "qd"))
         for key, value in self.gravity().items():
             add_to(rows, key, value)
-        for i, value in self.closure.forces().items():
+        for i, value in outer_forces(
+            self.builder, self.mechanism, self.options, self.closure
+        ).items():
             add_to(rows, (i,), value)
         self._output("inverse_dynamics", "tau", 1, rows)
+
+    def _attachment_columns(self, name: str, end: Attachment) -> Columns:
+        """Return the velocities of a point held by a loop, from e and r."""
+        columns: Columns = {}
+        path = () if end.segment == GROUND else self.kinematics.moving_path(end.segment)
+        zero = self.builder.number(0)
+        for i in path:
+            axis, ratio = self.kinematics.axis(i), self.mechanism.segments[i].ratio
+            linear, angular = axis, (zero, zero, zero)
+            if self.kinematics.is_revolute(i):
+                point = self.kinematics.vector(end.point)
+                offset = self.kinematics.offset_of_point(name, end.segment, point, i)
+                linear, angular = cross(axis, offset), axis
+            before = columns.get(self._coordinate(i), ((zero, zero, zero), (zero, zero, zero)))
+            columns[self._coordinate(i)] = (
+                add(before[0], scale(ratio, linear)),
+                add(before[1], scale(ratio, angular)),
+            )
+        return columns
 
     # --- names and outputs --------------------------------------------------------------
 

@@ -12,11 +12,17 @@ the rows of the basic ones only, (1.31); the moment rows have the sign of algori
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from chainform.errors import DeriveError
-from chainform.formulations.kinematics import Kinematics
-from chainform.graph import Scalar
-from chainform.mechanism import GROUND, Attachment, Loop
-from chainform.spatial import Vector, cross
+from chainform.formulations.outputs import Key, declare
+from chainform.graph import Builder, Scalar
+from chainform.mechanism import GROUND, Attachment, Loop, Mechanism
+from chainform.spatial import Vector
+
+Columns: TypeAlias = dict[int, tuple[Vector, Vector]]
+"""Linear and angular velocity of a point, world axes, for unit rate of each freedom."""
 
 SUPPLEMENTARY = {"frame": 5, "point": 3}
 """How many joints at the end of a closed row are supplementary unless the file says which.
@@ -26,55 +32,42 @@ takes three."""
 
 
 class Closure:
-    """The closure equations of a mechanism's loops; `kind` is "complete" or "basic"."""
+    """The closure equations of a mechanism's loops.
 
-    def __init__(self, kinematics: Kinematics, kind: str) -> None:
-        self.kinematics = kinematics
-        self.builder = kinematics.builder
-        self.kind = kind
-        self.columns: dict[tuple[int, int], Scalar] | None = None
-        loops = kinematics.mechanism.loops
-        self.sizes = [6 if loop.kind == "frame" else 3 for loop in loops]
+    `columns_of` gives the velocities of an attachment, by the vectors of some method.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        mechanism: Mechanism,
+        columns_of: Callable[[str, Attachment], Columns],
+    ) -> None:
+        self.builder = builder
+        self.mechanism = mechanism
+        self.columns_of = columns_of
+        self.sizes = [6 if loop.kind == "frame" else 3 for loop in mechanism.loops]
         self.size = sum(self.sizes)
+        self._entries: dict[Key, Scalar] | None = None
 
     # --- outputs ------------------------------------------------------------------------
 
     def build_jacobian(self) -> None:
-        """Make the complete closure Jacobian, (rows of all loops, n)."""
+        """Make the complete closure Jacobian, (rows of all loops, nv)."""
         self._require_loops("closure_jacobian")
-        entries = self._jacobian()
-        n, zero = self.kinematics.mechanism.nv, self.builder.number(0)
-        self.builder.output(
-            "closure_jacobian",
-            (self.size, n),
-            [
-                (f"J_{row + 1}_{i + 1}", entries.get((row, i), zero))
-                for row in range(self.size)
-                for i in range(n)
-            ],
-        )
+        shape = (self.size, self.mechanism.nv)
+        declare(self.builder, "closure_jacobian", "J", shape, self._jacobian())
 
     def build_matrix(self) -> None:
-        """Make B, (n, rows of all loops), with the rows of the basic joints."""
+        """Make B, (nv, rows of all loops), with the rows of the basic joints."""
         self._require_loops("closure")
-        entries = self._matrix("basic")
-        n, zero = self.kinematics.mechanism.nv, self.builder.number(0)
-        self.builder.output(
-            "closure",
-            (n, self.size),
-            [
-                (f"B_{i + 1}_{row + 1}", entries.get((i, row), zero))
-                for i in range(n)
-                for row in range(self.size)
-            ],
-        )
+        shape = (self.mechanism.nv, self.size)
+        declare(self.builder, "closure", "B", shape, self._matrix("basic"))
 
-    def forces(self) -> dict[int, Scalar]:
-        """Return the entries of B sigma by coordinate; none without loops."""
+    def forces(self, kind: str) -> dict[int, Scalar]:
+        """Return the entries of B sigma by rate; `kind` is "complete" or "basic"."""
         totals: dict[int, Scalar] = {}
-        if not self.size:
-            return totals
-        for (i, row), value in sorted(self._matrix(self.kind).items()):
+        for (i, row), value in sorted(self._matrix(kind).items()):
             sigma = self.builder.input(f"sigma{row + 1}", "sigma", row)
             totals[i] = totals[i] + value * sigma if i in totals else value * sigma
         return totals
@@ -83,14 +76,14 @@ class Closure:
         if not self.size:
             raise DeriveError(
                 f"{output} was asked for, but the mechanism has no closed loop",
-                file=self.kinematics.mechanism.file,
+                file=self.mechanism.file,
                 element=output,
                 remedy="describe a loop in [[loops]], or leave this output out",
             )
 
     # --- entries ------------------------------------------------------------------------
 
-    def _matrix(self, kind: str) -> dict[tuple[int, int], Scalar]:
+    def _matrix(self, kind: str) -> dict[Key, Scalar]:
         allowed = self._basic_rows() if kind == "basic" else None
         return {
             (i, row): -value
@@ -98,64 +91,63 @@ class Closure:
             if allowed is None or (i, row) in allowed
         }
 
-    def _basic_rows(self) -> set[tuple[int, int]]:
-        rows: set[tuple[int, int]] = set()
+    def _basic_rows(self) -> set[Key]:
+        rows: set[Key] = set()
         start = 0
-        for loop, size in zip(self.kinematics.mechanism.loops, self.sizes, strict=True):
-            basic = self.basic_coordinates(loop)
+        for loop, size in zip(self.mechanism.loops, self.sizes, strict=True):
+            basic = basic_rates(self.mechanism, loop)
             rows |= {(i, row) for i in basic for row in range(start, start + size)}
             start += size
         return rows
 
-    def basic_coordinates(self, loop: Loop) -> tuple[int, ...]:
-        """Return the basic coordinates of a loop: those given, else all but the last few."""
-        if loop.basic is not None:
-            return loop.basic
-        chain = [*self._chain(loop.closing), *reversed(self._chain(loop.target))]
-        shared = set(self._chain(loop.closing)) & set(self._chain(loop.target))
-        own = [i for i in chain if i not in shared]
-        coordinates = [self._coordinate(i) for i in own]
-        return tuple(coordinates[: max(0, len(own) - SUPPLEMENTARY[loop.kind])])
-
-    def _chain(self, end: Attachment) -> tuple[int, ...]:
-        return () if end.segment == GROUND else self.kinematics.moving_path(end.segment)
-
-    def _coordinate(self, i: int) -> int:
-        coordinate = self.kinematics.segment(i).coordinate
-        assert coordinate is not None
-        return coordinate
-
-    def _jacobian(self) -> dict[tuple[int, int], Scalar]:
-        """Return the entries of J by row and coordinate."""
-        if self.columns is None:
-            self.columns = {}
+    def _jacobian(self) -> dict[Key, Scalar]:
+        """Return the entries of J by row and rate."""
+        if self._entries is None:
+            found: dict[Key, Scalar] = {}
             row = 0
-            loops = self.kinematics.mechanism.loops
-            for number, (loop, size) in enumerate(zip(loops, self.sizes, strict=True), start=1):
-                self._add_end(f"closing{number}", loop.closing, row, size, sign=1)
-                self._add_end(f"target{number}", loop.target, row, size, sign=-1)
+            loops = zip(self.mechanism.loops, self.sizes, strict=True)
+            for number, (loop, size) in enumerate(loops, start=1):
+                self._add_end(found, f"closing{number}", loop.closing, row, size, sign=1)
+                self._add_end(found, f"target{number}", loop.target, row, size, sign=-1)
                 row += size
-            named = sorted(self.columns.items())
-            self.columns = {
-                (r, i): self.builder.name(f"J_{r + 1}_{i + 1}", value) for (r, i), value in named
+            name = self.builder.name
+            self._entries = {
+                (r, i): name(f"J_{r + 1}_{i + 1}", value) for (r, i), value in sorted(found.items())
             }
-        return self.columns
+        return self._entries
 
-    def _add_end(self, name: str, end: Attachment, row: int, size: int, *, sign: int) -> None:
-        assert self.columns is not None
-        for i in self._chain(end):
-            linear, angular = self._column(name, end, i)
+    def _add_end(
+        self,
+        found: dict[Key, Scalar],
+        name: str,
+        end: Attachment,
+        row: int,
+        size: int,
+        *,
+        sign: int,
+    ) -> None:
+        for i, (linear, angular) in self.columns_of(name, end).items():
             components = linear if size == 3 else (*linear, *angular)
             for place, component in enumerate(components):
-                key = (row + place, self._coordinate(i))
-                before = self.columns.get(key, self.builder.number(0))
-                self.columns[key] = before + sign * self.kinematics.segment(i).ratio * component
+                key = (row + place, i)
+                found[key] = found.get(key, self.builder.number(0)) + sign * component
 
-    def _column(self, name: str, end: Attachment, i: int) -> tuple[Vector, Vector]:
-        axis = self.kinematics.axis(i)
-        if not self.kinematics.is_revolute(i):
-            zero = self.builder.number(0)
-            return axis, (zero, zero, zero)
-        point = self.kinematics.vector(end.point)
-        offset = self.kinematics.offset_of_point(name, end.segment, point, i)
-        return cross(axis, offset), axis
+
+def basic_rates(mechanism: Mechanism, loop: Loop) -> tuple[int, ...]:
+    """Return the basic freedoms of a loop: those given, else all but the last few of the row."""
+    if loop.basic is not None:
+        return loop.basic
+    closing, target = _moving(mechanism, loop.closing), _moving(mechanism, loop.target)
+    shared = set(closing) & set(target)
+    row = [i for i in (*closing, *reversed(target)) if i not in shared]
+    rates: list[int] = []
+    for i in row:
+        segment = mechanism.segments[i]
+        first = segment.rate or 0
+        rates += [first + k for k in range(segment.joint.kind.rates)]
+    return tuple(rates[: max(0, len(rates) - SUPPLEMENTARY[loop.kind])])
+
+
+def _moving(mechanism: Mechanism, end: Attachment) -> list[int]:
+    path = () if end.segment == GROUND else mechanism.path_to(end.segment)
+    return [i for i in path if mechanism.segments[i].rate is not None]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainform.formulations.applied import outer_forces
 from chainform.formulations.composite_work import CompositeWork
 from chainform.formulations.coriolis_matrix import coriolis_matrix
 from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.options import PLAIN, Options
 from chainform.formulations.outputs import declare
 from chainform.formulations.price import cheapest
 from chainform.formulations.refusals import refuse_quaternions
@@ -18,16 +20,19 @@ from chainform.mechanism import Mechanism
 
 
 def composite_body(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
     """Build H, C and hG, in the cheapest choice of axes."""
-    del closure
     shared = cheapest(mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen))
-    _build(builder, mechanism, outputs, shared)
+    _build(builder, mechanism, outputs, shared, options)
 
 
 def _build(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], shared: frozenset[int]
+    builder: Builder,
+    mechanism: Mechanism,
+    outputs: Sequence[str],
+    shared: frozenset[int],
+    options: Options = PLAIN,
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
@@ -45,17 +50,19 @@ def _build(
         elif output == "coriolis_matrix":
             declare(builder, output, "Cm", (n, n), coriolis_matrix(work))
         elif output == "forward_dynamics":
-            declare(builder, output, "qdd", (n,), _accelerations(skeleton, work, shared))
+            declare(builder, output, "qdd", (n,), _accelerations(skeleton, work, shared, options))
         else:
             declare(builder, output, "hG", (n,), work.gravity())
 
 
 def _accelerations(
-    skeleton: Skeleton, work: CompositeWork, shared: frozenset[int]
+    skeleton: Skeleton, work: CompositeWork, shared: frozenset[int], options: Options
 ) -> dict[tuple[int, ...], Scalar]:
     """Return qdd from H qdd = tau - bias."""
     sweep = Sweep(skeleton, shared, ("qd",))
     sweep.outward()
     q = skeleton.kinematics.q
     rest = {i: q(i, "tau") - bias for i, bias in sweep.inward().items()}
+    for i, value in outer_forces(skeleton.builder, skeleton.mechanism, options).items():
+        rest[i] = rest[i] - value
     return {(i,): value for i, value in solve(work.mass_matrix().mirrored(), rest).items()}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chainform.errors import DeriveError
+from chainform.formulations.motion import is_zero
 from chainform.formulations.outputs import Key
+from chainform.formulations.refusals import refuse_massless
 from chainform.graph import Scalar
 
 
@@ -24,12 +25,8 @@ def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int
     left = set(order)
     for k in order:
         left.discard(k)
-        if (k, k) not in h or (h[k, k].is_number and not h[k, k].number):
-            raise DeriveError(
-                f"nothing resists coordinate q{k + 1}: the mass matrix is singular",
-                element=f"q{k + 1}",
-                remedy="give the bodies beyond this joint mass or inertia",
-            )
+        if (k, k) not in h or is_zero(h[k, k]):
+            raise refuse_massless(k)
         inverse[k] = h[k, k].builder.call("reciprocal", h[k, k])
         row = [i for i in sorted(left) if (k, i) in h]
         factors[k] = [(i, keep(h[k, i] * inverse[k])) for i in row]

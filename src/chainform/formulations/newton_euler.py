@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainform.formulations.applied import outer_forces
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.outputs import declare
+from chainform.formulations.options import PLAIN, Options
+from chainform.formulations.outputs import Key, add_to, declare
 from chainform.formulations.price import cheapest
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
-from chainform.graph import Builder
+from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 
 SWEEPS = {"inverse_dynamics": ("tau", "qd", "qdd"), "bias": ("h", "qd"), "gravity": ("hG",)}
@@ -27,16 +29,19 @@ SWEEPS = {"inverse_dynamics": ("tau", "qd", "qdd"), "bias": ("h", "qd"), "gravit
 
 
 def newton_euler(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], closure: str
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
     """Build the recursive equations, in the cheapest choice of axes."""
-    del closure
     shared = cheapest(mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen))
-    _build(builder, mechanism, outputs, shared)
+    _build(builder, mechanism, outputs, shared, options)
 
 
 def _build(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], shared: frozenset[int]
+    builder: Builder,
+    mechanism: Mechanism,
+    outputs: Sequence[str],
+    shared: frozenset[int],
+    options: Options = PLAIN,
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
@@ -44,5 +49,8 @@ def _build(
         letter, *rates = SWEEPS[output]
         sweep = Sweep(skeleton, shared, rates)
         sweep.outward()
-        torques = {(i,): torque for i, torque in sweep.inward().items()}
+        torques: dict[Key, Scalar] = {(i,): torque for i, torque in sweep.inward().items()}
+        if output == "inverse_dynamics":
+            for i, value in outer_forces(builder, mechanism, options).items():
+                add_to(torques, (i,), value)
         declare(builder, output, letter, (mechanism.nv,), torques)

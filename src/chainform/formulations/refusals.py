@@ -19,17 +19,32 @@ def refuse_quaternions(mechanism: Mechanism, who: str, instead: str) -> None:
             )
 
 
+def has_quaternions(mechanism: Mechanism) -> bool:
+    """Whether a joint has a quaternion among its coordinates."""
+    kinds = (JointKind.SPHERICAL, JointKind.FREE)
+    return any(segment.joint.kind in kinds for segment in mechanism.segments)
+
+
+def has_coupled(mechanism: Mechanism) -> bool:
+    """Whether joints share a coordinate."""
+    used = [s.coordinate for s in mechanism.segments if s.coordinate is not None]
+    return len(set(used)) < len(used)
+
+
 def refuse_coupled(mechanism: Mechanism, who: str, instead: str) -> None:
     """Refuse joints that share a coordinate."""
-    seen: set[int] = set()
-    for segment in mechanism.segments:
-        if segment.coordinate is None:
-            continue
-        if segment.coordinate in seen:
-            raise DeriveError(
-                f"{who} cannot take joints that share a coordinate",
-                file=mechanism.file,
-                element=segment.name,
-                remedy=f"use {instead}",
-            )
-        seen.add(segment.coordinate)
+    if has_coupled(mechanism):
+        raise DeriveError(
+            f"{who} cannot take joints that share a coordinate",
+            file=mechanism.file,
+            remedy=f"use {instead}",
+        )
+
+
+def refuse_massless(rate: int) -> DeriveError:
+    """Return the error for a freedom that no inertia resists, so that its acceleration is free."""
+    return DeriveError(
+        f"nothing resists qd{rate + 1}: the mass matrix is singular",
+        element=f"qd{rate + 1}",
+        remedy="give the bodies beyond this joint mass or inertia, or make the joint fixed",
+    )

@@ -95,7 +95,7 @@ class Expander:
         names = [f"x{place}" for place in range(len(self.symbols))]
         self.ring = fmpq_mpoly_ctx.get(names, Ordering.lex)
         self.generators = self.ring.gens()
-        self.pythagoras: list[fmpq_mpoly] = []
+        self.pythagoras: dict[int, fmpq_mpoly] = {}
         for symbol, place in self.place.items():
             if symbol.function == "sin":
                 self._relate(place)
@@ -107,16 +107,18 @@ class Expander:
 
     def _lay_out(self, order: Sequence[int]) -> None:
         graph = self.graph
-        trigonometric = [v for v in order if CALLS[int(graph.call[v])] in ("sin", "cos")]
-        if self.split and trigonometric:
-            in_angles = graph.cone(graph.argument[trigonometric])
-            for v in sorted(v for v in graph.inputs if in_angles[v]):
+        trigonometric = {v for v in order if CALLS[int(graph.call[v])] in ("sin", "cos")}
+        sums: set[int] = set()
+        if self.split:
+            arguments = graph.argument[sorted(trigonometric)]
+            in_angles = np.flatnonzero(graph.cone(arguments)).tolist()
+            sums = self._angle_sums(in_angles)
+            for v in (v for v in in_angles if v in graph.inputs):
                 angle = self._input_expansion(v)
                 self._put(Symbol("sin", graph.names[v], angle))
                 self._put(Symbol("cos", graph.names[v], angle))
         for v in (v for v in order if v in graph.inputs):
             self._put(Symbol("", graph.names[v]))
-        sums = self._angle_sums(order) if self.split else set[int]()
         for v in (v for v in order if graph.call[v]):
             if v in trigonometric and int(graph.argument[v]) in sums:
                 continue
@@ -146,12 +148,14 @@ class Expander:
         """Note s^2 + c^2 = 1 for the sine at a place and the cosine next to it."""
         if self.trig:
             sine, cosine = self.generators[place], self.generators[place + 1]
-            self.pythagoras.append(sine**2 + cosine**2 - 1)
+            self.pythagoras[place] = sine**2 + cosine**2 - 1
 
     # --- polynomials --------------------------------------------------------------------
 
     def _reduced(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
-        return reduce(lambda p, identity: p % identity, self.pythagoras, polynomial)
+        degrees = polynomial.degrees()
+        squared = (identity for sine, identity in self.pythagoras.items() if degrees[sine] > 1)
+        return reduce(lambda p, identity: p % identity, squared, polynomial)
 
     def _constant(self, value: Fraction) -> fmpq_mpoly:
         return self.ring.constant(fmpq(value.numerator, value.denominator))

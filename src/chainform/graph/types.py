@@ -25,7 +25,7 @@ class Kind(IntEnum):
     COORDINATE = 2
     """A component of q, qd or qdd."""
     FORCE = 3
-    """A component of tau or sigma, known from outside."""
+    """A component of tau, sigma or an external wrench, known from outside."""
     COMPUTED = 4
     """A sum of terms over earlier variables."""
     CALL = 5
@@ -58,6 +58,7 @@ GROUPS = {
     "qdd": Kind.COORDINATE,
     "tau": Kind.FORCE,
     "sigma": Kind.FORCE,
+    "wrench": Kind.FORCE,
 }
 """Where an input's value comes from when the graph is evaluated, and the kind that gives it."""
 

@@ -31,6 +31,7 @@ from chainform.mechanism.types import (
     Parameter,
     Rotation,
     Segment,
+    Spring,
     Vector3,
 )
 
@@ -65,6 +66,7 @@ __all__ = [
     "Poses",
     "Rotation",
     "Segment",
+    "Spring",
     "Vector3",
     "automatic_parameters",
     "closed_pose",

@@ -65,6 +65,6 @@ def with_payload(
         raise intake.error("a payload on the ground moves nowhere", f"{where}, parent", remedy)
     joint = Joint(named, JointKind.FIXED)
     added = Segment(named, parent, joint, body=body_from(*body, intake=intake, where=where))
-    text = f"added to the mechanism that was read, fixed to {mechanism.segments[parent].name!r}"
+    text = f"added to the mechanism, fixed to {mechanism.segments[parent].name!r}"
     notes = [*intake.notes, Note("note", where, text)]
     return rechecked(mechanism, replace(mechanism, segments=(*mechanism.segments, added)), notes)

@@ -29,6 +29,7 @@ from chainform.mechanism.specification import (
     SegmentSpecification,
     segment_from_table,
 )
+from chainform.mechanism.springs import springs_from
 from chainform.mechanism.types import GROUND, Note, Parameter
 
 
@@ -55,6 +56,7 @@ class MechanismBuilder:
         self._segments: list[SegmentSpecification] = []
         self._loops: list[LoopSpecification] = []
         self._frames: list[FrameSpecification] = []
+        self._springs: list[Mapping[str, object]] = []
         self._base: object = None
         self._dof: object = None
         self._notes: list[Note] = []
@@ -154,6 +156,11 @@ class MechanismBuilder:
         self._frames.append(FrameSpecification(table.get("name"), place))
         return self
 
+    def spring_table(self, table: Mapping[str, object]) -> Self:
+        """Add a spring: {name, joint or ends, stiffness, rest, damping}; `ends` are two places."""
+        self._springs.append(table)
+        return self
+
     def base(self, table: object = None, **fields: object) -> Self:
         """State the motion of the base, world axes: position, rotation, velocity and so on."""
         self._base = fields if table is None else table
@@ -190,7 +197,8 @@ class MechanismBuilder:
         mechanism = self._tree(pieces, parameters, intake)
         maker = LoopMaker(mechanism, register, last_segment, intake)
         loops, frames = maker.loops(self._loops), maker.frames(self._frames)
-        mechanism = replace(mechanism, loops=loops, frames=frames)
+        springs = springs_from(self._springs, maker)
+        mechanism = replace(mechanism, loops=loops, frames=frames, springs=springs)
         notes = (*intake.notes, *check_mechanism(mechanism), *check_loops(mechanism))
         return replace(mechanism, notes=notes)
 

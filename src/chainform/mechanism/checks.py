@@ -94,3 +94,6 @@ def numbers_of(mechanism: Mechanism) -> Iterator[Number]:
         yield from (*loop.closing.point, *loop.target.point)
     for frame in mechanism.frames:
         yield from frame.point
+    for spring in mechanism.springs:
+        yield from (spring.stiffness, spring.rest, spring.damping)
+        yield from (entry for end in spring.ends or () for entry in end.point)

@@ -81,9 +81,10 @@ def with_couplings(
     for k, coupling in resolved.items():
         leader = segments[by_name[coupling.joint]]
         where = f"segment {segments[k].name!r}, mimic"
+        offset = intake.known(coupling.offset, where)
         with located(intake.file, where):
             within_range(coupling.ratio)
-        intake.known(coupling.offset, where)
+            within_range(ZERO if offset is None else offset)
         result[k] = replace(
             segments[k],
             coordinate=leader.coordinate,

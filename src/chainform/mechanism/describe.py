@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from chainform.expressions import format_expression, format_fraction, symbols_of, value_of
-from chainform.mechanism.numbers import GREATEST
-from chainform.mechanism.types import GROUND, Attachment, Loop, Note, Number, Segment
+from chainform.expressions import (
+    Symbol,
+    format_expression,
+    format_fraction,
+    symbols_of,
+    value_of,
+)
+from chainform.mechanism.numbers import GREATEST, product_of_ratio, sum_of
+from chainform.mechanism.types import GROUND, Attachment, JointKind, Loop, Note, Number, Segment
 
 if TYPE_CHECKING:
     from chainform.mechanism.mechanism import Mechanism
@@ -16,13 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SegmentRow:
-    """One segment: `number` is 1-based, `parent` a name or `ground`; SI units, parent axes."""
+    """One segment: `number` is 1-based, `parent` a name or `ground`; SI units, parent axes.
+
+    `axis` is None unless the joint turns or slides about a single one; `motion` tells by what it
+    moves: `q3`, `q1 ... q7`, or `-q3 + 0.1` for a coupled joint.
+    """
 
     number: int
     name: str
     parent: str
     joint: str
     axis: tuple[str, str, str] | None
+    motion: str
     position: tuple[str, str, str]
     mass: str
     com: tuple[str, str, str]
@@ -30,14 +41,35 @@ class SegmentRow:
 
 @dataclass(frozen=True, slots=True)
 class CoordinateRow:
-    """One coordinate: `number` is its 1-based place in q, `kind` tells rad from m."""
+    """One coordinate: `number` is its 1-based place in q; `unit` is 1 in a quaternion."""
 
     number: int
     name: str
     segment: str
     kind: str
+    unit: str
     lower: str | None
     upper: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RateRow:
+    """One rate: `number` is its 1-based place in qd, qdd and tau; `unit` is that in qd."""
+
+    number: int
+    name: str
+    segment: str
+    kind: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRow:
+    """One named frame: its origin in the axes of its segment (m)."""
+
+    name: str
+    segment: str
+    point: tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +107,10 @@ class Description:
     total_mass: float | None
     segments: tuple[SegmentRow, ...]
     coordinates: tuple[CoordinateRow, ...]
+    rates: tuple[RateRow, ...]
     parameters: tuple[ParameterRow, ...]
     loops: tuple[LoopRow, ...]
+    frames: tuple[FrameRow, ...]
     notes: tuple[Note, ...]
 
 
@@ -95,11 +129,16 @@ def describe(mechanism: Mechanism) -> Description:
             for index, segment in enumerate(mechanism.segments)
         ),
         tuple(_coordinate_row(mechanism, place) for place in range(mechanism.nq)),
+        tuple(_rate_row(mechanism, place) for place in range(mechanism.nv)),
         tuple(
             ParameterRow(p.name, None if p.value is None else short_text(p.value), p.unit, p.note)
             for p in mechanism.parameters
         ),
         tuple(_loop_row(mechanism, loop) for loop in mechanism.loops),
+        tuple(
+            FrameRow(frame.name, _segment_name(mechanism, frame.segment), _texts(frame.point))
+            for frame in mechanism.frames
+        ),
         mechanism.notes,
     )
 
@@ -122,11 +161,32 @@ def _segment_row(mechanism: Mechanism, index: int, segment: Segment) -> SegmentR
         segment.name,
         _segment_name(mechanism, segment.parent),
         segment.joint.kind.value,
-        None if segment.coordinate is None else _texts(segment.joint.axis),
+        _texts(segment.joint.axis) if segment.joint.kind.coordinates == 1 else None,
+        _motion(segment),
         _texts(segment.position),
         short_text(segment.body.mass),
         _texts(segment.body.com),
     )
+
+
+def _motion(segment: Segment) -> str:
+    """Return the motion of the joint as an expression of coordinates, or as a range of them."""
+    if segment.coordinate is None:
+        return ""
+    first, count = segment.coordinate + 1, segment.joint.kind.coordinates
+    if count > 1:
+        return f"q{first} ... q{first + count - 1}"
+    turned = product_of_ratio(Symbol(f"q{first}"), segment.ratio)
+    return short_text(sum_of(turned, segment.offset))
+
+
+def _unit(segment: Segment, place: int) -> str:
+    """Return the unit of an entry of q, `place` being counted within the joint."""
+    kind = segment.joint.kind
+    if kind is JointKind.REVOLUTE:
+        return "rad"
+    is_length = kind is JointKind.PRISMATIC or (kind is JointKind.FREE and place < 3)
+    return "m" if is_length else "1"
 
 
 def _coordinate_row(mechanism: Mechanism, place: int) -> CoordinateRow:
@@ -139,9 +199,19 @@ def _coordinate_row(mechanism: Mechanism, place: int) -> CoordinateRow:
         record.name,
         segment.name,
         segment.joint.kind.value,
+        _unit(segment, place - (segment.coordinate or 0)),
         None if lower is None else short_text(lower),
         None if upper is None else short_text(upper),
     )
+
+
+def _rate_row(mechanism: Mechanism, place: int) -> RateRow:
+    record = mechanism.rate_records[place]
+    segment = mechanism.segments[record.segment]
+    unit = _unit(segment, place - (segment.rate or 0))
+    kind = segment.joint.kind.value
+    # What is no length turns, be it the coordinate of a joint or one entry of its quaternion.
+    return RateRow(place + 1, record.name, segment.name, kind, "m/s" if unit == "m" else "rad/s")
 
 
 def _loop_row(mechanism: Mechanism, loop: Loop) -> LoopRow:

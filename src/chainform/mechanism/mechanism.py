@@ -23,6 +23,7 @@ from chainform.mechanism.types import (
     Note,
     Parameter,
     Segment,
+    Spring,
     Vector3,
 )
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 DEFAULT_GRAVITY: tuple[Fraction, Fraction, Fraction] = (ZERO, ZERO, Fraction("-9.81"))
 """Gravity in world axes when nothing else is said, m/s^2: z points up."""
+
+RATE_LETTERS = ("qd", "qdd", "tau")
+"""What a number is put after to mean a rate: qd3, qdd3, tau3."""
 
 AT_REST = BaseMotion()
 """A base that stands still in the world frame."""
@@ -58,6 +62,7 @@ class Mechanism:
     base: BaseMotion = AT_REST
     loops: tuple[Loop, ...] = ()
     frames: tuple[Frame, ...] = ()
+    springs: tuple[Spring, ...] = ()
     notes: tuple[Note, ...] = ()
     file: str | None = None
     source: bytes | None = field(default=None, repr=False)
@@ -142,7 +147,7 @@ class Mechanism:
 
         `qd3`, `qdd3` and `tau3` mean the third, and so does `q3` while q and qd have one order.
         """
-        letters = ("qd", "qdd", "tau", "q") if self.nq == self.nv else ("qd", "qdd", "tau")
+        letters = (*RATE_LETTERS, "q") if self.nq == self.nv else RATE_LETTERS
         index = _index_of(name, self.rates, letters)
         if index is None:
             raise self._no_name("rate", name, self.rates)
@@ -158,23 +163,11 @@ class Mechanism:
         H[np.ix_(p, p)]. Joints without a quaternion have the same names in q and in qd, so where
         all joints are such one array serves for both.
         """
-        coordinates, rates = self.coordinates, self.rates
-        is_rates = any(
-            _index_of(name, coordinates, ("q",)) is None
-            and _index_of(name, rates, ("qd", "qdd", "tau")) is not None
-            for name in names
-        )
-        kind, known = ("rates", rates) if is_rates else ("coordinates", coordinates)
-        find = self.rate_index if is_rates else self.coordinate_index
-        indices = [find(name) for name in names]
-        if sorted(indices) != list(range(len(known))):
-            raise ReadError(
-                f"{len(names)} names are not an order of the {len(known)} {kind}",
-                file=self.file,
-                element=self.name,
-                remedy="give each of these names once: " + ", ".join(known),
-            )
-        return np.array(indices, dtype=np.intp)
+        for known, letters in ((self.coordinates, ("q",)), (self.rates, RATE_LETTERS)):
+            indices = [_index_of(name, known, letters) for name in names]
+            if set(indices) == set(range(len(known))) and len(indices) == len(known):
+                return np.array(indices, dtype=np.intp)
+        raise self._no_order(names)
 
     def neutral(self) -> NDArray[np.float64]:
         """Return q of the zero pose: zeros, and 0 0 0 1 for every quaternion."""
@@ -232,6 +225,25 @@ class Mechanism:
         from chainform.mechanism.describe import describe
 
         return describe(self)
+
+    def _no_order(self, names: Sequence[str]) -> ReadError:
+        """Return the error for names that are an order neither of q nor of qd."""
+        is_rates = any(
+            _index_of(name, self.coordinates, ("q",)) is None
+            and _index_of(name, self.rates, RATE_LETTERS) is not None
+            for name in names
+        )
+        kind, known = ("rate", self.rates) if is_rates else ("coordinate", self.coordinates)
+        letters = RATE_LETTERS if is_rates else ("q",)
+        for name in names:
+            if _index_of(name, known, letters) is None:
+                return self._no_name(kind, name, known)
+        return ReadError(
+            f"{len(names)} names are not an order of the {len(known)} {kind}s",
+            file=self.file,
+            element=self.name,
+            remedy="give each of these names once: " + ", ".join(known),
+        )
 
     def _no_name(self, kind: str, name: str, names: Sequence[str]) -> ReadError:
         return ReadError(

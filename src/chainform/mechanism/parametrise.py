@@ -23,6 +23,7 @@ from chainform.mechanism.types import (
     Number,
     Parameter,
     Segment,
+    Spring,
     Vector3,
 )
 
@@ -193,6 +194,7 @@ class _Rewriting:
             frames=tuple(
                 replace(frame, point=_mapped(frame.point, plain)) for frame in mechanism.frames
             ),
+            springs=tuple(_rewritten_spring(spring, plain) for spring in mechanism.springs),
         )
         used = names_in(changed)
         declared = (parameter for parameter in mechanism.parameters if parameter.name in used)
@@ -210,6 +212,17 @@ def _mapped(vector: Vector3, change: _Plain) -> Vector3:
 
 def _end(attachment: Attachment, change: _Plain) -> Attachment:
     return replace(attachment, point=_mapped(attachment.point, change))
+
+
+def _rewritten_spring(spring: Spring, plain: _Plain) -> Spring:
+    ends = spring.ends
+    return replace(
+        spring,
+        stiffness=plain(spring.stiffness),
+        rest=plain(spring.rest),
+        damping=plain(spring.damping),
+        ends=None if ends is None else (_end(ends[0], plain), _end(ends[1], plain)),
+    )
 
 
 def _rewritten_segment(segment: Segment, number: int, named: _Named, plain: _Plain) -> Segment:

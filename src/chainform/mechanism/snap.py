@@ -8,8 +8,8 @@ turn off, such numbers are set to the round value, and every change is kept for 
     entries     below `entry` of the greatest in their vector or tensor become zero; so does a
                 vector that as a whole is below `entry` of the greatest length of the mechanism
 
-Angles become rotations that are exactly orthogonal and rational, within 1e-15 of the angles. Each of
-the three turns is made on its own, so that the zeros of a turn about a coordinate axis stay zeros.
+Angles become rotations that are exactly orthogonal and rational, within 1e-15 of the angles. Each
+of the three turns is made on its own, so that the zeros of a turn about a coordinate axis stay.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.pose import Array, Poses, float_vector, known_values, poses_of
-from chainform.mechanism.rational import multiply, rounded
+from chainform.mechanism.rational import multiply
 from chainform.mechanism.types import ONE, ZERO, Axis, JointKind, Rotation
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
@@ -33,13 +33,16 @@ PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944592
 STEPS_PER_TURN = 24
 """Angles are snapped to multiples of this part of a full turn: 15 degrees."""
 
+DIGITS = 120
+"""Binary digits with which sines and cosines are computed."""
+
 TURN_TOLERANCE = Fraction(1, 10**16)
 """How near the tangent of half an angle is met; three turns then stay within 1e-15."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """How near a number must be to a round value: `angle` in rad, `entry` relative; 0 means never."""
+    """How near to a round value a number must be: `angle` in rad, `entry` relative; 0: never."""
 
     angle: Fraction = Fraction(1, 10**5)
     entry: Fraction = Fraction(1, 10**9)
@@ -136,18 +139,18 @@ def cosine_and_sine(angle: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _tangent(x: Fraction) -> Fraction:
-    """Return the tangent of an angle within pi/8 to some seventy digits, by the power series."""
-    x = rounded(x)
-    term, cosine, sine = ONE, ZERO, ZERO
-    # (pi/8)^60/60! is below 1e-100.
-    for order in range(60):
-        sign = -1 if order % 4 in (2, 3) else 1
-        if order % 2:
-            sine += sign * term
-        else:
-            cosine += sign * term
-        term = rounded(term * x / (order + 1))
-    return sine / cosine
+    """Return the tangent of an angle within pi/8 to some thirty digits, by the power series.
+
+    Sine and cosine are summed in integers, as multiples of 2^-DIGITS.
+    """
+    step = round(x * (1 << DIGITS))
+    term, sums, order = 1 << DIGITS, [0, 0], 0
+    while term:
+        sums[order % 2] += -term if order % 4 in (2, 3) else term
+        order += 1
+        term = ((term * step) >> DIGITS) // order
+        term += term < 0  # towards zero, where floor division would stay at -1
+    return Fraction(sums[1], sums[0])
 
 
 def _shortest_near(value: Fraction, tolerance: Fraction) -> Fraction:

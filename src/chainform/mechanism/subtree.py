@@ -17,7 +17,7 @@ from chainform.mechanism.numbering import Register
 from chainform.mechanism.numbers import difference, product_of_ratio
 from chainform.mechanism.standing import standing_base
 from chainform.mechanism.tables import list_of
-from chainform.mechanism.types import GROUND, Attachment, Frame, Loop, Note, Segment
+from chainform.mechanism.types import GROUND, Attachment, Frame, Loop, Note, Segment, Spring
 
 
 def subtree(mechanism: Mechanism, root: object, tips: object) -> Mechanism:
@@ -82,6 +82,7 @@ class _Part:
             rate_records=rates,
             base=standing_base(whole, self.root, intake),
             frames=tuple(self.frame(frame) for frame in whole.frames if self.holds(frame)),
+            springs=tuple(filter(None, map(self.spring, whole.springs))),
         )
         part = replace(part, loops=tuple(self.loop(loop, part) for loop in self.loops_kept()))
         used = names_in(part)
@@ -135,6 +136,20 @@ class _Part:
     def frame(self, frame: Frame) -> Frame:
         return replace(frame, segment=self.place[frame.segment])
 
+    def spring(self, spring: Spring) -> Spring | None:
+        """Return a spring carried over, None when part of it is left out."""
+        if spring.ends is None:
+            place = self.place.get(GROUND if spring.segment is None else spring.segment, GROUND)
+            return None if place == GROUND else replace(spring, segment=place)
+        first, second = spring.ends
+        if not (self.holds(first) and self.holds(second)):
+            return None
+        ends = (
+            replace(first, segment=self.place[first.segment]),
+            replace(second, segment=self.place[second.segment]),
+        )
+        return replace(spring, ends=ends)
+
     def loops_kept(self) -> list[Loop]:
         return [
             loop
@@ -153,8 +168,8 @@ class _Part:
         """Return the places in q of those basic coordinates that the part still has."""
         records = (self.whole.coordinate_records[index] for index in indices)
         owners = [self.new_leaders.get(record.segment, record.segment) for record in records]
-        places = [part.segments[self.place[k]].coordinate for k in owners if k in self.place]
-        return tuple(place for place in places if place is not None)
+        segments = [part.segments[self.place[k]] for k in owners if k in self.kept]
+        return tuple(s.coordinate for s in segments if s.coordinate is not None)
 
     def notes_kept(self, part: Mechanism) -> tuple[Note, ...]:
         """Return the old notes without those on what is left out, and on loops, checked anew."""
@@ -182,13 +197,16 @@ class _Part:
         for old, new in self.new_leaders.items():
             names = whole.segments[new].joint.name, whole.segments[old].joint.name
             texts.append("{!r} has a coordinate of its own, since {!r} is left out".format(*names))
+        others = [s for k, s in enumerate(whole.segments) if k != self.root]
         left_out = [
-            *_missing("segment", whole.segments, part.segments),
+            *_missing("segment", others, part.segments),
             *_missing("loop", whole.loops, part.loops),
             *_missing("frame", whole.frames, part.frames),
+            *_missing("spring", whole.springs, part.springs),
         ]
         if left_out:
-            texts.append("left out: " + ", ".join(left_out))
+            more = f" and {len(left_out) - 20} more" if len(left_out) > 20 else ""
+            texts.append("left out: " + ", ".join(left_out[:20]) + more)
         return [Note("note", "subtree", text) for text in texts]
 
 

@@ -46,6 +46,7 @@ SYNONYMS = {
 """Longer names that say the frame, as the reference files use them."""
 
 LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic"})
+SPRING_FIELDS = frozenset({"name", "joint", "ends", "stiffness", "rest", "damping"})
 ATTACHMENT_FIELDS = frozenset({"segment", "point", "rotation", "rpy", "quaternion"})
 FRAME_FIELDS = ATTACHMENT_FIELDS | {"name"}
 MIMIC_FIELDS = frozenset({"joint", "ratio", "offset"})

@@ -201,6 +201,23 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Spring:
+    """A linear spring and damper, in a joint or between two points.
+
+    In a joint (`segment` is the index of its segment) the effort on the coordinate is
+    -stiffness (q - rest) - damping qd. Between two points (`ends`) the same holds for their
+    distance (m) and the force along it. Units: N/m or N m/rad, with s for damping.
+    """
+
+    name: str
+    stiffness: Number
+    rest: Number = ZERO
+    damping: Number = ZERO
+    segment: int | None = None
+    ends: tuple[Attachment, Attachment] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BaseMotion:
     """The given motion of the base body (the ground), world axes, for the origin of its frame.
 

@@ -33,7 +33,8 @@ class Model:
     formulation: str
     parameters: str | tuple[str, ...]
     reduce: str
-    closure: str
+    closure: str = "complete"
+    wrenches: tuple[str, ...] = ()
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -111,15 +112,17 @@ class Model:
         qdd: Any = None,
         tau: Any = None,
         sigma: Any = None,
+        wrench: Any = None,
         values: Mapping[str, Any] | None = None,
         outputs: Sequence[str] | None = None,
     ) -> dict[str, NDArray[np.float64]]:
         """Return outputs (all, or those named, or intermediate quantities) as numpy arrays.
 
-        q, qd, qdd and tau have the shape (..., n), sigma (..., rows of the loops); the leading
-        dimensions are a batch and broadcast. A mapping from coordinate names is accepted in
-        place of an array. `values` gives parameters, each a number or an array of the batch.
+        q has the shape (..., nq), qd, qdd and tau (..., nv), sigma (..., rows of the loops),
+        wrench (..., 6 for each frame: force, then moment); the leading dimensions are a batch
+        and broadcast. A mapping from coordinate names is accepted in place of an array.
+        `values` gives parameters, each a number or an array of the batch.
         """
-        states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma}
+        states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         given = {group: state for group, state in states.items() if state is not None}
         return evaluate_states(self.graph, self.mechanism, given, values or {}, outputs)

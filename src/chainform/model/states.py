@@ -27,7 +27,7 @@ def evaluate_states(
     blocks = {name: _block(graph, name) for name in names}
     wanted = graph.output_variables(names)
     plan = Plan(graph, wanted)
-    arrays = {group: _state(mechanism, group, given) for group, given in states.items()}
+    arrays = {group: _state(mechanism, graph, group, given) for group, given in states.items()}
     parameters = {name: _number(name, given) for name, given in values.items()}
     _refuse_unknown(graph, parameters)
     batch = _batch_shape(arrays, parameters)
@@ -56,9 +56,9 @@ def _shaped(rows: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Arra
     return np.ascontiguousarray(rows.T).reshape((*batch, *shape))
 
 
-def _state(mechanism: Mechanism, group: str, given: Any) -> Array:
-    """Return q, qd, qdd or sigma as an array whose last dimension has the right length."""
-    length = _length(mechanism, group)
+def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
+    """Return the values of a group as an array whose last dimension has the right length."""
+    length = _length(mechanism, graph, group)
     if isinstance(given, Mapping):
         by_name = cast(Mapping[str, Any], given)
         given = _from_names(mechanism, group, by_name, length)
@@ -67,24 +67,35 @@ def _state(mechanism: Mechanism, group: str, given: Any) -> Array:
         raise RunError(
             f"{group} has the shape {array.shape}, its last dimension must be {length}",
             element=group,
-            remedy=f"the order of coordinates is {', '.join(mechanism.coordinates)}"
-            if group != "sigma"
-            else "sigma has 6 entries for each frame loop and 3 for each point loop",
+            remedy=_ORDERS.get(group) or f"the order is {', '.join(_names(mechanism, group))}",
         )
     return array
 
 
-def _length(mechanism: Mechanism, group: str) -> int:
+_ORDERS = {
+    "sigma": "sigma has 6 entries for each frame loop and 3 for each point loop",
+    "wrench": "wrench has 6 entries for each frame named in `wrenches`: force, then moment",
+}
+
+
+def _length(mechanism: Mechanism, graph: Graph, group: str) -> int:
     if group == "q":
         return mechanism.nq
     if group == "sigma":
         return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
+    if group == "wrench":
+        return sum(item.group == "wrench" for item in graph.inputs.values())
     return mechanism.nv
 
 
+def _names(mechanism: Mechanism, group: str) -> tuple[str, ...]:
+    return mechanism.coordinates if group == "q" else mechanism.rates
+
+
 def _from_names(mechanism: Mechanism, group: str, given: Mapping[str, Any], length: int) -> Any:
-    places = {mechanism.coordinate_index(name): value for name, value in given.items()}
-    missing = [mechanism.coordinates[i] for i in range(length) if i not in places]
+    find = mechanism.coordinate_index if group == "q" else mechanism.rate_index
+    places = {find(name): value for name, value in given.items()}
+    missing = [_names(mechanism, group)[i] for i in range(length) if i not in places]
     if missing:
         raise RunError(f"{group} has no value for {', '.join(missing)}", element=group)
     return np.stack(np.broadcast_arrays(*(places[i] for i in range(length))), axis=-1)

@@ -11,11 +11,24 @@ from chainform.mechanism.tables import kind_of, table_of
 from chainform.readers.native import read_native
 from chainform.readers.source import Source, bytes_of, table_from_text, text_of
 from chainform.readers.tree import read_tree
+from chainform.readers.urdf import read_urdf
+from chainform.readers.urdf_export import export_urdf, side_path, urdf_text, write_urdf
 from chainform.readers.vectors import read_vectors
 
-__all__ = ["FILE_TYPES", "READERS", "read", "read_text"]
+__all__ = [
+    "DOCUMENT_READERS",
+    "FILE_TYPES",
+    "READERS",
+    "export_urdf",
+    "read",
+    "read_text",
+    "side_path",
+    "urdf_text",
+    "write_urdf",
+]
 
 Reader = Callable[[Mapping[str, object], Source], Mechanism]
+DocumentReader = Callable[[bytes, Source, Mapping[str, object]], Mechanism]
 
 READERS: dict[str, Reader] = {
     "native": read_native,
@@ -24,24 +37,41 @@ READERS: dict[str, Reader] = {
 }
 """The forms of TOML and JSON files, by the value of their key `format`."""
 
-FILE_TYPES: dict[str, str] = {".toml": "toml", ".json": "json"}
+DOCUMENT_READERS: dict[str, DocumentReader] = {"urdf": read_urdf}
+"""The readers of other files, which take the bytes and options of their own."""
+
+FILE_TYPES: dict[str, str] = {".toml": "toml", ".json": "json", ".urdf": "urdf", ".xacro": "urdf"}
 """The syntax of a file by the ending of its name."""
 
 
-def read(path: str | PathLike[str], format: str | None = None) -> Mechanism:  # noqa: A002
+def read(
+    path: str | PathLike[str],
+    format: str | None = None,  # noqa: A002
+    **options: object,
+) -> Mechanism:
     """Return the mechanism described in a file.
 
-    The ending of the name tells TOML from JSON. `format` (native, vectors or tree) overrides the
-    key of that name in the file; without either the form is native.
+    The ending of the name tells the type of the file. `format` overrides it for URDF (urdf), and
+    the key of that name in TOML and JSON files (native, vectors or tree); without either the form
+    of these is native.
+
+    Options of URDF files: `base` ("fixed" or "floating"), `mimic` ("couple" or "free"), `snap`
+    (True, 0 or {"angle": rad, "entry": relative}), `root` and `tips` (links that bound the part
+    to read), `side_file` (a path, None for the one beside the file, False for none).
     """
     file = str(path)
     syntax = FILE_TYPES.get(Path(file).suffix.lower())
     data = bytes_of(path)
     source = Source(file, data)
+    if format in DOCUMENT_READERS:
+        return DOCUMENT_READERS[format](data, source, options)
     if syntax is None:
         remedy = "name it with one of these endings: " + ", ".join(FILE_TYPES)
         raise source.error("the ending of the name tells no file type", remedy)
-    return _read(text_of(data, source), syntax, source, format)
+    if syntax in DOCUMENT_READERS:
+        _check_format(format, syntax, source)
+        return DOCUMENT_READERS[syntax](data, source, options)
+    return _read(text_of(data, source), syntax, source, format, options)
 
 
 def read_text(
@@ -49,13 +79,28 @@ def read_text(
     syntax: str,
     file: str | None = None,
     format: str | None = None,  # noqa: A002
+    **options: object,
 ) -> Mechanism:
-    """Return the mechanism described in a text; `syntax` is `toml` or `json`."""
+    """Return the mechanism described in a text; `syntax` is `toml`, `json` or `urdf`."""
     source = Source(file, text.encode("utf-8", "surrogatepass"))
-    return _read(text, syntax, source, format)
+    if syntax in DOCUMENT_READERS:
+        _check_format(format, syntax, source)
+        return DOCUMENT_READERS[syntax](source.data or b"", source, options)
+    return _read(text, syntax, source, format, options)
 
 
-def _read(text: str, syntax: str, source: Source, form: str | None) -> Mechanism:
+def _check_format(form: str | None, syntax: str, source: Source) -> None:
+    if form not in (None, syntax):
+        message = f"a {syntax.upper()} file has no format {form[:40]!r}"
+        raise source.error(message, "leave it out", "format")
+
+
+def _read(
+    text: str, syntax: str, source: Source, form: str | None, options: Mapping[str, object]
+) -> Mechanism:
+    if options:
+        message = f"{syntax.upper()} files have no option {next(iter(options))!r}"
+        raise source.error(message, "leave it out; what it says stands in the file", "options")
     table = table_from_text(text, syntax, source)
     block = table
     if "mechanism" in table:

@@ -15,6 +15,9 @@ from chainform.readers.urdf_xml import Element
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 SIZES = ("velocity", "effort")
 
+UNLIMITED = Fraction(10**9)
+"""A limit of this size or beyond means that there is none (rad, m, per s, N m or N)."""
+
 
 def limits_of(joint: Element, kind: str, desk: Desk, where: str) -> dict[str, Fraction]:
     """Return what is known of lower, upper (rad or m), velocity and effort."""
@@ -40,12 +43,13 @@ def limits_of(joint: Element, kind: str, desk: Desk, where: str) -> dict[str, Fr
 
 
 def _limit(element: Element, name: str, desk: Desk, where: str) -> Fraction | None:
-    """Return one limit; None where it is missing, infinite or no number."""
+    """Return one limit; None where it is missing, beyond all bounds or no number."""
     text = element.attributes.get(name, "").strip()
     if not text or is_infinite(text):
         return None
     try:
-        return desk.number(element, name, where)
+        value = desk.number(element, name, where)
+        return value if abs(value) < UNLIMITED else None
     except ReadError as error:
         if "xacro" in error.message:
             raise
@@ -59,7 +63,7 @@ def _check_range(limits: dict[str, Fraction], kind: str, desk: Desk, where: str)
         return
     lower, upper = limits.get("lower"), limits.get("upper")
     if lower is None and upper is None:
-        desk.note(where, "no range is given; none is kept")
+        desk.note(where, "no range is given")
     elif lower is not None and upper is not None and lower > upper:
         desk.note(where, "lower exceeds upper; no range is kept", "warning")
         del limits["lower"], limits["upper"]

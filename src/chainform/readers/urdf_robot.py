@@ -1,8 +1,8 @@
 """A URDF file as records: links and joints with exact numbers, as written and in its order.
 
-    link      a body and its frame; becomes a segment, or the ground
-    joint     places the frame of the child link in that of the parent link and lets it move
-    inertial  mass, mass centre and inertia in a frame of their own on the link
+link      a body and its frame; becomes a segment, or the ground
+joint     places the frame of the child link in that of the parent link and lets it move
+inertial  mass, mass centre and inertia in a frame of their own on the link
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ JOINT_TYPES = {
     "spherical": "spherical",
 }
 """The joints of URDF, and `spherical` of Bullet, in the words of a mechanism."""
+
+MAX_LINKS = 5000
+"""The greatest number of links: what is larger is no robot, and would take minutes."""
 
 MOVING = frozenset({"revolute", "continuous", "prismatic"})
 """The joints of one coordinate, in the words of URDF."""
@@ -101,6 +104,10 @@ def robot_of(document: Document, desk: Desk) -> Robot:
     unread = ", ".join(f"{p}/{tag} ({n})" for (p, tag), n in sorted(document.unread.items())[:20])
     if unread:
         desk.note("file", f"elements that are not part of URDF or not read: {unread}")
+    for tag in ("link", "joint"):
+        if len(root.all(tag)) > MAX_LINKS:
+            message = f"the robot has more than {MAX_LINKS} {tag}s"
+            raise desk.error(message, root, "robot", "leave out what does not matter")
     links = tuple(_link(element, desk) for element in root.all("link"))
     joints = tuple(_joint(element, desk) for element in root.all("joint"))
     if not links:

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TypeVar
 
 from chainform.errors import ReadError
 from chainform.readers.source import Source
 from chainform.readers.urdf_robot import Joint, Link, Robot
 
+_Item = TypeVar("_Item", Link, Joint)
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A root link and the joints below it, in the order of the file; `links` by name."""
+    """A root link and the joints below it, in the order of the file; `links` by name.
+
+    `path` leads from the root of the file to `root`; it is empty where these are the same.
+    """
 
     root: Link
     joints: tuple[Joint, ...]
     links: dict[str, Link]
+    path: tuple[Joint, ...] = ()
 
 
 def tree_of(robot: Robot, root: str | None, tips: Sequence[str] | None, source: Source) -> Tree:
@@ -34,12 +41,15 @@ def tree_of(robot: Robot, root: str | None, tips: Sequence[str] | None, source: 
         ends = [_named(tip, links, source, "tips") for tip in tips]
         below = _towards(ends, start, below, above, source)
     kept = tuple(joint for joint in robot.joints if joint.child in below)
-    return Tree(links[start], kept, links)
+    path: list[Joint] = []
+    while (name := path[-1].parent if path else start) in above:
+        path.append(above[name])
+    return Tree(links[start], kept, links, tuple(reversed(path)))
 
 
-def _distinct(items: Iterable[Link | Joint], kind: str, source: Source) -> dict[str, Link]:
+def _distinct(items: Iterable[_Item], kind: str, source: Source) -> dict[str, _Item]:
     """Return the items by name; refuse a name that occurs twice."""
-    seen: dict[str, Link | Joint] = {}
+    seen: dict[str, _Item] = {}
     for item in items:
         if item.name in seen:
             raise source.error(
@@ -48,7 +58,7 @@ def _distinct(items: Iterable[Link | Joint], kind: str, source: Source) -> dict[
                 f"{kind} {item.name!r} (line {item.line})",
             )
         seen[item.name] = item
-    return {name: item for name, item in seen.items() if isinstance(item, Link)}
+    return seen
 
 
 def _joints_by_child(robot: Robot, links: dict[str, Link], source: Source) -> dict[str, Joint]:
@@ -150,7 +160,7 @@ def _towards(
 
 
 def riders_of(tree: Tree, is_fixed: Callable[[Joint], bool]) -> dict[str, list[str]]:
-    """Return for each link that moves by itself (and the root) the links that ride on it rigidly."""
+    """Return for each moving link, and the root, the links that ride on it by fixed joints."""
     carrier: dict[str, str] = {tree.root.name: tree.root.name}
     riders: dict[str, list[str]] = {}
     waiting = {joint.child: joint for joint in tree.joints}

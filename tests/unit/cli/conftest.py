@@ -37,6 +37,37 @@ inertia = [0.1, 0.2, 0.3]
 """One joint, a parameter without a value and one with it."""
 
 
+HAND = """
+name = "hand"
+gravity = [0, 0, -9.81]
+parameters = { k = 0.1 }
+
+[[segments]]
+name = "palm"
+joint = { name = "base", type = "free" }
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+
+[[segments]]
+name = "finger"
+parent = "palm"
+joint = { type = "revolute", axis = "z" }
+mass = 0.2
+
+[[segments]]
+name = "thumb"
+parent = "palm"
+joint = { type = "revolute", axis = "z", mimic = { joint = "finger", ratio = -1, offset = "k" } }
+mass = 0.2
+
+[[frames]]
+name = "grasp"
+segment = "palm"
+point = [0, 0, "k"]
+"""
+"""A quaternion, a joint that follows another, and a frame."""
+
+
 @dataclass(frozen=True)
 class Result:
     """How a call ended, and what it wrote."""
@@ -100,6 +131,14 @@ def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pendulum above."""
     path = tmp_path_factory.mktemp("mechanisms") / "pendulum.toml"
     path.write_text(PENDULUM, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hand above."""
+    path = tmp_path_factory.mktemp("mechanisms") / "hand.toml"
+    path.write_text(HAND, encoding="utf-8")
     return path
 
 

@@ -84,6 +84,39 @@ def test_moving_base(call: Callable[..., Any], tmp_path: Path) -> None:
     assert "the base moves" in call("check", path).out
 
 
+def test_quaternions_couplings_and_frames(call: Callable[..., Any], hand: Path) -> None:
+    lines = call("check", hand).out.splitlines()
+    assert lines[1] == "3 segments, 8 coordinates, 7 rates, 0 loops, total mass 1.4 kg"
+    assert "   1  base    free                 q1 ... q7" in lines
+    assert "   3  thumb   revolute  (0, 0, 1)  -q8 + k" in lines
+    assert "coordinates, in the order of q" in lines
+    assert "  q3  base_z   palm     m" in lines
+    assert "  q7  base_qw  palm     1" in lines
+    assert "  qd3  base_vz  palm     m/s" in lines
+    assert "  qd7  finger   finger   rad/s" in lines
+    assert "  grasp  palm     (0, 0, k)" in lines
+    document = call("check", hand, "--json").document
+    base, finger, thumb = (segment["joint"] for segment in document["segments"])
+    assert (base["kind"], base["axis"], base["coordinate"], base["rate"]) == ("free", None, 1, 1)
+    assert (thumb["coordinate"], thumb["rate"]) == (finger["coordinate"], finger["rate"]) == (8, 7)
+    assert thumb["ratio"] == {"exact": "-1", "value": -1}
+    assert thumb["offset"] == {"exact": "k", "value": 0.1}
+    assert [row["name"] for row in document["rates"]][5:] == ["base_wz", "finger"]
+    assert document["frames"][0]["segment"] == "palm"
+    assert document["frames"][0]["point"][2] == {"exact": "k", "value": 0.1}
+
+
+def test_rates_named_like_coordinates_have_no_table(call: Callable[..., Any], arm: Path) -> None:
+    result = call("check", arm)
+    assert "coordinates and rates, in the order of q and qd" in result.out
+    assert "qd6" not in result.out
+    document = call("check", arm, "--json").document
+    assert [row["name"] for row in document["rates"]] == [
+        row["name"] for row in document["coordinates"]
+    ]
+    assert document["frames"] == []
+
+
 def test_bad_mechanisms(
     call: Callable[..., Any], refused: Callable[[Any], str], tmp_path: Path
 ) -> None:

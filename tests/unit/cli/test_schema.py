@@ -62,6 +62,7 @@ CALLS = [
     ["check", "{arm}"],
     ["check", "{four_bar}"],
     ["check", "{pendulum}"],
+    ["check", "{hand}"],
     ["derive", "{arm}"],
     ["derive", "{arm}", "--outputs", "hG", "--parameters", "symbolic"],
     ["derive", "{four_bar}", "--outputs", "B,J,tau", "--closure", "basic"],
@@ -91,10 +92,11 @@ def test_documents_keep_their_schema(
     arm: Path,
     four_bar: Path,
     pendulum: Path,
+    hand: Path,
     state: Path,
     arguments: list[str],
 ) -> None:
-    files = {"arm": arm, "four_bar": four_bar, "pendulum": pendulum, "state": state}
+    files = {"arm": arm, "four_bar": four_bar, "pendulum": pendulum, "hand": hand, "state": state}
     named = [a.format(new=tmp_path / "new.txt", **files) for a in arguments]
     result = call(*named, "--json")
     assert result.code == 0, result.err

@@ -74,6 +74,29 @@ def test_by_coordinate_names(
     assert state_of({"q": numbered}, mechanism).groups["q"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
+def test_rates_have_their_own_names(
+    state_of: Callable[[Any, Mechanism], State], hand: Path
+) -> None:
+    mechanism = read(hand)
+    rates = dict.fromkeys(mechanism.rates, 0)
+    q = dict.fromkeys(mechanism.coordinates, 0) | {"base_qw": 1}
+    state = state_of({"q": q, "qd": rates | {"base_wz": 2}, "tau": [0] * 7}, mechanism)
+    assert state.groups["q"].tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
+    assert state.groups["qd"].tolist() == [0, 0, 0, 0, 0, 2, 0]
+    numbered = {f"qd{i}": i for i in range(1, 8)}
+    assert state_of({"qdd": numbered}, mechanism).groups["qdd"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+    for content, words in (
+        ({"qd": [0] * 8}, "the number of rates is 7"),
+        ({"q": [0] * 7}, "the number of coordinates is 8"),
+        ({"qd": rates | {"base_qw": 1}}, "unknown rate 'base_qw'"),
+        ({"qd": rates | {"qd1": 1}}, "the rate is given twice"),
+        ({"tau": {}}, "no value for base_vx"),
+    ):
+        with pytest.raises(ReadError) as caught:
+            state_of(content, mechanism)
+        assert words in str(caught.value)
+
+
 def test_sigma_has_the_length_of_the_closure(
     state_of: Callable[[Any, Mechanism], State], linkage: Mechanism
 ) -> None:

@@ -107,9 +107,9 @@ def test_python_computes_what_the_graph_means(coverage_graph: Graph) -> None:
 def test_python_computes_only_what_is_asked_for(coverage_graph: Graph) -> None:
     source = EMITTERS["python"](coverage_graph, ["def", "empty"])
     assert "sin" not in source
-    assert source.startswith("def model(q, qd, qdd, tau, sigma):\n")
+    assert source.startswith(f"def model({', '.join(GROUP_VALUES)}):\n")
     results = run_python(coverage_graph, ["def", "empty"], {})
-    assert results["def"] == pytest.approx(5 * (0.3 + 0.45))
+    assert results["def"] == pytest.approx(len(GROUP_VALUES) * (0.3 + 0.45))
     assert results["empty"] == []
 
 

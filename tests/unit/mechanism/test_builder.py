@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -116,7 +117,7 @@ def test_drive_data() -> None:
         ("cylindrical", {"axis": "z"}, ["j_t", "j_r"], "PR"),
         ("universal", {"axes": ["x", [0, 1, 0]]}, ["j_r1", "j_r2"], "RR"),
         ("planar", {"axis": "z"}, ["j_t1", "j_t2", "j_r"], "PPR"),
-        ("spherical", {}, ["j_rz", "j_ry", "j_rx"], "RRR"),
+        ("spherical", {"euler": "zyx"}, ["j_rz", "j_ry", "j_rx"], "RRR"),
         ("spherical", {"euler": "zxz"}, ["j_rz1", "j_rx", "j_rz2"], "RRR"),
         ("free", {"euler": "xyz"}, ["j_tx", "j_ty", "j_tz", "j_rx", "j_ry", "j_rz"], "PPPRRR"),
     ],
@@ -212,8 +213,10 @@ def rebuilt(mechanism: Mechanism) -> Mechanism:
     names = [segment.name for segment in mechanism.segments]
     for segment in reversed(mechanism.segments):
         joint: dict[str, object] = {"type": segment.joint.kind.value, "name": segment.joint.name}
-        if segment.coordinate is not None:
-            joint |= {"axis": segment.joint.axis, "dof": segment.coordinate + 1}
+        if segment.rate is not None:
+            joint["dof"] = segment.rate + 1
+        if segment.joint.kind.coordinates == 1:
+            joint["axis"] = segment.joint.axis
         builder.segment(
             segment.name,
             parent="ground" if segment.parent == GROUND else names[segment.parent],
@@ -233,7 +236,19 @@ def test_a_mechanism_can_be_built_again(case: str) -> None:
     again = rebuilt(mechanism)
     assert again.segments == mechanism.segments
     assert again.coordinate_records == mechanism.coordinate_records
+    assert again.rate_records == mechanism.rate_records
     assert again.gravity == mechanism.gravity
+
+
+def test_quaternions_can_be_built_again() -> None:
+    builder = Mechanism.builder().segment("base", joint="free", mass=1)
+    builder.segment("ball", parent="base", joint="spherical", position=[0, 0, 1], mass=1)
+    mechanism = builder.segment("arm", parent="base", axis="z", mass=1).build()
+    again = rebuilt(mechanism)
+    assert {s.name: replace(s, parent=0) for s in again.segments} == {
+        s.name: replace(s, parent=0) for s in mechanism.segments
+    }
+    assert again.coordinates == mechanism.coordinates
 
 
 def test_expressions_are_kept() -> None:

@@ -9,8 +9,15 @@ import pytest
 
 from chainform.mechanism import Mechanism
 from chainform.mechanism.joints import JOINTS
-from chainform.mechanism.tables import JOINT_FIELDS, LOOP_FIELDS, SEGMENT_FIELDS
+from chainform.mechanism.tables import (
+    FRAME_FIELDS,
+    JOINT_FIELDS,
+    LOOP_FIELDS,
+    MIMIC_FIELDS,
+    SEGMENT_FIELDS,
+)
 from chainform.readers import READERS, read_text
+from chainform.readers.header import HEADER_FIELDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "mechanism-files.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
@@ -24,12 +31,13 @@ def test_examples_read(text: str) -> None:
 
 
 def test_the_page_has_its_examples() -> None:
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
 
 
-@pytest.mark.parametrize(
-    "word", sorted({*SEGMENT_FIELDS, *JOINT_FIELDS, *LOOP_FIELDS, *JOINTS, *READERS})
-)
+FIELDS = SEGMENT_FIELDS | JOINT_FIELDS | LOOP_FIELDS | FRAME_FIELDS | MIMIC_FIELDS | HEADER_FIELDS
+
+
+@pytest.mark.parametrize("word", sorted({*FIELDS, *JOINTS, *READERS}))
 def test_every_word_is_explained(word: str) -> None:
     assert f"`{word}`" in PAGE
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chainform.errors import Error
-from chainform.mechanism import parametrise
+from chainform.mechanism import Mechanism, parametrise
 from chainform.readers import read, read_text
 
 REFERENCE = Path(__file__).parents[2] / "data" / "reference"
@@ -76,6 +76,54 @@ def plain_tables() -> dict[str, Any]:
             "loops": [{"name": "c", "kind": "frame", "closing": {"segment": "b"}, "basic": ["a"]}],
             "base": {"velocity": [1, 0, 0]},
         },
+        "hand": {
+            "parameters": {"k": {"value": 0.5}, "free": {}},
+            "segments": [
+                {
+                    "name": "palm",
+                    "joint": {"type": "free", "name": "base", "dof": 2},
+                    "mass": "free",
+                    "inertia": [1, 1, 1],
+                },
+                {
+                    "name": "ball",
+                    "parent": "palm",
+                    "joint": {
+                        "type": "spherical",
+                        "dof": [8, 9, 10],
+                        "coordinates": ["a", "b", "c", "d"],
+                        "rates": ["u", "v", "w"],
+                    },
+                    "mass": 1,
+                },
+                {"name": "f", "parent": "ball", "joint": "revolute", "axis": "z", "dof": 1},
+                {
+                    "name": "g",
+                    "parent": "ball",
+                    "joint": "prismatic",
+                    "axis": [0, 3, 4],
+                    "mimic": {"joint": "h", "ratio": -0.5, "offset": "k"},
+                },
+                {
+                    "name": "h",
+                    "parent": "ball",
+                    "joint": {"type": "revolute", "axis": "x", "mimic": {"joint": "f"}},
+                    "mass": 1,
+                },
+            ],
+            "loops": [
+                {
+                    "kind": "point",
+                    "closing": {"segment": "h", "point": [1, 0, 0]},
+                    "target": {"segment": 0, "point": [0, 0, 2]},
+                    "basic": ["f"],
+                }
+            ],
+            "frames": [
+                {"name": "tool", "segment": "g", "point": ["k", 0, 0], "rpy": [0, 0, 0.5]},
+                {"name": "eye", "segment": "ground"},
+            ],
+        },
         "vectors": {
             "format": "vectors",
             "e": {"1": [0, 0, 1], "2": [1, 1, 0]},
@@ -118,14 +166,30 @@ def attempt(text: str, syntax: str) -> None:
         mechanism = read_text(text, syntax)
         mechanism.describe()
         parametrise(mechanism, "symbolic")
+        use_places(mechanism)
 
 
-@pytest.mark.parametrize("case", ["native", "loops", "vectors", "tree"])
+def use_places(mechanism: Mechanism) -> None:
+    """Ask for places in q and qd and for parts of the tree, as programs do."""
+    assert mechanism.permutation(mechanism.coordinates).tolist() == list(range(mechanism.nq))
+    assert mechanism.permutation(mechanism.rates).tolist() == list(range(mechanism.nv))
+    assert len(mechanism.neutral()) == mechanism.nq
+    for frame in mechanism.frames:
+        assert mechanism.frame(frame.name) is frame
+    mechanism.with_payload(mechanism.segments[-1].name, 1, name="payload of the test")
+    mechanism.subtree(tips=[mechanism.segments[-1].name])
+    mechanism.subtree(root=mechanism.segments[0].name)
+
+
+CASES_OF_TABLES = ["native", "loops", "hand", "vectors", "tree"]
+
+
+@pytest.mark.parametrize("case", CASES_OF_TABLES)
 def test_the_tables_are_valid(case: str) -> None:
     assert read_text(json.dumps(plain_tables()[case]), "json").nq > 0
 
 
-@pytest.mark.parametrize("case", ["native", "loops", "vectors", "tree"])
+@pytest.mark.parametrize("case", CASES_OF_TABLES)
 @relaxed
 @given(data=st.data())
 def test_damaged_tables(case: str, data: st.DataObject) -> None:
@@ -188,7 +252,19 @@ def test_garbage(text: str, syntax: str) -> None:
             st.lists(inner, max_size=4),
             st.dictionaries(
                 st.sampled_from(
-                    ["segments", "name", "joint", "axis", "mass", "e", "r", "L", "p", "x"]
+                    [
+                        "segments",
+                        "name",
+                        "joint",
+                        "mimic",
+                        "frames",
+                        "mass",
+                        "e",
+                        "r",
+                        "L",
+                        "p",
+                        "x",
+                    ]
                 ),
                 inner,
                 max_size=5,

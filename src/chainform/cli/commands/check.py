@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from chainform.cli.commands.command import Command
-from chainform.cli.mechanism_document import UNITS, Outputs, exact_text, mechanism_document
-from chainform.cli.options import add_file
+from chainform.cli.mechanism_document import Outputs, exact_text, mechanism_document
 from chainform.cli.printing import Page, Report
+from chainform.cli.reading import add_file, read_chosen
 from chainform.formulations import FORMULATIONS
 from chainform.mechanism import Description, Mechanism, Number, Segment
 from chainform.pipeline import available_outputs
-from chainform.readers import read
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 
@@ -25,7 +24,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Read the file and describe the mechanism."""
-    mechanism = read(args.file)
+    mechanism = read_chosen(args)
     description = mechanism.describe()
     outputs = {name: list(available_outputs(mechanism, name)) for name in FORMULATIONS}
     return Report(
@@ -37,10 +36,11 @@ def run(args: Namespace) -> Report:
 def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs) -> None:
     page.text(f"{said.name}, read from {said.file}", style="bold")
     mass = "not known" if said.total_mass is None else f"{said.total_mass:.10g} kg"
-    page.text(
-        f"{_number(len(said.segments), 'segment')}, {_number(said.nq, 'coordinate')}, "
-        f"{_number(len(said.loops), 'loop')}, total mass {mass}"
-    )
+    counts = [_number(len(said.segments), "segment"), _number(said.nq, "coordinate")]
+    if said.nv != said.nq:
+        counts.append(_number(said.nv, "rate"))
+    counts.append(_number(len(said.loops), "loop"))
+    page.text(f"{', '.join(counts)}, total mass {mass}")
     page.text(f"gravity {_vector(said.gravity)} m/s^2, world axes")
     if said.base_is_moving:
         page.text("the base moves as prescribed in the file")
@@ -53,6 +53,12 @@ def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs)
             [(p.name, p.value or "free", p.unit, p.note) for p in said.parameters],
         )
     _show_loops(page, said)
+    if said.frames:
+        page.heading("frames (origin in body axes; m)")
+        page.table(
+            ("name", "segment", "origin"),
+            [(r.name, r.segment, _vector(r.point)) for r in said.frames],
+        )
     for level in ("note", "warning"):
         notes = [note for note in said.notes if note.level == level]
         if notes:
@@ -81,9 +87,9 @@ def _show_tree(page: Page, mechanism: Mechanism, said: Description) -> None:
         page.table(("name", *INERTIA), [(s.name, *_moments(s)) for s in turning], numbers=INERTIA)
     page.heading("joints (axis in body axes)")
     page.table(
-        ("no", "name", "kind", "axis", "coordinate"),
+        ("no", "name", "kind", "axis", "moved by"),
         [
-            (str(row.number), segment.joint.name, row.joint, _vector(row.axis), _place(segment))
+            (str(row.number), segment.joint.name, row.joint, _vector(row.axis), row.motion)
             for row, segment in zip(said.segments, mechanism.segments, strict=True)
         ],
         numbers=("no",),
@@ -93,15 +99,26 @@ def _show_tree(page: Page, mechanism: Mechanism, said: Description) -> None:
 def _show_coordinates(page: Page, said: Description) -> None:
     if not said.coordinates:
         return
-    page.heading("coordinates, in the order of q")
+    same_names = [row.name for row in said.coordinates] == [row.name for row in said.rates]
+    page.heading(
+        "coordinates and rates, in the order of q and qd"
+        if same_names
+        else "coordinates, in the order of q"
+    )
     page.table(
         ("q", "name", "segment", "unit", "lower", "upper"),
         [
-            (f"q{r.number}", r.name, r.segment, UNITS[r.kind], r.lower or "", r.upper or "")
+            (f"q{r.number}", r.name, r.segment, r.unit, r.lower or "", r.upper or "")
             for r in said.coordinates
         ],
         numbers=("lower", "upper"),
     )
+    if not same_names:
+        page.heading("rates, in the order of qd, qdd and tau (body axes where there are several)")
+        page.table(
+            ("qd", "name", "segment", "unit"),
+            [(f"qd{r.number}", r.name, r.segment, r.unit) for r in said.rates],
+        )
 
 
 def _show_loops(page: Page, said: Description) -> None:
@@ -141,15 +158,12 @@ def _short(value: Number) -> str:
     return text if len(text) <= 18 or not isinstance(value, Fraction) else f"{float(value):.15g}"
 
 
-def _place(segment: Segment) -> str:
-    return "" if segment.coordinate is None else f"q{segment.coordinate + 1}"
-
-
 CHECK = Command(
     summary="read a mechanism and tell what was understood",
     usage="FILE",
     description="Read a mechanism and tell what was understood: segments, joints, the\n"
-    "coordinates in the order of q, parameters, loops, notes and warnings.",
+    "coordinates in the order of q, the rates in that of qd, parameters, loops,\n"
+    "frames, notes and warnings.",
     add_options=add_options,
     run=run,
 )

@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
-    add_file,
     add_method,
     add_outputs,
     all_outputs,
@@ -15,8 +14,8 @@ from chainform.cli.options import (
     method_document,
 )
 from chainform.cli.printing import Document, Page, Report
+from chainform.cli.reading import add_file, read_chosen
 from chainform.model import Model
-from chainform.readers import read
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -28,7 +27,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Derive the outputs and count, each alone and all together."""
-    mechanism = read(args.file)
+    mechanism = read_chosen(args)
     outputs = chosen_outputs(args, all_outputs(mechanism, args))
     model = derive_chosen(mechanism, args, outputs)
     document = _document(args.file, model)

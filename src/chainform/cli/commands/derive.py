@@ -9,7 +9,6 @@ import numpy as np
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
-    add_file,
     add_method,
     add_outputs,
     chosen_outputs,
@@ -18,8 +17,8 @@ from chainform.cli.options import (
     usual_outputs,
 )
 from chainform.cli.printing import Document, Page, Report, shape_text
+from chainform.cli.reading import add_file, read_chosen
 from chainform.model import Model
-from chainform.readers import read
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -31,7 +30,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Derive the outputs and measure the graph."""
-    mechanism = read(args.file)
+    mechanism = read_chosen(args)
     outputs = chosen_outputs(args, usual_outputs(mechanism, args))
     start = perf_counter()
     model = derive_chosen(mechanism, args, outputs)

@@ -10,7 +10,6 @@ import numpy as np
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
-    add_file,
     add_method,
     add_outputs,
     all_outputs,
@@ -20,12 +19,12 @@ from chainform.cli.options import (
     parameter_choice,
 )
 from chainform.cli.printing import Page, Report, aligned, shape_text
+from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.states import Array, State, read_state
 from chainform.errors import ReadError
 from chainform.graph import GROUPS
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model import Model
-from chainform.readers import read
 
 NEGLIGIBLE = 1e-14
 """What is smaller than this part of an output's largest entry is rounding, shown to people as 0."""
@@ -43,7 +42,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Derive the outputs and evaluate those that the state suffices for."""
-    mechanism = read(args.file)
+    mechanism = read_chosen(args)
     state = read_state(args.at, mechanism)
     parameters = _parameters(mechanism, state, args)
     outputs = chosen_outputs(args, all_outputs(mechanism, args))

@@ -1,4 +1,4 @@
-"""`chainform export`: the equations as program text, LaTeX, or the graph's own text."""
+"""`chainform export`: the equations as program text, LaTeX or graph, or the mechanism as URDF."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
-    add_file,
     add_method,
     add_outputs,
     chosen_outputs,
@@ -17,16 +16,24 @@ from chainform.cli.options import (
     usual_outputs,
 )
 from chainform.cli.printing import Document, Page, Report
+from chainform.cli.reading import add_file, read_chosen
 from chainform.emitters import EMITTERS
 from chainform.errors import ReadError, RunError
-from chainform.readers import read
+from chainform.mechanism import Mechanism
+from chainform.readers import export_urdf, side_path
+
+URDF = "urdf"
+"""The language that describes the mechanism instead of its equations."""
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
     parser.add_argument(
-        "--language", choices=sorted(EMITTERS), required=True, help="the language to write"
+        "--language",
+        choices=sorted([*EMITTERS, URDF]),
+        required=True,
+        help="the language to write; urdf writes the mechanism itself",
     )
     add_outputs(parser, "mass_matrix coriolis gravity inverse_dynamics")
     parser.add_argument(
@@ -39,7 +46,9 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Derive, emit, and write the file if one is named."""
     target = _target(args)
-    mechanism = read(args.file)
+    mechanism = read_chosen(args)
+    if args.language == URDF:
+        return _export_urdf(args, mechanism, target)
     outputs = chosen_outputs(args, usual_outputs(mechanism, args))
     model = derive_chosen(mechanism, args, outputs)
     text = model.emit(args.language)
@@ -55,6 +64,47 @@ def run(args: Namespace) -> Report:
         "text": text if target is None else None,
     }
     return Report(document, lambda page: _show(page, target, text))
+
+
+def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> Report:
+    """Write the mechanism as URDF; no equations are derived, so the document names none."""
+    export = export_urdf(mechanism)
+    written = [] if target is None else [(target, export.text)]
+    if target is not None:
+        side = side_path(target)
+        if _exists(side) and (export.side is None or not args.force):
+            raise _existing(side) if export.side is not None else _stale(side)
+        if export.side is not None:
+            written.append((side, export.side))
+    for path, text in written:
+        _write(path, text, force=args.force)
+    document: Document = {
+        "file": args.file,
+        "mechanism": mechanism.name,
+        "formulation": "none",
+        "parameters": "numeric",
+        "reduce": "none",
+        "closure": "complete",
+        "language": URDF,
+        "outputs": [],
+        "written": None if target is None else str(target),
+        "text": export.text if target is None else None,
+    }
+
+    def show(page: Page) -> None:
+        _show(page, target, export.text)
+        if target is not None:
+            for path, _ in written[1:]:
+                page.text(f"wrote {path}")
+            for what in export.left_out:
+                page.text(f"not in URDF: {what}")
+
+    return Report(document, show)
+
+
+def _stale(side: Path) -> ReadError:
+    remedy = "remove it, or write to another name"
+    return ReadError("this side file does not belong to the result", file=str(side), remedy=remedy)
 
 
 def _show(page: Page, target: Path | None, text: str) -> None:
@@ -114,9 +164,10 @@ def _write(target: Path, text: str, *, force: bool) -> None:
 
 
 EXPORT = Command(
-    summary="write the equations in another language",
+    summary="write the equations, or the mechanism, in another language",
     usage="FILE --language LANGUAGE",
-    description="Write the equations as a Python function, as LaTeX, or as the text of the graph.",
+    description="Write the equations as a Python function, as LaTeX, or as the text of the graph;\n"
+    "or the mechanism itself as URDF.",
     add_options=add_options,
     run=run,
 )

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
-    add_file,
     add_method,
     all_outputs,
     derive_chosen,
     method_document,
 )
 from chainform.cli.printing import Document, Page, Report, shape_text
+from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.selection import Selection, letter_of, outputs_for, parse_request, select
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import ReadError
 from chainform.graph import GROUPS, definition_text, expand, expansion_text, sympy_expressions
 from chainform.model import Model
-from chainform.readers import read
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -54,7 +53,7 @@ def run(args: Namespace) -> Report:
     if args.sympy and (args.latex or args.expand):
         raise ReadError("--sympy goes without --expand and --latex", element="options")
     requests = [parse_request(text) for text in args.quantities]
-    mechanism = read(args.file)
+    mechanism = read_chosen(args)
     model = derive_chosen(mechanism, args, outputs_for(requests, all_outputs(mechanism, args)))
     if not requests:
         return _list(args.file, model)

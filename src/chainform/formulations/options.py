@@ -1,0 +1,22 @@
+"""What can be said to every formulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How forces from outside enter the equations.
+
+    `closure`: reactions of closed loops act by virtual work on every joint of the loop
+    ("complete"), or on the basic joints only, as in paper 000 ("basic"). `wrenches`: the frames on
+    which an external force and moment act, given as inputs.
+    """
+
+    closure: str = "complete"
+    wrenches: tuple[str, ...] = ()
+
+
+PLAIN = Options()
+"""No forces from outside but the reactions of loops."""

@@ -17,6 +17,7 @@ from chainform.formulations import (
     Request,
     has_quaternions,
     parse_request,
+    refuse_moving_base,
 )
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism, parametrise
@@ -55,6 +56,7 @@ def derive(
     wanted = _outputs(method, outputs)
     _choice("reduce", reduce, EFFORTS)
     _choice("closure", closure, CLOSURES)
+    refuse_moving_base(source)
     settled = parametrise(source, parameters)
     builder, forces = _builder(settled), tuple(wrenches)
     own = [request.name for request in wanted if request.name not in COMMON]

@@ -26,6 +26,14 @@ OUTPUTS = {
         ("mass_matrix", "coriolis", "gravity"),
         ("inverse_dynamics",),
     ),
+    "newton_euler": (("inverse_dynamics",), ("bias",), ("gravity",)),
+    "composite_body": (
+        ("mass_matrix",),
+        ("mass_matrix", "coriolis", "gravity"),
+        ("coriolis_matrix",),
+        ("forward_dynamics",),
+    ),
+    "articulated_body": (("forward_dynamics",),),
 }
 
 

@@ -30,7 +30,6 @@ from functools import cache
 from itertools import product as pairs
 from math import prod
 
-from chainform.errors import DeriveError
 from chainform.formulations.applied import outer_forces
 from chainform.formulations.closure import Closure, Columns
 from chainform.formulations.kinematics import Kinematics
@@ -45,18 +44,7 @@ from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale
 def closed_form(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
-    """Build the closed form.
-
-    Refuses a base that moves: its acceleration has no place in these equations.
-    """
-    if mechanism.base.is_moving:
-        raise DeriveError(
-            "the closed form cannot take a base with prescribed motion",
-            file=mechanism.file,
-            element="base",
-            remedy="leave out the velocities and accelerations of the base, or model the "
-            "motion by joints between the ground and the first body",
-        )
+    """Build the closed form; joints with quaternions are refused."""
     refuse_quaternions(mechanism, "the closed form", 'formulation="auto"')
     _ClosedForm(builder, mechanism, options).build(outputs)
 

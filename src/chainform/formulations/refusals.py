@@ -48,3 +48,15 @@ def refuse_massless(rate: int) -> DeriveError:
         element=f"qd{rate + 1}",
         remedy="give the bodies beyond this joint mass or inertia, or make the joint fixed",
     )
+
+
+def refuse_moving_base(mechanism: Mechanism) -> None:
+    """Refuse a base with prescribed motion, whose acceleration has no place in these equations."""
+    if mechanism.base.is_moving:
+        raise DeriveError(
+            "no formulation here takes a base with prescribed motion",
+            file=mechanism.file,
+            element="base",
+            remedy="leave out the velocities and accelerations of the base, or model the motion "
+            "by joints between the ground and the first body",
+        )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from chainform.formulations.kinematics import AXES, Kinematics
-from chainform.formulations.motion import MatrixTurn, Turn
+from chainform.formulations.motion import MatrixTurn, Turn, others
 from chainform.graph import Scalar
 from chainform.mechanism import GROUND, IDENTITY, JointKind, Mechanism, Segment
 from chainform.spatial import (
@@ -234,6 +234,7 @@ class Skeleton:
             second=matrix(lambda i, l: limb.second[i][l] if (i, l) != (a, a) else zero),
         )
         if limb.parent == GROUND:
+            self._join_across(k, a)
             return
         e = _direction(limb)
         p = limb.position
@@ -249,6 +250,16 @@ class Skeleton:
                 )
             ),
         )
+
+    def _join_across(self, k: int, axis: int) -> None:
+        """Put together the two moments across a fixed axis: only their sum resists turning."""
+        limb = self.limbs[k]
+        x, y = others(axis)
+        both = limb.second[x][x] + limb.second[y][y]
+        zero = self.builder.number(0)
+        entries = {(x, x): both, (y, y): zero}
+        second = matrix(lambda i, l: entries.get((i, l), limb.second[i][l]))
+        self.limbs[k] = replace(limb, second=second)
 
     def _move_second(self, k: int, limb: Limb) -> None:
         """Move the second moments: a prismatic joint does not turn what it carries."""

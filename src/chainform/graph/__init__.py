@@ -4,7 +4,7 @@ from chainform.graph.arithmetic import EXACT, FLOAT, Angle, Arithmetic
 from chainform.graph.batch import Plan
 from chainform.graph.builder import Builder
 from chainform.graph.copy import builder_of, rebuild, set_defaults, substitute
-from chainform.graph.cost import Cost, cost, cost_of, term_costs
+from chainform.graph.cost import Cost, cost, cost_of, cost_once, parameter_only, term_costs
 from chainform.graph.differentiate import differentiate
 from chainform.graph.evaluate import evaluate, evaluate_variables
 from chainform.graph.expand import Expansion, Symbol, expand
@@ -42,6 +42,7 @@ __all__ = [
     "builder_of",
     "cost",
     "cost_of",
+    "cost_once",
     "definition_text",
     "differentiate",
     "evaluate",
@@ -50,6 +51,7 @@ __all__ = [
     "expansion_text",
     "graph_text",
     "number_text",
+    "parameter_only",
     "parse_graph",
     "rebuild",
     "set_defaults",

@@ -3,7 +3,8 @@
 A constant factor other than +-1 costs a multiplication, x^n costs n - 1, 2x one addition
 (2xy a multiplication and an addition), a sign nothing. Calls have columns of their own, and
 so have additions that only form the argument of a sine or cosine. What no output needs does
-not count.
+not count. What depends on parameters alone is computed once, when the parameters are set, and is
+counted apart.
 """
 
 from __future__ import annotations
@@ -43,9 +44,28 @@ class Cost:
 
 
 def cost(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
-    """Count the operations that the outputs (all, or those named) need."""
+    """Count what one evaluation of the outputs (all, or those named) takes."""
     wanted = graph.output_variables(outputs)
-    return cost_of(graph, graph.cone(wanted), wanted)
+    return cost_of(graph, graph.cone(wanted) & ~parameter_only(graph), wanted)
+
+
+def cost_once(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
+    """Count what is computed once, from the parameters alone."""
+    wanted = graph.output_variables(outputs)
+    return cost_of(graph, graph.cone(wanted) & parameter_only(graph), wanted)
+
+
+def parameter_only(graph: Graph) -> NDArray[np.bool_]:
+    """Return a mask of the variables in which no coordinate, rate or force occurs."""
+    moving = (graph.kind == Kind.COORDINATE) | (graph.kind == Kind.FORCE)
+    first = graph.factor_start[graph.term_start].tolist()
+    factor, argument = graph.factor, graph.argument.tolist()
+    for v in range(len(graph)):
+        if argument[v] >= 0:
+            moving[v] = moving[argument[v]]
+        elif first[v] < first[v + 1]:
+            moving[v] = moving[factor[first[v] : first[v + 1]]].any()
+    return ~moving
 
 
 def cost_of(graph: Graph, needed: NDArray[np.bool_], wanted: Integers | None = None) -> Cost:

@@ -103,6 +103,8 @@ def numeric_loops(mechanism: Mechanism, tree: NumericTree) -> list[NumericLoop]:
     ends = [(end(loop.closing), end(loop.target)) for loop in mechanism.loops]
     lengths = [np.linalg.norm(tree.positions, axis=1).sum()]
     lengths += [np.linalg.norm(e.point) for pair in ends for e in pair]
+    slides = [kind is JointKind.PRISMATIC for kind in tree.kinds]
+    lengths.append(np.abs(tree.offsets[slides]).sum())
     size = float(sum(lengths)) or 1.0
     return [
         NumericLoop(loop.kind, closing, target, size)
@@ -126,7 +128,9 @@ def closed_pose(mechanism: Mechanism) -> Array | None:
     starts = max(3, min(21, _WORK // (40 * len(tree.parents))))
     for number in range(starts):
         q = neutral if number == 0 else random.uniform(-reach, reach)
-        found = _closed_from(q, mechanism.nv, tree, loops)
+        # Lengths and ratios of very different size overflow; such a start leads nowhere.
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _closed_from(q, mechanism.nv, tree, loops)
         if found is not None:
             return found
     return None
@@ -159,6 +163,8 @@ def _closed_from(q: Array, nv: int, tree: NumericTree, loops: list[NumericLoop])
             return tree.moved(q, np.zeros(nv))
         jacobian = np.concatenate([loop.jacobian(tree, poses, nv) for loop in loops])
         normal = jacobian.T @ jacobian + damping * np.eye(nv)
+        if not (np.isfinite(normal).all() and np.isfinite(gap @ gap)):
+            return None
         step = np.asarray(np.linalg.solve(normal, -jacobian.T @ gap), dtype=np.float64)
         trial = tree.moved(q, step)
         trial_poses = tree.poses(trial)

@@ -187,8 +187,11 @@ def effect_of(snapped: Mechanism, literal: Mechanism, states: int = 4) -> Effect
     for _ in range(states):
         q = _random_coordinates(snapped, source)
         here, there = poses_of(snapped, q), poses_of(literal, q)
-        position = max(position, _greatest(here.positions - there.positions))
-        position = max(position, _greatest(_centres(snapped, here) - _centres(literal, there)))
+        shifts = (
+            here.positions - there.positions,
+            _centres(snapped, here) - _centres(literal, there),
+        )
+        position = max(position, *(_greatest(np.linalg.norm(shift, axis=1)) for shift in shifts))
         gaps = np.linalg.norm(here.rotations - there.rotations, axis=(1, 2)) / np.sqrt(8.0)
         orientation = max(orientation, _greatest(2 * np.arcsin(np.minimum(gaps, 1.0))))
     pairs = zip(_inertias(snapped), _inertias(literal), strict=True)

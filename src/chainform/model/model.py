@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chainform.emitters import EMITTERS
 from chainform.errors import RunError
-from chainform.graph import Cost, Graph, cost, graph_text
+from chainform.graph import Cost, Graph, cost, cost_once, graph_text
 from chainform.mechanism import Mechanism
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states
@@ -91,9 +91,13 @@ class Model:
             return f"q{self.mechanism.coordinate_index(name) + 1}"
         return name
 
-    def count(self, outputs: Iterable[str] | None = None) -> Cost:
-        """Count the operations of all outputs, or of some."""
-        return cost(self.graph, None if outputs is None else list(outputs))
+    def count(self, outputs: Iterable[str] | None = None, *, once: bool = False) -> Cost:
+        """Count the operations of one evaluation of all outputs, or of some.
+
+        With `once`, count instead what is computed from the parameters alone, when they are set.
+        """
+        counter = cost_once if once else cost
+        return counter(self.graph, None if outputs is None else list(outputs))
 
     def emit(self, language: str, outputs: Sequence[str] | None = None) -> str:
         """Return program text of the graph, one statement per variable."""

@@ -304,3 +304,19 @@ def test_the_jacobian_is_the_derivative_along_the_rates(seed: int) -> None:
     for rate, step in enumerate(1e-6 * np.eye(mechanism.nv)):
         ahead, behind = (loop.gap(tree.poses(tree.moved(q, s))) for s in (step, -step))
         assert jacobian[:, rate] == pytest.approx((ahead - behind) / 2e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("length", "ratio", "offset"),
+    [("1e-200", 1, 0), ("1e-90", "1e90", 0), ("1e-90", "1e90", "1e90"), (1, "1e-99", "1e99")],
+)
+def test_numbers_of_very_different_size_are_no_accident(
+    length: str, ratio: object, offset: object
+) -> None:
+    builder = rod("free").segment("a", parent="rod", joint="prismatic", axis="x", mass=1)
+    mimic = {"joint": "a", "ratio": ratio, "offset": offset}
+    builder.segment("b", parent="a", joint="prismatic", axis="x", mass=1, mimic=mimic)
+    builder.loop("l", "frame", {"segment": "b", "point": [length, 0, 0]}, _at(0, 0, 1))
+    mechanism = builder.build()
+    q = closed_pose(mechanism)
+    assert q is None or np.isfinite(q).all()

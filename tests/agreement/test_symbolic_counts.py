@@ -1,0 +1,43 @@
+"""Inverse dynamics with every inertial parameter symbolic, beside published counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.graph import Graph, parameter_only
+from modified_dh import arm
+
+PUBLISHED = {
+    "puma560": ((345, 296), (301, 240), 36),
+    "stanford": ((324, 279), (262, 211), 33),
+    "rx90": ((331, 282), (287, 226), 36),
+}
+"""OpenSYMORO: all parameters, base parameters, and the number of base parameters."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_counts_are_not_above_the_published_ones(name: str) -> None:
+    model = cf.derive(arm(name), ["inverse_dynamics"], parameters="symbolic")
+    count = model.count()
+    _, (multiplications, additions), _ = PUBLISHED[name]
+    assert count.multiplications <= multiplications
+    assert count.additions <= additions
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_number_of_base_parameters(name: str) -> None:
+    model = cf.derive(arm(name), ["inverse_dynamics"], parameters="symbolic")
+    assert len(inertial_combinations(model.graph)) == PUBLISHED[name][2]
+
+
+def inertial_combinations(graph: Graph) -> set[str]:
+    """Return the combinations of inertial parameters that the moving part of a graph uses."""
+    constant = parameter_only(graph)
+    needed = graph.cone(graph.output_variables())
+    used: set[int] = set()
+    for v in np.flatnonzero(needed & ~constant):
+        first, last = graph.factor_start[graph.term_start[v : v + 2]]
+        used |= {int(f) for f in graph.factor[first:last] if constant[f]}
+    return {graph.names[v] for v in used if graph.names[v][0] in "MhS" and "_" in graph.names[v]}

@@ -253,10 +253,7 @@ def quickly(text: str, message: str) -> None:
 def test_entities_are_refused() -> None:
     names = "abcdefghi"
     lines = ['<!ENTITY a "ha">']
-    lines += [
-        f'<!ENTITY {outer} "{f"&{inner};" * 10}">'
-        for inner, outer in pairwise(names)
-    ]
+    lines += [f'<!ENTITY {outer} "{f"&{inner};" * 10}">' for inner, outer in pairwise(names)]
     text = f"<!DOCTYPE robot [{''.join(lines)}]><robot name='&i;'/>"
     quickly(text, "document type definitions are not read")
 

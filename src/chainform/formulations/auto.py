@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from chainform.formulations.applied import world_closure
 from chainform.formulations.articulated_body import articulated_body
@@ -12,6 +13,8 @@ from chainform.formulations.options import Options
 from chainform.formulations.refusals import has_coupled
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
+
+Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], None]
 
 COMPOSITE = ("mass_matrix", "coriolis", "coriolis_matrix")
 
@@ -43,14 +46,24 @@ def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options
             loops.build_jacobian()
 
 
+LINEAR_FROM = 16
+"""From this many freedoms on, the method whose cost is linear in the joints wins in any case."""
+
+
 def _forward_dynamics(builder: Builder, mechanism: Mechanism, options: Options) -> None:
-    methods = [composite_body]
-    if not has_coupled(mechanism):
-        methods.append(articulated_body)
-    prices: list[int] = []
-    for method in methods:
-        trial = Builder()
-        method(trial, mechanism, ["forward_dynamics"], options)
-        count = cost(trial.finish())
-        prices.append(count.multiplications + count.additions)
-    methods[prices.index(min(prices))](builder, mechanism, ["forward_dynamics"], options)
+    methods = [composite_body, articulated_body]
+    if has_coupled(mechanism):
+        methods = [composite_body]
+    elif mechanism.nv >= LINEAR_FROM:
+        methods = [articulated_body]
+    best = methods[0]
+    if len(methods) > 1:
+        best = min(methods, key=lambda method: _price(method, mechanism, options))
+    best(builder, mechanism, ["forward_dynamics"], options)
+
+
+def _price(method: Method, mechanism: Mechanism, options: Options) -> int:
+    trial = Builder()
+    method(trial, mechanism, ["forward_dynamics"], options)
+    count = cost(trial.finish())
+    return count.multiplications + count.additions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,7 +135,12 @@ def test_what_urdf_lacks_goes_to_the_side_file(tmp_path: Path) -> None:
     assert again.loops[0].basic == mechanism.loops[0].basic
     assert again.gravity == mechanism.gravity
     expected = cf.derive(mechanism, ["inverse_dynamics"])
-    state = {"q": [1.0, -0.8, 1.9], "qd": [0.1, 0.2, 0.3], "qdd": [1, 2, 3], "sigma": [1, 2, 3]}
+    state: dict[str, Any] = {
+        "q": [1.0, -0.8, 1.9],
+        "qd": [0.1, 0.2, 0.3],
+        "qdd": [1, 2, 3],
+        "sigma": [1, 2, 3],
+    }
     np.testing.assert_allclose(
         cf.derive(again, ["inverse_dynamics"]).evaluate(**state)["inverse_dynamics"],
         expected.evaluate(**state)["inverse_dynamics"],

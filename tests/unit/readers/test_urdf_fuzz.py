@@ -104,7 +104,7 @@ def test_damaged_values(data: st.DataObject, base: str) -> None:
 @relaxed
 @given(data=st.data(), base=BASES)
 def test_damaged_lines(data: st.DataObject, base: str) -> None:
-    lines = ROBOT.splitlines()
+    lines: list[str] = [*ROBOT.splitlines()]
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(lines) - 1))
         action = data.draw(st.sampled_from(["drop", "double", "swap", "insert"]))

@@ -50,7 +50,7 @@ def floats(values: Any) -> np.ndarray:
 class Pair:
     """A mechanism and the Pinocchio model of the same file, at the same random state."""
 
-    def __init__(self, path: Path, base: str, **options: object) -> None:
+    def __init__(self, path: Path, base: str, **options: Any) -> None:
         text = path.read_text("utf-8")
         root = [pin.JointModelFreeFlyer()] if base == "floating" else []
         self.model = pin.buildModelFromXML(text, *root)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,7 @@ damping = 1
 """
 
 
-def read_with(tmp_path: Path, side: str, **options: object) -> Mechanism:
+def read_with(tmp_path: Path, side: str, **options: Any) -> Mechanism:
     (tmp_path / "r.urdf").write_text(ROBOT, encoding="utf-8")
     (tmp_path / "r.chainform.toml").write_text(side, encoding="utf-8")
     return read(tmp_path / "r.urdf", **options)

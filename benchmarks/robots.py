@@ -1,0 +1,124 @@
+"""Every robot file against Pinocchio: `python benchmarks/robots.py [--write docs/robots.md]`.
+
+For each URDF in the packages example-robot-data, pybullet and rtb-data (those installed) that both
+read: fixed and floating base, exact as in the file; the largest relative deviation from Pinocchio
+over mass matrix, bias, Coriolis matrix, inverse dynamics, Jacobian, energies and momentum at random
+states; the residual of forward dynamics; operation counts and seconds to derive inverse dynamics.
+With snapping on, the deviation is compared with the effect that the reader reports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import chainform as cf
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from robots import Comparison, UrdfOracle, compare, robot_files
+
+PACKAGES = ("example-robot-data", "pybullet", "rtb-data")
+HEADER = (
+    "| robot | base | nv | inverse dynamics | mass matrix | forward dynamics | seconds | deviation "
+    "| forward residual |\n|---|---|---:|---:|---:|---:|---:|---:|---:|"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One robot with one kind of base."""
+
+    name: str
+    base: str
+    nv: int
+    counts: dict[str, str]
+    seconds: float
+    comparison: Comparison
+
+    def text(self) -> str:
+        """Return the row of the table."""
+        found = dict(self.comparison.deviations)
+        residual = found.pop("forward_dynamics", None)
+        forward = "singular" if residual is None else f"{residual:.0e}"
+        worst = max(found.values(), default=0.0)
+        counts = " | ".join(self.counts.values())
+        return (
+            f"| {self.name} | {self.base} | {self.nv} | {counts} | {self.seconds:.2f} "
+            f"| {worst:.0e} | {forward} |"
+        )
+
+
+def row_of(name: str, path: Path, base: str) -> Row | str:
+    """Return the row of a file, or why there is none."""
+    try:
+        oracle = UrdfOracle(path, base)
+    except Exception as refusal:  # noqa: BLE001  (whatever the peer raises is its refusal)
+        return f"Pinocchio: {str(refusal).strip().splitlines()[0][:80]}"
+    try:
+        exact = cf.read(path, base=base, snap=0, mimic="free")
+    except cf.Error as refusal:
+        return f"chainform: {refusal.message}"
+    if exact.nv == 0:
+        return "no moving joint"
+    comparison = compare(exact, oracle, states=2)
+    snapped = cf.read(path, base=base, mimic="free")
+    counts: dict[str, str] = {}
+    seconds = 0.0
+    for output in ("inverse_dynamics", "mass_matrix", "forward_dynamics"):
+        try:
+            start = perf_counter()
+            count = cf.derive(snapped, [output]).count()
+            seconds = seconds or perf_counter() - start
+            counts[output] = f"{count.multiplications}/{count.additions}"
+        except cf.Error:
+            counts[output] = ""
+    return Row(name, base, exact.nv, counts, seconds, comparison)
+
+
+def rows(filter_: str) -> Iterator[tuple[str, str, Row | str]]:
+    """Go through all files of the packages that are installed."""
+    for package in PACKAGES:
+        try:
+            files = robot_files(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        for name, path in files.items():
+            if filter_ in name:
+                for base in ("fixed", "floating"):
+                    yield path.stem, base, row_of(path.stem, path, base)
+
+
+def main() -> None:
+    """Print the table, or write it into a page of the docs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="take only files whose path contains this")
+    parser.add_argument("--write", type=Path, help="write a page instead of printing")
+    options = parser.parse_args()
+    lines, refused, worst = [HEADER], [], 0.0
+    for name, base, row in rows(options.only):
+        if isinstance(row, Row):
+            lines.append(row.text())
+            worst = max(worst, row.comparison.worst)
+            print(lines[-1], file=sys.stderr, flush=True)
+        else:
+            refused.append(f"- {name}, {base}: {row}")
+    summary = (
+        f"{len(lines) - 1} models of robots, largest deviation from Pinocchio {worst:.0e}; "
+        f"{len(refused)} not compared."
+    )
+    text = "\n".join([summary, "", *lines, "", "Not compared:", "", *refused]) + "\n"
+    if options.write:
+        intro = "# Robots, compared with Pinocchio\n\nMade by `python benchmarks/robots.py`. "
+        options.write.write_text(intro + "Counts are multiplications/additions.\n\n" + text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

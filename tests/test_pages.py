@@ -1,0 +1,36 @@
+"""The pages whose examples run: README, walk, closed form. Others are run beside their rooms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docs import DOCS, run_page
+
+ROOT = DOCS.parent
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/walk.md", "docs/closed-form.md"])
+def test_page_runs(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert "cf" in run_page(ROOT / page)
+
+
+def test_the_demo_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    source = (ROOT / "examples" / "demo.py").read_text()
+    names = {"__name__": "demo", "__file__": str(ROOT / "examples" / "demo.py")}
+    exec(compile(source, "demo.py", "exec"), names)  # noqa: S102
+    main = names["main"]
+    assert callable(main)
+    main()
+    printed = capsys.readouterr().out
+    assert "H[1,1]" in printed
+    assert "70.632298" in printed
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text()
+    for page in [*DOCS.glob("*.md"), *(DOCS / "decisions").glob("*.md")]:
+        assert str(page.relative_to(DOCS)) in navigation, Path(page).name

@@ -96,3 +96,12 @@ def test_gravity_may_be_turned_with_the_base() -> None:
         reference_value = values_of(turned, state, "closed_form", "gravity", "numeric")
         assert (after == reference_value).all()
         assert (after != before).any()
+
+
+def test_the_humanoid_agrees_in_what_is_not_cubic() -> None:
+    mechanism = reference("humanoid_30")
+    state = exact_state(mechanism, 2)
+    for output in ("mass_matrix", "gravity"):
+        methods = [m.name for m in FORMULATIONS.values() if output in m.outputs]
+        first, *others = [values_of(mechanism, state, m, output, "numeric") for m in methods]
+        assert all((value == first).all() for value in others), output

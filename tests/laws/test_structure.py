@@ -75,3 +75,32 @@ def test_numeric_and_symbolic_models_agree(seed: int) -> None:
     for name, values in numeric.items():
         assert (values == symbolic[name]).all()
         assert (values == mixed[name]).all()
+
+
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+def test_rate_of_h_less_twice_the_coriolis_matrix_is_skew(
+    mechanism: cf.Mechanism, seed: int
+) -> None:
+    model = cf.derive(mechanism, ["mass_matrix", "coriolis_matrix"])
+    state = exact_state(mechanism, seed)
+    rate = sum(
+        exact_values(model["mass_matrix"].diff(f"q{k + 1}"), state) * state[f"qd{k + 1}"]
+        for k in range(mechanism.nv)
+    )
+    c = evaluate(model.graph, state, EXACT)["coriolis_matrix"]
+    assert (rate == c + c.T).all()
+
+
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+def test_power_is_the_rate_of_energy(mechanism: cf.Mechanism, seed: int) -> None:
+    """tau . qd = d(T + V)/dt, the derivative taken by q and qd separately."""
+    model = cf.derive(mechanism, ["kinetic_energy", "potential_energy", "inverse_dynamics"])
+    state = exact_state(mechanism, seed)
+    tau = evaluate(model.graph, state, EXACT, ["inverse_dynamics"])["inverse_dynamics"]
+    power = rate = 0
+    for i in range(1, mechanism.nv + 1):
+        power += tau[i - 1] * state[f"qd{i}"]
+        for energy in ("kinetic_energy", "potential_energy"):
+            rate += exact_values(model[energy].diff(f"q{i}"), state)[()] * state[f"qd{i}"]
+        rate += exact_values(model["kinetic_energy"].diff(f"qd{i}"), state)[()] * state[f"qdd{i}"]
+    assert power == rate

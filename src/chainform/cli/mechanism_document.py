@@ -8,11 +8,12 @@ from typing import Any, TypeAlias
 
 from chainform.cli.printing import Document
 from chainform.expressions import format_expression, format_fraction, symbols_of, value_of
+from chainform.formulations import COMMON, OF_FRAME
 from chainform.mechanism import GROUND, Description, Frame, Limits, Mechanism, Number, Segment
 from chainform.mechanism.describe import CoordinateRow, RateRow
 
 Outputs: TypeAlias = Mapping[str, Sequence[str]]
-"""The outputs that can be derived, by formulation."""
+"""The outputs that can be derived, by formulation, beside those that all formulations have."""
 
 
 def mechanism_document(mechanism: Mechanism, said: Description, outputs: Outputs) -> Document:
@@ -29,6 +30,7 @@ class _Writer:
 
     def document(self, said: Description, outputs: Outputs) -> Document:
         mechanism = self.mechanism
+        common = () if said.base_is_moving else COMMON
         return {
             "file": said.file,
             "name": said.name,
@@ -57,6 +59,8 @@ class _Writer:
                 for note in said.notes
             ],
             "outputs": outputs,
+            "common_outputs": [name for name in common if name not in OF_FRAME],
+            "frame_outputs": [name for name in common if name in OF_FRAME],
         }
 
     def segment(self, number: int, segment: Segment) -> Document:

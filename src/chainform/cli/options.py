@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chainform.cli.selection import output_of
-from chainform.formulations import FORMULATIONS
+from chainform.cli.selection import FRAME_LETTERS, LETTERS, output_of
+from chainform.formulations import COMMON, FORMULATIONS
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import CLOSURES, EFFORTS, OUTPUTS, available_outputs, derive
 
+USUAL = f"{' '.join(OUTPUTS)}, as far as there are"
+"""What `usual_outputs` returns, for the help."""
+
+ITEM = re.compile(r"(?:[^\s,(]|\s*\([^)]*(?:\)|$))+")
+"""One item of a list: what stands in brackets belongs to it, as in jacobian(tool, local)."""
+
 
 def add_outputs(parser: ArgumentParser, default: str) -> None:
     """Add `--outputs`: names with commas or spaces between them, once or several times."""
+    letters = ", ".join(f"{letter} {name}" for letter, name in LETTERS.items())
+    of_frame = ", ".join(f"{letter}(F) {name}(F)" for letter, name in FRAME_LETTERS.items())
     parser.add_argument(
         "--outputs",
         metavar="NAME",
         nargs="+",
         action="extend",
-        help="outputs, by name or letter: H mass_matrix, C coriolis, hG gravity, B closure, "
-        f"J closure_jacobian, tau inverse_dynamics (default: {default})",
+        help=f"outputs, by name or letter: {letters}; com, momentum, centroidal_momentum; and, in "
+        f"quotes, of a frame or segment F: {of_frame}, or (F,local), (F,mixed) for other axes "
+        f"(default: {default})",
     )
 
 
@@ -40,6 +50,14 @@ def add_method(parser: ArgumentParser) -> None:
         metavar="KIND",
         help=f"how the reactions of loops enter inverse dynamics: {_choices(CLOSURES)}",
     )
+    group.add_argument(
+        "--wrenches",
+        metavar="FRAME",
+        nargs="+",
+        action="extend",
+        help="frames or segments on which an outer force and moment act in inverse and forward "
+        "dynamics: inputs wrench1 ... wrench6 for the first, and so on",
+    )
 
 
 def _choices(names: Iterable[str]) -> str:
@@ -54,8 +72,8 @@ def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
 
 
 def split_list(texts: Iterable[str]) -> list[str]:
-    """Return the items of texts in which commas or spaces separate them."""
-    return [item for text in texts for item in text.replace(",", " ").split()]
+    """Return the items of texts in which commas or spaces separate them, outside of brackets."""
+    return ITEM.findall(" ".join(texts))
 
 
 def parameter_choice(text: str | None) -> str | list[str] | None:
@@ -66,14 +84,28 @@ def parameter_choice(text: str | None) -> str | list[str] | None:
 
 
 def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
-    """Return what is derived when nothing is asked for, or all if a formulation has none of it."""
-    outputs = all_outputs(mechanism, args)
-    return [name for name in outputs if name in OUTPUTS] or list(outputs)
+    """Return what is derived when nothing is asked for.
+
+    A formulation that has none of it gives all that it has.
+    """
+    outputs = [name for name in all_outputs(mechanism, args) if name not in COMMON]
+    return [name for name in outputs if name in OUTPUTS] or outputs
 
 
 def all_outputs(mechanism: Mechanism, args: Namespace) -> tuple[str, ...]:
     """Return every output that the chosen formulation gives for the mechanism."""
     return available_outputs(mechanism, **_given(formulation=args.formulation))
+
+
+def chosen_wrenches(mechanism: Mechanism, args: Namespace) -> list[str]:
+    """Return the frames on which wrenches act, each once; refuse names that are not frames."""
+    # Names may hold spaces, so only commas and separate arguments divide them.
+    texts: Sequence[str] = args.wrenches or ()
+    given = [name.strip() for text in texts for name in text.split(",")]
+    names = list(dict.fromkeys(name for name in given if name))
+    for name in names:
+        mechanism.frame(name)
+    return names
 
 
 def derive_chosen(
@@ -89,6 +121,7 @@ def derive_chosen(
         parameters=parameters if chosen is None else chosen,
         reduce=args.reduce,
         closure=args.closure,
+        wrenches=chosen_wrenches(mechanism, args),
     )
     return derive(mechanism, outputs, **options)
 
@@ -101,7 +134,14 @@ def method_document(model: Model) -> dict[str, Any]:
         "parameters": free,
         "reduce": model.reduce,
         "closure": model.closure,
+        "wrenches": list(model.wrenches),
     }
+
+
+def once_document(model: Model) -> dict[str, Any]:
+    """Return what is computed from the parameters alone as the entry `once`, if there is any."""
+    once = model.count(once=True).as_dict()
+    return {"once": once} if any(once.values()) else {}
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What people call quantities: mass_matrix, H, H[1,2], H_1_2, Q_3, e_2_x."""
+"""What people call quantities: mass_matrix, H, H[1,2], H_1_2, jacobian(tool)[1,2], Q_3, e_2_x."""
 
 from __future__ import annotations
 
@@ -10,21 +10,40 @@ from difflib import get_close_matches
 import numpy as np
 
 from chainform.errors import ReadError
+from chainform.formulations import OF_FRAME
+from chainform.formulations import parse_request as parse_output
 from chainform.graph import Block
+from chainform.mechanism import Mechanism
 from chainform.model import Model
 
 LETTERS = {
     "H": "mass_matrix",
     "C": "coriolis",
+    "Cm": "coriolis_matrix",
     "hG": "gravity",
+    "h": "bias",
     "B": "closure",
     "J": "closure_jacobian",
     "tau": "inverse_dynamics",
+    "qdd": "forward_dynamics",
+    "T": "kinetic_energy",
+    "V": "potential_energy",
 }
 """The letters of the equation tau = H qdd + qd^T C qd + hG + B sigma, and the outputs they mean."""
 
-WORD = re.compile(r"\s*([^\s\[\],]+)\s*(?:\[([^\[\]]*)\])?\s*")
+FRAME_LETTERS = {
+    "T": "pose",
+    "v": "velocity",
+    "a": "acceleration",
+    "J": "jacobian",
+    "Jd": "jacobian_rate",
+}
+"""The letters of quantities of a frame, which stands in brackets behind them: J(tool)."""
+
+WORD = re.compile(r"\s*([^\s\[\](),]+)\s*(\([^()]*\))?\s*(?:\[([^\[\]]*)\])?\s*")
 INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
+NUMBERED = re.compile(r"(?:[a-z]+_)*(?:x|constant)_[0-9]+_*")
+"""The name of a variable without a name of its own: its place in one particular graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +73,22 @@ class Selection:
     entries: tuple[Entry, ...]
 
 
-def output_of(name: str) -> str:
-    """Return the output that a letter stands for, other names as they are."""
-    return LETTERS.get(name, name)
+# --- names ----------------------------------------------------------------------------------
+
+
+def output_of(text: str) -> str:
+    """Return the output that a letter stands for, with its frame; other names as they are."""
+    name, bracket, frame = text.partition("(")
+    letters = FRAME_LETTERS if bracket else LETTERS
+    word = name.strip()
+    return letters.get(word, word) + bracket + frame
 
 
 def letter_of(output: str) -> str | None:
     """Return the letter of an output, or None."""
-    return next((letter for letter, name in LETTERS.items() if name == output), None)
+    name, bracket, _ = output.partition("(")
+    letters = FRAME_LETTERS if bracket else LETTERS
+    return next((letter for letter, meant in letters.items() if meant == name), None)
 
 
 def parse_request(text: str) -> Request:
@@ -71,12 +98,14 @@ def parse_request(text: str) -> Request:
         raise ReadError(
             f"{text[:60]!r} is not a quantity",
             element="QUANTITY",
-            remedy="write a name or a name with indices: mass_matrix, H[1,2], H_1_2, e_2_x",
+            remedy="write a name or a name with indices: mass_matrix, H[1,2], H_1_2, "
+            "jacobian(tool)[1,2], e_2_x",
         )
-    if match[2] is None:
-        return Request(text, output_of(match[1]))
-    indices = tuple(_index(part, text) for part in match[2].split(","))
-    return Request(text, output_of(match[1]), indices)
+    word, frame, indices = match.groups()
+    name = output_of(word) if frame is None else parse_output(output_of(word + frame)).text
+    if indices is None:
+        return Request(text, name)
+    return Request(text, name, tuple(_index(part, text) for part in indices.split(",")))
 
 
 def _index(part: str, text: str) -> int | None:
@@ -90,23 +119,72 @@ def _index(part: str, text: str) -> int | None:
     return None if match[1] == ":" else int(match[1])
 
 
-def outputs_for(requests: Sequence[Request], outputs: Sequence[str]) -> list[str]:
+# --- what must be derived -------------------------------------------------------------------
+
+
+def outputs_for(
+    requests: Sequence[Request], outputs: Sequence[str], mechanism: Mechanism
+) -> list[str]:
     """Return the outputs to derive so that all requests can be answered.
 
-    An output, or an entry of one, needs that output; any other name may stand anywhere in the
-    equations and needs all of them.
+    An output, or an entry of one, needs that output. A variable without a name of its own, x_40,
+    is meant within the outputs named beside it; alone it would mean another variable whenever
+    something else is derived. Any other name may stand anywhere and needs all outputs.
     """
-    named = [_output_in(request.name, outputs) for request in requests]
-    if not named or None in named:
-        return list(dict.fromkeys([*outputs, *filter(None, named)]))
-    return list(dict.fromkeys(filter(None, named)))
+    named = [_output_in(request.name, outputs, mechanism) for request in requests]
+    rest = [r for r, output in zip(requests, named, strict=True) if output is None]
+    numbered = [r for r in rest if _is_numbered(r.name, mechanism)]
+    chosen = list(dict.fromkeys(filter(None, named)))
+    if chosen and len(numbered) == len(rest):
+        return chosen
+    if numbered:
+        raise ReadError(
+            f"{numbered[0].name[:60]} is a place in the graph of certain outputs, "
+            "and these are not said",
+            element="QUANTITY",
+            remedy=f"name them beside it, as in: show FILE H {numbered[0].name[:60]}; "
+            "or show an output with --steps",
+        )
+    return list(dict.fromkeys([*outputs, *chosen]))
 
 
-def _output_in(name: str, outputs: Sequence[str]) -> str | None:
-    if name in outputs or name in LETTERS.values():
+def _output_in(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str | None:
+    known = (*outputs, *LETTERS.values(), *OF_FRAME)
+    if name in known or "(" in name:
         return name
     letter, *numbers = name.split("_")
-    return LETTERS.get(letter) if numbers and all(n.isdigit() for n in numbers) else None
+    if numbers and all(n.isdigit() for n in numbers):
+        return LETTERS.get(letter)
+    return _output_of_label(name, mechanism)
+
+
+def _output_of_label(label: str, mechanism: Mechanism) -> str | None:
+    """Return the output of a frame in which an entry has this name: J_tool_local_1_2."""
+    letter, _, rest = label.partition("_")
+    output = FRAME_LETTERS.get(letter)
+    if output is None:
+        return None
+    asked = rest.rsplit("_", 1 if letter in ("v", "a") else 2)[0]
+    for name in frame_names(mechanism):
+        word = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        for axes in ("", "local", "mixed"):
+            # A segment may be called 2, and v_2_1 is a vector of the closed form.
+            if asked == (f"{word}_{axes}" if axes else word) and not asked.isdigit():
+                return f"{output}({name},{axes})" if axes else f"{output}({name})"
+    return None
+
+
+def frame_names(mechanism: Mechanism) -> list[str]:
+    """Return what the frame of a quantity may be: the named frames, then the segments."""
+    return [frame.name for frame in mechanism.frames] + [s.name for s in mechanism.segments]
+
+
+def _is_numbered(name: str, mechanism: Mechanism) -> bool:
+    own = (*mechanism.coordinates, *(parameter.name for parameter in mechanism.parameters))
+    return NUMBERED.fullmatch(name) is not None and name not in own
+
+
+# --- entries --------------------------------------------------------------------------------
 
 
 def select(model: Model, request: Request) -> Selection:
@@ -168,11 +246,13 @@ def _by_label(model: Model, name: str) -> Entry | None:
 def _unknown(model: Model, request: Request) -> ReadError:
     blocks = (*model.graph.outputs.values(), *model.graph.quantities.values())
     labels = [label for block in blocks for label in block.labels]
-    known = dict.fromkeys([*(block.name for block in blocks), *labels, *model.graph.numbers])
+    others = [name for name in model.graph.numbers if NUMBERED.fullmatch(name) is None]
+    known = dict.fromkeys([*(block.name for block in blocks), *labels, *others])
     close = get_close_matches(request.name[:60], known, n=3)
     hint = f"did you mean {', '.join(close)}? " if close else ""
+    other = "" if model.quantities else "; --formulation closed_form has more, such as Q_1 and e_1"
     return ReadError(
-        f"there is no quantity {request.name[:60]!r}",
+        f"there is no quantity {request.name[:60]!r} in the equations by {model.formulation}",
         element="QUANTITY",
-        remedy=hint + "without QUANTITY, show lists those there are",
+        remedy=f"{hint}without QUANTITY, show lists those there are{other}",
     )

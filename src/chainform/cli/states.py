@@ -1,11 +1,13 @@
 """State files: what is known of a state, or of a batch of states, for `eval`.
 
-    {"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "values": {...}}
+    {"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],
+     "values": {...}}
 
 Every entry may be left out. A batch is a list of lists, to any depth; the last dimension has
-the length of q, or of qd for the others. In place of a list a table may give a number, or a batch
-of them, by the name of each coordinate, or rate. `values` holds parameters, each a number or a
-batch of them.
+the length of q, or of qd for qd, qdd and tau. In place of these lists a table may give a number,
+or a batch of them, by the name of each coordinate, or rate. `sigma` has an entry for each closure
+equation, `wrench` six for each frame on which a force and a moment act. `values` holds parameters,
+each a number or a batch of them.
 """
 
 from __future__ import annotations
@@ -26,15 +28,18 @@ from chainform.mechanism import Mechanism
 Array: TypeAlias = NDArray[np.float64]
 
 BY_COORDINATE = ("q", "qd", "qdd", "tau")
-KEYS = (*BY_COORDINATE, "sigma", "values")
+KEYS = (*BY_COORDINATE, "sigma", "wrench", "values")
 
 DEEPEST = 16
 """The most dimensions an array may have."""
 
+UNIT_WITHIN = 1e-3
+"""How far the length of a quaternion may be from 1: as far as a few digits leave it."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Checked arrays: `groups` holds q, qd, qdd, tau, sigma as far as they are given."""
+    """Checked arrays: `groups` holds q, qd, ..., wrench as far as they are given."""
 
     file: str
     groups: dict[str, Array]
@@ -42,17 +47,21 @@ class State:
     batch: tuple[int, ...]
 
 
-def read_state(source: str, mechanism: Mechanism) -> State:
-    """Return the state in a file (or in stdin, for `-`), checked against a mechanism."""
-    return _Reader(name_of(source), mechanism).state(read_json(source))
+def read_state(source: str, mechanism: Mechanism, wrenches: Sequence[str] = ()) -> State:
+    """Return the state in a file (or in stdin, for `-`), checked against a mechanism.
+
+    `wrenches` are the frames on which wrenches act.
+    """
+    return _Reader(name_of(source), mechanism, wrenches).state(read_json(source))
 
 
 class _Reader:
     """Checks one document; `fail` names the file."""
 
-    def __init__(self, file: str, mechanism: Mechanism) -> None:
+    def __init__(self, file: str, mechanism: Mechanism, wrenches: Sequence[str]) -> None:
         self.file = file
         self.mechanism = mechanism
+        self.wrenches = wrenches
 
     def fail(self, message: str, element: str | None, remedy: str | None = None) -> ReadError:
         return ReadError(message, file=self.file, element=element, remedy=remedy)
@@ -64,32 +73,48 @@ class _Reader:
             if key not in KEYS:
                 raise self.unknown("key", key, KEYS, None)
         groups = {key: self.group(key, table[key]) for key in KEYS[:-1] if key in table}
+        if "q" in groups:
+            self.check_quaternions(groups["q"])
         given = self.table(table.get("values", {}), "values")
         values = {name: self.array(value, f"values {name[:60]}") for name, value in given.items()}
         return State(self.file, groups, values, self.batch_of(groups, values))
 
     def group(self, key: str, given: Any) -> Array:
-        """Return one of q, qd, qdd, tau, sigma as an array (..., n)."""
+        """Return one of q, qd, qdd, tau, sigma, wrench as an array (..., n)."""
         if isinstance(given, dict) and key in BY_COORDINATE:
             return self.from_names(key, cast(dict[str, Any], given))
         if not isinstance(given, list):
-            form = "a list" if key == "sigma" else "a list, or a table by names"
+            form = "a list, or a table by names" if key in BY_COORDINATE else "a list"
             raise self.fail(f"expected {form}, got {kind_of(given)}", key)
         array = self.array(cast(list[Any], given), key)
         length = self.length_of(key)
         if array.shape[-1] == length:
             return array
-        what = "closure equations" if key == "sigma" else f"{self.kind_of_entries(key)}s"
         raise self.fail(
-            f"its last dimension is {array.shape[-1]}, the number of {what} is {length}",
+            f"its last dimension is {array.shape[-1]}, "
+            f"the number of {self.kind_of_entries(key)}s is {length}",
             key,
-            None if key == "sigma" else f"the order is {', '.join(self.names_of(key))}",
+            self.order_of(key),
         )
 
     def kind_of_entries(self, key: str) -> str:
-        """Return what the entries of a group are called, where they are not all coordinates."""
+        """Return what an entry of a group is called."""
+        if key == "sigma":
+            return "closure equation"
+        if key == "wrench":
+            return "component"
         is_rate = key != "q" and self.mechanism.nq != self.mechanism.nv
         return "rate" if is_rate else "coordinate"
+
+    def order_of(self, key: str) -> str | None:
+        """Return how the entries of a group follow one another."""
+        if key == "sigma":
+            return None
+        if key == "wrench":
+            if not self.wrenches:
+                return "name the frames on which wrenches act by --wrenches"
+            return f"give force and moment, three numbers each, on {', '.join(self.wrenches)}"
+        return f"the order is {', '.join(self.names_of(key))}"
 
     def names_of(self, key: str) -> tuple[str, ...]:
         """Return the names of the entries of q, or of qd, qdd and tau."""
@@ -99,6 +124,8 @@ class _Reader:
         """Return how many entries a group has."""
         if key == "sigma":
             return sum(row.equations for row in self.mechanism.describe().loops)
+        if key == "wrench":
+            return 6 * len(self.wrenches)
         return self.mechanism.nq if key == "q" else self.mechanism.nv
 
     def from_names(self, key: str, given: dict[str, Any]) -> Array:
@@ -123,6 +150,23 @@ class _Reader:
             shapes = ", ".join(f"{names[i]} {list(placed[i].shape)}" for i in range(len(names)))
             raise self.fail(f"the batches do not fit together: {shapes}", key) from None
         return np.stack(columns, axis=-1) if columns else np.zeros(0)
+
+    def check_quaternions(self, q: Array) -> None:
+        """Refuse quaternions that are no rotations: formulas take their length for 1."""
+        for segment in self.mechanism.segments:
+            kind, first = segment.joint.kind, segment.coordinate
+            if first is None or not kind.has_quaternion:
+                continue
+            places = slice(first + kind.coordinates - 4, first + kind.coordinates)
+            lengths = np.linalg.norm(q[..., places], axis=-1).ravel()
+            wrong = lengths[np.abs(lengths - 1) > UNIT_WITHIN]
+            if wrong.size:
+                names = self.mechanism.coordinates[places]
+                raise self.fail(
+                    f"the quaternion {', '.join(names)} has the length {wrong[0]:.6g}, not 1",
+                    "q",
+                    "divide it by its length; no rotation is 0, 0, 0, 1",
+                )
 
     def batch_of(self, groups: dict[str, Array], values: dict[str, Array]) -> tuple[int, ...]:
         """Return the leading dimensions that everything has in common."""

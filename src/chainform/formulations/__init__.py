@@ -12,7 +12,7 @@ from chainform.formulations.composite_body import composite_body
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.options import Options
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities, Request, parse_request
-from chainform.formulations.refusals import has_quaternions, refuse_moving_base
+from chainform.formulations.refusals import has_coupled, has_quaternions, refuse_moving_base
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
@@ -76,6 +76,7 @@ __all__ = [
     "Options",
     "Quantities",
     "Request",
+    "has_coupled",
     "has_quaternions",
     "parse_request",
     "refuse_moving_base",

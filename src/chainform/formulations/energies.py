@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from chainform.formulations.motion import AxisTurn, MatrixTurn, Turn
+from chainform.errors import DeriveError
+from chainform.formulations.motion import AxisTurn, MatrixTurn, Turn, is_zero
 from chainform.formulations.skeleton import Limb, Skeleton
 from chainform.formulations.world import World
 from chainform.graph import Scalar
@@ -134,4 +135,11 @@ def centre_of_mass(world: World) -> Vector:
         mass = mass + limb.mass
         own = add(scale(limb.mass, world.origin(k)), apply(world.rotation(k), limb.moment))
         total = add(total, own)
+    if is_zero(mass):
+        raise DeriveError(
+            "the moving bodies have no mass, so there is no mass centre",
+            file=world.skeleton.mechanism.file,
+            element="com",
+            remedy="give a body mass, or ask for momentum instead of centroidal_momentum",
+        )
     return kept(scale(builder.call("reciprocal", mass), kept(total)))

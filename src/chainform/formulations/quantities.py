@@ -210,7 +210,7 @@ class Quantities:
 def _word(request: Request) -> str:
     """Return the frame and axes as part of a variable's name."""
     axes = () if request.axes == "world" else (request.axes,)
-    return re.sub(r"\W", "_", "_".join((request.frame or "", *axes)))
+    return re.sub(r"[^A-Za-z0-9_]", "_", "_".join((request.frame or "", *axes)))
 
 
 OF_FRAME: dict[str, Callable[[Quantities, Request, Frame], None]] = {

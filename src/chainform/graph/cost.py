@@ -57,15 +57,16 @@ def cost_once(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
 
 def parameter_only(graph: Graph) -> NDArray[np.bool_]:
     """Return a mask of the variables in which no coordinate, rate or force occurs."""
-    moving = (graph.kind == Kind.COORDINATE) | (graph.kind == Kind.FORCE)
+    given = (graph.kind == Kind.COORDINATE) | (graph.kind == Kind.FORCE)
+    moving = bytearray(given.tobytes())
     first = graph.factor_start[graph.term_start].tolist()
-    factor, argument = graph.factor, graph.argument.tolist()
+    factor, argument = graph.factor.tolist(), graph.argument.tolist()
     for v in range(len(graph)):
         if argument[v] >= 0:
             moving[v] = moving[argument[v]]
         elif first[v] < first[v + 1]:
-            moving[v] = moving[factor[first[v] : first[v + 1]]].any()
-    return ~moving
+            moving[v] = any(map(moving.__getitem__, factor[first[v] : first[v + 1]]))
+    return ~np.frombuffer(moving, dtype=np.bool_)
 
 
 def cost_of(graph: Graph, needed: NDArray[np.bool_], wanted: Integers | None = None) -> Cost:
@@ -119,7 +120,8 @@ def _coefficient_class(magnitude: object) -> int:
 def angle_variables(graph: Graph, needed: NDArray[np.bool_], wanted: Integers) -> NDArray[np.bool_]:
     """Return a mask of the needed sums that serve only to form arguments of sines and cosines."""
     trigonometric = np.isin(graph.call, [CALL_NUMBER["sin"], CALL_NUMBER["cos"]])
-    candidates = np.flatnonzero(needed & (graph.kind == Kind.COMPUTED))
+    in_angles = graph.cone(graph.argument[needed & trigonometric])
+    candidates = np.flatnonzero(needed & in_angles & (graph.kind == Kind.COMPUTED))
     offsets, rows = graph.users()
     outputs = np.zeros(len(graph), dtype=np.bool_)
     outputs[wanted] = True

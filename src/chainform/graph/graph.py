@@ -128,19 +128,19 @@ class Graph:
         Definitions point backwards only, so one sweep from the last variable to the first
         finds the cone, in time proportional to its size.
         """
-        needed = np.zeros(len(self), dtype=np.bool_)
-        needed[np.asarray(variables, dtype=np.int64)] = True
+        needed = bytearray(len(self))
+        for v in np.asarray(variables, dtype=np.int64).tolist():
+            needed[v] = 1
         first_factor = self.factor_start[self.term_start].tolist()
-        factor, argument = self.factor, self.argument
+        factor, argument = self.factor.tolist(), self.argument.tolist()
         for v in range(len(self) - 1, -1, -1):
             if not needed[v]:
                 continue
             if argument[v] >= 0:
-                needed[argument[v]] = True
-            first, last = first_factor[v], first_factor[v + 1]
-            if last > first:
-                needed[factor[first:last]] = True
-        return needed
+                needed[argument[v]] = 1
+            for used in factor[first_factor[v] : first_factor[v + 1]]:
+                needed[used] = 1
+        return np.frombuffer(needed, dtype=np.bool_)
 
     def users(self) -> tuple[Offsets, Integers]:
         """Return, for each variable, the variables whose definition names it (offsets, rows)."""

@@ -26,7 +26,7 @@ from chainform.graph.builder import Builder
 from chainform.graph.formula import definition_text, number_text
 from chainform.graph.graph import Graph
 from chainform.graph.scalar import Terms
-from chainform.graph.types import CALL_NUMBER, GROUPS, LARGEST_POWER, NAME, Block
+from chainform.graph.types import BLOCK_NAME, CALL_NUMBER, GROUPS, LARGEST_POWER, NAME, Block
 from chainform.graph.verify import GraphError
 
 HEADER = "chainform graph 1"
@@ -67,7 +67,7 @@ _NUMBER = r"[0-9]+(?:\.[0-9]+|/[0-9]+)?"
 _FACTOR = rf"{_NAME}(?:\^[0-9]+)?"
 _INPUT = re.compile(rf"input ([a-z]+) ([0-9]+) ({_NAME})(?: = (-?{_NUMBER}))?")
 _ALIAS = re.compile(rf"alias ({_NAME}) = ({_NAME})")
-_BLOCK = re.compile(rf"(output|quantity) ({_NAME}) \[([0-9 ]*)\]:(.*)")
+_BLOCK = re.compile(rf"(output|quantity) ({BLOCK_NAME.pattern}) \[([0-9 ]*)\]:(.*)")
 _DEFINITION = re.compile(rf"({_NAME}) = (.+)")
 _CALL = re.compile(rf"({_NAME})\(({_NAME})\)")
 _TERM = re.compile(rf"([+-]?) ?((?:{_NUMBER}|{_FACTOR})(?:\*{_FACTOR})*)(?: |$)")

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainform.errors import Error
 from chainform.graph.graph import Graph
-from chainform.graph.types import CALLS, GROUPS, LARGEST_POWER, NAME, Kind
+from chainform.graph.types import BLOCK_NAME, CALLS, GROUPS, LARGEST_POWER, NAME, Kind
 
 
 class GraphError(Error):
@@ -160,8 +160,10 @@ def _check_levels(graph: Graph) -> None:
 
 def _check_blocks(graph: Graph) -> None:
     for name, block in (*graph.outputs.items(), *graph.quantities.items()):
-        for word in (block.name, *block.labels):
-            _check_name(word)
+        if not BLOCK_NAME.fullmatch(block.name):
+            raise GraphError(f"{block.name!r} cannot be the name of an output or a quantity")
+        for label in block.labels:
+            _check_name(label)
         if name != block.name:
             raise GraphError(f"{block.name} is listed under the name {name}")
         is_shape = min(block.shape, default=0) >= 0 and len(block.shape) <= 32

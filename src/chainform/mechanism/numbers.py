@@ -16,6 +16,7 @@ from chainform.expressions import (
     Expression,
     Negate,
     Symbol,
+    format_fraction,
     fraction_of_decimal,
     parse,
     symbols_of,
@@ -80,7 +81,7 @@ def product_of_ratio(value: Number, factor: Fraction) -> Number:
         return value * factor
     if factor in (0, 1):
         return value if factor else ZERO
-    return Negate(value) if factor == -1 else Binary("*", NumberExpression(factor), value)
+    return Negate(value) if factor == -1 else Binary("*", expression_of(factor), value)
 
 
 def difference(a: Number, b: Number) -> Number:
@@ -104,5 +105,5 @@ def sum_of(a: Number, b: Number) -> Number:
 
 
 def expression_of(value: Number) -> Expression:
-    """Return `value` as an expression."""
-    return NumberExpression(value) if isinstance(value, Fraction) else value
+    """Return `value` as the expression that its text reads as: -1/3 is a sign and a quotient."""
+    return parse(format_fraction(value)) if isinstance(value, Fraction) else value

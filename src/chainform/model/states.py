@@ -41,6 +41,26 @@ def evaluate_states(
     }
 
 
+def input_values(
+    graph: Graph, mechanism: Mechanism, states: Mapping[str, Any], values: Mapping[str, Any]
+) -> tuple[tuple[int, ...], list[dict[str, float]]]:
+    """Return the shape of a batch and, for each of its states, the inputs by name.
+
+    Inputs that are not given are left out, since not every quantity needs all of them.
+    """
+    arrays = {group: _state(mechanism, graph, group, given) for group, given in states.items()}
+    parameters = {name: _number(name, given) for name, given in values.items()}
+    _refuse_unknown(graph, parameters)
+    batch = _batch_shape(arrays, parameters)
+    size = int(np.prod(batch, dtype=np.int64))
+    columns = {
+        item.name: np.broadcast_to(_column(item, arrays, parameters, batch), (size,)).tolist()
+        for item in graph.inputs.values()
+        if item.group in arrays or item.name in parameters or item.default is not None
+    }
+    return batch, [{name: column[i] for name, column in columns.items()} for i in range(size)]
+
+
 def _block(graph: Graph, name: str) -> Any:
     try:
         return graph.block(name)

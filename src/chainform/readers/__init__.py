@@ -9,6 +9,7 @@ from pathlib import Path
 from chainform.mechanism import Mechanism
 from chainform.mechanism.tables import kind_of, table_of
 from chainform.readers.native import read_native
+from chainform.readers.native_writer import native_text
 from chainform.readers.source import Source, bytes_of, table_from_text, text_of
 from chainform.readers.tree import read_tree
 from chainform.readers.urdf import read_urdf
@@ -20,6 +21,7 @@ __all__ = [
     "FILE_TYPES",
     "READERS",
     "export_urdf",
+    "native_text",
     "read",
     "read_text",
     "side_path",

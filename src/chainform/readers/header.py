@@ -18,7 +18,7 @@ from chainform.mechanism.tables import (
 from chainform.readers.source import Source
 
 HEADER_FIELDS = frozenset(
-    {"format", "name", "units", "gravity", "parameters", "base", "loops", "frames"}
+    {"format", "name", "units", "gravity", "parameters", "base", "loops", "frames", "springs"}
 )
 """The fields that every form understands."""
 
@@ -43,6 +43,7 @@ def builder_from(
     builder.base(table.get("base"))
     _add_loops(table.get("loops"), builder, source)
     _add_frames(table.get("frames"), builder, source)
+    _add_springs(table.get("springs"), builder, source)
     return builder
 
 
@@ -90,3 +91,10 @@ def _add_frames(value: object, builder: MechanismBuilder, source: Source) -> Non
         frame = table_of(said, source.file, f"frame {number}")
         check_fields(frame, FRAME_FIELDS, source.file, f"frame {number}")
         builder.frame_table(frame)
+
+
+def _add_springs(value: object, builder: MechanismBuilder, source: Source) -> None:
+    if value is None:
+        return
+    for number, said in enumerate(list_of(value, source.file, "springs"), 1):
+        builder.spring_table(table_of(said, source.file, f"spring {number}"))

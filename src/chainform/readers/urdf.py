@@ -134,7 +134,8 @@ def _snap_text(snapper: Snapper, effect: Effect) -> str:
         snaps = [snap for snap in snapper.snaps if snap.kind == kind]
         if snaps:
             worst = max(snaps, key=lambda snap: snap.change)
-            count = f"{len(snaps)} {'angles' if kind == 'angle' else 'entries'}"
+            words = ("angle", "angles") if kind == "angle" else ("entry", "entries")
+            count = f"{len(snaps)} {words[len(snaps) > 1]}"
             parts.append(
                 f"{count} {what}, the greatest change {float(worst.change):.2g}{unit}"
                 f" ({worst.where})"

@@ -15,12 +15,12 @@ from typing import cast
 
 from chainform.errors import ReadError
 from chainform.mechanism import MechanismBuilder
-from chainform.mechanism.tables import check_fields, list_of, table_of
+from chainform.mechanism.tables import check_fields, table_of
 from chainform.readers.header import builder_from
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 
 ENDING = ".chainform.toml"
-SIDE_FIELDS = frozenset({"joints", "springs"})
+SIDE_FIELDS = frozenset({"joints"})
 PLACES = ("loops", "frames", "springs")
 """What names segments."""
 
@@ -77,12 +77,7 @@ def builder_with(side: SideFile, name: str, renamed: Mapping[str, str]) -> Mecha
     """
     places = {key: _renamed(side.table[key], renamed) for key in PLACES if key in side.table}
     table: Mapping[str, object] = {"name": name, **side.table, **places}
-    builder = builder_from(table, SIDE_FIELDS, side.source)
-    springs = table.get("springs")
-    if springs is not None:
-        for number, said in enumerate(list_of(springs, side.source.file, "springs"), 1):
-            builder.spring_table(table_of(said, side.source.file, f"spring {number}"))
-    return builder
+    return builder_from(table, SIDE_FIELDS, side.source)
 
 
 def _renamed(value: object, names: Mapping[str, str]) -> object:

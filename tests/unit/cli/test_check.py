@@ -72,6 +72,34 @@ def test_outputs_by_formulation(call: Callable[..., Any], arm: Path, four_bar: P
     outputs = call("check", arm, "--json").document["outputs"]
     assert outputs["closed_form"] == ["mass_matrix", "coriolis", "gravity", "inverse_dynamics"]
     assert "closure" in call("check", four_bar, "--json").document["outputs"]["closed_form"]
+    lines = call("check", arm).out.partition("outputs, by formulation\n")[2].splitlines()
+    assert lines[1] == "  newton_euler: inverse_dynamics, bias, gravity"
+    assert lines[3] == "  articulated_body: forward_dynamics"
+    assert lines[5].startswith("  each: kinetic_energy, ")
+    assert "jacobian(F)" in lines[6]
+    assert len(lines) == 7
+
+
+def test_outputs_that_a_formulation_refuses(call: Callable[..., Any], hand: Path) -> None:
+    document = call("check", hand, "--json").document
+    assert document["outputs"]["closed_form"] == document["outputs"]["articulated_body"] == []
+    assert "coriolis" not in document["outputs"]["auto"]
+    text = call("check", hand).out
+    assert "  articulated_body: none, since joints share a coordinate\n" in text
+    assert "  closed_form: none, since a joint has a quaternion\n" in text
+    for formulation, outputs in document["outputs"].items():
+        arguments = ("derive", hand, "--formulation", formulation, "--json")
+        result = call(*arguments, *(["--outputs", *outputs] if outputs else []))
+        assert result.code == (0 if outputs else 2)
+        assert set(outputs) == (set(result.document["outputs"]) if outputs else set())
+
+
+def test_common_outputs_can_be_derived(call: Callable[..., Any], hand: Path) -> None:
+    document = call("check", hand, "--json").document
+    outputs = [*document["common_outputs"], *(f"{n}(grasp)" for n in document["frame_outputs"])]
+    assert (
+        list(call("derive", hand, "--outputs", *outputs, "--json").document["outputs"]) == outputs
+    )
 
 
 def test_moving_base(call: Callable[..., Any], tmp_path: Path) -> None:
@@ -81,7 +109,12 @@ def test_moving_base(call: Callable[..., Any], tmp_path: Path) -> None:
         'segments = [{ joint = "revolute", axis = "z", mass = 1 }]',
         encoding="utf-8",
     )
-    assert "the base moves" in call("check", path).out
+    text = call("check", path).out
+    assert "the base moves" in text
+    assert "  none, since no formulation takes a base that moves as prescribed\n" in text
+    document = call("check", path, "--json").document
+    assert not any(document["outputs"].values())
+    assert document["common_outputs"] == document["frame_outputs"] == []
 
 
 def test_quaternions_couplings_and_frames(call: Callable[..., Any], hand: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from chainform.pipeline import derive
+from chainform.pipeline import available_outputs, derive
+from chainform.readers import read
 
 
 def test_size(call: Callable[..., Any], arm: Path) -> None:
@@ -25,12 +26,37 @@ def test_size(call: Callable[..., Any], arm: Path) -> None:
 
 def test_text(call: Callable[..., Any], arm: Path) -> None:
     lines = call("derive", arm, "--outputs", "H", "--parameters", "m_2,m_3").out.splitlines()
-    assert lines[0] == "six_axis_arm, closed_form"
+    assert lines[0] == "six_axis_arm, auto"
     assert lines[2] == "  mass_matrix  6 × 6"
     assert lines[3] == "free parameters: m_2, m_3"
     assert lines[4].startswith("variables: ")
     assert lines[5].startswith("operations: ")
-    assert lines[6].startswith("derived in ")
+    assert lines[6].startswith("once, from the parameters alone: ")
+    assert lines[7].startswith("derived in ")
+    assert "once" not in call("derive", arm).out
+
+
+def test_closed_form_by_its_name(call: Callable[..., Any], arm: Path) -> None:
+    arguments = ("derive", arm, "--formulation", "closed_form")
+    assert call(*arguments).out.startswith("six_axis_arm, closed_form\n")
+    document = call(*arguments, "--json").document
+    assert document["formulation"] == "closed_form"
+    assert document["operations"] == derive(arm, formulation="closed_form").count().as_dict()
+
+
+def test_quaternions_have_no_three_index_coriolis(call: Callable[..., Any], hand: Path) -> None:
+    for command in (["derive"], ["export", "--language", "python"]):
+        document = call(command[0], hand, *command[1:], "--json").document
+        assert set(document["outputs"]) == {"mass_matrix", "gravity", "inverse_dynamics"}
+
+
+def test_wrenches_are_inputs(call: Callable[..., Any], arm: Path) -> None:
+    arguments = ("derive", arm, "--outputs", "tau,qdd", "--json")
+    without = call(*arguments).document
+    document = call(*arguments, "--wrenches", "hand", "gripper").document
+    assert document["wrenches"] == ["hand", "gripper"]
+    assert document["variables"]["inputs"] > without["variables"]["inputs"]
+    assert without["wrenches"] == []
 
 
 def test_closure_enters_inverse_dynamics(call: Callable[..., Any], four_bar: Path) -> None:
@@ -47,7 +73,7 @@ def test_counts_are_those_of_the_model(
 ) -> None:
     options = ["--outputs", *outputs] if outputs else []
     document = call("count", arm, *options, "--json").document
-    model = derive(arm, outputs) if outputs else derive(arm)
+    model = derive(arm, outputs or available_outputs(read(arm)))
     assert document["total"] == model.count().as_dict()
     for name in model.outputs:
         assert document["outputs"][name] == model.count([name]).as_dict()
@@ -61,7 +87,14 @@ def test_count_of_one_output_has_no_sum(call: Callable[..., Any], arm: Path) -> 
 
 
 def test_count_takes_all_outputs(call: Callable[..., Any], four_bar: Path) -> None:
-    names = [
+    names = {
+        *("mass_matrix", "coriolis", "coriolis_matrix", "gravity", "bias"),
+        *("inverse_dynamics", "forward_dynamics", "closure", "closure_jacobian"),
+        *("kinetic_energy", "potential_energy", "com", "momentum", "centroidal_momentum"),
+    }
+    assert set(call("count", four_bar, "--json").document["outputs"]) == names
+    document = call("count", four_bar, "--formulation", "closed_form", "--json").document
+    assert list(document["outputs"])[:6] == [
         "mass_matrix",
         "coriolis",
         "gravity",
@@ -69,7 +102,19 @@ def test_count_takes_all_outputs(call: Callable[..., Any], four_bar: Path) -> No
         "closure_jacobian",
         "inverse_dynamics",
     ]
-    assert list(call("count", four_bar, "--json").document["outputs"]) == names
+
+
+def test_what_parameters_alone_give_is_counted_apart(
+    call: Callable[..., Any], four_bar: Path
+) -> None:
+    arguments = ("count", four_bar, "--outputs", "H", "--parameters", "symbolic")
+    document = call(*arguments, "--json").document
+    model = derive(four_bar, ["mass_matrix"], parameters="symbolic")
+    assert document["once"] == model.count(once=True).as_dict()
+    assert document["total"] == model.count().as_dict()
+    row = call(*arguments).out.splitlines()[-1].split()
+    assert row == ["once", *map(str, document["once"].values())]
+    assert "once" not in call("count", four_bar, "--outputs", "H", "--json").document
 
 
 def test_moving_base_is_refused(

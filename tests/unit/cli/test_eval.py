@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.pipeline import derive
+from chainform.pipeline import available_outputs, derive
+from chainform.readers import read
 
 Q = [-1.5708, -0.5236, -2.09439, -0.5236, 0, 0]
 
@@ -21,8 +22,19 @@ def at(state: Any) -> bytes:
 
 def test_values_are_those_of_the_model(call: Callable[..., Any], arm: Path, state: Path) -> None:
     document = call("eval", arm, "--at", state, "--json").document
-    expected = derive(arm).evaluate(q=Q, qd=[0] * 6, qdd=[0] * 6)
-    assert document["outputs"].keys() == expected.keys()
+    model = derive(arm, available_outputs(read(arm)))
+    expected = model.evaluate(q=Q, qd=[0] * 6, qdd=[0] * 6, tau=[0] * 6)
+    assert document["outputs"].keys() == expected.keys() - {"forward_dynamics"}
+    for name, result in document["outputs"].items():
+        np.testing.assert_array_equal(result["values"], expected[name])
+        assert result["shape"] == list(expected[name].shape)
+    assert document["left_out"] == [{"name": "forward_dynamics", "missing": ["tau"]}]
+
+
+def test_closed_form_leaves_nothing_out(call: Callable[..., Any], arm: Path, state: Path) -> None:
+    arguments = ("eval", arm, "--at", state, "--formulation", "closed_form", "--json")
+    document = call(*arguments).document
+    expected = derive(arm, formulation="closed_form").evaluate(q=Q, qd=[0] * 6, qdd=[0] * 6)
     for name, array in expected.items():
         np.testing.assert_array_equal(document["outputs"][name]["values"], array)
     assert document["left_out"] == []
@@ -36,10 +48,28 @@ def test_text_for_people(call: Callable[..., Any], arm: Path, state: Path) -> No
 def test_what_the_state_lacks_is_left_out(call: Callable[..., Any], arm: Path) -> None:
     result = call("eval", arm, "--at", "-", stdin=at({"q": Q}))
     assert result.code == 0
-    assert result.out.endswith("\nleft out\n  inverse_dynamics: the state gives no qd, qdd\n")
+    rates = "coriolis_matrix, bias, kinetic_energy, momentum, centroidal_momentum"
+    assert result.out.partition("\nleft out\n")[2].splitlines() == [
+        f"  the state gives no qd: {rates}",
+        "  the state gives no qd, qdd: inverse_dynamics",
+        "  the state gives no qd, tau: forward_dynamics",
+    ]
     document = call("eval", arm, "--at", "-", "--json", stdin=at({"q": Q})).document
-    assert document["left_out"] == [{"name": "inverse_dynamics", "missing": ["qd", "qdd"]}]
-    assert list(document["outputs"]) == ["mass_matrix", "coriolis", "gravity"]
+    assert {"name": "inverse_dynamics", "missing": ["qd", "qdd"]} in document["left_out"]
+    assert list(document["outputs"]) == [
+        *("mass_matrix", "coriolis", "gravity", "potential_energy", "com")
+    ]
+
+
+def test_what_an_output_needs_is_what_its_formulas_name(
+    call: Callable[..., Any], pendulum: Path
+) -> None:
+    """Nothing turns about a second axis here, so C is zero and needs no length, no q at all."""
+    document = call("eval", pendulum, "--at", "-", "--json", stdin=at({})).document
+    assert list(document["outputs"]) == ["coriolis", "coriolis_matrix"]
+    missing = {row["name"]: row["missing"] for row in document["left_out"]}
+    assert missing["mass_matrix"] == ["length"]
+    assert missing["gravity"] == ["q", "length"]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +89,8 @@ def test_state_that_does_not_suffice(
 
 def test_batch(call: Callable[..., Any], arm: Path) -> None:
     batch = np.linspace(-1, 1, 36).reshape(2, 3, 6)
-    document = call("eval", arm, "--at", "-", "--json", stdin=at({"q": batch.tolist()})).document
+    arguments = ("eval", arm, "--at", "-", "--outputs", "H", "--json")
+    document = call(*arguments, stdin=at({"q": batch.tolist()})).document
     expected = derive(arm, ["mass_matrix"]).evaluate(q=batch)["mass_matrix"]
     assert document["batch"] == [2, 3]
     assert document["outputs"]["mass_matrix"]["shape"] == [2, 3, 6, 6]
@@ -85,7 +116,10 @@ def test_coordinates_by_name(call: Callable[..., Any], four_bar: Path) -> None:
 def test_closed_loops_take_sigma(call: Callable[..., Any], four_bar: Path) -> None:
     state = {"q": [1, 2, 3], "qd": [0, 0, 0], "qdd": [0, 0, 0]}
     document = call("eval", four_bar, "--at", "-", "--json", stdin=at(state)).document
-    assert document["left_out"] == [{"name": "inverse_dynamics", "missing": ["sigma"]}]
+    assert document["left_out"] == [
+        {"name": "inverse_dynamics", "missing": ["sigma"]},
+        {"name": "forward_dynamics", "missing": ["tau", "sigma"]},
+    ]
     full = at(state | {"sigma": [1, 2, 3], "tau": [0, 0, 0]})
     assert call("eval", four_bar, "--at", "-", "--json", stdin=full).document["left_out"] == []
 
@@ -100,6 +134,62 @@ def test_forward_dynamics_takes_tau(call: Callable[..., Any], arm: Path) -> None
     tau = evaluate(motion | {"qdd": qdd}, "newton_euler")["inverse_dynamics"]["values"]
     result = evaluate(motion | {"tau": tau}, "articulated_body")["forward_dynamics"]["values"]
     np.testing.assert_allclose(result, qdd, rtol=1e-8)
+
+
+def test_scalars(call: Callable[..., Any], arm: Path) -> None:
+    arguments = ("eval", arm, "--at", "-", "--outputs", "V")
+    expected = derive(arm, ["potential_energy"]).evaluate(q=Q)["potential_energy"]
+    document = call(*arguments, "--json", stdin=at({"q": Q})).document
+    assert document["outputs"]["potential_energy"] == {"shape": [], "values": float(expected)}
+    assert call(*arguments, stdin=at({"q": Q})).out.splitlines()[-1] == f"  {expected:.8g}"
+    document = call(*arguments, "--json", stdin=at({"q": [Q, Q]})).document
+    assert document["outputs"]["potential_energy"]["shape"] == [2]
+
+
+def test_quantities_of_frames(call: Callable[..., Any], hand: Path) -> None:
+    q = [0, 0, 0, 0, 0, 0.6, 0.8, 0.5]
+    names = ["pose(grasp)", "jacobian(finger,local)"]
+    arguments = ("eval", hand, "--at", "-", "--outputs", "T(grasp)", "J(finger, local)", "--json")
+    document = call(*arguments, stdin=at({"q": q})).document
+    expected = derive(hand, names).evaluate(q=q)
+    assert list(document["outputs"]) == names
+    for name in names:
+        np.testing.assert_array_equal(document["outputs"][name]["values"], expected[name])
+
+
+def test_wrenches(call: Callable[..., Any], refused: Callable[[Any], str], arm: Path) -> None:
+    motion = {"q": Q, "qd": [1] * 6, "qdd": [2] * 6}
+    wrench = [1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1]
+    arguments = ("eval", arm, "--at", "-", "--outputs", "tau", "--wrenches", "hand,wrist", "--json")
+    document = call(*arguments, stdin=at(motion | {"wrench": wrench})).document
+    model = derive(arm, ["inverse_dynamics"], wrenches=["hand", "wrist"])
+    expected = model.evaluate(**motion, wrench=wrench)["inverse_dynamics"]
+    np.testing.assert_array_equal(document["outputs"]["inverse_dynamics"]["values"], expected)
+    assert document["wrenches"] == ["hand", "wrist"]
+    assert "inverse_dynamics needs wrench" in refused(call(*arguments, stdin=at(motion)))
+    message = refused(call(*arguments, stdin=at(motion | {"wrench": [0] * 6})))
+    assert "the number of components is 12" in message
+    assert "on hand, wrist" in message
+    message = refused(call(*arguments[:6], stdin=at(motion | {"wrench": [0] * 6})))
+    assert "--wrenches" in message
+
+
+def test_wrench_that_no_output_uses(call: Callable[..., Any], arm: Path) -> None:
+    state = at({"q": Q, "wrench": [[0] * 6] * 3})
+    arguments = ("eval", arm, "--at", "-", "--outputs", "hG", "--wrenches", "hand", "--json")
+    assert call(*arguments, stdin=state).document["outputs"]["gravity"]["shape"] == [3, 6]
+
+
+def test_quaternions(call: Callable[..., Any], refused: Callable[[Any], str], hand: Path) -> None:
+    def state(*quaternion: float) -> bytes:
+        return at({"q": [0, 0, 0, *quaternion, 0], "qd": [0] * 7, "qdd": [0] * 7})
+
+    document = call("eval", hand, "--at", "-", "--json", stdin=state(0, 0, 0.7071, 0.7071)).document
+    assert "coriolis" not in document["outputs"]
+    assert document["outputs"]["mass_matrix"]["shape"] == [7, 7]
+    for wrong in ((0, 0, 0, 0), (1, 0, 0, 1)):
+        message = refused(call("eval", hand, "--at", "-", stdin=state(*wrong)))
+        assert "the quaternion base_qx, base_qy, base_qz, base_qw has the length" in message
 
 
 def test_values_make_parameters_free(call: Callable[..., Any], four_bar: Path) -> None:
@@ -121,9 +211,10 @@ def test_parameter_without_a_value(
     call: Callable[..., Any], refused: Callable[[Any], str], pendulum: Path
 ) -> None:
     state = {"q": [0.5], "qd": [0], "qdd": [0]}
-    message = refused(call("eval", pendulum, "--at", "-", stdin=at(state)))
+    arguments = ("eval", pendulum, "--at", "-", "--outputs", "H,hG,tau")
+    message = refused(call(*arguments, stdin=at(state)))
     assert "gravity needs length" in message
-    full = at(state | {"values": {"length": 0.3}})
+    full = at(state | {"tau": [0], "values": {"length": 0.3}})
     document = call("eval", pendulum, "--at", "-", "--json", stdin=full).document
     assert document["left_out"] == []
     assert document["outputs"]["mass_matrix"]["values"] == [[pytest.approx(0.2 + 2 * 0.09)]]
@@ -148,10 +239,11 @@ def test_parameter_that_is_a_number(
 
 def test_numbers_that_are_not_finite_become_null(call: Callable[..., Any], pendulum: Path) -> None:
     state = at({"q": [0.5], "values": {"length": 1e300}})
-    result = call("eval", pendulum, "--at", "-", "--json", stdin=state)
+    arguments = ("eval", pendulum, "--at", "-", "--formulation", "closed_form")
+    result = call(*arguments, "--json", stdin=state)
     assert result.code == 0
     assert result.document["outputs"]["mass_matrix"]["values"] == [[None]]
-    assert "inf" in call("eval", pendulum, "--at", "-", stdin=state).out
+    assert "inf" in call(*arguments, stdin=state).out
 
 
 def test_bad_state_files(

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 numbers = st.integers(-3, 8) | st.floats() | st.just(1e308)
-words = st.sampled_from(["q", "qd", "qdd", "tau", "sigma", "values", "crank", "q2", "a", "g", ""])
+words = st.sampled_from(
+    ["q", "qd", "qdd", "tau", "sigma", "wrench", "values", "crank", "q2", "a", "g", ""]
+)
 scalars = st.none() | st.booleans() | numbers | st.text(max_size=5)
 anything = st.recursive(
     scalars,
@@ -29,6 +31,7 @@ likely = st.fixed_dictionaries(
         "qdd": vectors | st.lists(vectors, max_size=3),
         "tau": vectors,
         "sigma": vectors,
+        "wrench": vectors,
         "values": st.dictionaries(words, numbers | vectors, max_size=3) | anything,
     },
 )
@@ -64,7 +67,11 @@ def test_bytes_as_states(call: Callable[..., Any], four_bar: Path, data: bytes) 
     assert is_clean(call("eval", four_bar, "--at", "-", "--json", stdin=data))
 
 
-quantities = st.text(alphabet="HChGBJtaueQq_[]:, 0123456789xyz", max_size=12) | st.text(max_size=8)
+quantities = (
+    st.text(alphabet="HChGBJtaueQq_[]:, 0123456789xyz", max_size=12)
+    | st.text(alphabet="JvTd(crank,locl)[]12:", max_size=16)
+    | st.text(max_size=8)
+)
 
 
 @fuzzed
@@ -98,6 +105,10 @@ options = st.sampled_from(
         "--",
         "--formulation",
         "newton_euler",
+        "--wrenches",
+        "rod",
+        "J(rod,local)",
+        "--steps",
     ]
 )
 

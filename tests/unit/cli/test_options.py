@@ -60,6 +60,70 @@ def test_split_list() -> None:
     assert split_list(["a,b", " c  d,"]) == ["a", "b", "c", "d"]
 
 
+@pytest.mark.parametrize(
+    ("texts", "items"),
+    [
+        (["jacobian(tool,local)"], ["jacobian(tool,local)"]),
+        (["H,jacobian(tool, local),hG"], ["H", "jacobian(tool, local)", "hG"]),
+        (["J(tool,", "local)", "H"], ["J(tool, local)", "H"]),
+        (["pose (a tool) H"], ["pose (a tool)", "H"]),
+        (["pose(tool", "H"], ["pose(tool H"]),
+        (["(", ")"], ["( )"]),
+    ],
+)
+def test_brackets_hold_together(texts: list[str], items: list[str]) -> None:
+    assert split_list(texts) == items
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("jacobian(hand, local)", "jacobian(hand,local)"),
+        ("J(hand)", "jacobian(hand)"),
+        ("T(hand,mixed)", "pose(hand,mixed)"),
+        ("v(hand)", "velocity(hand)"),
+        ("a(hand)", "acceleration(hand)"),
+        ("Jd(hand)", "jacobian_rate(hand)"),
+        ("Cm", "coriolis_matrix"),
+        ("h", "bias"),
+        ("qdd", "forward_dynamics"),
+        ("T", "kinetic_energy"),
+        ("V", "potential_energy"),
+    ],
+)
+def test_names_of_outputs(call: Callable[..., Any], arm: Path, given: str, name: str) -> None:
+    document = call("derive", arm, "--outputs", given, "--json").document
+    assert list(document["outputs"]) == [name]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "jacobian",
+        "J(nothing)",
+        "J(hand,upside)",
+        "H(hand)",
+        "J(hand",
+        "J()",
+        "pose(hand)x",
+        "J(a(b))",
+    ],
+)
+def test_outputs_of_frames_that_are_not(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, given: str
+) -> None:
+    refused(call("derive", arm, "--outputs", given))
+
+
+def test_wrenches_must_be_frames(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path
+) -> None:
+    message = refused(call("derive", arm, "--outputs", "hG", "--wrenches", "hnd"))
+    assert "hand" in message
+    document = call("derive", arm, "--wrenches", "hand,", "hand", "--json").document
+    assert document["wrenches"] == ["hand"]
+
+
 def test_parameter_choice() -> None:
     assert parameter_choice(None) is None
     assert parameter_choice("symbolic") == "symbolic"
@@ -83,5 +147,7 @@ def test_parameters(call: Callable[..., Any], arm: Path, choice: str, free: set[
 def test_usual_outputs_are_those_of_the_formulation(call: Callable[..., Any], arm: Path) -> None:
     document = call("derive", arm, "--formulation", "newton_euler", "--json").document
     assert set(document["outputs"]) == {"inverse_dynamics", "gravity"}
+    document = call("derive", arm, "--formulation", "composite_body", "--json").document
+    assert set(document["outputs"]) == {"mass_matrix", "coriolis", "gravity"}
     document = call("derive", arm, "--formulation", "articulated_body", "--json").document
     assert set(document["outputs"]) == {"forward_dynamics"}

@@ -70,7 +70,7 @@ def test_piped_text_is_plain_and_whole(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    text = call("show", arm, "tau[1]").out
+    text = call("show", arm, "tau[1]", "--formulation", "closed_form").out
     assert "\x1b" not in text
     assert len(text.splitlines()) == 1
     assert len(text) > 200

@@ -6,15 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from chainform.cli.selection import LETTERS, Request, letter_of, outputs_for, parse_request, select
-from chainform.errors import ReadError
+from chainform.cli.selection import (
+    FRAME_LETTERS,
+    LETTERS,
+    Request,
+    letter_of,
+    outputs_for,
+    parse_request,
+    select,
+)
+from chainform.errors import Error, ReadError
+from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import OUTPUTS, derive
+from chainform.readers import read
 
 
 @pytest.fixture(scope="module")
-def model(arm: Path) -> Model:
-    return derive(arm)
+def mechanism(arm: Path) -> Mechanism:
+    return read(arm)
+
+
+@pytest.fixture(scope="module")
+def model(mechanism: Mechanism) -> Model:
+    return derive(mechanism, [*OUTPUTS, "jacobian(hand)"], formulation="closed_form")
 
 
 def names(model: Model, text: str) -> list[str]:
@@ -29,6 +44,13 @@ def names(model: Model, text: str) -> list[str]:
         (" C [ 1, 2 ,3 ] ", Request(" C [ 1, 2 ,3 ] ", "coriolis", (1, 2, 3))),
         ("gravity[:]", Request("gravity[:]", "gravity", (None,))),
         ("Q_2", Request("Q_2", "Q_2")),
+        ("pose(a tool)", Request("pose(a tool)", "pose(a tool)")),
+        (
+            "jacobian( tool ,local)[1,:]",
+            Request("jacobian( tool ,local)[1,:]", "jacobian(tool,local)", (1, None)),
+        ),
+        ("J(tool)[2]", Request("J(tool)[2]", "jacobian(tool)", (2,))),
+        ("T(x[1])", Request("T(x[1])", "pose(x[1])")),
     ],
 )
 def test_parse(text: str, request_: Request) -> None:
@@ -44,6 +66,12 @@ def test_parse(text: str, request_: Request) -> None:
 )
 def test_parse_refuses(text: str) -> None:
     with pytest.raises(ReadError):
+        parse_request(text)
+
+
+@pytest.mark.parametrize("text", ["J()", "J(,local)", "J(tool,local,x)"])
+def test_parse_refuses_frames(text: str) -> None:
+    with pytest.raises(Error):
         parse_request(text)
 
 
@@ -73,6 +101,12 @@ def test_intermediate_quantities(model: Model, text: str) -> None:
     assert names(model, text)
 
 
+def test_entries_of_frames(model: Model) -> None:
+    assert names(model, "jacobian(hand)[1,2]") == ["J_hand_1_2"]
+    assert names(model, "J(hand)[:,6]") == [f"J_hand_{k}_6" for k in range(1, 7)]
+    assert names(model, "J_hand_6_5") == ["J_hand_6_5"]
+
+
 def test_coordinates_by_their_own_names(model: Model) -> None:
     assert names(model, "elbow") == ["q3"]
 
@@ -95,17 +129,42 @@ def test_close_names_are_offered(model: Model) -> None:
     assert "mass_matrix" in str(caught.value)
 
 
-def test_only_what_is_needed_is_derived() -> None:
+def test_only_what_is_needed_is_derived(mechanism: Mechanism) -> None:
     def outputs(*texts: str) -> list[str]:
-        return outputs_for([parse_request(text) for text in texts], OUTPUTS)
+        return outputs_for([parse_request(text) for text in texts], OUTPUTS, mechanism)
 
     assert outputs("H[1,1]") == ["mass_matrix"]
     assert outputs("hG_2", "H") == ["gravity", "mass_matrix"]
     assert outputs("J") == ["closure_jacobian"]
     assert outputs("Q_2", "J") == [*OUTPUTS, "closure_jacobian"]
     assert outputs() == list(OUTPUTS)
+    assert outputs("J(hand)[1,2]") == ["jacobian(hand)"]
+    assert outputs("J_hand_1_2", "Jd_wrist_mixed_1_2") == [
+        "jacobian(hand)",
+        "jacobian_rate(wrist,mixed)",
+    ]
+    assert outputs("v_upper_arm_local_3") == ["velocity(upper_arm,local)"]
+    assert outputs("v_2_1") == list(OUTPUTS)
+    assert outputs("jacobian") == ["jacobian"]
+
+
+def test_numbered_variables_belong_to_the_outputs_beside_them(mechanism: Mechanism) -> None:
+    def outputs(*texts: str) -> list[str]:
+        return outputs_for([parse_request(text) for text in texts], OUTPUTS, mechanism)
+
+    assert outputs("x_40", "H_1_1", "cos_x_24") == ["mass_matrix"]
+    for texts in (["x_40"], ["constant_3"], ["x_40", "Q_2", "H"]):
+        with pytest.raises(ReadError, match="name them beside it"):
+            outputs(*texts)
+
+
+def test_parameters_may_be_called_like_numbered_variables() -> None:
+    rod = {"joint": "revolute", "axis": "z", "mass": "x_1"}
+    mechanism = Mechanism.builder("rod").parameter("x_1", 2).segment("rod", **rod).build()
+    assert outputs_for([parse_request("x_1")], OUTPUTS, mechanism) == list(OUTPUTS)
 
 
 def test_letters() -> None:
     assert [letter_of(name) for name in LETTERS.values()] == list(LETTERS)
-    assert letter_of("bias") is None
+    assert [letter_of(f"{name}(hand)") for name in FRAME_LETTERS.values()] == list(FRAME_LETTERS)
+    assert letter_of("com") is None

@@ -15,15 +15,56 @@ from chainform.pipeline import derive
 
 @pytest.fixture(scope="module")
 def model(arm: Path) -> Model:
-    return derive(arm)
+    return derive(arm, formulation="closed_form")
+
+
+BY_CLOSED_FORM = ("--formulation", "closed_form")
 
 
 def test_definitions(call: Callable[..., Any], arm: Path, model: Model) -> None:
-    result = call("show", arm, "mass_matrix[1,1]", "H_2_1", "hG")
+    result = call("show", arm, "mass_matrix[1,1]", "H_2_1", "hG", *BY_CLOSED_FORM)
     lines = result.out.splitlines()
     assert lines[0] == f"H_1_1 = {model['mass_matrix'][0, 0]}"
     assert lines[1] == f"H_2_1 = {model['mass_matrix'][1, 0]}"
     assert lines[2:] == str(model["gravity"]).splitlines()
+
+
+def test_definitions_are_those_of_the_outputs_asked_for(
+    call: Callable[..., Any], arm: Path
+) -> None:
+    model = derive(arm, ["mass_matrix", "jacobian(hand,local)"])
+    result = call("show", arm, "H[1,1]", "jacobian(hand,local)[1,:]", "J_hand_local_4_1")
+    assert result.out.splitlines() == [
+        f"H_1_1 = {model['mass_matrix'][0, 0]}",
+        *str(model["jacobian(hand,local)"][0]).splitlines(),
+        f"J_hand_local_4_1 = {model['jacobian(hand,local)'][3, 0]}",
+    ]
+
+
+def test_steps_lead_to_the_quantity(call: Callable[..., Any], arm: Path) -> None:
+    model = derive(arm, ["gravity"])
+    entry = model["gravity"][1]
+    document = call("show", arm, "hG[2]", "--steps", "--json").document
+    inputs = {given.name for given in model.graph.inputs.values()}
+    steps = [name for name in entry.needs() if name not in inputs]
+    assert [row["name"] for row in document["steps"]] == steps
+    lines = call("show", arm, "hG[2]", "--steps").out.splitlines()
+    assert lines == [
+        *(f"{row['name']} = {row['formula']}" for row in document["steps"]),
+        f"hG_2 = {entry}",
+    ]
+    assert call("show", arm, "hG[2]", *steps).code == 0
+    assert call("show", arm, "hG[2]", "--json").document["steps"] == []
+    latex = call("show", arm, "hG[2]", "--steps", "--latex").out
+    assert latex.startswith("\\")
+    assert len(latex.splitlines()) == len(lines)
+
+
+@pytest.mark.parametrize("options", [["H", "--expand"], ["H", "--sympy"], []])
+def test_steps_stand_alone(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, options: list[str]
+) -> None:
+    assert "--steps" in refused(call("show", arm, *options, "--steps"))
 
 
 def test_expanded(call: Callable[..., Any], arm: Path, model: Model) -> None:
@@ -37,7 +78,7 @@ def test_expanded(call: Callable[..., Any], arm: Path, model: Model) -> None:
 
 def test_latex(call: Callable[..., Any], arm: Path, model: Model) -> None:
     entry = model["gravity"][1]
-    assert call("show", arm, "hG[2]", "--latex").out == entry.latex() + "\n"
+    assert call("show", arm, "hG[2]", "--latex", *BY_CLOSED_FORM).out == entry.latex() + "\n"
     expanded = entry.latex(expanded=True)
     assert call("show", arm, "hG[2]", "--latex", "--expand").out == expanded + "\n"
 
@@ -66,13 +107,31 @@ def test_sympy_stands_alone(
 
 
 def test_list(call: Callable[..., Any], arm: Path, model: Model) -> None:
-    result = call("show", arm)
-    assert "  mass_matrix       H       6 × 6\n" in result.out
+    result = call("show", arm, *BY_CLOSED_FORM)
+    assert "  mass_matrix          H       6 × 6\n" in result.out
     assert "  Q_1 ... Q_6 " in result.out
     assert "  q: q1, q2, q3, q4, q5, q6\n" in result.out
-    document = call("show", arm, "--json").document
+    document = call("show", arm, *BY_CLOSED_FORM, "--json").document
     assert [given["name"] for given in document["intermediate"]] == list(model.quantities)
-    assert [given["letter"] for given in document["outputs"]] == ["H", "C", "hG", "tau"]
+    letters = [given["letter"] for given in document["outputs"]]
+    assert letters == ["H", "C", "hG", "tau", "T", "V", None, None, None]
+
+
+def test_list_of_frames(call: Callable[..., Any], hand: Path) -> None:
+    result = call("show", hand)
+    assert "  jacobian_rate(F)  Jd(F)   6 × 7\n" in result.out
+    assert "  F: grasp, palm, finger, thumb\n" in result.out
+    assert "intermediate" not in result.out
+    document = call("show", hand, "--json").document
+    assert document["frames"] == ["grasp", "palm", "finger", "thumb"]
+    for row in document["of_frame"]:
+        shown = call("show", hand, f"{row['name']}(grasp)", "--json").document["quantities"][0]
+        assert shown["entries"][-1]["index"] == row["shape"]
+
+
+def test_wrenches_are_listed(call: Callable[..., Any], arm: Path) -> None:
+    assert "  wrench: wrench1, " in call("show", arm, "--wrenches", "gripper").out
+    assert "wrench" in call("show", arm, "tau[6]", "--wrenches", "gripper", "--expand").out
 
 
 def test_all_that_is_listed_can_be_shown(call: Callable[..., Any], four_bar: Path) -> None:
@@ -87,20 +146,38 @@ def test_symbolic_parameters(call: Callable[..., Any], pendulum: Path) -> None:
 
 
 def test_indices_in_documents(call: Callable[..., Any], arm: Path) -> None:
-    document = call("show", arm, "H[2,:]", "Q_3[1,2]", "e_2_x", "--json").document
+    asked = ("H[2,:]", "Q_3[1,2]", "e_2_x")
+    document = call("show", arm, *asked, *BY_CLOSED_FORM, "--json").document
     rows = [[entry["index"] for entry in item["entries"]] for item in document["quantities"]]
     assert rows == [[[2, k] for k in range(1, 7)], [[1, 2]], [[]]]
     assert [item["asked"] for item in document["quantities"]] == ["H[2,:]", "Q_3[1,2]", "e_2_x"]
 
 
 @pytest.mark.parametrize(
-    "quantity", ["H[0,0]", "H[7,1]", "H[1", "nothing", "H_9_9", "", "J", "closure", "H[1,1,1]"]
+    "quantity",
+    ["H[0,0]", "H[7,1]", "H[1", "nothing", "H_9_9", "", "J", "closure", "H[1,1,1]", "Q_2"],
 )
 def test_bad_quantities(
     call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, quantity: str
 ) -> None:
     refused(call("show", arm, quantity))
     refused(call("show", arm, "H[1,1]", quantity, "--json"))
+
+
+def test_names_of_the_closed_form_are_offered(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path
+) -> None:
+    assert "--formulation closed_form" in refused(call("show", arm, "Q_2"))
+    assert "--formulation" not in refused(call("show", arm, "Q_9", *BY_CLOSED_FORM))
+
+
+@pytest.mark.parametrize(
+    "quantity", ["jacobian", "J(nothing)", "J(hand)[7,1]", "J(hand,upside)", "H(hand)", "x_40"]
+)
+def test_bad_quantities_of_frames(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, quantity: str
+) -> None:
+    assert "remedy: " in refused(call("show", arm, quantity))
 
 
 def test_other_formulation(

@@ -157,6 +157,8 @@ BAD = [
     ({"qdd": [0] * 7}, "qdd", "last dimension is 7"),
     ({"sigma": [1]}, "sigma", "last dimension is 1"),
     ({"sigma": {"waist": 1}}, "sigma", "a table"),
+    ({"wrench": [0] * 6}, "wrench", "by --wrenches"),
+    ({"wrench": {"hand": [0] * 6}}, "wrench", "expected a list, got a table"),
     ('{"q": [0,0,0,0,0,NaN]}', "q[6]", "finite"),
     ('{"q": [0,0,0,0,-Infinity,0]}', "q[5]", "finite"),
     ('{"q": [0,0,0,1e999,0,0]}', "q[4]", "finite"),

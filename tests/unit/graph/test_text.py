@@ -33,6 +33,7 @@ quantity none [0]:
 output gravity [1]: hG_1
 output single []: x
 output H [2 2]: H_1_1:x H_1_2:zero H_2_1:zero q1
+output velocity(a tool [1]: x,local) [1]: x
 """
 )
 

@@ -480,7 +480,7 @@ def test_snapping_can_be_turned_off(snap: object) -> None:
 def test_snapping_is_reported_with_its_effect() -> None:
     mechanism = two('<origin xyz="1 1e-12 0" rpy="1.5708 0 0"/><axis xyz="0 1e-17 1"/>')
     (note,) = [note for note in mechanism.notes if note.element == "snapping"]
-    assert "1 angles set to multiples of pi/12, the greatest change 3.7e-06 rad" in note.text
+    assert "1 angle set to multiples of pi/12, the greatest change 3.7e-06 rad" in note.text
     assert "2 entries set to zero" in note.text
     assert "largest effect: 3.7e-07 m, 3.7e-06 rad, 0 of an inertia" in note.text
 

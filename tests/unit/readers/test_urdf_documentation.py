@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,16 @@ def test_the_error() -> None:
 @pytest.mark.parametrize("word", sorted({*OPTIONS, *JOINT_TYPES, *SIDE_FIELDS, *DRIVE_FIELDS}))
 def test_every_word_is_explained(word: str) -> None:
     assert word in PAGE
+
+
+def test_the_report_of_snapping() -> None:
+    try:
+        installed = files("example-robot-data") or []
+    except PackageNotFoundError:
+        pytest.skip("the package example-robot-data is not installed")
+    path = next(file.locate() for file in installed if file.name == "ur5_robot.urdf")
+    (note,) = [n for n in read(str(path)).notes if n.element == "snapping"]
+    assert f"snapping: {note.text}" in " ".join(PAGE.split())
 
 
 def test_the_table_was_made() -> None:

@@ -10,9 +10,15 @@ from chainform.cli.commands.command import Command
 from chainform.cli.mechanism_document import Outputs, exact_text, mechanism_document
 from chainform.cli.printing import Page, Report
 from chainform.cli.reading import add_file, read_chosen
-from chainform.formulations import FORMULATIONS
+from chainform.formulations import COMMON, FORMULATIONS, OF_FRAME, has_coupled, has_quaternions
 from chainform.mechanism import Description, Mechanism, Number, Segment
 from chainform.pipeline import available_outputs
+
+REFUSALS = {
+    "articulated_body": (has_coupled, "joints share a coordinate"),
+    "closed_form": (has_quaternions, "a joint has a quaternion"),
+}
+"""Mechanisms that a formulation does not take, and the reason in words."""
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 
@@ -26,7 +32,7 @@ def run(args: Namespace) -> Report:
     """Read the file and describe the mechanism."""
     mechanism = read_chosen(args)
     description = mechanism.describe()
-    outputs = {name: list(available_outputs(mechanism, name)) for name in FORMULATIONS}
+    outputs = {name: _outputs(mechanism, name) for name in FORMULATIONS}
     return Report(
         mechanism_document(mechanism, description, outputs),
         lambda page: _show(page, mechanism, description, outputs),
@@ -66,9 +72,7 @@ def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs)
         for note in notes:
             style = "yellow" if level == "warning" else ""
             page.text(f"  {note.element}: {note.text}", style=style)
-    page.heading("outputs, by formulation")
-    for formulation, names in outputs.items():
-        page.text(f"  {formulation}: {', '.join(names)}")
+    _show_outputs(page, said, outputs)
 
 
 def _show_tree(page: Page, mechanism: Mechanism, said: Description) -> None:
@@ -133,6 +137,26 @@ def _show_loops(page: Page, said: Description) -> None:
         ],
         numbers=("equations",),
     )
+
+
+def _outputs(mechanism: Mechanism, formulation: str) -> list[str]:
+    """Return the outputs of a formulation beside those that all have; none where it refuses."""
+    refused = formulation in REFUSALS and REFUSALS[formulation][0](mechanism)
+    if refused or mechanism.base.is_moving:
+        return []
+    return [name for name in available_outputs(mechanism, formulation) if name not in COMMON]
+
+
+def _show_outputs(page: Page, said: Description, outputs: Outputs) -> None:
+    page.heading("outputs, by formulation")
+    if said.base_is_moving:
+        page.text("  none, since no formulation takes a base that moves as prescribed")
+        return
+    for formulation, names in outputs.items():
+        reason = REFUSALS[formulation][1] if not names else ""
+        page.text(f"  {formulation}: {', '.join(names) or f'none, since {reason}'}")
+    page.text(f"  each: {', '.join(name for name in COMMON if name not in OF_FRAME)};")
+    page.text(f"        of a frame or segment F: {', '.join(f'{name}(F)' for name in OF_FRAME)}")
 
 
 def _number(count: int, word: str) -> str:

@@ -12,6 +12,7 @@ from chainform.cli.options import (
     chosen_outputs,
     derive_chosen,
     method_document,
+    once_document,
 )
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.reading import add_file, read_chosen
@@ -41,6 +42,7 @@ def _document(file: str, model: Model) -> Document:
         **method_document(model),
         "outputs": {name: model.count([name]).as_dict() for name in model.outputs},
         "total": model.count().as_dict(),
+        **once_document(model),
     }
 
 
@@ -51,6 +53,8 @@ def _show(page: Page, document: Document) -> None:
     rows = [(name, *map(str, counts.values())) for name, counts in document["outputs"].items()]
     if len(rows) > 1:
         rows.append(("together", *map(str, total.values())))
+    if "once" in document:
+        rows.append(("once", *map(str, document["once"].values())))
     page.text(f"{document['mechanism']}, {document['formulation']}", style="bold")
     page.table(("output", *columns), rows, numbers=columns)
 
@@ -59,7 +63,9 @@ COUNT = Command(
     summary="count the operations of each output",
     usage="FILE",
     description="Count the operations of each output alone and of all together, where what\n"
-    "they share counts once. x^n costs n - 1 multiplications, 2x one addition, a sign nothing.",
+    "they share counts once. x^n costs n - 1 multiplications, 2x one addition, a sign nothing.\n"
+    "What depends on free parameters alone is computed once, when they are set; it is counted\n"
+    "apart, in the row called once.",
     add_options=add_options,
     run=run,
 )

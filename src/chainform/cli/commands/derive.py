@@ -9,11 +9,13 @@ import numpy as np
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
+    USUAL,
     add_method,
     add_outputs,
     chosen_outputs,
     derive_chosen,
     method_document,
+    once_document,
     usual_outputs,
 )
 from chainform.cli.printing import Document, Page, Report, shape_text
@@ -24,7 +26,7 @@ from chainform.model import Model
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    add_outputs(parser, "mass_matrix coriolis gravity inverse_dynamics")
+    add_outputs(parser, USUAL)
     add_method(parser)
 
 
@@ -47,6 +49,7 @@ def _document(file: str, model: Model, seconds: float) -> Document:
         "free_parameters": list(model.free_parameters),
         "variables": _size(model),
         "operations": model.count().as_dict(),
+        **once_document(model),
         "seconds": seconds,
     }
 
@@ -68,6 +71,8 @@ def _show(page: Page, model: Model, document: Document) -> None:
     size = document["variables"]
     page.text(f"variables: {size['computed']} computed from {size['inputs']} inputs")
     page.text(f"operations: {model.count()}")
+    if "once" in document:
+        page.text(f"once, from the parameters alone: {model.count(once=True)}")
     page.text(f"derived in {document['seconds']:.3f} s")
 
 

@@ -14,6 +14,7 @@ from chainform.cli.options import (
     add_outputs,
     all_outputs,
     chosen_outputs,
+    chosen_wrenches,
     derive_chosen,
     method_document,
     parameter_choice,
@@ -43,7 +44,7 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Derive the outputs and evaluate those that the state suffices for."""
     mechanism = read_chosen(args)
-    state = read_state(args.at, mechanism)
+    state = read_state(args.at, mechanism, chosen_wrenches(mechanism, args))
     parameters = _parameters(mechanism, state, args)
     outputs = chosen_outputs(args, all_outputs(mechanism, args))
     model = derive_chosen(mechanism, args, outputs, parameters)
@@ -137,9 +138,11 @@ def _insufficient(state: State, left_out: dict[str, list[str]]) -> ReadError:
 def _evaluate(model: Model, state: State, outputs: Sequence[str]) -> dict[str, Array]:
     free = model.free_parameters
     values = {name: value for name, value in state.values.items() if name in free}
+    inputs = {given.group for given in model.graph.inputs.values()}
+    groups = {group: array for group, array in state.groups.items() if group in inputs}
     # What overflows is told by the result itself: inf for people, null for programs.
     with np.errstate(all="ignore"):
-        results = model.evaluate(**state.groups, values=values, outputs=outputs)
+        results = model.evaluate(**groups, values=values, outputs=outputs)
     return {
         name: np.broadcast_to(array, (*state.batch, *model[name].shape))
         for name, array in results.items()
@@ -160,8 +163,11 @@ def _show(
             page.text(line)
     if left_out:
         page.heading("left out")
+    together: dict[str, list[str]] = {}
     for output, missing in left_out.items():
-        page.text(f"  {output}: the state gives no {', '.join(missing)}")
+        together.setdefault(", ".join(missing), []).append(output)
+    for missing, outputs in together.items():
+        page.text(f"  the state gives no {missing}: {', '.join(outputs)}")
 
 
 def _lines(array: Array) -> Iterator[str]:
@@ -188,8 +194,8 @@ EVAL = Command(
     summary="evaluate outputs at a state",
     usage="FILE --at STATE",
     description="Evaluate outputs at a state or a batch of states. The state file holds\n"
-    '{"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "values": {...}},\n'
-    "each entry as far as it is needed.",
+    '{"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],\n'
+    ' "values": {...}}, each entry as far as it is needed.',
     add_options=add_options,
     run=run,
 )

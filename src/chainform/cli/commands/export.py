@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
+    USUAL,
     add_method,
     add_outputs,
     chosen_outputs,
@@ -35,7 +36,7 @@ def add_options(parser: ArgumentParser) -> None:
         required=True,
         help="the language to write; urdf writes the mechanism itself",
     )
-    add_outputs(parser, "mass_matrix coriolis gravity inverse_dynamics")
+    add_outputs(parser, USUAL)
     parser.add_argument(
         "-o", "--output-file", metavar="FILE", help="write there, not to standard output"
     )
@@ -85,6 +86,7 @@ def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> 
         "parameters": "numeric",
         "reduce": "none",
         "closure": "complete",
+        "wrenches": [],
         "language": URDF,
         "outputs": [],
         "written": None if target is None else str(target),

@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
     add_method,
@@ -15,9 +17,17 @@ from chainform.cli.options import (
 )
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.selection import Selection, letter_of, outputs_for, parse_request, select
+from chainform.cli.selection import (
+    Selection,
+    frame_names,
+    letter_of,
+    outputs_for,
+    parse_request,
+    select,
+)
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import ReadError
+from chainform.formulations import OF_FRAME
 from chainform.graph import GROUPS, definition_text, expand, expansion_text, sympy_expressions
 from chainform.model import Model
 
@@ -30,7 +40,10 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="QUANTITY",
         nargs="*",
         help="an output, a letter, an entry or any variable: mass_matrix, H, H[1,2], H[1,:], "
-        "H_1_2, C[1,2,3], Q_2, e_2_x; indices count from 1",
+        "H_1_2, C[1,2,3], jacobian(tool)[1,2], Q_2, e_2_x; indices count from 1",
+    )
+    parser.add_argument(
+        "--steps", action="store_true", help="show also every variable on the way, in order"
     )
     parser.add_argument("--expand", action="store_true", help="multiply out over the inputs")
     parser.add_argument("--latex", action="store_true", help="write LaTeX")
@@ -50,24 +63,37 @@ class Formula:
 
 def run(args: Namespace) -> Report:
     """Derive what is asked for and write its formulas; without a question, list quantities."""
-    if args.sympy and (args.latex or args.expand):
-        raise ReadError("--sympy goes without --expand and --latex", element="options")
+    _check_options(args)
     requests = [parse_request(text) for text in args.quantities]
     mechanism = read_chosen(args)
-    model = derive_chosen(mechanism, args, outputs_for(requests, all_outputs(mechanism, args)))
+    outputs = outputs_for(requests, all_outputs(mechanism, args), mechanism)
+    model = derive_chosen(mechanism, args, outputs)
     if not requests:
         return _list(args.file, model)
     selections = [select(model, request) for request in requests]
+    steps = _steps(model, selections, args) if args.steps else []
     formulas = [_formulas(model, selection, args) for selection in selections]
     document = _head(args.file, model) | {
         "form": _form(args),
         "expanded": args.expand,
+        "steps": [{"name": row.name, "formula": row.text} for row in steps],
         "quantities": [
             _quantity_document(selection, rows)
             for selection, rows in zip(selections, formulas, strict=True)
         ],
     }
-    return Report(document, lambda page: _show(page, formulas, latex=args.latex))
+    return Report(document, lambda page: _show(page, [steps, *formulas], latex=args.latex))
+
+
+def _check_options(args: Namespace) -> None:
+    if args.sympy and (args.latex or args.expand):
+        raise ReadError("--sympy goes without --expand and --latex", element="options")
+    if args.steps and (args.sympy or args.expand):
+        raise ReadError(
+            "--steps goes without --expand and --sympy, which leave no steps", element="options"
+        )
+    if args.steps and not args.quantities:
+        raise ReadError("--steps needs a QUANTITY", element="options", remedy="as in: show FILE H")
 
 
 def _form(args: Namespace) -> str:
@@ -84,6 +110,16 @@ def _formulas(model: Model, selection: Selection, args: Namespace) -> list[Formu
     variables = list(dict.fromkeys(entry.variable for entry in selection.entries))
     texts = dict(zip(variables, _texts(model, variables, args), strict=True))
     return [Formula(e.name, e.index, *texts[e.variable]) for e in selection.entries]
+
+
+def _steps(model: Model, selections: Sequence[Selection], args: Namespace) -> list[Formula]:
+    """Return the formulas of everything that the selected entries are computed from, in order."""
+    graph = model.graph
+    asked = {entry.variable for selection in selections for entry in selection.entries}
+    needed = np.flatnonzero(graph.cone(sorted(asked))).tolist()
+    steps = [v for v in needed if v not in asked and v not in graph.inputs]
+    texts = _texts(model, steps, args)
+    return [Formula(graph.names[v], (), *text) for v, text in zip(steps, texts, strict=True)]
 
 
 def _texts(
@@ -132,6 +168,11 @@ def _list(file: str, model: Model) -> Report:
             {"name": name, "letter": letter_of(name), "shape": list(model[name].shape)}
             for name in model.outputs
         ],
+        "of_frame": [
+            {"name": name, "letter": letter_of(f"{name}(F)"), "shape": _frame_shape(name, model)}
+            for name in OF_FRAME
+        ],
+        "frames": frame_names(model.mechanism),
         "intermediate": [
             {"name": name, "shape": list(model[name].shape)} for name in model.quantities
         ],
@@ -142,19 +183,33 @@ def _list(file: str, model: Model) -> Report:
 
 def _show_list(page: Page, model: Model, document: Document) -> None:
     page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
+    of_frame: list[Document] = document["of_frame"]
     page.heading("outputs")
     page.table(
         ("name", "letter", "shape"),
         [(name, letter_of(name) or "", shape_text(model[name].shape)) for name in model.outputs],
     )
-    page.heading("intermediate quantities")
-    page.table(("names", "number", "shape"), _families(model), numbers=("number",))
+    page.heading("outputs of a frame F in world axes; (F,local) and (F,mixed) take other axes")
+    page.table(
+        ("name", "letter", "shape"),
+        [(f"{r['name']}(F)", f"{r['letter']}(F)", shape_text(r["shape"])) for r in of_frame],
+    )
+    page.text(f"  F: {', '.join(document['frames'])}")
+    if model.quantities:
+        page.heading("intermediate quantities")
+        page.table(("names", "number", "shape"), _families(model), numbers=("number",))
     page.heading("inputs")
     groups: dict[str, list[str]] = {}
     for given in document["inputs"]:
         groups.setdefault(given["group"], []).append(given["name"])
     for group, names in groups.items():
         page.text(f"  {group}: {', '.join(names)}")
+
+
+def _frame_shape(name: str, model: Model) -> list[int]:
+    if name == "pose":
+        return [4, 4]
+    return [6, model.mechanism.nv] if name.startswith("jacobian") else [6]
 
 
 def _families(model: Model) -> list[tuple[str, str, str]]:

@@ -1,0 +1,34 @@
+"""`chainform export-db`: models in one file that can be sent around."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from chainform.cli.commands.command import Command
+from chainform.cli.printing import Report
+from chainform.cli.stored import chosen_store
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("path", metavar="PATH", help="the file to write")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="models (default: all)")
+    parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
+
+
+def run(args: Namespace) -> Report:
+    """Write the models with their history."""
+    with chosen_store(args, read_only=True) as store:
+        names = store.export(args.path, args.names or None, force=args.force)
+    text = f"wrote {args.path}: {', '.join(names) or 'no models'}"
+    return Report({"written": args.path, "models": names}, lambda page: page.text(text))
+
+
+EXPORT_DB = Command(
+    summary="write stored models into a file of their own",
+    usage="PATH [NAME ...]",
+    description="Write stored models, all or those named, with their history into one new SQLite\n"
+    "file, which is a store of its own.",
+    add_options=add_options,
+    run=run,
+)

@@ -1,0 +1,32 @@
+"""`chainform gc`: remove from the store what no revision needs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from chainform.cli.commands.command import Command
+from chainform.cli.printing import Report
+from chainform.cli.stored import chosen_store
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command: none of its own."""
+    del parser
+
+
+def run(args: Namespace) -> Report:
+    """Sweep the store."""
+    with chosen_store(args) as store:
+        swept = store.gc()
+    text = f"removed {swept.graphs} graphs and {swept.mechanisms} mechanisms"
+    document = {"graphs": swept.graphs, "mechanisms": swept.mechanisms}
+    return Report(document, lambda page: page.text(text))
+
+
+GC = Command(
+    summary="free what no stored model needs any more",
+    usage="",
+    description="Remove graphs and mechanisms that no revision needs any more.",
+    add_options=add_options,
+    run=run,
+)

@@ -1,0 +1,315 @@
+"""The store of models: save, find, follow, bind, and evaluate inside the database."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import StoreError
+from chainform.graph import number_text
+from chainform.model.model import Model
+from chainform.model.states import input_values
+from chainform.model.stored import (
+    bound_model,
+    mechanism_file_of,
+    model_from,
+    options_of,
+    parameters_of,
+)
+from chainform.model.transfer import copy_models, write_portable
+from chainform.model.user_data import default_url
+from chainform.store import (
+    Database,
+    Difference,
+    MechanismFile,
+    ModelEntry,
+    Record,
+    Revision,
+    Swept,
+)
+
+
+def open_store(url: str | PathLike[str] | None = None, *, read_only: bool = False) -> Store:
+    """Open the store of models: a path or `sqlite:///path`, or `postgresql://...`.
+
+    Without a url it is the one that the environment variable CHAINFORM_DB names, else the file
+    `models.db` in the user's data folder. A file that does not exist is made, with its folder,
+    unless the store is to be read only.
+    """
+    place = default_url() if url is None else str(url)
+    if url is None and "://" not in place and not read_only:
+        with suppress(OSError):
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+    return Store(Database.open(place, read_only=read_only))
+
+
+class Store:
+    """Models in a database, each with its history.
+
+    A reference is `arm` (the last revision), `arm@3` or `arm@tag`. What cannot be found or done
+    raises StoreError. The database itself is `store.database`, for what has no method here.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- saving and loading -----------------------------------------------------------------
+
+    def save(
+        self,
+        model: Model,
+        name: str,
+        tags: Iterable[str] = (),
+        note: str = "",
+        author: str | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> Revision:
+        """Save a model as the next revision of `name`; nothing that is there is overwritten.
+
+        The author is the user of the computer unless one is named; `seconds` is how long the
+        model took to derive.
+        """
+        record = Record(
+            name,
+            model.formulation,
+            options=options_of(model),
+            author=_author(author),
+            note=note,
+            tags=(tags,) if isinstance(tags, str) else tuple(tags),
+            seconds=seconds,
+            mechanism=mechanism_file_of(model.mechanism),
+            parameters=parameters_of(model),
+        )
+        return self.database.save(model.graph, record)
+
+    def load(self, reference: str) -> Model:
+        """Return a stored model, ready to show and evaluate."""
+        revision = self.database.revision(reference)
+        graph, revision = self.database.load(revision.name, revision.number)
+        return model_from(graph, revision, self.mechanism_file(revision.reference))
+
+    def bind(
+        self, reference: str, values: Mapping[str, Any], note: str = "", author: str | None = None
+    ) -> Revision:
+        """Make free parameters numbers, and save the result as the next revision."""
+        if not values:
+            raise StoreError("no values are given", element=reference, remedy="name a parameter")
+        revision = self.database.revision(reference)
+        model = self.load(revision.reference)
+        bound = bound_model(model, values, revision.reference)
+        before = parameters_of(model)
+        after = {p.name: p for p in parameters_of(bound)}
+        numbers = {p.name: p.value for p in after.values() if p.value is not None}
+        record = Record(
+            revision.name,
+            bound.formulation,
+            step="bind",
+            options=options_of(bound)
+            | {"values": {name: number_text(numbers[name]) for name in values}},
+            parent=revision.number,
+            author=_author(author),
+            note=note,
+            mechanism=mechanism_file_of(bound.mechanism),
+            parameters=tuple(after.get(p.name, p) for p in before),
+        )
+        return self.database.save(bound.graph, record)
+
+    # --- finding ----------------------------------------------------------------------------
+
+    def models(
+        self,
+        search: str | None = None,
+        *,
+        mechanism: str | None = None,
+        author: str | None = None,
+        quantity: str | None = None,
+        tag: str | None = None,
+        since: datetime | date | str | None = None,
+        until: datetime | date | str | None = None,
+    ) -> list[ModelEntry]:
+        """Return the models, all or those that fit; dates are UTC, and `until` a whole day."""
+        return self.database.models(
+            search,
+            mechanism=mechanism,
+            author=author,
+            quantity=quantity,
+            tag=tag,
+            since=_moment(since),
+            until=_moment(until, ends=True),
+        )
+
+    def revision(self, reference: str) -> Revision:
+        """Return what is known of one revision."""
+        return self.database.revision(reference)
+
+    def log(self, name: str) -> list[Revision]:
+        """Return the revisions of a model, the last one first."""
+        return self.database.log(name)
+
+    def diff(self, before: str, after: str) -> Difference:
+        """Return what changed between two revisions, definition by definition."""
+        return self.database.diff(before, after)
+
+    def mechanism_file(self, reference: str) -> MechanismFile | None:
+        """Return the file that a model's mechanism was read from, byte for byte."""
+        return self.database.mechanism(reference)
+
+    # --- changing ---------------------------------------------------------------------------
+
+    def revert(
+        self, name: str, revision: int, note: str = "", author: str | None = None
+    ) -> Revision:
+        """Make an earlier revision the last one again, as a new revision."""
+        return self.database.revert(name, revision, author=_author(author), note=note)
+
+    def tag(self, reference: str, *tags: str) -> Revision:
+        """Give a revision tags; `arm@tag` then means it."""
+        return self.database.tag(reference, *tags)
+
+    def rename(self, name: str, new_name: str) -> None:
+        """Give a model, with its history, another name."""
+        self.database.rename(name, new_name)
+
+    def delete(self, name: str) -> int:
+        """Remove a model with all its revisions, and return how many there were."""
+        return self.database.delete(name)
+
+    def gc(self) -> Swept:
+        """Remove what no revision needs any more."""
+        return self.database.gc()
+
+    def export(
+        self, path: str | PathLike[str], names: Sequence[str] | None = None, *, force: bool = False
+    ) -> list[str]:
+        """Write models (all, or those named) into one new SQLite file, and return their names."""
+        chosen = self._chosen(names)
+        write_portable(self.database, chosen, Path(path), force=force)
+        return chosen
+
+    def import_(
+        self, path: str | PathLike[str], names: Sequence[str] | None = None
+    ) -> list[Revision]:
+        """Take models (all, or those named) over from a file that `export` wrote.
+
+        Returns the last revision of each.
+        """
+        with open_store_file(path) as other:
+            return copy_models(other.database, self.database, other._chosen(names))
+
+    def _chosen(self, names: Sequence[str] | None) -> list[str]:
+        known = [entry.name for entry in self.models()]
+        for name in names or ():
+            if name not in known:
+                listed = ", ".join(known[:20]) or "none"
+                raise StoreError(
+                    "there is no such model", element=name, remedy=f"the models are {listed}"
+                )
+        return known if names is None else list(dict.fromkeys(names))
+
+    # --- navigation, inside the database ----------------------------------------------------
+
+    def evaluate(
+        self,
+        reference: str,
+        q: Any = None,
+        qd: Any = None,
+        qdd: Any = None,
+        tau: Any = None,
+        sigma: Any = None,
+        wrench: Any = None,
+        values: Mapping[str, Any] | None = None,
+        quantities: Sequence[str] | None = None,
+    ) -> dict[str, NDArray[np.float64]]:
+        """Return quantities (the outputs, or those named) computed level by level in SQL.
+
+        States are given as to `Model.evaluate`; the states of a batch are computed one by one.
+        """
+        model = self.load(reference)
+        states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
+        given = {group: state for group, state in states.items() if state is not None}
+        batch, inputs = input_values(model.graph, model.mechanism, given, values or {})
+        results = [self.database.evaluate(reference, each, quantities) for each in inputs]
+        if not results:
+            raise StoreError("the batch is empty", element=reference)
+        return {
+            name: np.stack([result[name] for result in results]).reshape(*batch, *array.shape)
+            for name, array in results[0].items()
+        }
+
+    def formula(self, reference: str, variable: str) -> str:
+        """Return the definition of one variable, in terms of others."""
+        return self.database.formula(reference, variable)
+
+    def expand(self, reference: str, quantity: str, **form: bool) -> dict[str, str]:
+        """Return the analytic expression of each entry of a quantity, by its name (`H_1_2`)."""
+        return self.database.expand(reference, quantity, **form)
+
+    def cone(self, reference: str, variable: str) -> list[str]:
+        """Return the names of everything that a variable is computed from."""
+        return self.database.cone(reference, variable)
+
+    def uses(self, reference: str, variable: str, *, whole: bool = False) -> list[str]:
+        """Return the names of what a variable enters: directly, or with `whole` at all."""
+        return self.database.uses(reference, variable, whole=whole)
+
+
+def open_store_file(path: str | PathLike[str]) -> Store:
+    """Open a file that must exist, to read from it."""
+    place = Path(path)
+    if not place.is_file():
+        raise StoreError("there is no such file", file=str(path), remedy="check the name")
+    return open_store(place, read_only=True)
+
+
+def _author(author: str | None) -> str:
+    if author is not None:
+        return author
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
+
+
+def _moment(value: datetime | date | str | None, *, ends: bool = False) -> datetime | None:
+    """Return a date or a time as a moment; a day means its beginning, or its end."""
+    if isinstance(value, str):
+        value = _parsed(value)
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        value = datetime.combine(value, time(), UTC) + timedelta(days=1 if ends else 0)
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+
+
+def _parsed(text: str) -> datetime | date:
+    for form in (date, datetime):
+        with suppress(ValueError):
+            return form.fromisoformat(text)
+    raise StoreError(
+        f"{text[:40]!r} is not a date", element="date", remedy="write 2026-01-31, or with a time"
+    )

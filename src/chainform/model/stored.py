@@ -1,0 +1,138 @@
+"""A model as the store keeps it, and back: graph, mechanism, and how it was derived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path, PureWindowsPath
+from typing import Any, cast
+
+from chainform.errors import Error, ReadError, StoreError
+from chainform.graph import Graph, substitute
+from chainform.mechanism import Mechanism, parametrise
+from chainform.mechanism.numbers import number_of
+from chainform.model.model import Model
+from chainform.readers import native_text, read_text
+from chainform.store import MechanismFile, Parameter, Revision
+
+MEDIA_TYPES = {
+    ".toml": "application/toml",
+    ".json": "application/json",
+    ".urdf": "application/xml",
+    ".xacro": "application/xml",
+}
+"""What the bytes of a mechanism's file are, by the ending of its name."""
+
+
+# --- into the store -------------------------------------------------------------------------
+
+
+def options_of(model: Model) -> dict[str, Any]:
+    """Return how a model was derived, as JSON can hold it."""
+    free = model.parameters if isinstance(model.parameters, str) else list(model.parameters)
+    return {
+        "parameters": free,
+        "reduce": model.reduce,
+        "closure": model.closure,
+        "wrenches": list(model.wrenches),
+    }
+
+
+def mechanism_file_of(mechanism: Mechanism) -> MechanismFile:
+    """Return the mechanism's text, and the user's own file where it was read from one.
+
+    Of the file only the name is kept: the folder tells about a machine, not about a mechanism.
+    """
+    text = native_text(mechanism)
+    if mechanism.source is None:
+        return MechanismFile(mechanism.name, text)
+    name = "" if mechanism.file is None else PureWindowsPath(mechanism.file).name
+    media_type = MEDIA_TYPES.get(Path(name).suffix.lower(), "application/octet-stream")
+    return MechanismFile(mechanism.name, text, name, media_type, mechanism.source)
+
+
+def parameters_of(model: Model) -> tuple[Parameter, ...]:
+    """Return the parameters that the file declares and those that the model keeps free."""
+    free = parametrise(model.mechanism, model.parameters).parameters
+    named = {item.name: item for item in (*model.mechanism.parameters, *free)}
+    for name, default in model.free_parameters.items():
+        if name in named:
+            named[name] = replace(named[name], value=default)
+    return tuple(Parameter(p.name, p.value, p.unit, p.note) for p in named.values())
+
+
+# --- out of the store -----------------------------------------------------------------------
+
+
+def model_from(graph: Graph, revision: Revision, file: MechanismFile | None) -> Model:
+    """Return the model of a revision; StoreError if it was not saved as one."""
+    if file is None or not file.text:
+        raise StoreError(
+            "this revision has no mechanism, so it is a graph but not a model",
+            element=revision.reference,
+            remedy="load the graph alone with chainform.store",
+        )
+    options = revision.options
+    return Model(
+        mechanism_from(file, revision.reference),
+        graph,
+        revision.formulation,
+        _parameter_choice(options.get("parameters", "numeric")),
+        str(options.get("reduce", "none")),
+        str(options.get("closure", "complete")),
+        tuple(map(str, options.get("wrenches", ()))),
+    )
+
+
+def mechanism_from(file: MechanismFile, reference: str) -> Mechanism:
+    """Return the mechanism of a stored text, with the file it once came from."""
+    try:
+        mechanism = read_text(file.text, "json")
+    except ReadError as problem:
+        raise StoreError(
+            f"the stored mechanism cannot be read: {problem.message}",
+            element=reference,
+            remedy="it was changed outside chainform, or written by a newer version",
+        ) from problem
+    if not file.source:
+        return mechanism
+    return replace(mechanism, file=file.file_name or None, source=file.source)
+
+
+def _parameter_choice(value: Any) -> str | tuple[str, ...]:
+    return value if isinstance(value, str) else tuple(map(str, cast("Sequence[Any]", value)))
+
+
+# --- binding --------------------------------------------------------------------------------
+
+
+def bound_model(model: Model, values: Mapping[str, Any], reference: str) -> Model:
+    """Return the model with free parameters made numbers, in its graph and in its mechanism.
+
+    Deriving from the new mechanism, with the names that are still free, gives the same equations.
+    """
+    free = model.free_parameters
+    for name in values:
+        if name not in free:
+            listed = (
+                f"free are {', '.join(free)}" if free else "every parameter is a number already"
+            )
+            raise StoreError(f"{name} is not a free parameter", element=reference, remedy=listed)
+    numbers = {name: _number(name, value) for name, value in values.items()}
+    settled = parametrise(model.mechanism, model.parameters)
+    parameters = tuple(replace(p, value=numbers.get(p.name, p.value)) for p in settled.parameters)
+    mechanism = replace(settled, parameters=parameters)
+    kept = tuple(p.name for p in parameters if p.name in free and p.name not in numbers)
+    graph = substitute(model.graph, numbers)
+    return replace(model, mechanism=mechanism, graph=graph, parameters=kept or "numeric")
+
+
+def _number(name: str, value: Any) -> Fraction:
+    try:
+        number = number_of(value)
+    except Error as problem:
+        raise StoreError(problem.message, element=name, remedy=problem.remedy) from None
+    if isinstance(number, Fraction):
+        return number
+    raise StoreError("a value may not name parameters", element=name, remedy="give a number")

@@ -1,0 +1,53 @@
+"""Models from one database into another, and into a single file that can be sent around."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from chainform.errors import StoreError
+from chainform.store import Database, Revision
+
+
+def copy_models(source: Database, target: Database, names: Sequence[str]) -> list[Revision]:
+    """Copy models with their history, and return the last revision of each.
+
+    Names that the target has already are refused before anything is copied.
+    """
+    taken = {entry.name for entry in target.models()}
+    for name in names:
+        if name in taken:
+            raise StoreError(
+                "the store already has a model of this name",
+                element=name,
+                remedy="rename or delete it, or choose other names",
+            )
+    return [source.copy(name, target)[-1] for name in names]
+
+
+def write_portable(
+    source: Database, names: Sequence[str], path: Path, *, force: bool = False
+) -> None:
+    """Write models into a new SQLite file: the whole file appears, or none.
+
+    It is made under another name beside its place, so that a failure leaves nothing half done.
+    """
+    if path.is_dir():
+        raise StoreError("this is a folder", file=str(path), remedy="name a file in it")
+    if path.exists() and not force:
+        raise StoreError("the file exists", file=str(path), remedy="--force, or force=True")
+    try:
+        handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        Path(draft).unlink()
+        try:
+            with Database.open(draft) as target:
+                copy_models(source, target, names)
+            Path(draft).replace(path)
+        finally:
+            for ending in ("", "-wal", "-shm", "-journal"):
+                Path(draft + ending).unlink(missing_ok=True)
+    except (OSError, ValueError) as problem:
+        raise StoreError(f"the file cannot be written: {problem}", file=str(path)) from problem

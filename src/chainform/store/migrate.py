@@ -1,0 +1,114 @@
+"""The version of the tables: making them, bringing old ones up to date, refusing newer ones.
+
+A new database gets the tables of `schema.py` as they are now. An old one goes through the steps
+from its version to this one, in one transaction; the README says how to add a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, func, insert, inspect, select
+
+from chainform.store import schema
+from chainform.store.link import Link
+from chainform.store.views import create_views, drop_views
+
+VERSION = 1
+"""The version of the tables in `schema.py`."""
+
+Step = Callable[[Connection], None]
+
+STEPS: Mapping[int, Step] = {}
+"""What makes each version out of the one before it; the first version needs nothing."""
+
+APPLICATION = 0x6368666D
+"""The mark by which SQLite files of chainform are known (PRAGMA application_id)."""
+
+
+def prepare(link: Link, version: int = VERSION, steps: Mapping[int, Step] = STEPS) -> None:
+    """See to it that the database has the tables of this version.
+
+    A file or a schema that holds something else is refused and stays as it is.
+    """
+    with link.reading() as connection:
+        found = found_version(link, connection)
+    if found == version:
+        return
+    if found is not None and found > version:
+        raise link.error(
+            f"it was written by a newer chainform: its tables have version {found},"
+            f" this program knows version {version}",
+            "install a newer chainform; nothing was changed",
+        )
+    if link.read_only:
+        state = "it is empty" if found is None else f"its tables have the old version {found}"
+        raise link.error(f"{state}, and it cannot be written", "open it once where it can be")
+    with link.writing() as connection:
+        link.hold(connection, alone=True)
+        # Another process may have been faster.
+        found = found_version(link, connection)
+        if found is None:
+            _create(connection, version)
+        elif found < version:
+            _upgrade(link, connection, found, version, steps)
+    if link.is_sqlite:
+        _use_log(link)
+
+
+def found_version(link: Link, connection: Connection) -> int | None:
+    """Return the version of the tables, None where there are none; refuse what is not ours."""
+    tables = set(inspect(connection).get_table_names())
+    if schema.schema_version.name in tables:
+        if link.is_sqlite and _application(connection) != APPLICATION:
+            raise _foreign(link)
+        return connection.execute(select(func.max(schema.schema_version.c.version))).scalar()
+    # A server's schema may hold other tables; a file belongs to one program.
+    if tables & set(schema.metadata.tables) or (link.is_sqlite and tables):
+        raise _foreign(link)
+    return None
+
+
+def _foreign(link: Link) -> Exception:
+    return link.error(
+        "this database belongs to another program",
+        "name another one; this one was not touched",
+    )
+
+
+def _application(connection: Connection) -> int:
+    return connection.exec_driver_sql("PRAGMA application_id").scalar_one()
+
+
+def _create(connection: Connection, version: int) -> None:
+    schema.metadata.create_all(connection)
+    create_views(connection)
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
+    _stamp(connection, version)
+
+
+def _upgrade(
+    link: Link, connection: Connection, found: int, version: int, steps: Mapping[int, Step]
+) -> None:
+    drop_views(connection)
+    for number in range(found + 1, version + 1):
+        if number not in steps:
+            raise link.error(f"no step leads from version {number - 1} to version {number}")
+        steps[number](connection)
+        _stamp(connection, number)
+    create_views(connection)
+
+
+def _stamp(connection: Connection, version: int) -> None:
+    row = {"version": version, "applied": datetime.now(UTC)}
+    connection.execute(insert(schema.schema_version).values(row))
+
+
+def _use_log(link: Link) -> None:
+    """Let readers and one writer work side by side; the file keeps this setting."""
+    with link.told(), link.engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        if driver is not None:
+            driver.execute("PRAGMA journal_mode = WAL")

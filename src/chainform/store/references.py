@@ -1,0 +1,84 @@
+"""How revisions are named: `arm`, `arm@3`, `arm@tag`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from sqlalchemy import Connection, func, select
+
+from chainform.errors import StoreError
+from chainform.store import schema
+
+NAME = re.compile(r"[^\s@][^@\r\n\t\x00]*")
+TAG = re.compile(r"[^\W\d][\w.+-]*")
+LONGEST = 200
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot be told from a reference."""
+    if not NAME.fullmatch(name) or name != name.strip() or len(name) > LONGEST:
+        raise StoreError(
+            f"{name[:60]!r} cannot be the name of a model",
+            remedy=f"use up to {LONGEST} characters, no @, no line break, no space at the ends",
+        )
+
+
+def check_tags(tags: Iterable[str]) -> None:
+    """Refuse tags that could be taken for revision numbers."""
+    for tag in tags:
+        if not TAG.fullmatch(tag) or len(tag) > LONGEST:
+            raise StoreError(
+                f"{tag[:60]!r} cannot be a tag",
+                remedy="begin with a letter; letters, digits, dots, + and - may follow",
+            )
+
+
+def split(reference: str) -> tuple[str, str | None]:
+    """Return the name and what stands behind the @, if anything does."""
+    name, mark, rest = reference.partition("@")
+    if mark and not rest:
+        raise StoreError("a revision number or a tag is missing after @", element=reference)
+    return name, rest or None
+
+
+def find_revision(connection: Connection, place: str, reference: str) -> int:
+    """Return the key of the revision that a reference means."""
+    name, rest = split(reference)
+    model = find_model(connection, place, name)
+    rows, tags = schema.revisions.c, schema.tags.c
+    query = select(rows.id).where(rows.model == model).order_by(rows.number.desc()).limit(1)
+    if rest is None:
+        pass
+    elif rest.isascii() and rest.isdigit() and len(rest) < 10:
+        query = query.where(rows.number == int(rest))
+    else:
+        query = query.join_from(schema.revisions, schema.tags, tags.revision == rows.id)
+        query = query.where(tags.tag == rest)
+    found = connection.execute(query).scalar()
+    if found is None:
+        last = connection.execute(select(func.max(rows.number)).where(rows.model == model)).scalar()
+        raise StoreError(
+            f"{name} has no revision {rest}",
+            file=place,
+            element=reference,
+            remedy=f"its last revision is {last}; `log` lists them with their tags",
+        )
+    return found
+
+
+def find_model(connection: Connection, place: str, name: str) -> int:
+    """Return the key of the model of that name."""
+    models = schema.models.c
+    found = connection.execute(select(models.id).where(models.name == name)).scalar()
+    if found is not None:
+        return found
+    known = list(connection.execute(select(models.name)).scalars())
+    close = get_close_matches(name, known, n=3)
+    raise StoreError(
+        f"there is no model {name}",
+        file=place,
+        element=name,
+        remedy=f"did you mean {', '.join(close)}?" if close else "`models` lists what there is",
+    )

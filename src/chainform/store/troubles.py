@@ -1,0 +1,77 @@
+"""What the drivers report, said so that the user can put it right."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from chainform.errors import Error, RunError, StoreError
+
+_FULL = (
+    "the disk is full, and nothing was saved",
+    "make room and save again; what was saved before is whole",
+)
+_LOCKED = (
+    "another process holds the database",
+    "try again when it is done, or open with a longer timeout",
+)
+_READ_ONLY = ("it cannot be written", "change its permissions, or save to another database")
+
+_SQLITE = {
+    sqlite3.SQLITE_NOTADB: (
+        "this file is not a database of chainform",
+        "name another file; this one was not touched",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "the file is damaged",
+        "take a copy from a backup, or save what is left with: sqlite3 FILE .recover",
+    ),
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_CANTOPEN: (
+        "the file cannot be opened",
+        "look at the permissions of the file and of its folder",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "the disk reports an error",
+        "look at the disk; what was saved before is not changed",
+    ),
+}
+
+_POSTGRES = {
+    "53100": _FULL,
+    "25006": _READ_ONLY,
+    "42501": ("the user of the database may not do this", "ask its owner for the permission"),
+    "55P03": _LOCKED,
+    "57014": _LOCKED,
+    "40P01": _LOCKED,
+    "28P01": ("the server refuses the password", "look at the user and the password"),
+    "28000": ("the server refuses the user", "look at the user name"),
+    "3D000": ("there is no such database on the server", "create it with: createdb NAME"),
+    "53300": ("the server has no connection left", "try again later"),
+}
+
+
+def trouble(problem: BaseException, place: str) -> Error:
+    """Return the error of a driver as an error of the store, with its remedy."""
+    if isinstance(problem, sqlite3.Error):
+        code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+        known = _SQLITE.get(code)
+    else:
+        state = getattr(problem, "sqlstate", None)
+        if state is not None and state.startswith("22"):
+            return RunError(f"a value cannot be computed: {_first_line(problem)}", file=place)
+        known = _POSTGRES.get(state or "", None)
+        if known is None and (state is None or state.startswith(("08", "57P"))):
+            known = (
+                f"the server cannot be reached: {_first_line(problem)}",
+                "look at host and port, and whether the server runs",
+            )
+    message, remedy = known or (_first_line(problem), None)
+    return StoreError(message, file=place, remedy=remedy)
+
+
+def _first_line(problem: BaseException) -> str:
+    lines = str(problem).strip().splitlines()
+    return lines[0] if lines else type(problem).__name__

@@ -1,0 +1,150 @@
+"""Views for people who ask the database directly, each by model name and revision number."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+_OF_REVISION = "models m JOIN revisions r ON r.model = m.id"
+
+_QUANTITIES = f"""
+SELECT m.name AS model, r.number AS revision, r.graph, s.quantity, s.is_output, s.shape,
+       o.indices, o.label, v.name, v.level
+FROM {_OF_REVISION}
+JOIN shapes s ON s.graph = r.graph
+JOIN outputs o ON o.graph = s.graph AND o.is_output = s.is_output AND o.quantity = s.quantity
+JOIN variables v ON v.graph = o.graph AND v.number = o.variable
+"""
+
+_FORMULAS = f"""
+SELECT m.name AS model, r.number AS revision, r.graph, d.number, d.name, d.kind, d.level, d.formula
+FROM {_OF_REVISION}
+JOIN definitions d ON d.graph = r.graph
+"""
+
+_KINDS = "CASE v.kind {} END".format(
+    " ".join(
+        f"WHEN {number} THEN '{name}'"
+        for number, name in enumerate(
+            ("constant", "parameter", "coordinate", "force", "computed", "call")
+        )
+    )
+)
+
+_OPERATION_COUNTS = f"""
+SELECT m.name AS model, r.number AS revision, r.graph, n.quantity,
+       n.multiplications, n.additions, n.sin, n.cos, n.angle_sums, n.calls,
+       n.once_multiplications, n.once_additions, n.once_sin, n.once_cos, n.once_angle_sums,
+       n.once_calls
+FROM {_OF_REVISION}
+JOIN operations n ON n.graph = r.graph
+"""
+
+_USES = f"""
+SELECT DISTINCT m.name AS model, r.number AS revision, r.graph, u.name, w.name AS uses
+FROM {_OF_REVISION}
+JOIN factors f ON f.graph = r.graph
+JOIN variables u ON u.graph = f.graph AND u.number = f.owner
+JOIN variables w ON w.graph = f.graph AND w.number = f.variable
+UNION ALL
+SELECT m.name, r.number, r.graph, u.name, w.name
+FROM {_OF_REVISION}
+JOIN variables u ON u.graph = r.graph
+JOIN variables w ON w.graph = u.graph AND w.number = u.argument
+"""
+
+
+def joined(text: str, separator: str, rows: str, order: str, *, is_sqlite: bool) -> str:
+    """Return the expression that joins a text of each row, in an order."""
+    if is_sqlite:
+        inner = f"SELECT {text} AS piece {rows} ORDER BY {order}"
+        return f"(SELECT group_concat(piece, '{separator}') FROM ({inner}))"
+    return f"(SELECT string_agg({text}, '{separator}' ORDER BY {order}) {rows})"
+
+
+def sum_text(terms: str, product: str, *, is_sqlite: bool) -> str:
+    """Return the expression for the text of a sum.
+
+    `terms` is the rest of a query for the terms t, `product` the expression for the text of the
+    factors of t, which is null for a bare number.
+    """
+    rows = f"FROM (SELECT t.place, t.coefficient, {product} AS product {terms}) AS term"
+    sign = (
+        "CASE WHEN place = 0 THEN CASE WHEN coefficient LIKE '-%' THEN '-' ELSE '' END"
+        " WHEN coefficient LIKE '-%' THEN ' - ' ELSE ' + ' END"
+    )
+    size = "ltrim(coefficient, '-')"
+    body = (
+        f"CASE WHEN product IS NULL THEN {size} WHEN {size} = '1' THEN product"
+        f" ELSE {size} || '*' || product END"
+    )
+    total = joined(f"{sign} || {body}", "", rows, "place", is_sqlite=is_sqlite)
+    return f"coalesce({total}, '0')"
+
+
+def power_text(name: str) -> str:
+    """Return the expression for the text of a factor f."""
+    return f"{name} || CASE WHEN f.power = 1 THEN '' ELSE '^' || f.power END"
+
+
+def _definitions(*, is_sqlite: bool) -> str:
+    factors = (
+        "FROM factors f JOIN variables w ON w.graph = f.graph AND w.number = f.variable"
+        " WHERE f.graph = t.graph AND f.owner = t.owner AND f.term = t.place"
+    )
+    product = joined(power_text("w.name"), "*", factors, "f.place", is_sqlite=is_sqlite)
+    terms = "FROM terms t WHERE t.graph = v.graph AND t.owner = v.number"
+    total = sum_text(terms, product, is_sqlite=is_sqlite)
+    return (
+        f"SELECT v.graph, v.number, v.name, {_KINDS} AS kind, v.level,"
+        " CASE WHEN v.kind IN (1, 2, 3) THEN v.name"
+        " WHEN v.call IS NOT NULL THEN v.call || '(' || a.name || ')'"
+        f" ELSE {total} END AS formula"
+        " FROM variables v"
+        " LEFT JOIN variables a ON a.graph = v.graph AND a.number = v.argument"
+    )
+
+
+def _expressions(*, is_sqlite: bool) -> str:
+    factors = (
+        "FROM expanded_factors f WHERE f.graph = t.graph AND f.variable = t.variable"
+        " AND f.form = t.form AND f.term = t.place"
+    )
+    product = joined(power_text("f.symbol"), "*", factors, "f.place", is_sqlite=is_sqlite)
+    terms = (
+        "FROM expanded_terms t"
+        " WHERE t.graph = e.graph AND t.variable = e.variable AND t.form = e.form"
+    )
+    total = sum_text(terms, product, is_sqlite=is_sqlite)
+    return (
+        "SELECT e.graph, e.variable AS number, v.name, e.form, e.terms,"
+        f" {total} AS expression FROM expansions e"
+        " JOIN variables v ON v.graph = e.graph AND v.number = e.variable"
+    )
+
+
+def _views(*, is_sqlite: bool) -> dict[str, str]:
+    return {
+        "definitions": _definitions(is_sqlite=is_sqlite),
+        "expressions": _expressions(is_sqlite=is_sqlite),
+        "quantities": _QUANTITIES,
+        "formulas": _FORMULAS,
+        "operation_counts": _OPERATION_COUNTS,
+        "uses": _USES,
+    }
+
+
+def create_views(connection: Connection) -> None:
+    """Make every view; they use nothing but what SQLite and PostgreSQL have of their own."""
+    for name, query in _views(is_sqlite=connection.dialect.name == "sqlite").items():
+        # A percent sign would begin a parameter of the driver of PostgreSQL.
+        connection.exec_driver_sql(f"CREATE VIEW {name} AS {query}".replace("%", _percent(connection)))
+
+
+def _percent(connection: Connection) -> str:
+    return "%" if connection.dialect.name == "sqlite" else "%%"
+
+
+def drop_views(connection: Connection) -> None:
+    """Remove the views, so that the tables below them can change."""
+    for name in reversed(_views(is_sqlite=True)):
+        connection.exec_driver_sql(f"DROP VIEW IF EXISTS {name}")

@@ -89,7 +89,8 @@ def rows(filter_: str) -> Iterator[tuple[str, str, Row | str]]:
         except importlib.metadata.PackageNotFoundError:
             continue
         for name, path in files.items():
-            if filter_ in name:
+            # The thousand single random bodies of pybullet are no robots.
+            if filter_ in name and "random_urdfs" not in name:
                 for base in ("fixed", "floating"):
                     yield path.stem, base, row_of(path.stem, path, base)
 

@@ -1,7 +1,7 @@
 """Arms given by modified Denavit-Hartenberg numbers, every inertial parameter a symbol.
 
-For each joint j: alpha_j and d_j between the axes of joints j - 1 and j, r_j along the axis of joint
-j. The rotation at zero is Rot(x, alpha), the origin (d, - r sin alpha, r cos alpha).
+For each joint j: alpha_j and d_j between the axes of joints j - 1 and j, r_j along the axis of
+joint j. The rotation at zero is Rot(x, alpha), the origin (d, - r sin alpha, r cos alpha).
 """
 
 from __future__ import annotations

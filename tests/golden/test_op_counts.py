@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zoo import reference
-
 import chainform as cf
 from chainform.graph import verify
+from zoo import reference
 
 TABLE = Path(__file__).with_name("op_counts.tsv")
 HEADER = ("mechanism", "parameters", "quantity", "formulation", "after", "mul", "add", "calls")

@@ -2,7 +2,7 @@
 
     0    done
     1    the task failed: a result that cannot be computed or written, a fault of the program
-    2    the input is wrong: the command line, the mechanism, the state
+    2    the input is wrong: the command line, the mechanism, the state, the name of a model
     130  interrupted
 
 Whatever goes wrong is one message on stderr; a traceback comes with `--debug` only. A report is
@@ -22,7 +22,8 @@ from typing import NoReturn
 
 from chainform.cli.commands import COMMANDS
 from chainform.cli.printing import Page, printable, write_document
-from chainform.errors import DeriveError, Error, ReadError
+from chainform.cli.stored import add_db
+from chainform.errors import DeriveError, Error, ReadError, StoreError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -91,6 +92,7 @@ def _parser() -> ArgumentParser:
             allow_abbrev=False,
         )
         command.add_options(options)
+        add_db(options)
         options.add_argument("--json", action="store_true", help="print one JSON document")
         # SUPPRESS keeps a --debug that stands before the command.
         options.add_argument(
@@ -111,7 +113,18 @@ def _version() -> str:
 def _exit_code(problem: BaseException) -> int:
     if isinstance(problem, KeyboardInterrupt):
         return INTERRUPTED
+    if isinstance(problem, StoreError):
+        return FAILED if _is_out_of_reach(problem) else BAD_INPUT
     return BAD_INPUT if isinstance(problem, ReadError | DeriveError) else FAILED
+
+
+def _is_out_of_reach(problem: StoreError) -> bool:
+    """Tell whether a store fails for a reason outside it: a lock, a full disk, no server.
+
+    Drivers of databases, and SQLAlchemy above them, call such an error an OperationalError.
+    """
+    kinds = type(problem.__cause__).__mro__
+    return OSError in kinds or any(kind.__name__ == "OperationalError" for kind in kinds)
 
 
 def _complain(problem: BaseException) -> None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
+from chainform.cli.printing import Page
 from chainform.cli.selection import FRAME_LETTERS, LETTERS, output_of
+from chainform.cli.stored import check_free, with_outputs
+from chainform.errors import DeriveError
 from chainform.formulations import COMMON, FORMULATIONS
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import CLOSURES, EFFORTS, OUTPUTS, available_outputs, derive
+
+LeftOut: TypeAlias = dict[str, str]
+"""Outputs that cannot be derived although the mechanism should have them, each with the reason."""
 
 USUAL = f"{' '.join(OUTPUTS)}, as far as there are"
 """What `usual_outputs` returns, for the help."""
@@ -88,17 +94,23 @@ def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
 
     A formulation that has none of it gives all that it has.
     """
+    if args.stored is not None:
+        return list(args.stored.outputs)
     outputs = [name for name in all_outputs(mechanism, args) if name not in COMMON]
     return [name for name in outputs if name in OUTPUTS] or outputs
 
 
 def all_outputs(mechanism: Mechanism, args: Namespace) -> tuple[str, ...]:
     """Return every output that the chosen formulation gives for the mechanism."""
+    if args.stored is not None:
+        return args.stored.outputs
     return available_outputs(mechanism, **_given(formulation=args.formulation))
 
 
 def chosen_wrenches(mechanism: Mechanism, args: Namespace) -> list[str]:
     """Return the frames on which wrenches act, each once; refuse names that are not frames."""
+    if args.stored is not None:
+        return list(args.stored.wrenches)
     # Names may hold spaces, so only commas and separate arguments divide them.
     texts: Sequence[str] = args.wrenches or ()
     given = [name.strip() for text in texts for name in text.split(",")]
@@ -114,7 +126,13 @@ def derive_chosen(
     outputs: Sequence[str],
     parameters: str | Sequence[str] | None = None,
 ) -> Model:
-    """Derive a model as the options say; `parameters` speaks where they are silent."""
+    """Derive a model as the options say; `parameters` speaks where they are silent.
+
+    A stored model is derived already; it keeps the outputs asked for.
+    """
+    if args.stored is not None:
+        check_free(args.stored, parameters)
+        return with_outputs(args.stored, outputs)
     chosen = parameter_choice(args.parameters)
     options = _given(
         formulation=args.formulation,
@@ -124,6 +142,41 @@ def derive_chosen(
         wrenches=chosen_wrenches(mechanism, args),
     )
     return derive(mechanism, outputs, **options)
+
+
+def derive_all(
+    mechanism: Mechanism,
+    args: Namespace,
+    parameters: str | Sequence[str] | None = None,
+    more: Sequence[str] = (),
+) -> tuple[Model, LeftOut]:
+    """Derive every output there is, and `more`; return also what was left out, and why.
+
+    Forward dynamics alone can fail for reasons that the other outputs do not mind: where no
+    inertia resists a motion, its acceleration is anything.
+    """
+    outputs = list(dict.fromkeys([*all_outputs(mechanism, args), *more]))
+    try:
+        return derive_chosen(mechanism, args, outputs, parameters), {}
+    except DeriveError as problem:
+        rest = [name for name in outputs if name != "forward_dynamics"]
+        if not rest or "forward_dynamics" in more:
+            raise
+        model = derive_chosen(mechanism, args, rest, parameters)
+        return model, {"forward_dynamics": problem.message}
+
+
+def show_left_out(page: Page, left_out: LeftOut) -> None:
+    """Print the outputs that were left out, each with the reason."""
+    if left_out:
+        page.heading("left out")
+    for name, reason in left_out.items():
+        page.text(f"  {name}: {reason}")
+
+
+def left_out_document(left_out: LeftOut) -> dict[str, Any]:
+    """Return the outputs that were left out as documents tell it."""
+    return {"left_out": [{"name": name, "reason": why} for name, why in left_out.items()]}
 
 
 def method_document(model: Model) -> dict[str, Any]:

@@ -122,30 +122,12 @@ def _index(part: str, text: str) -> int | None:
 # --- what must be derived -------------------------------------------------------------------
 
 
-def outputs_for(
+def named_outputs(
     requests: Sequence[Request], outputs: Sequence[str], mechanism: Mechanism
 ) -> list[str]:
-    """Return the outputs to derive so that all requests can be answered.
-
-    An output, or an entry of one, needs that output. A variable without a name of its own, x_40,
-    is meant within the outputs named beside it; alone it would mean another variable whenever
-    something else is derived. Any other name may stand anywhere and needs all outputs.
-    """
+    """Return the outputs that requests name, or name an entry of: H, H[1,2], H_1_2."""
     named = [_output_in(request.name, outputs, mechanism) for request in requests]
-    rest = [r for r, output in zip(requests, named, strict=True) if output is None]
-    numbered = [r for r in rest if _is_numbered(r.name, mechanism)]
-    chosen = list(dict.fromkeys(filter(None, named)))
-    if chosen and len(numbered) == len(rest):
-        return chosen
-    if numbered:
-        raise ReadError(
-            f"{numbered[0].name[:60]} is a place in the graph of certain outputs, "
-            "and these are not said",
-            element="QUANTITY",
-            remedy=f"name them beside it, as in: show FILE H {numbered[0].name[:60]}; "
-            "or show an output with --steps",
-        )
-    return list(dict.fromkeys([*outputs, *chosen]))
+    return list(dict.fromkeys(filter(None, named)))
 
 
 def _output_in(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str | None:
@@ -179,12 +161,34 @@ def frame_names(mechanism: Mechanism) -> list[str]:
     return [frame.name for frame in mechanism.frames] + [s.name for s in mechanism.segments]
 
 
-def _is_numbered(name: str, mechanism: Mechanism) -> bool:
+def is_numbered(request: Request, mechanism: Mechanism) -> bool:
+    """Whether a variable without a name of its own is asked for, such as x_40.
+
+    It is a place in the graph of certain outputs; with others it is another variable.
+    """
     own = (*mechanism.coordinates, *(parameter.name for parameter in mechanism.parameters))
-    return NUMBERED.fullmatch(name) is not None and name not in own
+    return NUMBERED.fullmatch(request.name) is not None and request.name not in own
+
+
+def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
+    """Refuse variables without names of their own, where no output is named beside them."""
+    for request in requests:
+        if is_numbered(request, mechanism):
+            raise ReadError(
+                f"{request.name[:60]} is a place in the graph of certain outputs, "
+                "and these are not said",
+                element="QUANTITY",
+                remedy=f"name them beside it, as in: show FILE H {request.name[:60]}; "
+                "or show an output with --steps",
+            )
 
 
 # --- entries --------------------------------------------------------------------------------
+
+
+def is_known(model: Model, request: Request) -> bool:
+    """Whether a model has a quantity or a variable of the name asked for."""
+    return request.name in model or _by_name(model, model.input_name(request.name)) is not None
 
 
 def select(model: Model, request: Request) -> Selection:
@@ -196,9 +200,7 @@ def select(model: Model, request: Request) -> Selection:
         _check_indices(block, request)
         chosen = tuple(_entries_at(block, request.indices))
         return Selection(request, name, chosen)
-    found = _by_label(model, name)
-    if found is None and name in graph.numbers:
-        found = Entry((), name, graph.numbers[name])
+    found = _by_name(model, name)
     if found is None:
         raise _unknown(model, request)
     if request.indices:
@@ -234,13 +236,14 @@ def _indices_text(indices: tuple[int | None, ...]) -> str:
     return ",".join(":" if i is None else str(i) for i in indices)
 
 
-def _by_label(model: Model, name: str) -> Entry | None:
+def _by_name(model: Model, name: str) -> Entry | None:
     """Find an entry by its own name, which need not be that of the variable: H_2_1 is H_1_2."""
-    for block in (*model.graph.outputs.values(), *model.graph.quantities.values()):
+    graph = model.graph
+    for block in (*graph.outputs.values(), *graph.quantities.values()):
         if name in block.labels:
             place = block.labels.index(name)
             return Entry((), name, block.variables[place])
-    return None
+    return Entry((), name, graph.numbers[name]) if name in graph.numbers else None
 
 
 def _unknown(model: Model, request: Request) -> ReadError:

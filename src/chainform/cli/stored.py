@@ -119,6 +119,21 @@ def with_outputs(model: Model, outputs: Sequence[str]) -> Model:
     return replace(model, graph=replace(model.graph, outputs=kept))
 
 
+def check_free(model: Model, names: str | Sequence[str] | None) -> None:
+    """Refuse parameters that a state gives values for and that are numbers in the model."""
+    if names is None or isinstance(names, str):
+        return
+    free = model.free_parameters
+    for name in names:
+        if name not in free:
+            listed = f"free are {', '.join(free)}" if free else "it has no free parameter"
+            raise ReadError(
+                "the parameter is a number in the stored model",
+                element=f"values {name[:60]}",
+                remedy=f"leave it out; {listed}",
+            )
+
+
 # --- documents ------------------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ from chainform.model.stored import (
     options_of,
     parameters_of,
 )
-from chainform.model.transfer import copy_models, write_portable
+from chainform.model.transfer import chosen_names, copy_models, write_portable
 from chainform.model.user_data import default_url
 from chainform.store import (
     Database,
@@ -207,7 +207,7 @@ class Store:
         self, path: str | PathLike[str], names: Sequence[str] | None = None, *, force: bool = False
     ) -> list[str]:
         """Write models (all, or those named) into one new SQLite file, and return their names."""
-        chosen = self._chosen(names)
+        chosen = chosen_names(self.database, names)
         write_portable(self.database, chosen, Path(path), force=force)
         return chosen
 
@@ -219,17 +219,8 @@ class Store:
         Returns the last revision of each.
         """
         with open_store_file(path) as other:
-            return copy_models(other.database, self.database, other._chosen(names))
-
-    def _chosen(self, names: Sequence[str] | None) -> list[str]:
-        known = [entry.name for entry in self.models()]
-        for name in names or ():
-            if name not in known:
-                listed = ", ".join(known[:20]) or "none"
-                raise StoreError(
-                    "there is no such model", element=name, remedy=f"the models are {listed}"
-                )
-        return known if names is None else list(dict.fromkeys(names))
+            chosen = chosen_names(other.database, names)
+            return copy_models(other.database, self.database, chosen)
 
     # --- navigation, inside the database ----------------------------------------------------
 

@@ -11,6 +11,18 @@ from chainform.errors import StoreError
 from chainform.store import Database, Revision
 
 
+def chosen_names(source: Database, names: Sequence[str] | None) -> list[str]:
+    """Return the names of all models, or those given after a look whether they are there."""
+    known = [entry.name for entry in source.models()]
+    for name in names or ():
+        if name not in known:
+            listed = ", ".join(known[:20]) or "none"
+            raise StoreError(
+                "there is no such model", element=name, remedy=f"the models are {listed}"
+            )
+    return known if names is None else list(dict.fromkeys(names))
+
+
 def copy_models(source: Database, target: Database, names: Sequence[str]) -> list[Revision]:
     """Copy models with their history, and return the last revision of each.
 

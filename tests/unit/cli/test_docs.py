@@ -51,8 +51,6 @@ def test_example(
     command: str,
     output: str,
 ) -> None:
-    if "--sympy" in command:
-        pytest.importorskip("sympy")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     program, *arguments = shlex.split(command)

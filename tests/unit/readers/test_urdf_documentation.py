@@ -63,7 +63,7 @@ def test_the_report_of_snapping() -> None:
     try:
         installed = files("example-robot-data") or []
     except PackageNotFoundError:
-        pytest.skip("the package example-robot-data is not installed")
+        pytest.fail("the package example-robot-data is not installed")
     path = next(file.locate() for file in installed if file.name == "ur5_robot.urdf")
     (note,) = [n for n in read(str(path)).notes if n.element == "snapping"]
     assert f"snapping: {note.text}" in " ".join(PAGE.split())

@@ -5,9 +5,17 @@ from __future__ import annotations
 from chainform.cli.commands.check import CHECK
 from chainform.cli.commands.command import Command
 from chainform.cli.commands.count import COUNT
+from chainform.cli.commands.delete import DELETE
 from chainform.cli.commands.derive import DERIVE
+from chainform.cli.commands.diff import DIFF
 from chainform.cli.commands.eval import EVAL
 from chainform.cli.commands.export import EXPORT
+from chainform.cli.commands.export_db import EXPORT_DB
+from chainform.cli.commands.gc import GC
+from chainform.cli.commands.import_db import IMPORT_DB
+from chainform.cli.commands.log import LOG
+from chainform.cli.commands.models import MODELS
+from chainform.cli.commands.revert import REVERT
 from chainform.cli.commands.schema import SCHEMA
 from chainform.cli.commands.show import SHOW
 
@@ -18,6 +26,14 @@ COMMANDS: dict[str, Command] = {
     "eval": EVAL,
     "count": COUNT,
     "export": EXPORT,
+    "models": MODELS,
+    "log": LOG,
+    "diff": DIFF,
+    "revert": REVERT,
+    "delete": DELETE,
+    "gc": GC,
+    "export-db": EXPORT_DB,
+    "import-db": IMPORT_DB,
     "schema": SCHEMA,
 }
 

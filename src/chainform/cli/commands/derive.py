@@ -20,7 +20,10 @@ from chainform.cli.options import (
 )
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.cli.reading import add_file, read_chosen
+from chainform.cli.stored import add_origin, chosen_store, revision_document
+from chainform.errors import ReadError
 from chainform.model import Model
+from chainform.store import Revision
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -28,16 +31,36 @@ def add_options(parser: ArgumentParser) -> None:
     add_file(parser)
     add_outputs(parser, USUAL)
     add_method(parser)
+    parser.add_argument("--save", metavar="NAME", help="save the model as a revision of NAME")
+    parser.add_argument("--tag", metavar="TAG", action="append", help="a tag of the revision")
+    add_origin(parser)
 
 
 def run(args: Namespace) -> Report:
-    """Derive the outputs and measure the graph."""
+    """Derive the outputs, measure the graph, and save it if a name is given."""
+    _check_saving(args)
     mechanism = read_chosen(args)
     outputs = chosen_outputs(args, usual_outputs(mechanism, args))
     start = perf_counter()
     model = derive_chosen(mechanism, args, outputs)
     document = _document(args.file, model, perf_counter() - start)
+    if args.save is not None:
+        document |= {"saved": revision_document(_saved(args, model, document["seconds"]))}
     return Report(document, lambda page: _show(page, model, document))
+
+
+def _check_saving(args: Namespace) -> None:
+    """Refuse what belongs to a revision when none is made."""
+    given = {"--tag": args.tag, "--note": args.note, "--author": args.author}
+    for option, value in given.items():
+        if value and args.save is None:
+            raise ReadError(f"{option} goes with --save NAME", element="options")
+
+
+def _saved(args: Namespace, model: Model, seconds: float) -> Revision:
+    with chosen_store(args, make=True) as store:
+        tags = args.tag or ()
+        return store.save(model, args.save, tags, args.note, args.author, seconds=seconds)
 
 
 def _document(file: str, model: Model, seconds: float) -> Document:
@@ -74,13 +97,15 @@ def _show(page: Page, model: Model, document: Document) -> None:
     if "once" in document:
         page.text(f"once, from the parameters alone: {model.count(once=True)}")
     page.text(f"derived in {document['seconds']:.3f} s")
+    if "saved" in document:
+        page.text(f"saved as {document['saved']['name']}@{document['saved']['revision']}")
 
 
 DERIVE = Command(
     summary="derive the equations and tell their size",
     usage="FILE",
     description="Derive the equations of motion and tell their size: outputs and shapes,\n"
-    "variables, operations, seconds.",
+    "variables, operations, seconds. With --save the model goes into the store.",
     add_options=add_options,
     run=run,
 )

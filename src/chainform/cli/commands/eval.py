@@ -10,14 +10,16 @@ import numpy as np
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
+    LeftOut,
     add_method,
     add_outputs,
-    all_outputs,
     chosen_outputs,
     chosen_wrenches,
+    derive_all,
     derive_chosen,
     method_document,
     parameter_choice,
+    show_left_out,
 )
 from chainform.cli.printing import Page, Report, aligned, shape_text
 from chainform.cli.reading import add_file, read_chosen
@@ -33,7 +35,7 @@ NEGLIGIBLE = 1e-14
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    add_file(parser)
+    add_file(parser, stored=True)
     parser.add_argument(
         "--at", metavar="STATE", required=True, help="a state file (JSON), - for standard input"
     )
@@ -46,8 +48,11 @@ def run(args: Namespace) -> Report:
     mechanism = read_chosen(args)
     state = read_state(args.at, mechanism, chosen_wrenches(mechanism, args))
     parameters = _parameters(mechanism, state, args)
-    outputs = chosen_outputs(args, all_outputs(mechanism, args))
-    model = derive_chosen(mechanism, args, outputs, parameters)
+    failed: LeftOut = {}
+    if args.outputs is None:
+        model, failed = derive_all(mechanism, args, parameters)
+    else:
+        model = derive_chosen(mechanism, args, chosen_outputs(args, ()), parameters)
     lacking = {name: _lacking(model, name, state) for name in model.outputs}
     left_out = {name: needs for name, needs in lacking.items() if needs}
     chosen = [name for name in model.outputs if name not in left_out]
@@ -64,9 +69,16 @@ def run(args: Namespace) -> Report:
             name: {"shape": list(array.shape), "values": array.tolist()}
             for name, array in results.items()
         },
-        "left_out": [{"name": name, "missing": missing} for name, missing in left_out.items()],
+        "left_out": [
+            *({"name": name, "reason": reason, "missing": []} for name, reason in failed.items()),
+            *(
+                {"name": name, "reason": _reason(missing), "missing": missing}
+                for name, missing in left_out.items()
+            ),
+        ],
     }
-    return Report(document, lambda page: _show(page, mechanism.name, state, results, left_out))
+    reasons = failed | {name: _reason(missing) for name, missing in left_out.items()}
+    return Report(document, lambda page: _show(page, mechanism.name, state, results, reasons))
 
 
 # --- inputs ---------------------------------------------------------------------------------
@@ -126,6 +138,10 @@ def _lacking(model: Model, output: str, state: State) -> list[str]:
     ]
 
 
+def _reason(missing: Sequence[str]) -> str:
+    return f"the state gives no {', '.join(missing)}"
+
+
 def _insufficient(state: State, left_out: dict[str, list[str]]) -> ReadError:
     needs = "; ".join(f"{name} needs {', '.join(missing)}" for name, missing in left_out.items())
     return ReadError(
@@ -153,7 +169,7 @@ def _evaluate(model: Model, state: State, outputs: Sequence[str]) -> dict[str, A
 
 
 def _show(
-    page: Page, name: str, state: State, results: dict[str, Array], left_out: dict[str, list[str]]
+    page: Page, name: str, state: State, results: dict[str, Array], left_out: LeftOut
 ) -> None:
     batch = f", a batch of {shape_text(state.batch)}" if state.batch else ""
     page.text(f"{name} at {state.file}{batch}", style="bold")
@@ -161,13 +177,10 @@ def _show(
         page.heading(output)
         for line in _lines(array):
             page.text(line)
-    if left_out:
-        page.heading("left out")
     together: dict[str, list[str]] = {}
-    for output, missing in left_out.items():
-        together.setdefault(", ".join(missing), []).append(output)
-    for missing, outputs in together.items():
-        page.text(f"  the state gives no {missing}: {', '.join(outputs)}")
+    for output, reason in left_out.items():
+        together.setdefault(reason, []).append(output)
+    show_left_out(page, {", ".join(outputs): reason for reason, outputs in together.items()})
 
 
 def _lines(array: Array) -> Iterator[str]:

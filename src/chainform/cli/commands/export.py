@@ -21,20 +21,20 @@ from chainform.cli.reading import add_file, read_chosen
 from chainform.emitters import EMITTERS
 from chainform.errors import ReadError, RunError
 from chainform.mechanism import Mechanism
-from chainform.readers import export_urdf, side_path
+from chainform.readers import export_urdf, native_text, side_path
 
-URDF = "urdf"
-"""The language that describes the mechanism instead of its equations."""
+URDF, NATIVE = "urdf", "native"
+"""The languages that describe the mechanism instead of its equations."""
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    add_file(parser)
+    add_file(parser, stored=True)
     parser.add_argument(
         "--language",
-        choices=sorted([*EMITTERS, URDF]),
+        choices=sorted([*EMITTERS, URDF, NATIVE]),
         required=True,
-        help="the language to write; urdf writes the mechanism itself",
+        help="the language to write; urdf and native write the mechanism itself",
     )
     add_outputs(parser, USUAL)
     parser.add_argument(
@@ -50,6 +50,8 @@ def run(args: Namespace) -> Report:
     mechanism = read_chosen(args)
     if args.language == URDF:
         return _export_urdf(args, mechanism, target)
+    if args.language == NATIVE:
+        return _export_native(args, mechanism, target)
     outputs = chosen_outputs(args, usual_outputs(mechanism, args))
     model = derive_chosen(mechanism, args, outputs)
     text = model.emit(args.language)
@@ -79,19 +81,7 @@ def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> 
             written.append((side, export.side))
     for path, text in written:
         _write(path, text, force=args.force)
-    document: Document = {
-        "file": args.file,
-        "mechanism": mechanism.name,
-        "formulation": "none",
-        "parameters": "numeric",
-        "reduce": "none",
-        "closure": "complete",
-        "wrenches": [],
-        "language": URDF,
-        "outputs": [],
-        "written": None if target is None else str(target),
-        "text": export.text if target is None else None,
-    }
+    document = _mechanism_document(args, mechanism, target, export.text)
 
     def show(page: Page) -> None:
         _show(page, target, export.text)
@@ -102,6 +92,34 @@ def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> 
                 page.text(f"not in URDF: {what}")
 
     return Report(document, show)
+
+
+def _export_native(args: Namespace, mechanism: Mechanism, target: Path | None) -> Report:
+    """Write the mechanism in our own form, exactly."""
+    text = native_text(mechanism)
+    if target is not None:
+        _write(target, text, force=args.force)
+    document = _mechanism_document(args, mechanism, target, text)
+    return Report(document, lambda page: _show(page, target, text))
+
+
+def _mechanism_document(
+    args: Namespace, mechanism: Mechanism, target: Path | None, text: str
+) -> Document:
+    """Return the document of a mechanism that was written; it names no equations."""
+    return {
+        "file": args.file,
+        "mechanism": mechanism.name,
+        "formulation": "none",
+        "parameters": "numeric",
+        "reduce": "none",
+        "closure": "complete",
+        "wrenches": [],
+        "language": args.language,
+        "outputs": [],
+        "written": None if target is None else str(target),
+        "text": text if target is None else None,
+    }
 
 
 def _stale(side: Path) -> ReadError:
@@ -169,7 +187,7 @@ EXPORT = Command(
     summary="write the equations, or the mechanism, in another language",
     usage="FILE --language LANGUAGE",
     description="Write the equations as a Python function, as LaTeX, or as the text of the graph;\n"
-    "or the mechanism itself as URDF.",
+    "or the mechanism itself as URDF or as a native file.",
     add_options=add_options,
     run=run,
 )

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Report
 from chainform.cli.stored import chosen_store, revision_document
+from chainform.model import open_store_file
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -17,6 +18,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Copy the models with their history."""
+    open_store_file(args.path).close()  # before a new store is made for what cannot be read
     with chosen_store(args, make=True) as store:
         revisions = store.import_(args.path, args.names or None)
     listed = ", ".join(revision.reference for revision in revisions) or "no models"

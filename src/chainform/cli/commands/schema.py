@@ -8,7 +8,10 @@ from importlib.resources import files
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Report
 
-NAMES = ("check", "derive", "show", "eval", "count", "export", "state")
+NAMES = (
+    *("check", "derive", "show", "eval", "count", "export", "state"),
+    *("models", "log", "diff", "revert", "delete", "gc", "export-db", "import-db"),
+)
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -10,31 +10,40 @@ import numpy as np
 
 from chainform.cli.commands.command import Command
 from chainform.cli.options import (
+    LeftOut,
     add_method,
     all_outputs,
+    derive_all,
     derive_chosen,
+    left_out_document,
     method_document,
+    show_left_out,
 )
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.selection import (
+    Request,
     Selection,
     frame_names,
+    is_known,
+    is_numbered,
     letter_of,
-    outputs_for,
+    named_outputs,
     parse_request,
+    refuse_numbered,
     select,
 )
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import ReadError
 from chainform.formulations import OF_FRAME
 from chainform.graph import GROUPS, definition_text, expand, expansion_text, sympy_expressions
+from chainform.mechanism import Mechanism
 from chainform.model import Model
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    add_file(parser)
+    add_file(parser, stored=True)
     parser.add_argument(
         "quantities",
         metavar="QUANTITY",
@@ -66,10 +75,9 @@ def run(args: Namespace) -> Report:
     _check_options(args)
     requests = [parse_request(text) for text in args.quantities]
     mechanism = read_chosen(args)
-    outputs = outputs_for(requests, all_outputs(mechanism, args), mechanism)
-    model = derive_chosen(mechanism, args, outputs)
     if not requests:
-        return _list(args.file, model)
+        return _list(args.file, *derive_all(mechanism, args))
+    model = _derive(mechanism, args, requests)
     selections = [select(model, request) for request in requests]
     steps = _steps(model, selections, args) if args.steps else []
     formulas = [_formulas(model, selection, args) for selection in selections]
@@ -94,6 +102,21 @@ def _check_options(args: Namespace) -> None:
         )
     if args.steps and not args.quantities:
         raise ReadError("--steps needs a QUANTITY", element="options", remedy="as in: show FILE H")
+
+
+def _derive(mechanism: Mechanism, args: Namespace, requests: Sequence[Request]) -> Model:
+    """Derive the outputs that are named, and all others where that does not answer everything."""
+    named = named_outputs(requests, all_outputs(mechanism, args), mechanism)
+    if not named:
+        # The graph of a stored model stays as it is, and so do the numbers in it.
+        if args.stored is None:
+            refuse_numbered(requests, mechanism)
+        return derive_all(mechanism, args)[0]
+    model = derive_chosen(mechanism, args, named)
+    pinned = any(is_numbered(request, mechanism) for request in requests)
+    if pinned or all(is_known(model, request) for request in requests):
+        return model
+    return derive_all(mechanism, args, more=named)[0]
 
 
 def _form(args: Namespace) -> str:
@@ -155,7 +178,7 @@ def _show(page: Page, quantities: Sequence[Sequence[Formula]], *, latex: bool) -
 # --- the list -------------------------------------------------------------------------------
 
 
-def _list(file: str, model: Model) -> Report:
+def _list(file: str, model: Model, left_out: LeftOut) -> Report:
     graph = model.graph
     needed = graph.cone(graph.output_variables())
     groups = list(GROUPS)
@@ -177,11 +200,12 @@ def _list(file: str, model: Model) -> Report:
             {"name": name, "shape": list(model[name].shape)} for name in model.quantities
         ],
         "inputs": [{"name": given.name, "group": given.group} for given in inputs],
+        **left_out_document(left_out),
     }
-    return Report(document, lambda page: _show_list(page, model, document))
+    return Report(document, lambda page: _show_list(page, model, document, left_out))
 
 
-def _show_list(page: Page, model: Model, document: Document) -> None:
+def _show_list(page: Page, model: Model, document: Document, left_out: LeftOut) -> None:
     page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
     of_frame: list[Document] = document["of_frame"]
     page.heading("outputs")
@@ -204,6 +228,7 @@ def _show_list(page: Page, model: Model, document: Document) -> None:
         groups.setdefault(given["group"], []).append(given["name"])
     for group, names in groups.items():
         page.text(f"  {group}: {', '.join(names)}")
+    show_left_out(page, left_out)
 
 
 def _frame_shape(name: str, model: Model) -> list[int]:

@@ -1,0 +1,165 @@
+"""Finding models, and changing what they are called; comparing, reverting, removing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from chainform.graph import Graph, definition_text, number_text
+from chainform.store import schema
+from chainform.store.link import Link
+from chainform.store.records import Difference, ModelEntry, Revision, Swept
+from chainform.store.references import check_name, check_tags, find_model
+from chainform.store.revisions import read_revisions
+
+
+def contains(column: Any, part: str) -> Any:
+    """Return the condition that a text contains a part, in any case; % and _ are letters."""
+    return func.lower(column).contains(part.lower(), autoescape=True)
+
+
+def list_models(
+    connection: Connection,
+    search: str | None,
+    mechanism: str | None,
+    author: str | None,
+    quantity: str | None,
+    tag: str | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> list[ModelEntry]:
+    """Return the models of which some revision meets every condition, by name."""
+    m, r, k = schema.models.c, schema.revisions.c, schema.mechanisms.c
+    o, t = schema.shapes.c, schema.tags.c
+    found = (
+        select(r.model)
+        .join_from(schema.revisions, schema.models, m.id == r.model)
+        .outerjoin(schema.mechanisms, k.id == r.mechanism)
+    )
+    if search:
+        found = found.where(contains(m.name, search))
+    if mechanism:
+        found = found.where(contains(k.name, mechanism))
+    if author:
+        found = found.where(contains(r.author, author))
+    if quantity:
+        named = select(o.graph).where(o.quantity == quantity)
+        found = found.where(r.graph.in_(named))
+    if tag:
+        found = found.where(r.id.in_(select(t.revision).where(t.tag == tag)))
+    if since:
+        found = found.where(r.created >= since)
+    if until:
+        found = found.where(r.created <= until)
+    last = select(func.max(r.id)).where(r.model.in_(found)).group_by(r.model)
+    counts: Any = connection.execute(select(r.model, func.count()).group_by(r.model))
+    number = {model: count for model, count in counts}
+    models: Any = connection.execute(select(m.name, m.id))
+    key = {name: model for name, model in models}
+    latest = read_revisions(connection, r.id.in_(last))
+    return [ModelEntry(item.name, number[key[item.name]], item) for item in latest]
+
+
+def add_tags(connection: Connection, revision: Revision, tags: Sequence[str]) -> None:
+    """Give a revision tags; another revision of the model that bears one loses it."""
+    check_tags(tags)
+    remove_tags(connection, revision, tags)
+    rows = [{"revision": revision.key, "tag": tag} for tag in sorted(set(tags))]
+    if rows:
+        connection.execute(insert(schema.tags), rows)
+
+
+def remove_tags(connection: Connection, revision: Revision, tags: Sequence[str]) -> None:
+    """Take tags from the model of a revision."""
+    r, t = schema.revisions.c, schema.tags
+    model = select(r.model).where(r.id == revision.key).scalar_subquery()
+    of_model = select(r.id).where(r.model == model)
+    connection.execute(delete(t).where(t.c.revision.in_(of_model), t.c.tag.in_(list(tags))))
+
+
+def rename(link: Link, connection: Connection, name: str, new_name: str) -> None:
+    """Give a model a new name, which must be free."""
+    check_name(new_name)
+    table = schema.models
+    key = find_model(connection, link.place, name)
+    taken = connection.execute(select(table.c.id).where(table.c.name == new_name)).scalar()
+    if taken is not None and taken != key:
+        raise link.error(f"there is a model {new_name} already", "choose another name", new_name)
+    connection.execute(update(table).where(table.c.id == key).values(name=new_name))
+
+
+def delete_model(link: Link, connection: Connection, name: str) -> int:
+    """Remove a model with its revisions; return how many there were."""
+    m, r = schema.models, schema.revisions
+    key = find_model(connection, link.place, name)
+    # The row is locked first, as a save does it, so that no revision comes in between.
+    connection.execute(update(m).where(m.c.id == key).values(name=name))
+    of_model = select(r.c.id).where(r.c.model == key)
+    for table in schema.OF_REVISION:
+        connection.execute(delete(table).where(table.c.revision.in_(of_model)))
+    removed = connection.execute(delete(r).where(r.c.model == key)).rowcount
+    connection.execute(delete(m).where(m.c.id == key))
+    return removed
+
+
+def sweep(connection: Connection) -> Swept:
+    """Remove graphs and mechanisms that no revision points to."""
+    r, g, k = schema.revisions.c, schema.graphs, schema.mechanisms
+    graphs = list(
+        connection.execute(select(g.c.id).where(g.c.id.not_in(select(r.graph)))).scalars()
+    )
+    for key in graphs:
+        for table in schema.OF_GRAPH:
+            connection.execute(delete(table).where(table.c.graph == key))
+        connection.execute(delete(g).where(g.c.id == key))
+    in_use = select(r.mechanism).where(r.mechanism.is_not(None))
+    mechanisms = connection.execute(delete(k).where(k.c.id.not_in(in_use))).rowcount
+    return Swept(len(graphs), mechanisms)
+
+
+# --- differences ------------------------------------------------------------------------------
+
+
+def difference(before: tuple[Graph, Revision], after: tuple[Graph, Revision]) -> Difference:
+    """Return what changed between two graphs, by the names of variables."""
+    (old_graph, old), (new_graph, new) = before, after
+    if old.content == new.content:
+        return Difference(old, new, {}, {}, {}, (), (), ())
+    earlier, later = _definitions(old_graph), _definitions(new_graph)
+    old_outputs, new_outputs = _outputs(old_graph), _outputs(new_graph)
+    return Difference(
+        old,
+        new,
+        added={name: text for name, text in later.items() if name not in earlier},
+        removed={name: text for name, text in earlier.items() if name not in later},
+        changed={
+            name: (earlier[name], text)
+            for name, text in later.items()
+            if earlier.get(name, text) != text
+        },
+        outputs_added=tuple(name for name in new_outputs if name not in old_outputs),
+        outputs_removed=tuple(name for name in old_outputs if name not in new_outputs),
+        outputs_changed=tuple(
+            name
+            for name, entries in new_outputs.items()
+            if old_outputs.get(name, entries) != entries
+        ),
+    )
+
+
+def _definitions(graph: Graph) -> dict[str, str]:
+    texts = {name: definition_text(graph, v) for v, name in enumerate(graph.names)}
+    for given in graph.inputs.values():
+        default = "" if given.default is None else f" = {number_text(given.default)}"
+        texts[given.name] = f"input {given.group} {given.index}{default}"
+    return texts
+
+
+def _outputs(graph: Graph) -> dict[str, tuple[Any, ...]]:
+    return {
+        name: (block.shape, block.labels, tuple(graph.names[v] for v in block.variables))
+        for name, block in graph.outputs.items()
+    }

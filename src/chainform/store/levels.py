@@ -1,0 +1,196 @@
+"""Values by rising level, inside the database.
+
+A temporary table takes the value of each variable that is needed. Inputs and constants have
+level zero; each step of the sweep computes one level from those below it, with one statement for
+sums of products and one for calls. Only inputs go in and only results come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select, text
+
+from chainform.errors import RunError
+from chainform.graph import Kind
+from chainform.store import schema
+from chainform.store.functions import postgres_call
+from chainform.store.navigate import by_key
+
+_NEEDED = """
+INSERT INTO needed_values (variable, level, kind, value)
+WITH RECURSIVE needed (variable) AS (
+    SELECT variable FROM wanted_values
+  UNION
+    SELECT coalesce(v.argument, f.variable)
+    FROM needed n
+    JOIN variables v ON v.graph = :graph AND v.number = n.variable
+    LEFT JOIN factors f ON f.graph = :graph AND f.owner = n.variable
+    WHERE coalesce(v.argument, f.variable) IS NOT NULL
+)
+SELECT v.number, v.level, v.kind, i.value
+FROM needed n JOIN variables v ON v.graph = :graph AND v.number = n.variable
+LEFT JOIN inputs i ON i.graph = :graph AND i.variable = n.variable
+"""
+
+_GIVEN = """
+SELECT i.variable, v.name, i.source, i.exact, n.value FROM needed_values n
+JOIN inputs i ON i.graph = :graph AND i.variable = n.variable
+JOIN variables v ON v.graph = :graph AND v.number = n.variable
+"""
+
+_SUMS = """
+UPDATE needed_values SET value = (
+    SELECT CASE WHEN count(*) = 0 THEN 0.0 WHEN count(t.value) = count(*) THEN {total} END
+    FROM terms t WHERE t.graph = :graph AND t.owner = needed_values.variable
+)
+WHERE level = :level AND kind IN (:constant, :computed)
+"""
+
+_PRODUCT = """(
+    SELECT {product} FROM factors f JOIN needed_values x ON x.variable = f.variable
+    WHERE f.graph = t.graph AND f.owner = t.owner AND f.term = t.place
+)"""
+
+_CALLS = """
+UPDATE needed_values SET value = (
+    SELECT {call} FROM variables v JOIN needed_values x ON x.variable = v.argument
+    WHERE v.graph = :graph AND v.number = needed_values.variable
+)
+WHERE level = :level AND kind = :call
+"""
+
+_NOT_FINITE = """
+SELECT v.name FROM needed_values n JOIN variables v ON v.graph = :graph AND v.number = n.variable
+WHERE n.level = :level AND (n.value IS NULL OR abs(n.value) > 1.7976931348623157e308)
+ORDER BY v.number LIMIT 1
+"""
+
+
+def evaluate(
+    connection: Connection, graph: int, inputs: Mapping[str, float], wanted: Sequence[str] | None
+) -> dict[str, NDArray[np.float64]]:
+    """Return outputs or quantities by name (all outputs by default), computed by the database."""
+    blocks = _blocks(connection, graph, wanted)
+    _make_tables(connection)
+    variables = sorted({v for _, entries in blocks.values() for v in entries})
+    _insert(connection, "INSERT INTO wanted_values (variable) VALUES (:variable)", variables)
+    by_key(connection)
+    connection.execute(text(_NEEDED), {"graph": graph})
+    _set_inputs(connection, graph, inputs)
+    _sweep(connection, graph)
+    rows: Any = connection.execute(
+        text(
+            "SELECT x.variable, x.value FROM wanted_values w"
+            " JOIN needed_values x ON x.variable = w.variable"
+        )
+    )
+    values: dict[int, float] = {variable: value for variable, value in rows}
+    _drop_tables(connection)
+    return {
+        name: np.asarray([values[v] for v in entries], dtype=np.float64).reshape(shape)
+        for name, (shape, entries) in blocks.items()
+    }
+
+
+def _blocks(
+    connection: Connection, graph: int, wanted: Sequence[str] | None
+) -> dict[str, tuple[tuple[int, ...], list[int]]]:
+    """Return the shape and the variables of each quantity that is asked for."""
+    s, o = schema.shapes.c, schema.outputs.c
+    query = select(s.quantity, s.is_output, s.shape).where(s.graph == graph)
+    query = query.order_by(s.is_output.desc(), s.place)
+    known: dict[str, tuple[bool, str]] = {}
+    rows: Any = connection.execute(query)
+    for name, is_output, shape in rows:
+        known.setdefault(name, (is_output, shape))
+    names = [name for name, (is_output, _) in known.items() if is_output]
+    blocks: dict[str, tuple[tuple[int, ...], list[int]]] = {}
+    for name in names if wanted is None else wanted:
+        if name not in known:
+            raise RunError(f"the model has no quantity {name}", element=name)
+        is_output, shape = known[name]
+        query = select(o.variable).where(
+            o.graph == graph, o.quantity == name, o.is_output == is_output
+        )
+        entries = list(connection.execute(query.order_by(o.place)).scalars())
+        blocks[name] = tuple(map(int, shape.split())), entries
+    return blocks
+
+
+def _make_tables(connection: Connection) -> None:
+    _drop_tables(connection)
+    number = "double precision"
+    connection.exec_driver_sql("CREATE TEMPORARY TABLE wanted_values (variable integer PRIMARY KEY)")
+    connection.exec_driver_sql(
+        "CREATE TEMPORARY TABLE needed_values (variable integer PRIMARY KEY,"
+        f" level integer NOT NULL, kind integer NOT NULL, value {number})"
+    )
+    connection.exec_driver_sql("CREATE INDEX needed_by_level ON needed_values (level, kind)")
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            "CREATE OR REPLACE AGGREGATE pg_temp.product (double precision)"
+            " (SFUNC = float8mul, STYPE = double precision, INITCOND = '1')"
+        )
+
+
+def _drop_tables(connection: Connection) -> None:
+    for name in ("wanted_values", "needed_values"):
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+
+
+def _insert(connection: Connection, statement: str, variables: list[int]) -> None:
+    if variables:
+        connection.execute(text(statement), [{"variable": v} for v in variables])
+
+
+def _set_inputs(connection: Connection, graph: int, inputs: Mapping[str, float]) -> None:
+    given: list[dict[str, Any]] = []
+    rows: Any = connection.execute(text(_GIVEN), {"graph": graph})
+    for variable, name, source, exact, default in rows:
+        if name in inputs:
+            given.append({"variable": variable, "value": float(inputs[name])})
+        elif exact is None:
+            where = "in values" if source == "parameter" else f"({source})"
+            raise RunError(
+                f"no value is given for {name}", element=name, remedy=f"give {name} a value {where}"
+            )
+        elif default is None:
+            raise RunError("a number is too large for double precision", element=name)
+    if given:
+        statement = "UPDATE needed_values SET value = :value WHERE variable = :variable"
+        connection.execute(text(statement), given)
+
+
+def _sweep(connection: Connection, graph: int) -> None:
+    is_sqlite = connection.dialect.name == "sqlite"
+    sums, calls = (text(statement) for statement in _statements(is_sqlite=is_sqlite))
+    last = connection.execute(text("SELECT max(level) FROM needed_values")).scalar()
+    kinds = {"constant": int(Kind.CONSTANT), "computed": int(Kind.COMPUTED)}
+    for level in range(0 if last is None else last + 1):
+        values = {"graph": graph, "level": level}
+        connection.execute(sums, {**values, **kinds})
+        connection.execute(calls, {**values, "call": int(Kind.CALL)})
+        name = connection.execute(text(_NOT_FINITE), values).scalar()
+        if name is not None:
+            raise RunError(f"{name} has no finite value in this state", element=name)
+
+
+def _statements(*, is_sqlite: bool) -> tuple[str, str]:
+    """Return the statements for the sums and the calls of one level.
+
+    Terms are added and factors multiplied in the order in which they stand, as in memory.
+    """
+    if is_sqlite:
+        product = _PRODUCT.format(product="product(x.value, f.power)")
+        total, call = f"sum(t.value * {product})", "call_value(v.call, x.value)"
+    else:
+        product = _PRODUCT.format(
+            product="coalesce(pg_temp.product(power(x.value, f.power) ORDER BY f.place), 1)"
+        )
+        total = f"sum(t.value * {product} ORDER BY t.place)"
+        call = postgres_call("v.call", "x.value")
+    return _SUMS.format(total=total), _CALLS.format(call=call)

@@ -72,7 +72,8 @@ def row_of(name: str, path: Path, base: str) -> Row | str:
     try:
         oracle = UrdfOracle(path, base)
     except Exception as refusal:  # noqa: BLE001  (whatever the peer raises is its refusal)
-        return f"Pinocchio: {str(refusal).strip().splitlines()[0][:80]}"
+        reason = str(refusal).replace(str(path), path.name).strip().splitlines()[0]
+        return f"Pinocchio: {reason}"
     try:
         exact = cf.read(path, base=base, snap=0, mimic="free")
     except cf.Error as refusal:

@@ -141,8 +141,8 @@ def main() -> None:
             refused.append(f"- {name}, {base}: {row}")
     summary = (
         f"{len(lines) - 1} models of robots, largest deviation from Pinocchio {worst:.0e}; "
-        f"{len(refused)} not compared. With snapping, {unexplained} models deviate by more than the "
-        f"reported effect explains."
+        f"{len(refused)} not compared. With snapping, {unexplained} models deviate by more than "
+        f"the reported effect explains."
     )
     text = "\n".join([summary, "", *lines, "", "Not compared:", "", *refused]) + "\n"
     if options.write:

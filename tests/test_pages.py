@@ -1,4 +1,4 @@
-"""The pages whose examples run: README, walk, closed form. Others are run beside their rooms."""
+"""The pages whose examples run: README, walk, formulations. Others are run beside their rooms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from docs import DOCS, run_page
 ROOT = DOCS.parent
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/walk.md", "docs/closed-form.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/walk.md", "docs/formulations.md", "docs/closed-form.md"]
+)
 def test_page_runs(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert "cf" in run_page(ROOT / page)

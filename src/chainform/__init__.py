@@ -10,10 +10,10 @@ model.evaluate(q=[0.1, 0.2, 0.3])["mass_matrix"]
 
 from chainform.errors import Error
 from chainform.mechanism import Mechanism
-from chainform.model import Model, Store, open_store
+from chainform.model import Model, open_store
 from chainform.pipeline import derive
 from chainform.readers import read
 
 __version__ = "0.1.0"
 
-__all__ = ["Error", "Mechanism", "Model", "Store", "derive", "open_store", "read"]
+__all__ = ["Error", "Mechanism", "Model", "derive", "open_store", "read"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,10 @@ def biped(basic: tuple[int, ...] | None = None) -> cf.Mechanism:
     return replace(reference("rackovic_4_1"), loops=(loop,))
 
 
+def assert_close(got: Any, expected: Any) -> None:
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("basic", [None, (0, 1, 2)])
 @pytest.mark.parametrize("row", range(4))
 def test_closure_matrix_and_forces(row: int, basic: tuple[int, ...] | None) -> None:
@@ -31,15 +36,10 @@ def test_closure_matrix_and_forces(row: int, basic: tuple[int, ...] | None) -> N
     given = {key: state[key] for key in ("q", "qd", "qdd", "sigma")}
     complete = cf.derive(biped(basic), OUTPUTS).evaluate(**given)
     paper = cf.derive(biped(basic), OUTPUTS, closure="basic").evaluate(**given)
-    close = {"rtol": 1e-9, "atol": 1e-9}
-    np.testing.assert_allclose(complete["closure"], state["B"], **close)
-    np.testing.assert_allclose(
-        -complete["closure_jacobian"].T, state["B_all_chain_joints"], **close
-    )
-    np.testing.assert_allclose(paper["inverse_dynamics"], state["tau_with_closure"], **close)
-    np.testing.assert_allclose(
-        complete["inverse_dynamics"], state["tau_with_closure_all_joints"], **close
-    )
+    assert_close(complete["closure"], state["B"])
+    assert_close(-complete["closure_jacobian"].T, state["B_all_chain_joints"])
+    assert_close(paper["inverse_dynamics"], state["tau_with_closure"])
+    assert_close(complete["inverse_dynamics"], state["tau_with_closure_all_joints"])
 
 
 def test_printed_number_of_elements() -> None:

@@ -51,7 +51,8 @@ def test_evaluations(name: str, parameters: str) -> None:
 def test_all_reference_states_as_one_batch() -> None:
     states = reference_data("rackovic_2_1")["evaluations"]
     model = model_of("rackovic_2_1", "numeric")
-    batch = model.evaluate(**{key: [state[key] for state in states] for key in ("q", "qd", "qdd")})
+    columns = {key: [state[key] for state in states] for key in ("q", "qd", "qdd")}
+    batch = model.evaluate(q=columns["q"], qd=columns["qd"], qdd=columns["qdd"])
     for row, state in enumerate(states):
         np.testing.assert_allclose(batch["coriolis"][row], state["C"], rtol=1e-9, atol=1e-10)
 

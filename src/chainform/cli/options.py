@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from chainform.cli.printing import Page
@@ -74,7 +75,7 @@ def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
     """Return the outputs asked for by their full names, the default when none are."""
     if args.outputs is None:
         return list(default)
-    return [output_of(name) for name in split_list(args.outputs)]
+    return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
 
 
 def split_list(texts: Iterable[str]) -> list[str]:
@@ -97,7 +98,7 @@ def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
     if args.stored is not None:
         return list(args.stored.outputs)
     outputs = [name for name in all_outputs(mechanism, args) if name not in COMMON]
-    return [name for name in outputs if name in OUTPUTS] or outputs
+    return [name for name in OUTPUTS if name in outputs] or outputs
 
 
 def all_outputs(mechanism: Mechanism, args: Namespace) -> tuple[str, ...]:
@@ -132,7 +133,7 @@ def derive_chosen(
     """
     if args.stored is not None:
         check_free(args.stored, parameters)
-        return with_outputs(args.stored, outputs)
+        return _in_order(with_outputs(args.stored, outputs), outputs)
     chosen = parameter_choice(args.parameters)
     options = _given(
         formulation=args.formulation,
@@ -141,7 +142,14 @@ def derive_chosen(
         closure=args.closure,
         wrenches=chosen_wrenches(mechanism, args),
     )
-    return derive(mechanism, outputs, **options)
+    return _in_order(derive(mechanism, outputs, **options), outputs)
+
+
+def _in_order(model: Model, outputs: Sequence[str]) -> Model:
+    """Return the model with its outputs in the order in which they were asked for."""
+    blocks = model.graph.outputs
+    ordered = {name: blocks[name] for name in outputs if name in blocks} | dict(blocks)
+    return replace(model, graph=replace(model.graph, outputs=ordered))
 
 
 def derive_all(

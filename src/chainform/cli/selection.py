@@ -79,16 +79,18 @@ class Selection:
 def output_of(text: str) -> str:
     """Return the output that a letter stands for, with its frame; other names as they are."""
     name, bracket, frame = text.partition("(")
-    letters = FRAME_LETTERS if bracket else LETTERS
     word = name.strip()
-    return letters.get(word, word) + bracket + frame
+    if not bracket:
+        return LETTERS.get(word, word)
+    return parse_output(FRAME_LETTERS.get(word, word) + bracket + frame).text
 
 
 def letter_of(output: str) -> str | None:
-    """Return the letter of an output, or None."""
-    name, bracket, _ = output.partition("(")
+    """Return the letter of an output, with its frame if it has one: J(tool); or None."""
+    name, bracket, frame = output.partition("(")
     letters = FRAME_LETTERS if bracket else LETTERS
-    return next((letter for letter, meant in letters.items() if meant == name), None)
+    found = (letter for letter, meant in letters.items() if meant == name)
+    return next((letter + bracket + frame for letter in found), None)
 
 
 def parse_request(text: str) -> Request:
@@ -102,7 +104,7 @@ def parse_request(text: str) -> Request:
             "jacobian(tool)[1,2], e_2_x",
         )
     word, frame, indices = match.groups()
-    name = output_of(word) if frame is None else parse_output(output_of(word + frame)).text
+    name = output_of(word + (frame or ""))
     if indices is None:
         return Request(text, name)
     return Request(text, name, tuple(_index(part, text) for part in indices.split(",")))

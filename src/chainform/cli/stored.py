@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chainform.cli.printing import Document
 from chainform.errors import ReadError, StoreError
-from chainform.model import Model, Store, default_url, open_store
+from chainform.model import Model, default_url, open_store
 from chainform.readers import FILE_TYPES
-from chainform.store import Revision
+
+if TYPE_CHECKING:
+    from chainform.model.store import Store
+    from chainform.store import Revision
 
 OF_FILE = (
     *("base", "mimic", "snap", "root", "tips"),

@@ -14,7 +14,9 @@ STDIN = "-"
 
 
 def read_json(source: str) -> Any:
-    """Return what a JSON file holds, or stdin for `-`; every number is a float.
+    """Return what a JSON file holds, stdin for `-`, or what is given itself as `{...}`.
+
+    Every number is a float.
 
     NaN and Infinity come through as such, for the caller to refuse where they stand.
     """
@@ -40,10 +42,18 @@ def read_json(source: str) -> Any:
 
 def name_of(source: str) -> str:
     """Return how messages call a source."""
-    return "standard input" if source == STDIN else source
+    if source == STDIN:
+        return "standard input"
+    return "the state given" if _is_inline(source) else source
+
+
+def _is_inline(source: str) -> bool:
+    return source.lstrip().startswith("{")
 
 
 def _bytes_of(source: str, file: str) -> bytes:
+    if _is_inline(source):
+        return source.encode("utf-8", "surrogatepass")
     try:
         if source != STDIN:
             return Path(source).read_bytes()
@@ -51,7 +61,8 @@ def _bytes_of(source: str, file: str) -> bytes:
             raise ReadError("it is closed", file=file)
         return sys.stdin.buffer.read()
     except FileNotFoundError:
-        raise ReadError("there is no such file", file=file) from None
+        remedy = "name a JSON file, give the state itself as {...}, or - for standard input"
+        raise ReadError("there is no such file", file=file, remedy=remedy) from None
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise ReadError(f"it cannot be read: {reason}", file=file) from None

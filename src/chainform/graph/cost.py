@@ -122,10 +122,12 @@ def angle_variables(graph: Graph, needed: NDArray[np.bool_], wanted: Integers) -
     trigonometric = np.isin(graph.call, [CALL_NUMBER["sin"], CALL_NUMBER["cos"]])
     in_angles = graph.cone(graph.argument[needed & trigonometric])
     candidates = np.flatnonzero(needed & in_angles & (graph.kind == Kind.COMPUTED))
+    angles = np.zeros(len(graph), dtype=np.bool_)
+    if not len(candidates):
+        return angles
     offsets, rows = graph.users()
     outputs = np.zeros(len(graph), dtype=np.bool_)
     outputs[wanted] = True
-    angles = np.zeros(len(graph), dtype=np.bool_)
     for v in candidates[::-1]:
         users = rows[offsets[v] : offsets[v + 1]]
         users = users[needed[users]]

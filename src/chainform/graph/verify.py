@@ -136,10 +136,8 @@ def _check_terms(graph: Graph) -> None:
     zeros = [place for place, value in enumerate(graph.coefficients) if value == 0]
     zero = np.isin(graph.coefficient, zeros)
     _fail(graph, _mask(graph, of_term[zero]), "its coefficients are not zero")
-    counts = np.diff(graph.term_start)
     starts, factors, powers = graph.factor_start, graph.factor, graph.power
-    # Variables with one term cannot repeat a monomial, and most have one or a few.
-    for v in np.flatnonzero(counts > 1):
+    for v in _suspects(graph, of_term):
         spans = [
             slice(starts[t], starts[t + 1])
             for t in range(graph.term_start[v], graph.term_start[v + 1])
@@ -147,6 +145,23 @@ def _check_terms(graph: Graph) -> None:
         seen = {(factors[s].tobytes(), powers[s].tobytes()) for s in spans}
         if len(seen) != len(spans):
             _fail(graph, np.arange(len(graph)) == v, "no two of its terms have the same factors")
+
+
+def _suspects(graph: Graph, of_term: np.ndarray) -> np.ndarray:
+    """Return the variables that may have two terms with the same factors, among them all that do.
+
+    Each term gets a number made of its factors and its owner; equal terms have equal numbers, and
+    different ones hardly ever do, so that only a few variables are looked at closely.
+    """
+    first, second, third = (np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 29))
+    mixed = graph.factor.astype(np.uint64) * first + graph.power.astype(np.uint64) * second
+    mixed = (mixed ^ (mixed >> third)) * second
+    total = np.concatenate([[np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)])
+    number = total[graph.factor_start[1:]] - total[graph.factor_start[:-1]]
+    number ^= (of_term.astype(np.uint64) + np.uint64(1)) * first
+    order = np.argsort(number, kind="stable")
+    is_equal = number[order][1:] == number[order][:-1]
+    return np.unique(of_term[order[1:][is_equal]])
 
 
 def _check_levels(graph: Graph) -> None:

@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 from chainform.errors import StoreError
 from chainform.graph import number_text
 from chainform.model.model import Model
+from chainform.model.opening import open_store_file
 from chainform.model.states import input_values
 from chainform.model.stored import (
     bound_model,
+    is_method,
     mechanism_file_of,
     model_from,
     options_of,
     parameters_of,
 )
 from chainform.model.transfer import chosen_names, copy_models, write_portable
-from chainform.model.user_data import default_url
 from chainform.store import (
     Database,
     Difference,
@@ -36,20 +37,6 @@ from chainform.store import (
     Revision,
     Swept,
 )
-
-
-def open_store(url: str | PathLike[str] | None = None, *, read_only: bool = False) -> Store:
-    """Open the store of models: a path or `sqlite:///path`, or `postgresql://...`.
-
-    Without a url it is the one that the environment variable CHAINFORM_DB names, else the file
-    `models.db` in the user's data folder. A file that does not exist is made, with its folder,
-    unless the store is to be read only.
-    """
-    place = default_url() if url is None else str(url)
-    if url is None and "://" not in place and not read_only:
-        with suppress(OSError):
-            Path(place).parent.mkdir(parents=True, exist_ok=True)
-    return Store(Database.open(place, read_only=read_only))
 
 
 class Store:
@@ -109,9 +96,18 @@ class Store:
 
     def load(self, reference: str) -> Model:
         """Return a stored model, ready to show and evaluate."""
-        revision = self.database.revision(reference)
-        graph, revision = self.database.load(revision.name, revision.number)
-        return model_from(graph, revision, self.mechanism_file(revision.reference))
+        return self._loaded(reference)[0]
+
+    def _loaded(self, reference: str) -> tuple[Model, Revision]:
+        graph, revision = self.database.load(reference)
+        file = self.database.mechanism(revision.reference)
+        return model_from(graph, revision, self._method(revision), file), revision
+
+    def _method(self, revision: Revision) -> Mapping[str, Any]:
+        """Return how a model was derived: by the options of the step it goes back to."""
+        while not is_method(revision.options) and revision.parent is not None:
+            revision = self.database.revision(f"{revision.name}@{revision.parent}")
+        return revision.options
 
     def bind(
         self, reference: str, values: Mapping[str, Any], note: str = "", author: str | None = None
@@ -119,8 +115,7 @@ class Store:
         """Make free parameters numbers, and save the result as the next revision."""
         if not values:
             raise StoreError("no values are given", element=reference, remedy="name a parameter")
-        revision = self.database.revision(reference)
-        model = self.load(revision.reference)
+        model, revision = self._loaded(reference)
         bound = bound_model(model, values, revision.reference)
         before = parameters_of(model)
         after = {p.name: p for p in parameters_of(bound)}
@@ -168,7 +163,7 @@ class Store:
         return self.database.revision(reference)
 
     def log(self, name: str) -> list[Revision]:
-        """Return the revisions of a model, the last one first."""
+        """Return the revisions of a model, the oldest first."""
         return self.database.log(name)
 
     def diff(self, before: str, after: str) -> Difference:
@@ -240,11 +235,11 @@ class Store:
 
         States are given as to `Model.evaluate`; the states of a batch are computed one by one.
         """
-        model = self.load(reference)
+        model, revision = self._loaded(reference)
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         given = {group: state for group, state in states.items() if state is not None}
         batch, inputs = input_values(model.graph, model.mechanism, given, values or {})
-        results = [self.database.evaluate(reference, each, quantities) for each in inputs]
+        results = [self.database.evaluate(revision.reference, each, quantities) for each in inputs]
         if not results:
             raise StoreError("the batch is empty", element=reference)
         return {
@@ -267,14 +262,6 @@ class Store:
     def uses(self, reference: str, variable: str, *, whole: bool = False) -> list[str]:
         """Return the names of what a variable enters: directly, or with `whole` at all."""
         return self.database.uses(reference, variable, whole=whole)
-
-
-def open_store_file(path: str | PathLike[str]) -> Store:
-    """Open a file that must exist, to read from it."""
-    place = Path(path)
-    if not place.is_file():
-        raise StoreError("there is no such file", file=str(path), remedy="check the name")
-    return open_store(place, read_only=True)
 
 
 def _author(author: str | None) -> str:

@@ -39,6 +39,11 @@ def options_of(model: Model) -> dict[str, Any]:
     }
 
 
+def is_method(options: Mapping[str, Any]) -> bool:
+    """Tell whether the options of a step say how the model was derived."""
+    return options.keys() >= {"parameters", "reduce", "closure"}
+
+
 def mechanism_file_of(mechanism: Mechanism) -> MechanismFile:
     """Return the mechanism's text, and the user's own file where it was read from one.
 
@@ -65,23 +70,24 @@ def parameters_of(model: Model) -> tuple[Parameter, ...]:
 # --- out of the store -----------------------------------------------------------------------
 
 
-def model_from(graph: Graph, revision: Revision, file: MechanismFile | None) -> Model:
-    """Return the model of a revision; StoreError if it was not saved as one."""
+def model_from(
+    graph: Graph, revision: Revision, method: Mapping[str, Any], file: MechanismFile | None
+) -> Model:
+    """Return the model of a revision, derived by `method`; StoreError if it is only a graph."""
     if file is None or not file.text:
         raise StoreError(
             "this revision has no mechanism, so it is a graph but not a model",
             element=revision.reference,
             remedy="load the graph alone with chainform.store",
         )
-    options = revision.options
     return Model(
         mechanism_from(file, revision.reference),
         graph,
         revision.formulation,
-        _parameter_choice(options.get("parameters", "numeric")),
-        str(options.get("reduce", "none")),
-        str(options.get("closure", "complete")),
-        tuple(map(str, options.get("wrenches", ()))),
+        _parameter_choice(method.get("parameters", "numeric")),
+        str(method.get("reduce", "none")),
+        str(method.get("closure", "complete")),
+        tuple(map(str, method.get("wrenches", ()))),
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -44,14 +45,7 @@ def canonical(graph: Graph) -> Graph:
     rank = np.empty(len(used), dtype=np.int32)
     rank[order] = np.arange(len(used), dtype=np.int32)
     pool = tuple(graph.coefficients[int(k)] for k in used[order])
-    return _replaced(graph, rank[place.reshape(-1)], pool)
-
-
-def _replaced(
-    graph: Graph, coefficient: NDArray[np.int32], coefficients: tuple[Fraction, ...]
-) -> Graph:
-    parts = {name: getattr(graph, name) for name in Graph.__dataclass_fields__}
-    return Graph(**{**parts, "coefficient": coefficient, "coefficients": coefficients})
+    return replace(graph, coefficient=rank[place.reshape(-1)], coefficients=pool)
 
 
 def graph_bytes(graph: Graph) -> bytes:

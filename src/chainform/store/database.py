@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, select, text
 
 from chainform.errors import StoreError
-from chainform.graph import Graph
+from chainform.graph import Graph, expansion_text
 from chainform.store import expansions, history, levels, navigate, schema
 from chainform.store.content import unpacked
 from chainform.store.link import Link, open_link
@@ -31,11 +33,13 @@ from chainform.store.references import find_model, find_revision
 from chainform.store.revisions import (
     Content,
     add_revision,
+    add_tags,
     graph_from_rows,
     load_graph,
     read_mechanism,
     read_parameters,
     read_revisions,
+    remove_tags,
     save,
 )
 
@@ -150,13 +154,14 @@ class Database:
     def tag(self, reference: str, *tags: str) -> Revision:
         """Give a revision tags; a tag belongs to one revision of a model at a time."""
         with self.link.writing() as connection:
-            history.add_tags(connection, self._find(connection, reference), tags)
-            return self._find(connection, reference.partition("@")[0] + f"@{tags[0]}")
+            revision = self._find(connection, reference)
+            add_tags(connection, revision.key, tags)
+            return self._find(connection, revision.reference)
 
     def untag(self, reference: str, *tags: str) -> None:
         """Take tags away."""
         with self.link.writing() as connection:
-            history.remove_tags(connection, self._find(connection, reference), tags)
+            remove_tags(connection, self._find(connection, reference).key, tags)
 
     def rename(self, name: str, new_name: str) -> None:
         """Give a model a new name, which must be free."""
@@ -192,10 +197,14 @@ class Database:
             self.link.hold(connection, alone=True)
             swept = history.sweep(connection)
         if self.link.is_sqlite and swept.graphs:
-            with self.link.told(), self.link.engine.connect() as connection:
-                driver: Any = connection.connection.driver_connection
-                driver.execute("VACUUM")
+            self._shrink()
         return swept
+
+    def _shrink(self) -> None:
+        """Give room back to the disk; where that takes more room or others read, it stays."""
+        with self.link.engine.connect() as connection, suppress(sqlite3.OperationalError):
+            driver: Any = connection.connection.driver_connection
+            driver.execute("VACUUM")
 
     def copy(self, name: str, target: Database, new_name: str | None = None) -> list[Revision]:
         """Copy a model with its history into another database, in one transaction there.
@@ -263,6 +272,9 @@ class Database:
         `inputs` gives each input by name; parameters with a default may be left out.
         """
         with self.link.reading() as connection:
+            if self.link.read_only and not self.link.is_sqlite:
+                # The values stand in a temporary table, which is gone with the transaction.
+                connection.exec_driver_sql("SET TRANSACTION READ WRITE")
             graph = self._find(connection, reference).graph
             return levels.evaluate(connection, graph, inputs, quantities)
 
@@ -296,7 +308,11 @@ class Database:
                 texts = expansions.expansion_texts(connection, revision.graph, variables, form)
                 return {label: texts[v] for label, v in entries.items()}
             graph = load_graph(self.link, connection, revision)
+        if self.link.read_only:
+            absent = sorted(set(variables))
         found = expansions.expanded(graph, absent, trig=trig, split_angles=split_angles)
+        if self.link.read_only:
+            return {label: expansion_text(found[v]) for label, v in entries.items()}
         with self.link.writing() as connection:
             self.link.hold(connection, alone=False)
             key = self._find(connection, reference).graph

@@ -13,7 +13,9 @@ from chainform.store import schema
 from chainform.store.bulk import insert_rows
 from chainform.store.rows import double, exact
 
-TEXT = "SELECT expression FROM expressions WHERE graph = :graph AND number = :number AND form = :form"
+TEXT = (
+    "SELECT expression FROM expressions WHERE graph = :graph AND number = :number AND form = :form"
+)
 
 
 def form_name(*, trig: bool, split_angles: bool) -> str:
@@ -79,8 +81,6 @@ def expansion_texts(
 ) -> dict[int, str]:
     """Return stored expansions as text, put together by the database."""
     return {
-        v: connection.execute(
-            text(TEXT), {"graph": graph, "number": v, "form": form}
-        ).scalar_one()
+        v: connection.execute(text(TEXT), {"graph": graph, "number": v, "form": form}).scalar_one()
         for v in sorted(set(variables))
     }

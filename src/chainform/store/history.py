@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from chainform.graph import Graph, definition_text, number_text
 from chainform.store import schema
 from chainform.store.link import Link
 from chainform.store.records import Difference, ModelEntry, Revision, Swept
-from chainform.store.references import check_name, check_tags, find_model
+from chainform.store.references import check_name, find_model
 from chainform.store.revisions import read_revisions
 
 
@@ -55,29 +54,12 @@ def list_models(
     if until:
         found = found.where(r.created <= until)
     last = select(func.max(r.id)).where(r.model.in_(found)).group_by(r.model)
-    counts: Any = connection.execute(select(r.model, func.count()).group_by(r.model))
-    number = {model: count for model, count in counts}
-    models: Any = connection.execute(select(m.name, m.id))
-    key = {name: model for name, model in models}
+    counts: Any = connection.execute(select(r.model, func.count()).group_by(r.model)).all()
+    number: dict[int, int] = dict(counts)
+    models: Any = connection.execute(select(m.name, m.id)).all()
+    key: dict[str, int] = dict(models)
     latest = read_revisions(connection, r.id.in_(last))
     return [ModelEntry(item.name, number[key[item.name]], item) for item in latest]
-
-
-def add_tags(connection: Connection, revision: Revision, tags: Sequence[str]) -> None:
-    """Give a revision tags; another revision of the model that bears one loses it."""
-    check_tags(tags)
-    remove_tags(connection, revision, tags)
-    rows = [{"revision": revision.key, "tag": tag} for tag in sorted(set(tags))]
-    if rows:
-        connection.execute(insert(schema.tags), rows)
-
-
-def remove_tags(connection: Connection, revision: Revision, tags: Sequence[str]) -> None:
-    """Take tags from the model of a revision."""
-    r, t = schema.revisions.c, schema.tags
-    model = select(r.model).where(r.id == revision.key).scalar_subquery()
-    of_model = select(r.id).where(r.model == model)
-    connection.execute(delete(t).where(t.c.revision.in_(of_model), t.c.tag.in_(list(tags))))
 
 
 def rename(link: Link, connection: Connection, name: str, new_name: str) -> None:

@@ -63,6 +63,10 @@ UPDATE needed_values SET value = (
 WHERE level = :level AND kind = :call
 """
 
+_RESULTS = """
+SELECT x.variable, x.value FROM wanted_values w JOIN needed_values x ON x.variable = w.variable
+"""
+
 _NOT_FINITE = """
 SELECT v.name FROM needed_values n JOIN variables v ON v.graph = :graph AND v.number = n.variable
 WHERE n.level = :level AND (n.value IS NULL OR abs(n.value) > 1.7976931348623157e308)
@@ -82,13 +86,8 @@ def evaluate(
     connection.execute(text(_NEEDED), {"graph": graph})
     _set_inputs(connection, graph, inputs)
     _sweep(connection, graph)
-    rows: Any = connection.execute(
-        text(
-            "SELECT x.variable, x.value FROM wanted_values w"
-            " JOIN needed_values x ON x.variable = w.variable"
-        )
-    )
-    values: dict[int, float] = {variable: value for variable, value in rows}
+    rows: Any = connection.execute(text(_RESULTS)).all()
+    values: dict[int, float] = dict(rows)
     _drop_tables(connection)
     return {
         name: np.asarray([values[v] for v in entries], dtype=np.float64).reshape(shape)
@@ -124,7 +123,9 @@ def _blocks(
 def _make_tables(connection: Connection) -> None:
     _drop_tables(connection)
     number = "double precision"
-    connection.exec_driver_sql("CREATE TEMPORARY TABLE wanted_values (variable integer PRIMARY KEY)")
+    connection.exec_driver_sql(
+        "CREATE TEMPORARY TABLE wanted_values (variable integer PRIMARY KEY)"
+    )
     connection.exec_driver_sql(
         "CREATE TEMPORARY TABLE needed_values (variable integer PRIMARY KEY,"
         f" level integer NOT NULL, kind integer NOT NULL, value {number})"
@@ -185,7 +186,7 @@ def _statements(*, is_sqlite: bool) -> tuple[str, str]:
     Terms are added and factors multiplied in the order in which they stand, as in memory.
     """
     if is_sqlite:
-        product = _PRODUCT.format(product="product(x.value, f.power)")
+        product = _PRODUCT.format(product="coalesce(product(x.value, f.power), 1.0)")
         total, call = f"sum(t.value * {product})", "call_value(v.call, x.value)"
     else:
         product = _PRODUCT.format(

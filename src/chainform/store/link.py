@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,13 +41,16 @@ class Link:
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Generator[Connection]:
         """Give a transaction that sees one state of the database and changes nothing."""
-        with self.told(), self.engine.connect() as connection, connection.begin():
-            yield connection
+        with self.told(), self.engine.connect() as plain:
+            level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+            connection = plain.execution_options(**level)
+            with connection.begin():
+                yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Generator[Connection]:
         """Give a transaction that writes: all of it is kept, or nothing.
 
         SQLite lets one writer in at a time; the others wait for as long as the timeout says.
@@ -74,7 +77,7 @@ class Link:
         return StoreError(message, file=self.place, element=element, remedy=remedy)
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def told(self) -> Generator[None]:
         """Turn errors of the driver into errors of the store."""
         driver = self.engine.dialect.loaded_dbapi
         try:
@@ -113,7 +116,7 @@ def _file(path: str, timeout: float, read_only: bool) -> Link:
     in_memory = path == ":memory:"
     if not in_memory:
         _check_place(Path(path))
-    read_only = read_only or (Path(path).exists() and not os.access(path, os.W_OK))
+    read_only = read_only or (Path(path).exists() and not _is_writable(Path(path)))
     address = path if in_memory else _uri(Path(path), read_only)
 
     def connect() -> sqlite3.Connection:
@@ -146,6 +149,10 @@ def _check_place(path: Path) -> None:
         raise StoreError("its folder does not exist", file=str(path), remedy="make the folder")
 
 
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def _uri(path: Path, read_only: bool) -> str:
     address = f"file:{quote(str(path.absolute()))}"
     if not read_only:
@@ -154,7 +161,7 @@ def _uri(path: Path, read_only: bool) -> str:
     # log agree; without a log there is nothing to agree on.
     log = Path(f"{path}-wal")
     has_log = log.exists() and log.stat().st_size > 0
-    can_share = os.access(path.absolute().parent, os.W_OK) or Path(f"{path}-shm").exists()
+    can_share = _is_writable(path.absolute().parent) or Path(f"{path}-shm").exists()
     return f"{address}?mode=ro" if has_log or can_share else f"{address}?mode=ro&immutable=1"
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from chainform.errors import StoreError
@@ -52,7 +52,6 @@ class Content:
 def add_revision(connection: Connection, content: Content, record: Record) -> int:
     """Add a revision within a transaction that writes; return its key."""
     check_name(record.name)
-    check_tags(record.tags)
     created = _utc(record.created) if record.created else datetime.now(UTC)
     # The row of the model is locked first, so that two saves cannot take the same number.
     model = upsert(connection, schema.models, "name", {"name": record.name, "created": created})
@@ -81,7 +80,7 @@ def add_revision(connection: Connection, content: Content, record: Record) -> in
         **_total(connection, graph),
     }
     key: int = connection.execute(insert(rows).values(values).returning(rows.c.id)).scalar_one()
-    _add_tags(connection, key, record.tags)
+    add_tags(connection, key, record.tags)
     _add_parameters(connection, key, record.parameters, content.graph)
     return key
 
@@ -142,7 +141,7 @@ def _total(connection: Connection, graph: int) -> dict[str, int]:
     table = schema.operations
     columns = [table.c[name] for name in schema.COST_COLUMNS]
     query = select(*columns).where(table.c.graph == graph, table.c.quantity == TOTAL)
-    return dict(connection.execute(query).one()._mapping)  # noqa: SLF001
+    return dict(connection.execute(query).mappings().one())
 
 
 def add_mechanism(connection: Connection, mechanism: MechanismFile) -> int:
@@ -160,10 +159,22 @@ def add_mechanism(connection: Connection, mechanism: MechanismFile) -> int:
     return upsert(connection, schema.mechanisms, "hash", values)
 
 
-def _add_tags(connection: Connection, revision: int, tags: Iterable[str]) -> None:
-    rows = [{"revision": revision, "tag": tag} for tag in sorted(set(tags))]
-    if rows:
+def add_tags(connection: Connection, revision: int, tags: Iterable[str]) -> None:
+    """Give a revision tags; another revision of the model that bears one loses it."""
+    names = sorted(set(tags))
+    check_tags(names)
+    if names:
+        remove_tags(connection, revision, names)
+        rows = [{"revision": revision, "tag": tag} for tag in names]
         connection.execute(insert(schema.tags), rows)
+
+
+def remove_tags(connection: Connection, revision: int, tags: Iterable[str]) -> None:
+    """Take tags from the model of a revision, whichever revision bears them."""
+    r, t = schema.revisions.c, schema.tags
+    model = select(r.model).where(r.id == revision).scalar_subquery()
+    of_model = select(r.id).where(r.model == model)
+    connection.execute(delete(t).where(t.c.revision.in_(of_model), t.c.tag.in_(list(tags))))
 
 
 def _add_parameters(
@@ -226,7 +237,7 @@ def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:
         .where(*conditions)
         .order_by(m.name, r.c.number)
     )
-    rows = [row._mapping for row in connection.execute(query)]  # noqa: SLF001
+    rows = connection.execute(query).mappings().all()
     tags = _listed(connection, schema.tags, "revision", "tag", [row["id"] for row in rows])
     outputs = _outputs(connection, sorted({row["graph"] for row in rows}))
     return [_revision(row, tags, outputs) for row in rows]

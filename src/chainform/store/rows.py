@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Table, select
 
 from chainform.graph import CALLS, Block, Graph, Input, number_text
 from chainform.store import schema
-from chainform.store.bulk import insert_rows
+from chainform.store.bulk import insert_integers, insert_rows, read_columns
 from chainform.store.content import starts
 
 
@@ -62,23 +62,23 @@ def write_graph(connection: Connection, graph: Graph, key: int) -> None:
         map(texts.__getitem__, coefficient),
         map(values.__getitem__, coefficient),
     )
-    insert_rows(
+    insert_integers(
         connection,
         schema.factors,
-        len(graph.factor),
-        repeat(key),
-        np.repeat(owner, factor_counts).tolist(),
-        np.repeat(place, factor_counts).tolist(),
-        _places(graph.factor_start, factor_counts).tolist(),
-        graph.factor.tolist(),
-        graph.power.tolist(),
+        np.full(len(graph.factor), key),
+        np.repeat(owner, factor_counts),
+        np.repeat(place, factor_counts),
+        _places(graph.factor_start, factor_counts),
+        graph.factor,
+        graph.power,
     )
     _write_names(connection, graph, key)
 
 
 def _places(start: NDArray[np.int64], counts: NDArray[Any]) -> NDArray[np.int64]:
     """Return the place of each element within its group."""
-    return np.arange(start[-1]) - np.repeat(start[:-1], counts)
+    total = int(start[-1])
+    return np.arange(total, dtype=np.int64) - np.repeat(start[:-1], counts)
 
 
 def _write_names(connection: Connection, graph: Graph, key: int) -> None:
@@ -117,7 +117,8 @@ def _entries(key: int, is_output: bool, block: Block) -> Iterator[tuple[Any, ...
 
 def read_graph(connection: Connection, key: int) -> Graph:
     """Return the graph of that number from its rows."""
-    names, kind, level, call, argument = _columns(connection, schema.variables, key, 2)
+    named, kind, level, call, argument = _columns(connection, schema.variables, key, 2)
+    names: tuple[str, ...] = tuple(named)
     owner, _, texts = _columns(connection, schema.terms, key, 1, 4)
     of_factor, of_term, _, factor, power = _columns(connection, schema.factors, key, 1)
     numbers = {name or None: number for number, name in enumerate(CALLS)}
@@ -129,7 +130,7 @@ def read_graph(connection: Connection, key: int) -> Graph:
     coefficient = [place.setdefault(text, len(place)) for text in texts]
     outputs, quantities = (_read_blocks(connection, key, is_output) for is_output in (True, False))
     return Graph(
-        names=tuple(names),
+        names=names,
         kind=np.asarray(kind, dtype=np.uint8),
         level=np.asarray(level, dtype=np.int32),
         call=np.asarray([numbers[name] for name in call], dtype=np.uint8),
@@ -153,23 +154,23 @@ def _columns(
     """Return columns of a table for one graph, in the order of the primary key."""
     chosen = list(table.c)[first:last]
     query = select(*chosen).where(table.c.graph == key).order_by(*table.primary_key.columns)
-    rows = connection.execute(query).fetchall()
-    return list(zip(*rows, strict=True)) if rows else [() for _ in chosen]
+    return read_columns(connection, query, len(chosen))
 
 
-def _read_inputs(connection: Connection, key: int, names: Sequence[str]) -> dict[int, Input]:
-    variable, source, place, text, _ = _columns(connection, schema.inputs, key, 1)
+def _read_inputs(connection: Connection, key: int, names: tuple[str, ...]) -> dict[int, Input]:
+    variable, source, place, texts, _ = _columns(connection, schema.inputs, key, 1)
+    rows: Any = zip(variable, source, place, texts, strict=True)
     return {
-        v: Input(names[v], group, index, None if default is None else Fraction(default))
-        for v, group, index, default in zip(variable, source, place, text, strict=True)
+        v: Input(names[int(v)], group, index, None if default is None else Fraction(default))
+        for v, group, index, default in rows
     }
 
 
 def _read_aliases(connection: Connection, key: int) -> dict[str, int]:
     table = schema.aliases
     query = select(table.c.name, table.c.variable).where(table.c.graph == key)
-    rows: Iterable[Any] = connection.execute(query.order_by(table.c.place))
-    return {name: variable for name, variable in rows}
+    rows: Any = connection.execute(query.order_by(table.c.place)).all()
+    return dict(rows)
 
 
 def _read_blocks(connection: Connection, key: int, is_output: bool) -> dict[str, Block]:

@@ -62,7 +62,7 @@ def trouble(problem: BaseException, place: str) -> Error:
         state = getattr(problem, "sqlstate", None)
         if state is not None and state.startswith("22"):
             return RunError(f"a value cannot be computed: {_first_line(problem)}", file=place)
-        known = _POSTGRES.get(state or "", None)
+        known = _POSTGRES.get(state or "")
         if known is None and (state is None or state.startswith(("08", "57P"))):
             known = (
                 f"the server cannot be reached: {_first_line(problem)}",

@@ -137,7 +137,9 @@ def create_views(connection: Connection) -> None:
     """Make every view; they use nothing but what SQLite and PostgreSQL have of their own."""
     for name, query in _views(is_sqlite=connection.dialect.name == "sqlite").items():
         # A percent sign would begin a parameter of the driver of PostgreSQL.
-        connection.exec_driver_sql(f"CREATE VIEW {name} AS {query}".replace("%", _percent(connection)))
+        connection.exec_driver_sql(
+            f"CREATE VIEW {name} AS {query}".replace("%", _percent(connection))
+        )
 
 
 def _percent(connection: Connection) -> str:

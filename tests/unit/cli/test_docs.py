@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import chainform as cf
 from chainform.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[3]
@@ -43,15 +44,31 @@ def pattern_of(output: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
+@pytest.fixture(scope="session")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the stores that the examples take as given."""
+    folder = tmp_path_factory.mktemp("stores")
+    path = ROOT / "examples" / "four_bar.toml"
+    model = cf.derive(path, ["mass_matrix", "gravity"], parameters="symbolic")
+    with cf.open_store(folder / "models.db") as store:
+        store.save(model, "linkage", ["drawn"], "as drawn", "Ada")
+        store.bind("linkage", {"a": "0.25", "g": "1.62"}, "on the moon", "Ada")
+        store.export(folder / "received.db")
+    return folder
+
+
 @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[c for c, _ in EXAMPLES])
 def test_example(
     call: Callable[..., Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    stores: Path,
     command: str,
     output: str,
 ) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copytree(stores, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("CHAINFORM_DB", str(tmp_path / "models.db"))
     monkeypatch.chdir(tmp_path)
     program, *arguments = shlex.split(command)
     assert program == "chainform"

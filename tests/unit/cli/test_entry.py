@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,6 +33,12 @@ def raising(problem: BaseException) -> Callable[[Any], Any]:
         raise problem
 
     return run
+
+
+def caused(problem: Exception, cause: Exception) -> Exception:
+    """Return an exception as `raise problem from cause` leaves it."""
+    problem.__cause__ = cause
+    return problem
 
 
 def replace_run(monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> None:
@@ -106,7 +113,10 @@ def test_ascii_terminal_gets_escapes_not_an_error() -> None:
         (ReadError("bad"), 2),
         (DeriveError("bad"), 2),
         (RunError("bad"), 1),
-        (StoreError("bad"), 1),
+        (StoreError("bad"), 2),
+        (caused(StoreError("locked"), sqlite3.OperationalError("busy")), 1),
+        (caused(StoreError("damaged"), sqlite3.DatabaseError("malformed")), 2),
+        (caused(StoreError("full"), OSError(28, "No space left on device")), 1),
         (Error("bad"), 1),
         (OSError(28, "No space left on device"), 1),
         (MemoryError(), 1),

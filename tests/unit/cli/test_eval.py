@@ -28,7 +28,9 @@ def test_values_are_those_of_the_model(call: Callable[..., Any], arm: Path, stat
     for name, result in document["outputs"].items():
         np.testing.assert_array_equal(result["values"], expected[name])
         assert result["shape"] == list(expected[name].shape)
-    assert document["left_out"] == [{"name": "forward_dynamics", "missing": ["tau"]}]
+    assert document["left_out"] == [
+        {"name": "forward_dynamics", "reason": "the state gives no tau", "missing": ["tau"]}
+    ]
 
 
 def test_closed_form_leaves_nothing_out(call: Callable[..., Any], arm: Path, state: Path) -> None:
@@ -50,12 +52,13 @@ def test_what_the_state_lacks_is_left_out(call: Callable[..., Any], arm: Path) -
     assert result.code == 0
     rates = "coriolis_matrix, bias, kinetic_energy, momentum, centroidal_momentum"
     assert result.out.partition("\nleft out\n")[2].splitlines() == [
-        f"  the state gives no qd: {rates}",
-        "  the state gives no qd, qdd: inverse_dynamics",
-        "  the state gives no qd, tau: forward_dynamics",
+        "  inverse_dynamics: the state gives no qd, qdd",
+        "  forward_dynamics: the state gives no qd, tau",
+        f"  {rates}: the state gives no qd",
     ]
     document = call("eval", arm, "--at", "-", "--json", stdin=at({"q": Q})).document
-    assert {"name": "inverse_dynamics", "missing": ["qd", "qdd"]} in document["left_out"]
+    missing = {row["name"]: row["missing"] for row in document["left_out"]}
+    assert missing["inverse_dynamics"] == ["qd", "qdd"]
     assert list(document["outputs"]) == [
         *("mass_matrix", "coriolis", "gravity", "potential_energy", "com")
     ]
@@ -68,8 +71,8 @@ def test_what_an_output_needs_is_what_its_formulas_name(
     document = call("eval", pendulum, "--at", "-", "--json", stdin=at({})).document
     assert list(document["outputs"]) == ["coriolis", "coriolis_matrix"]
     missing = {row["name"]: row["missing"] for row in document["left_out"]}
-    assert missing["mass_matrix"] == ["length"]
     assert missing["gravity"] == ["q", "length"]
+    assert missing["kinetic_energy"] == ["qd", "length"]
 
 
 @pytest.mark.parametrize(
@@ -116,9 +119,9 @@ def test_coordinates_by_name(call: Callable[..., Any], four_bar: Path) -> None:
 def test_closed_loops_take_sigma(call: Callable[..., Any], four_bar: Path) -> None:
     state = {"q": [1, 2, 3], "qd": [0, 0, 0], "qdd": [0, 0, 0]}
     document = call("eval", four_bar, "--at", "-", "--json", stdin=at(state)).document
-    assert document["left_out"] == [
-        {"name": "inverse_dynamics", "missing": ["sigma"]},
-        {"name": "forward_dynamics", "missing": ["tau", "sigma"]},
+    assert [(row["name"], row["missing"]) for row in document["left_out"]] == [
+        ("inverse_dynamics", ["sigma"]),
+        ("forward_dynamics", ["tau", "sigma"]),
     ]
     full = at(state | {"sigma": [1, 2, 3], "tau": [0, 0, 0]})
     assert call("eval", four_bar, "--at", "-", "--json", stdin=full).document["left_out"] == []
@@ -134,6 +137,12 @@ def test_forward_dynamics_takes_tau(call: Callable[..., Any], arm: Path) -> None
     tau = evaluate(motion | {"qdd": qdd}, "newton_euler")["inverse_dynamics"]["values"]
     result = evaluate(motion | {"tau": tau}, "articulated_body")["forward_dynamics"]["values"]
     np.testing.assert_allclose(result, qdd, rtol=1e-8)
+
+
+def test_outputs_come_in_the_order_asked_for(call: Callable[..., Any], arm: Path) -> None:
+    names = ["pose(hand)", "gravity", "mass_matrix"]
+    arguments = ("eval", arm, "--at", "-", "--outputs", *names, "--json")
+    assert list(call(*arguments, stdin=at({"q": Q})).document["outputs"]) == names
 
 
 def test_scalars(call: Callable[..., Any], arm: Path) -> None:
@@ -158,7 +167,7 @@ def test_quantities_of_frames(call: Callable[..., Any], hand: Path) -> None:
 
 
 def test_wrenches(call: Callable[..., Any], refused: Callable[[Any], str], arm: Path) -> None:
-    motion = {"q": Q, "qd": [1] * 6, "qdd": [2] * 6}
+    motion: dict[str, Any] = {"q": Q, "qd": [1] * 6, "qdd": [2] * 6}
     wrench = [1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1]
     arguments = ("eval", arm, "--at", "-", "--outputs", "tau", "--wrenches", "hand,wrist", "--json")
     document = call(*arguments, stdin=at(motion | {"wrench": wrench})).document
@@ -187,6 +196,9 @@ def test_quaternions(call: Callable[..., Any], refused: Callable[[Any], str], ha
     document = call("eval", hand, "--at", "-", "--json", stdin=state(0, 0, 0.7071, 0.7071)).document
     assert "coriolis" not in document["outputs"]
     assert document["outputs"]["mass_matrix"]["shape"] == [7, 7]
+    (row,) = document["left_out"]
+    assert (row["name"], row["missing"]) == ("forward_dynamics", [])
+    assert row["reason"].startswith("nothing resists qd7")
     for wrong in ((0, 0, 0, 0), (1, 0, 0, 1)):
         message = refused(call("eval", hand, "--at", "-", stdin=state(*wrong)))
         assert "the quaternion base_qx, base_qy, base_qz, base_qw has the length" in message

@@ -11,8 +11,9 @@ from chainform.cli.selection import (
     LETTERS,
     Request,
     letter_of,
-    outputs_for,
+    named_outputs,
     parse_request,
+    refuse_numbered,
     select,
 )
 from chainform.errors import Error, ReadError
@@ -129,42 +130,40 @@ def test_close_names_are_offered(model: Model) -> None:
     assert "mass_matrix" in str(caught.value)
 
 
-def test_only_what_is_needed_is_derived(mechanism: Mechanism) -> None:
+def test_outputs_that_are_named(mechanism: Mechanism) -> None:
     def outputs(*texts: str) -> list[str]:
-        return outputs_for([parse_request(text) for text in texts], OUTPUTS, mechanism)
+        return named_outputs([parse_request(text) for text in texts], OUTPUTS, mechanism)
 
     assert outputs("H[1,1]") == ["mass_matrix"]
     assert outputs("hG_2", "H") == ["gravity", "mass_matrix"]
     assert outputs("J") == ["closure_jacobian"]
-    assert outputs("Q_2", "J") == [*OUTPUTS, "closure_jacobian"]
-    assert outputs() == list(OUTPUTS)
+    assert outputs("Q_2", "J") == ["closure_jacobian"]
+    assert outputs() == outputs("Q_2", "q1", "x_40") == []
     assert outputs("J(hand)[1,2]") == ["jacobian(hand)"]
     assert outputs("J_hand_1_2", "Jd_wrist_mixed_1_2") == [
         "jacobian(hand)",
         "jacobian_rate(wrist,mixed)",
     ]
     assert outputs("v_upper_arm_local_3") == ["velocity(upper_arm,local)"]
-    assert outputs("v_2_1") == list(OUTPUTS)
+    assert outputs("v_2_1") == []
     assert outputs("jacobian") == ["jacobian"]
 
 
-def test_numbered_variables_belong_to_the_outputs_beside_them(mechanism: Mechanism) -> None:
-    def outputs(*texts: str) -> list[str]:
-        return outputs_for([parse_request(text) for text in texts], OUTPUTS, mechanism)
-
-    assert outputs("x_40", "H_1_1", "cos_x_24") == ["mass_matrix"]
-    for texts in (["x_40"], ["constant_3"], ["x_40", "Q_2", "H"]):
+def test_variables_without_names_are_refused_alone(mechanism: Mechanism) -> None:
+    refuse_numbered([parse_request(text) for text in ("q1", "Q_2", "sin_q1", "H")], mechanism)
+    for text in ("x_40", "constant_3", "cos_x_24", "x_7_"):
         with pytest.raises(ReadError, match="name them beside it"):
-            outputs(*texts)
+            refuse_numbered([parse_request("q1"), parse_request(text)], mechanism)
 
 
-def test_parameters_may_be_called_like_numbered_variables() -> None:
-    rod = {"joint": "revolute", "axis": "z", "mass": "x_1"}
-    mechanism = Mechanism.builder("rod").parameter("x_1", 2).segment("rod", **rod).build()
-    assert outputs_for([parse_request("x_1")], OUTPUTS, mechanism) == list(OUTPUTS)
+def test_parameters_may_be_called_like_variables_without_names() -> None:
+    builder = Mechanism.builder("rod").parameter("x_1", 2)
+    mechanism = builder.segment("rod", joint="revolute", axis="z", mass="x_1").build()
+    refuse_numbered([parse_request("x_1")], mechanism)
 
 
 def test_letters() -> None:
     assert [letter_of(name) for name in LETTERS.values()] == list(LETTERS)
-    assert [letter_of(f"{name}(hand)") for name in FRAME_LETTERS.values()] == list(FRAME_LETTERS)
+    for letter, name in FRAME_LETTERS.items():
+        assert letter_of(f"{name}(hand,local)") == f"{letter}(hand,local)"
     assert letter_of("com") is None

@@ -60,6 +60,19 @@ def test_steps_lead_to_the_quantity(call: Callable[..., Any], arm: Path) -> None
     assert len(latex.splitlines()) == len(lines)
 
 
+def test_variables_without_names_belong_to_the_outputs_beside_them(
+    call: Callable[..., Any], refused: Callable[[Any], str], arm: Path
+) -> None:
+    model = derive(arm, ["mass_matrix"])
+    name = next(name for name in model["mass_matrix"][0, 0].needs() if name.startswith("x_"))
+    asked = ("H[1,1]", name, "q1", "sin_q2")
+    line = call("show", arm, *asked).out.splitlines()[1]
+    assert line == f"{name} = {model[name]}"
+    refused(call("show", arm, name))
+    refused(call("show", arm, name, "sin_q2"))
+    assert "no quantity 'x_9999'" in refused(call("show", arm, "H", "x_9999"))
+
+
 @pytest.mark.parametrize("options", [["H", "--expand"], ["H", "--sympy"], []])
 def test_steps_stand_alone(
     call: Callable[..., Any], refused: Callable[[Any], str], arm: Path, options: list[str]
@@ -117,6 +130,20 @@ def test_list(call: Callable[..., Any], arm: Path, model: Model) -> None:
     assert letters == ["H", "C", "hG", "tau", "T", "V", None, None, None]
 
 
+def test_forward_dynamics_is_left_out_where_nothing_resists(
+    call: Callable[..., Any], refused: Callable[[Any], str], hand: Path
+) -> None:
+    reason = "nothing resists qd7: the mass matrix is singular"
+    for command in ("show", "count"):
+        result = call(command, hand)
+        assert result.out.endswith(f"\nleft out\n  forward_dynamics: {reason}\n")
+        document = call(command, hand, "--json").document
+        assert document["left_out"] == [{"name": "forward_dynamics", "reason": reason}]
+    assert reason in refused(call("show", hand, "qdd"))
+    assert reason in refused(call("show", hand, "qdd", "nothing"))
+    assert reason in refused(call("count", hand, "--outputs", "qdd"))
+
+
 def test_list_of_frames(call: Callable[..., Any], hand: Path) -> None:
     result = call("show", hand)
     assert "  jacobian_rate(F)  Jd(F)   6 × 7\n" in result.out
@@ -125,7 +152,8 @@ def test_list_of_frames(call: Callable[..., Any], hand: Path) -> None:
     document = call("show", hand, "--json").document
     assert document["frames"] == ["grasp", "palm", "finger", "thumb"]
     for row in document["of_frame"]:
-        shown = call("show", hand, f"{row['name']}(grasp)", "--json").document["quantities"][0]
+        name = row["name"].replace("(F)", "(grasp)")
+        shown = call("show", hand, name, "--json").document["quantities"][0]
         assert shown["entries"][-1]["index"] == row["shape"]
 
 

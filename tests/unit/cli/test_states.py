@@ -204,6 +204,15 @@ def test_files_that_cannot_be_read(mechanism: Mechanism, source: str) -> None:
     assert caught.value.file == source
 
 
+def test_state_on_the_command_line(mechanism: Mechanism) -> None:
+    state = read_state(' {"q": [0, 0, 0, 0, 0, 1]}', mechanism)
+    assert state.groups["q"].tolist() == [0, 0, 0, 0, 0, 1]
+    assert state.file == "the state given"
+    for text in ('{"q": [0', "{}}", '{"\udcff": 1}'):
+        with pytest.raises(ReadError, match="the state given"):
+            read_state(text, mechanism)
+
+
 def test_stdin(monkeypatch: pytest.MonkeyPatch, mechanism: Mechanism) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"q": [0,0,0,0,0,1]}')))
     assert read_state("-", mechanism).file == "standard input"

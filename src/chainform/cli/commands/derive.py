@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +24,9 @@ from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.stored import add_origin, chosen_store, revision_document
 from chainform.errors import ReadError
 from chainform.model import Model
-from chainform.store import Revision
+
+if TYPE_CHECKING:
+    from chainform.store import Revision
 
 
 def add_options(parser: ArgumentParser) -> None:

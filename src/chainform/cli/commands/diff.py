@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.stored import chosen_store, revision_document
-from chainform.store import Difference
+
+if TYPE_CHECKING:
+    from chainform.store import Difference
 
 
 def add_options(parser: ArgumentParser) -> None:

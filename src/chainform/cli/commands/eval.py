@@ -37,7 +37,10 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser, stored=True)
     parser.add_argument(
-        "--at", metavar="STATE", required=True, help="a state file (JSON), - for standard input"
+        "--at",
+        metavar="STATE",
+        required=True,
+        help="a state file (JSON), the state itself as '{...}', or - for standard input",
     )
     add_outputs(parser, "those whose inputs the state gives")
     add_method(parser)
@@ -59,6 +62,9 @@ def run(args: Namespace) -> Report:
     if left_out and (args.outputs is not None or not chosen):
         raise _insufficient(state, left_out)
     results = _evaluate(model, state, chosen)
+    reasons = failed | {
+        name: f"the state gives no {', '.join(missing)}" for name, missing in left_out.items()
+    }
     document = {
         "file": args.file,
         "state": state.file,
@@ -70,14 +76,10 @@ def run(args: Namespace) -> Report:
             for name, array in results.items()
         },
         "left_out": [
-            *({"name": name, "reason": reason, "missing": []} for name, reason in failed.items()),
-            *(
-                {"name": name, "reason": _reason(missing), "missing": missing}
-                for name, missing in left_out.items()
-            ),
+            {"name": name, "reason": reason, "missing": left_out.get(name, [])}
+            for name, reason in reasons.items()
         ],
     }
-    reasons = failed | {name: _reason(missing) for name, missing in left_out.items()}
     return Report(document, lambda page: _show(page, mechanism.name, state, results, reasons))
 
 
@@ -136,10 +138,6 @@ def _lacking(model: Model, output: str, state: State) -> list[str]:
         for given in parameters
         if given.default is None and given.name not in state.values
     ]
-
-
-def _reason(missing: Sequence[str]) -> str:
-    return f"the state gives no {', '.join(missing)}"
 
 
 def _insufficient(state: State, left_out: dict[str, list[str]]) -> ReadError:

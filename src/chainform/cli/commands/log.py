@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Page, Report
 from chainform.cli.stored import chosen_store, date_text, revision_document
-from chainform.store import Revision
+
+if TYPE_CHECKING:
+    from chainform.store import Revision
 
 TITLES = (
     *("revision", "from", "step", "formulation", "variables", "mul", "add"),

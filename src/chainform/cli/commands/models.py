@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Page, Report
 from chainform.cli.selection import output_of
 from chainform.cli.stored import chosen_store, date_text, revision_document
-from chainform.store import ModelEntry
+
+if TYPE_CHECKING:
+    from chainform.store import ModelEntry
 
 TITLES = ("name", "revisions", "mechanism", "formulation", "author", "date (UTC)", "tags")
 

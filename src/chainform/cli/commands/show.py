@@ -76,7 +76,9 @@ def run(args: Namespace) -> Report:
     requests = [parse_request(text) for text in args.quantities]
     mechanism = read_chosen(args)
     if not requests:
-        return _list(args.file, *derive_all(mechanism, args))
+        # A stored model has the outputs it has; further ones would have to be derived.
+        frames = [] if args.stored else frame_names(mechanism)
+        return _list(args.file, *derive_all(mechanism, args), frames)
     model = _derive(mechanism, args, requests)
     selections = [select(model, request) for request in requests]
     steps = _steps(model, selections, args) if args.steps else []
@@ -178,7 +180,7 @@ def _show(page: Page, quantities: Sequence[Sequence[Formula]], *, latex: bool) -
 # --- the list -------------------------------------------------------------------------------
 
 
-def _list(file: str, model: Model, left_out: LeftOut) -> Report:
+def _list(file: str, model: Model, left_out: LeftOut, frames: list[str]) -> Report:
     graph = model.graph
     needed = graph.cone(graph.output_variables())
     groups = list(GROUPS)
@@ -192,10 +194,11 @@ def _list(file: str, model: Model, left_out: LeftOut) -> Report:
             for name in model.outputs
         ],
         "of_frame": [
-            {"name": name, "letter": letter_of(f"{name}(F)"), "shape": _frame_shape(name, model)}
-            for name in OF_FRAME
+            {"name": f"{name}(F)", "letter": letter_of(f"{name}(F)")}
+            | {"shape": _frame_shape(name, model)}
+            for name in (OF_FRAME if frames else ())
         ],
-        "frames": frame_names(model.mechanism),
+        "frames": frames,
         "intermediate": [
             {"name": name, "shape": list(model[name].shape)} for name in model.quantities
         ],
@@ -213,12 +216,13 @@ def _show_list(page: Page, model: Model, document: Document, left_out: LeftOut) 
         ("name", "letter", "shape"),
         [(name, letter_of(name) or "", shape_text(model[name].shape)) for name in model.outputs],
     )
-    page.heading("outputs of a frame F in world axes; (F,local) and (F,mixed) take other axes")
-    page.table(
-        ("name", "letter", "shape"),
-        [(f"{r['name']}(F)", f"{r['letter']}(F)", shape_text(r["shape"])) for r in of_frame],
-    )
-    page.text(f"  F: {', '.join(document['frames'])}")
+    if of_frame:
+        page.heading("outputs of a frame F in world axes; (F,local) and (F,mixed) take other axes")
+        page.table(
+            ("name", "letter", "shape"),
+            [(r["name"], r["letter"], shape_text(r["shape"])) for r in of_frame],
+        )
+        page.text(f"  F: {', '.join(document['frames'])}")
     if model.quantities:
         page.heading("intermediate quantities")
         page.table(("names", "number", "shape"), _families(model), numbers=("number",))

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from postgres_server import server
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -23,9 +21,19 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_store_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the tests away from the models of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHAINFORM_DB", str(tmp_path_factory.mktemp("store") / "models.db"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of a PostgreSQL server that lives as long as the test run."""
+    from postgres_server import server
+
     with server() as address:
         yield address
 

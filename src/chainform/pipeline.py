@@ -35,7 +35,7 @@ CLOSURES = ("complete", "basic")
 
 def derive(
     mechanism: Mechanism | str | PathLike[str],
-    outputs: Sequence[str] = OUTPUTS,
+    outputs: Sequence[str] | None = None,
     *,
     formulation: str = "auto",
     parameters: str | Sequence[str] = "numeric",
@@ -45,20 +45,24 @@ def derive(
 ) -> Model:
     """Return the model of a mechanism (or of the file that describes it).
 
-    `outputs` names the quantities wanted, `formulation` the method. `parameters` is "numeric",
-    "symbolic" or a list of name patterns to keep free. `closure` says how the reactions of
+    `outputs` names the quantities wanted (by default mass matrix, Coriolis terms, gravity and
+    inverse dynamics, as far as there are such), `formulation` the method. `parameters` is
+    "numeric", "symbolic" or a list of name patterns to keep free. `closure` says how the reactions of
     closed loops enter inverse dynamics: "complete" by virtual work on every joint of the loop,
     "basic" on the basic joints only, as in paper 000. `wrenches` names the frames on which external
     forces and moments act; they are inputs of inverse and forward dynamics.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     method = _formulation(formulation)
-    wanted = _outputs(method, outputs)
+    wanted = _outputs(method, _defaults(source, method) if outputs is None else outputs)
     _choice("reduce", reduce, EFFORTS)
     _choice("closure", closure, CLOSURES)
     refuse_moving_base(source)
     settled = parametrise(source, parameters)
-    builder, forces = _builder(settled), tuple(wrenches)
+    forces = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
+    for frame in forces:
+        source.frame(frame)
+    builder = _builder(settled)
     own = [request.name for request in wanted if request.name not in COMMON]
     if own:
         method.build(builder, settled, own, Options(closure, forces))
@@ -68,6 +72,11 @@ def derive(
             quantities.build(request)
     kept = parameters if isinstance(parameters, str) else tuple(parameters)
     return Model(source, builder.finish(), method.name, kept, reduce, closure, forces)
+
+
+def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:
+    available = available_outputs(mechanism, method.name)
+    return [output for output in OUTPUTS if output in available] or list(method.outputs)
 
 
 def _builder(mechanism: Mechanism) -> Builder:
@@ -98,6 +107,8 @@ def _formulation(name: str) -> Formulation:
 def _outputs(method: Formulation, outputs: Sequence[str]) -> list[Request]:
     if isinstance(outputs, str):
         outputs = [outputs]
+    if any(type(output) is not str for output in outputs):
+        raise DeriveError("outputs are names, given as a list of texts", element="outputs")
     choices = (*method.outputs, *COMMON)
     requests = [parse_request(output) for output in outputs]
     for request in requests:

@@ -26,6 +26,7 @@ class Axes:
         self.limbs = skeleton.limbs
         self.builder = skeleton.builder
         self.shared = shared
+        self.angle = cache(self._angle)
         self.own_turn = cache(self._own_turn)
         self.reach = cache(self._reach)
 
@@ -34,7 +35,7 @@ class Axes:
         limb = self.limbs[k]
         return limb.parent in self.shared and is_parallel(self.limbs[limb.parent], limb)
 
-    def angle(self, k: int) -> Scalar:
+    def _angle(self, k: int) -> Scalar:
         """Return the angle of a revolute limb's own axes against those it is described in."""
         limb = self.limbs[k]
         own = self.skeleton.displacement(limb)

@@ -136,7 +136,8 @@ class Closure:
 def basic_rates(mechanism: Mechanism, loop: Loop) -> tuple[int, ...]:
     """Return the basic freedoms of a loop: those given, else all but the last few of the row."""
     if loop.basic is not None:
-        return loop.basic
+        places = {segment.coordinate: segment.rate for segment in mechanism.segments}
+        return tuple(rate for i in loop.basic if (rate := places[i]) is not None)
     closing, target = _moving(mechanism, loop.closing), _moving(mechanism, loop.target)
     shared = set(closing) & set(target)
     row = [i for i in (*closing, *reversed(target)) if i not in shared]

@@ -10,7 +10,7 @@ f the linear momentum, n the moment of momentum about the joint.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from chainform.formulations.axes import Axes
@@ -28,6 +28,8 @@ class Composite:
     mass: Scalar
     moment: Vector
     second: Matrix
+    across: Scalar | None = None
+    """S_xx + S_yy across the axis of the limb, where it is known from before the limb turned."""
 
     def momentum(self, freedom: Column) -> tuple[Vector, Vector]:
         """Return f and n for unit rate of a joint freedom whose direction is a coordinate axis."""
@@ -40,7 +42,8 @@ class Composite:
         if freedom.turning:
             force[x], force[y] = -h[y], h[x]
             moment[x], moment[y] = -s[x][z], -s[y][z]
-            moment[z] = builder.keep(s[x][x] + s[y][y])
+            both = s[x][x] + s[y][y] if self.across is None else self.across
+            moment[z] = builder.keep(both)
         else:
             force[z] = self.mass
             moment[x], moment[y] = h[y], -h[x]
@@ -61,12 +64,16 @@ def composites(axes: Axes) -> list[Composite]:
                     outer = turned_back(turn, outer)
                 body = joined(body, outer, axes.reach(c))
         own = axes.own_turn(k)
+        across: Scalar | None = None
         if own is not None:
+            x, y = others(limbs[k].axis)
+            # Turning about the axis does not change this sum.
+            across = axes.builder.keep(body.second[x][x] + body.second[y][y])
             body = turned_back(own, kept(axes.builder, body))
         for c in children[k]:
             if axes.continues(c):
-                body = joined(body, result[c], axes.reach(c))
-        result[k] = kept(axes.builder, body)
+                body, across = joined(body, result[c], axes.reach(c)), None
+        result[k] = replace(kept(axes.builder, body), across=across)
     return [result[k] for k in range(len(limbs))]
 
 

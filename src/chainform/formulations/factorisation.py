@@ -18,6 +18,8 @@ def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int
     """Return x with H x = b, for a symmetric positive H given by its entries that are not zero."""
     h: dict[tuple[int, int], Scalar] = {(i, k): value for (i, k), value in matrix.items()}
     b = dict(right)
+    if not b:
+        return {}
     order = elimination_order(set(h), sorted(b))
     keep = next(iter(b.values())).builder.keep
     factors: dict[int, list[tuple[int, Scalar]]] = {}

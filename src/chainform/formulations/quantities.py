@@ -46,16 +46,22 @@ class Request:
 
 def parse_request(text: str) -> Request:
     """Read an output: `gravity`, `pose(tool)`, `jacobian(tool, local)`."""
-    match = re.fullmatch(r"\s*(\w+)\s*(?:\(\s*([^(),]+?)\s*(?:,\s*(\w+)\s*)?\))?\s*", text)
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\)\s*)?", text, re.DOTALL)
     if match is None:
         raise DeriveError(
             f"{text!r} is not the name of an output",
             element="outputs",
             remedy="write a name, or a name with a frame: jacobian(tool), jacobian(tool, local)",
         )
-    name, frame, axes = match.groups()
-    inside = ",".join(part for part in (frame, axes) if part)
-    return Request(f"{name}({inside})" if frame else name, name, frame, axes or "world")
+    name, inside = match.groups()
+    if inside is None:
+        return Request(name, name)
+    # A frame may have commas in its name; only a known choice of axes after the last one counts.
+    frame, _, axes = inside.rpartition(",")
+    if axes.strip() not in AXES_CHOICES:
+        frame, axes = inside, "world"
+        return Request(f"{name}({frame.strip()})", name, frame.strip() or None)
+    return Request(f"{name}({frame.strip()},{axes.strip()})", name, frame.strip(), axes.strip())
 
 
 class Quantities:
@@ -82,12 +88,6 @@ class Quantities:
                 element=request.name,
                 remedy=f"{request.name}({self.mechanism.segments[-1].name})",
             )
-        if request.axes not in AXES_CHOICES:
-            raise DeriveError(
-                f"{request.axes} is not a choice of axes",
-                element=request.text,
-                remedy=f"choices are {', '.join(AXES_CHOICES)}",
-            )
         return self.mechanism.frame(request.frame)
 
     # --- quantities of a frame ----------------------------------------------------------
@@ -108,7 +108,8 @@ class Quantities:
 
     def acceleration(self, request: Request, frame: Frame) -> None:
         """Declare the acceleration of the point and the angular acceleration."""
-        k, arm, world = self.world.limb_of(frame), self.world.frame_arm(frame), self.world
+        world = self.world
+        k, arm = world.follow(world.limb_of(frame)), world.frame_arm(frame)
         w, b, kept = world.angular_velocity(k), world.angular_acceleration(k), world.axes.kept
         centripetal = cross(w, kept(cross(w, arm)))
         linear = add(world.acceleration(k), add(cross(b, arm), centripetal))
@@ -136,7 +137,8 @@ class Quantities:
         self._columns(request, frame, "Jd", rate)
 
     def _velocity(self, frame: Frame) -> Six:
-        k, arm, world = self.world.limb_of(frame), self.world.frame_arm(frame), self.world
+        world = self.world
+        k, arm = world.follow(world.limb_of(frame)), world.frame_arm(frame)
         w = world.angular_velocity(k)
         return world.axes.kept(add(world.velocity(k), cross(w, arm))), w
 

@@ -36,6 +36,20 @@ from chainform.spatial import (
 
 HALF = Fraction(1, 2)
 
+LONGEST = 1024
+"""Bits of a number beyond which products of constants are not carried on.
+
+Exact rotations that are not quarter turns make numbers longer with every joint they are multiplied
+through. Laying frames parallel and moving parameters save operations; they are given up where the
+numbers would become unwieldy.
+"""
+
+
+def _is_long(value: Scalar | Fraction | int) -> bool:
+    number = value.number if isinstance(value, Scalar) else value
+    exact = Fraction(number)
+    return max(exact.numerator.bit_length(), exact.denominator.bit_length()) > LONGEST
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -227,6 +241,15 @@ class Skeleton:
         """Move the masses on the joint axis: they do not move when the joint turns."""
         zero, a = self.builder.number(0), limb.axis
         mass, moment, second = limb.mass, limb.moment[a], limb.second[a][a]
+        e, p = _direction(limb), limb.position
+        first = tuple(moment * e[i] + mass * p[i] for i in range(3))
+        moved = matrix(
+            lambda i, l: (
+                second * (e[i] * e[l]) + moment * (p[i] * e[l] + e[i] * p[l]) + mass * (p[i] * p[l])
+            )
+        )
+        if limb.parent != GROUND and any(_is_long(x) for row in (first, *moved) for x in row):
+            return
         self.limbs[k] = replace(
             limb,
             mass=zero,
@@ -235,21 +258,8 @@ class Skeleton:
         )
         if limb.parent == GROUND:
             self._join_across(k, a)
-            return
-        e = _direction(limb)
-        p = limb.position
-        self._increase(
-            limb.parent,
-            mass,
-            (moment * e[0] + mass * p[0], moment * e[1] + mass * p[1], moment * e[2] + mass * p[2]),
-            matrix(
-                lambda i, l: (
-                    second * (e[i] * e[l])
-                    + moment * (p[i] * e[l] + e[i] * p[l])
-                    + mass * (p[i] * p[l])
-                )
-            ),
-        )
+        else:
+            self._increase(limb.parent, mass, (first[0], first[1], first[2]), moved)
 
     def _join_across(self, k: int, axis: int) -> None:
         """Put together the two moments across a fixed axis: only their sum resists turning."""
@@ -264,9 +274,11 @@ class Skeleton:
     def _move_second(self, k: int, limb: Limb) -> None:
         """Move the second moments: a prismatic joint does not turn what it carries."""
         zeros = self._zeros()
+        turned = limb.second if limb.rotation is None else _turned(limb.rotation, limb.second)
+        if limb.parent != GROUND and any(_is_long(x) for row in turned for x in row):
+            return
         self.limbs[k] = replace(limb, second=(zeros, zeros, zeros))
         if limb.parent != GROUND:
-            turned = limb.second if limb.rotation is None else _turned(limb.rotation, limb.second)
             none = self.builder.number(0)
             self._increase(limb.parent, none, zeros, turned)
 
@@ -314,7 +326,8 @@ def _frame(turn: Matrix, segment: Segment) -> tuple[Matrix, Matrix | None]:
     if segment.joint.kind in (JointKind.SPHERICAL, JointKind.FREE):
         # Rates are given in the axes of the body, so these are the axes of the limb.
         return IDENTITY, None if turn == IDENTITY else turn
-    if _is_coordinate_axis(apply(turn, segment.joint.axis)):
+    is_short = not any(_is_long(entry) for row in turn for entry in row)
+    if is_short and _is_coordinate_axis(apply(turn, segment.joint.axis)):
         return transpose(turn), None
     if _is_coordinate_axis(segment.joint.axis):
         return IDENTITY, turn

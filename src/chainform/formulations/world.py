@@ -147,21 +147,34 @@ class World:
     # --- frames -------------------------------------------------------------------------
 
     def limb_of(self, frame: Frame) -> int:
-        """Return the limb a frame is fixed to."""
-        return self.skeleton.places[frame.segment].limb
+        """Return the limb a frame is fixed to, all limbs before it being known."""
+        limb = self.skeleton.places[frame.segment].limb
+        # From the base outward, so that no recursion gets deep.
+        for k in self.path(limb):
+            self.origin(k)
+        return limb
+
+    def follow(self, k: int) -> int:
+        """Find velocities and accelerations from the base outward to limb k, and return k."""
+        for limb in self.path(k):
+            self.angular_velocity(limb)
+            self.velocity(limb)
+            self.angular_acceleration(limb)
+            self.acceleration(limb)
+        return k
 
     def frame_rotation(self, frame: Frame) -> Matrix:
         """Return the axes of a frame in the world."""
         place = self.skeleton.places[frame.segment]
         local = product(place.rotation, frame.rotation)
-        return self._kept_matrix(product(self.rotation(place.limb), local))
+        return self._kept_matrix(product(self.rotation(self.limb_of(frame)), local))
 
     def frame_arm(self, frame: Frame) -> Vector:
         """Return the vector from the origin of its limb to a frame, in world axes."""
         place = self.skeleton.places[frame.segment]
         point = self.skeleton.kinematics.vector(frame.point)
         local = self.axes.kept(add(place.position, apply(place.rotation, point)))
-        return self.axes.kept(apply(self.rotation(place.limb), local))
+        return self.axes.kept(apply(self.rotation(self.limb_of(frame)), local))
 
     def frame_origin(self, frame: Frame) -> Vector:
         """Return the origin of a frame."""

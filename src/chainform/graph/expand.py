@@ -18,6 +18,7 @@ from functools import reduce
 import numpy as np
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
+from chainform.errors import RunError
 from chainform.graph.formula import product_text, sum_text
 from chainform.graph.graph import Graph
 from chainform.graph.simplify import call_of_number, is_even, is_odd
@@ -70,6 +71,10 @@ def expand(
 ) -> list[Expansion]:
     """Return the expansions of some variables."""
     return Expander(graph, variables, trig=trig, split_angles=split_angles).expansions(variables)
+
+
+_LONGEST_ARGUMENT = 2000
+"""Terms in the argument of a call beyond which its text would be longer than anyone reads."""
 
 
 class Expander:
@@ -184,7 +189,7 @@ class Expander:
                 return self._constant(exact)
         inner = self._by_name(argument)
         sign = 1
-        if inner.terms[0][0] < 0 and (is_odd(function) or is_even(function)):
+        if inner.terms and inner.terms[0][0] < 0 and (is_odd(function) or is_even(function)):
             inner = Expansion(inner.symbols, tuple((-k, factors) for k, factors in inner.terms))
             sign = -1 if is_odd(function) else 1
         if function in ("sin", "cos") and self.split:
@@ -196,6 +201,12 @@ class Expander:
 
     def _letter(self, variable: int, function: str, inner: Expansion) -> fmpq_mpoly:
         """Return the letter of a call; its sine or cosine partner gets its place as well."""
+        if len(inner.terms) > _LONGEST_ARGUMENT:
+            raise RunError(
+                f"the argument of {function} alone has {len(inner.terms)} terms, multiplied out",
+                remedy="look at the definitions instead (str, or show --steps); an expression with "
+                "nested reciprocals, such as forward dynamics, is not meant to be multiplied out",
+            )
         symbol = Symbol(function, _text(inner), inner)
         if symbol not in self.place:
             room = self.room[variable]

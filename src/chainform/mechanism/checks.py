@@ -17,6 +17,7 @@ def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
         *_misleading_names(mechanism),
         *_idle_joints(mechanism),
         *_unused_parameters(mechanism),
+        *_fields_for_later(mechanism),
     )
 
 
@@ -64,6 +65,19 @@ def _unused_parameters(mechanism: Mechanism) -> Iterator[Note]:
     for parameter in mechanism.parameters:
         if parameter.name not in used:
             yield Note("note", f"parameter {parameter.name!r}", "it is declared but not used")
+
+
+def _fields_for_later(mechanism: Mechanism) -> Iterator[Note]:
+    """Warn of what is kept with the mechanism but enters no equation yet."""
+    joints = [segment.joint for segment in mechanism.segments]
+    driven = [joint.name for joint in joints if joint.rotor_inertia != 0]
+    rubbing = [
+        j.name for j in joints if j.friction and (j.friction.viscous, j.friction.coulomb) != (0, 0)
+    ]
+    for what, names in (("rotor inertia", driven), ("friction", rubbing)):
+        if names:
+            some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+            yield Note("warning", what, f"it is kept, but no equation uses it yet ({some})")
 
 
 def names_in(mechanism: Mechanism) -> frozenset[str]:

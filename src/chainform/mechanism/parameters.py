@@ -59,6 +59,9 @@ def _name_of(name: object, intake: Intake) -> str:
     if text in CONSTANTS or text in FUNCTIONS:
         remedy = "choose another name"
         raise intake.error("the name belongs to a constant or a function", where, remedy)
+    if re.fullmatch(r"(q|qd|qdd|tau|sigma|wrench)[0-9]+", text):
+        remedy = "choose another name"
+        raise intake.error("the name belongs to a coordinate, a rate or a force", where, remedy)
     return text
 
 

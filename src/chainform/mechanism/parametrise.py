@@ -58,6 +58,10 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
         patterns: tuple[str, ...] = ("*",) if parameters == "symbolic" else ()
     else:
         patterns = tuple(parameters)
+        if any(type(pattern) is not str for pattern in patterns):
+            raise DeriveError(
+                "names of parameters are texts", element="parameters", remedy="write ['m_*', 'g']"
+            )
     automatic = automatic_parameters(mechanism)
     if patterns:
         _check_clash(mechanism, automatic)

@@ -59,7 +59,7 @@ class Model:
         return graph_text(self.graph)
 
     def __contains__(self, name: object) -> bool:
-        return (
+        return isinstance(name, str) and (
             name in self.graph.outputs
             or name in self.graph.quantities
             or (name in self.graph.numbers)
@@ -67,29 +67,50 @@ class Model:
 
     def __getitem__(self, name: str) -> Quantity:
         """Return an output or intermediate quantity, or one variable by its name (`H_1_2`)."""
+        if name not in self:
+            raise self._unknown(name)
         if name in self.graph.outputs or name in self.graph.quantities:
             block = self.graph.block(name)
             variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
             labels = np.asarray(block.labels, dtype=np.str_).reshape(block.shape)
             return Quantity(name, self.graph, variables, labels, self.input_name)
-        if name in self.graph.numbers:
-            variable = np.asarray(self.graph.numbers[name], dtype=np.int64)
-            return Quantity(name, self.graph, variable, np.asarray(name), self.input_name)
+        variable = np.asarray(self.graph.numbers[name], dtype=np.int64)
+        return Quantity(name, self.graph, variable, np.asarray(name), self.input_name)
+
+    def _unknown(self, name: object) -> RunError:
         known = [*self.graph.outputs, *self.graph.quantities, *self.graph.numbers]
-        close = get_close_matches(name, known, n=3)
-        raise RunError(
+        close = get_close_matches(str(name), known, n=3)
+        return RunError(
             f"the model has no quantity {name}",
-            element=name,
+            element=str(name),
             remedy=f"did you mean {', '.join(close)}?"
             if close
             else f"derive it: outputs=[{name!r}]",
         )
 
     def input_name(self, name: str) -> str:
-        """Return the input that a coordinate's own name stands for; other names as they are."""
-        if name in self.mechanism.coordinates:
-            return f"q{self.mechanism.coordinate_index(name) + 1}"
-        return name
+        """Return the input a name stands for: that of a coordinate or rate, or the name itself."""
+        mechanism = self.mechanism
+        meanings = {name} if self.graph.numbers.get(name, -1) in self.graph.inputs else set[str]()
+        if name in mechanism.coordinates:
+            meanings.add(f"q{mechanism.coordinates.index(name) + 1}")
+        elif name in mechanism.rates:
+            meanings.add(f"qd{mechanism.rates.index(name) + 1}")
+        if len(meanings) > 1:
+            raise RunError(
+                f"{name} may mean {' or '.join(sorted(meanings))}",
+                element=name,
+                remedy="rename the joint, or the parameter, in the mechanism",
+            )
+        return meanings.pop() if meanings else name
+
+    def _chosen(self, outputs: Iterable[str] | None) -> list[str]:
+        """Return the names of outputs or quantities as a list, each of them known."""
+        names = [outputs] if isinstance(outputs, str) else list(outputs or self.outputs)
+        for name in names:
+            if name not in self.graph.outputs and name not in self.graph.quantities:
+                raise self._unknown(name)
+        return names
 
     def count(self, outputs: Iterable[str] | None = None, *, once: bool = False) -> Cost:
         """Count the operations of one evaluation of all outputs, or of some.
@@ -97,7 +118,7 @@ class Model:
         With `once`, count instead what is computed from the parameters alone, when they are set.
         """
         counter = cost_once if once else cost
-        return counter(self.graph, None if outputs is None else list(outputs))
+        return counter(self.graph, None if outputs is None else self._chosen(outputs))
 
     def emit(self, language: str, outputs: Sequence[str] | None = None) -> str:
         """Return program text of the graph, one statement per variable."""
@@ -107,7 +128,7 @@ class Model:
                 element="emit",
                 remedy=f"choose one of {', '.join(EMITTERS)}",
             )
-        return EMITTERS[language](self.graph, list(outputs or self.outputs))
+        return EMITTERS[language](self.graph, self._chosen(outputs))
 
     def evaluate(
         self,

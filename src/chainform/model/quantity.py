@@ -121,7 +121,7 @@ class Quantity:
 
     def diff(self, name: str) -> Quantity:
         """Return the partial derivative with respect to an input, `q2` or a coordinate's name."""
-        source = self.resolve(name)
+        source = self.resolve(str(name))
         graph, variables = differentiate(self.graph, self.variables.ravel().tolist(), source)
         labels = np.char.add(self.labels, f"_by_{source}")
         numbers = np.asarray(variables, dtype=np.int64).reshape(self.shape)

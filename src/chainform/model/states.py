@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.graph import Graph, Input, Plan
+from chainform.graph import Block, Graph, Input, Plan
 from chainform.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -23,9 +23,11 @@ def evaluate_states(
     outputs: Sequence[str] | None,
 ) -> dict[str, Array]:
     """Return the named outputs for one state or a batch of states."""
-    names = list(graph.outputs if outputs is None else outputs)
+    chosen = [outputs] if isinstance(outputs, str) else outputs
+    names = list(graph.outputs if chosen is None else chosen)
     blocks = {name: _block(graph, name) for name in names}
-    wanted = graph.output_variables(names)
+    entries = [v for block in blocks.values() for v in block.variables]
+    wanted = np.unique(np.asarray(entries, dtype=np.int32))
     plan = Plan(graph, wanted)
     arrays = {group: _state(mechanism, graph, group, given) for group, given in states.items()}
     parameters = {name: _number(name, given) for name, given in values.items()}
@@ -61,10 +63,12 @@ def input_values(
     return batch, [{name: column[i] for name, column in columns.items()} for i in range(size)]
 
 
-def _block(graph: Graph, name: str) -> Any:
+def _block(graph: Graph, name: str) -> Block:
     try:
         return graph.block(name)
     except KeyError:
+        if name in graph.numbers:
+            return Block(name, (), (graph.numbers[name],), (name,))
         raise RunError(
             f"the model has no output {name}",
             element=name,
@@ -89,7 +93,27 @@ def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
             element=group,
             remedy=_ORDERS.get(group) or f"the order is {', '.join(_names(mechanism, group))}",
         )
+    if group == "q":
+        _check_quaternions(mechanism, array)
     return array
+
+
+def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
+    """Refuse quaternions that are not of unit length: they are no rotations."""
+    for segment in mechanism.segments:
+        if segment.joint.kind.has_quaternion and segment.coordinate is not None:
+            last = segment.coordinate + segment.joint.kind.coordinates
+            lengths = np.linalg.norm(q[..., last - 4 : last], axis=-1)
+            if np.any(np.abs(lengths - 1) > _QUATERNION_TOLERANCE):
+                worst = lengths.flat[int(np.argmax(np.abs(lengths - 1)))]
+                raise RunError(
+                    f"the quaternion of {segment.joint.name} has the length {worst:.6g}",
+                    element="q",
+                    remedy="divide its four entries (x y z w) by their length",
+                )
+
+
+_QUATERNION_TOLERANCE = 1e-6
 
 
 _ORDERS = {
@@ -114,17 +138,29 @@ def _names(mechanism: Mechanism, group: str) -> tuple[str, ...]:
 
 def _from_names(mechanism: Mechanism, group: str, given: Mapping[str, Any], length: int) -> Any:
     find = mechanism.coordinate_index if group == "q" else mechanism.rate_index
-    places = {find(name): value for name, value in given.items()}
+    places: dict[int, Any] = {}
+    for name, value in given.items():
+        place = find(str(name))
+        if place in places:
+            raise RunError(
+                f"{group} is given twice for {_names(mechanism, group)[place]}", element=group
+            )
+        places[place] = value
     missing = [_names(mechanism, group)[i] for i in range(length) if i not in places]
     if missing:
         raise RunError(f"{group} has no value for {', '.join(missing)}", element=group)
+    if not length:
+        return np.zeros(0)
     return np.stack(np.broadcast_arrays(*(places[i] for i in range(length))), axis=-1)
 
 
 def _number(name: str, given: Any) -> Array:
     try:
-        return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
+        array = np.asarray(given, dtype=np.float64)
+        if np.asarray(given).dtype == object and any(x is None for x in np.ravel(given)):
+            raise TypeError("a value is missing (None)")
+        return array
+    except (TypeError, ValueError, OverflowError) as problem:
         raise RunError(
             f"{name} is not a number or an array of numbers: {problem}", element=name
         ) from None

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import StoreError
 from chainform.graph import Block, Graph, Input, number_text
 
 FORMAT = 1
@@ -94,8 +93,10 @@ def graph_of_bytes(data: bytes) -> Graph:
     arrays: dict[str, NDArray[Any]] = {}
     place = len(line) + 1
     for name, kind, length in ARRAYS:
-        arrays[name] = np.frombuffer(data, dtype=kind, count=head[length], offset=place)
-        place += arrays[name].nbytes
+        found = np.frombuffer(data, dtype=kind, count=head[length], offset=place)
+        place += found.nbytes
+        # A copy in the machine's own order, at an even address, that may be written to.
+        arrays[name] = found.astype(found.dtype.newbyteorder("="))
     names = tuple(head["names"].split())
     return Graph(
         names=names,
@@ -138,14 +139,3 @@ def unpacked(cache: bytes, expected: str) -> bytes | None:
     except zlib.error:
         return None
     return data if content_hash(data) == expected else None
-
-
-def check_hash(graph: Graph, expected: str, place: str, reference: str) -> None:
-    """Refuse a graph whose rows are not those that were saved."""
-    if content_hash(graph_bytes(graph)) != expected:
-        raise StoreError(
-            "the rows are not those that were saved: the file is damaged, or was changed by hand",
-            file=place,
-            element=reference,
-            remedy="take the database from a backup",
-        )

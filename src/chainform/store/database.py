@@ -250,7 +250,7 @@ class Database:
             found.append(f"{revision.reference}: the load cache is damaged; rows are used instead")
         try:
             graph_from_rows(self.link, connection, revision)
-        except (StoreError, ValueError, KeyError, IndexError) as problem:
+        except StoreError as problem:
             found.append(f"{revision.reference}: {problem}")
         return found
 

@@ -12,7 +12,7 @@ from chainform.store import schema
 from chainform.store.link import Link
 from chainform.store.records import Difference, ModelEntry, Revision, Swept
 from chainform.store.references import check_name, find_model
-from chainform.store.revisions import read_revisions
+from chainform.store.revisions import read_revisions, utc
 
 
 def contains(column: Any, part: str) -> Any:
@@ -50,9 +50,9 @@ def list_models(
     if tag:
         found = found.where(r.id.in_(select(t.revision).where(t.tag == tag)))
     if since:
-        found = found.where(r.created >= since)
+        found = found.where(r.created >= utc(since))
     if until:
-        found = found.where(r.created <= until)
+        found = found.where(r.created <= utc(until))
     last = select(func.max(r.id)).where(r.model.in_(found)).group_by(r.model)
     counts: Any = connection.execute(select(r.model, func.count()).group_by(r.model)).all()
     number: dict[int, int] = dict(counts)

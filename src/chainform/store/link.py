@@ -123,11 +123,15 @@ def _file(path: str, timeout: float, read_only: bool) -> Link:
         connection = sqlite3.connect(
             address, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True
         )
-        connection.execute("PRAGMA foreign_keys = ON")
-        # A commit must outlast a power failure, not only the end of the process.
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA cache_size = -65536")
-        register_functions(connection)
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            # A commit must outlast a power failure, not only the end of the process.
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA cache_size = -65536")
+            register_functions(connection)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     engine = create_engine(
@@ -177,7 +181,7 @@ def _server(url: Any, shown: str, timeout: float, read_only: bool) -> Link:
         ) from None
 
     def connected(connection: Any, _record: object) -> None:
-        milliseconds = str(int(timeout * 1000))
+        milliseconds = str(max(1, int(timeout * 1000)))
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", (milliseconds,))
             if read_only:

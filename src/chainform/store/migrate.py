@@ -6,8 +6,11 @@ from its version to this one, in one transaction; the README says how to add a s
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import Connection, func, insert, inspect, select
 
@@ -34,14 +37,21 @@ def prepare(link: Link, version: int = VERSION, steps: Mapping[int, Step] = STEP
     """
     with link.reading() as connection:
         found = found_version(link, connection)
-    if found == version:
-        return
     if found is not None and found > version:
         raise link.error(
             f"it was written by a newer chainform: its tables have version {found},"
             f" this program knows version {version}",
             "install a newer chainform; nothing was changed",
         )
+    if found != version:
+        _bring_up_to_date(link, found, version, steps)
+    if link.is_sqlite and not link.read_only:
+        _use_log(link)
+
+
+def _bring_up_to_date(
+    link: Link, found: int | None, version: int, steps: Mapping[int, Step]
+) -> None:
     if link.read_only:
         state = "it is empty" if found is None else f"its tables have the old version {found}"
         raise link.error(f"{state}, and it cannot be written", "open it once where it can be")
@@ -53,8 +63,6 @@ def prepare(link: Link, version: int = VERSION, steps: Mapping[int, Step] = STEP
             _create(connection, version)
         elif found < version:
             _upgrade(link, connection, found, version, steps)
-    if link.is_sqlite:
-        _use_log(link)
 
 
 def found_version(link: Link, connection: Connection) -> int | None:
@@ -107,8 +115,10 @@ def _stamp(connection: Connection, version: int) -> None:
 
 
 def _use_log(link: Link) -> None:
-    """Let readers and one writer work side by side; the file keeps this setting."""
-    with link.told(), link.engine.connect() as connection:
-        driver = connection.connection.driver_connection
-        if driver is not None:
-            driver.execute("PRAGMA journal_mode = WAL")
+    """Let readers and one writer work side by side; the file keeps this setting.
+
+    While another process writes in the old way the setting has to wait for the next time.
+    """
+    with link.engine.connect() as connection, suppress(sqlite3.OperationalError):
+        driver: Any = connection.connection.driver_connection
+        driver.execute("PRAGMA journal_mode = WAL")

@@ -17,7 +17,6 @@ from chainform.graph import Cost, Graph, verify
 from chainform.store import schema
 from chainform.store.content import (
     canonical,
-    check_hash,
     content_hash,
     graph_bytes,
     graph_of_bytes,
@@ -52,7 +51,8 @@ class Content:
 def add_revision(connection: Connection, content: Content, record: Record) -> int:
     """Add a revision within a transaction that writes; return its key."""
     check_name(record.name)
-    created = _utc(record.created) if record.created else datetime.now(UTC)
+    _check_texts(record)
+    created = utc(record.created) if record.created else datetime.now(UTC)
     # The row of the model is locked first, so that two saves cannot take the same number.
     model = upsert(connection, schema.models, "name", {"name": record.name, "created": created})
     mechanism = add_mechanism(connection, record.mechanism) if record.mechanism else None
@@ -83,6 +83,23 @@ def add_revision(connection: Connection, content: Content, record: Record) -> in
     add_tags(connection, key, record.tags)
     _add_parameters(connection, key, record.parameters, content.graph)
     return key
+
+
+def _check_texts(record: Record) -> None:
+    """Refuse text that not every database can hold."""
+    texts = [record.name, record.formulation, record.step, record.author, record.note, *record.tags]
+    if record.mechanism is not None:
+        found = record.mechanism
+        texts += [found.name, found.text, found.file_name, found.media_type]
+    for item in record.parameters or ():
+        texts += [item.name, item.unit, item.note]
+    for text in texts:
+        if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise StoreError(
+                f"a text holds a character that cannot be stored: {text[:60]!r}",
+                element=record.name,
+                remedy="remove the character of number zero and halves of surrogate pairs",
+            )
 
 
 def upsert(connection: Connection, table: Any, unique: str, values: dict[str, Any]) -> int:
@@ -215,8 +232,18 @@ def load_graph(link: Link, connection: Connection, revision: Revision) -> Graph:
 
 def graph_from_rows(link: Link, connection: Connection, revision: Revision) -> Graph:
     """Return the graph of a revision from its rows, and see that they are those saved."""
-    graph = read_graph(connection, revision.graph)
-    check_hash(graph, revision.content, link.place, revision.reference)
+    changed = link.error(
+        "the rows are not those that were saved: the file is damaged, or was changed by hand",
+        "take the database from a backup",
+        revision.reference,
+    )
+    try:
+        graph = read_graph(connection, revision.graph)
+        found = content_hash(graph_bytes(graph))
+    except (ValueError, ArithmeticError, LookupError):
+        raise changed from None
+    if found != revision.content:
+        raise changed
     return graph
 
 
@@ -251,7 +278,7 @@ def _revision(row: Any, tags: dict[int, list[str]], outputs: dict[int, list[str]
         **{name: row[name] for name in ("variables", "terms", "factors")},
         options=json.loads(row["options"]),
         tags=tuple(sorted(tags.get(row["id"], []))),
-        created=_utc(row["created"]),
+        created=utc(row["created"]),
         cost=Cost(**{name: row[name] for name in names}),
         once=Cost(**{name: row[f"once_{name}"] for name in names}),
         outputs=tuple(outputs.get(row["graph"], [])),
@@ -303,6 +330,6 @@ def read_parameters(connection: Connection, revision: Revision) -> tuple[Paramet
     )
 
 
-def _utc(moment: datetime) -> datetime:
+def utc(moment: datetime) -> datetime:
     """Return a moment in UTC; SQLite gives it back without a time zone."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -52,6 +52,9 @@ _POSTGRES = {
     "53300": ("the server has no connection left", "try again later"),
 }
 
+_NO_VALUE = ("22003", "22012", "2201E", "2201F")
+"""Out of range, division by zero, logarithm and root of what has none."""
+
 
 def trouble(problem: BaseException, place: str) -> Error:
     """Return the error of a driver as an error of the store, with its remedy."""
@@ -60,10 +63,11 @@ def trouble(problem: BaseException, place: str) -> Error:
         known = _SQLITE.get(code)
     else:
         state = getattr(problem, "sqlstate", None)
-        if state is not None and state.startswith("22"):
+        if state in _NO_VALUE:
             return RunError(f"a value cannot be computed: {_first_line(problem)}", file=place)
         known = _POSTGRES.get(state or "")
-        if known is None and (state is None or state.startswith(("08", "57P"))):
+        is_cut = state is None and type(problem).__name__ == "OperationalError"
+        if known is None and (is_cut or (state or "").startswith(("08", "57P"))):
             known = (
                 f"the server cannot be reached: {_first_line(problem)}",
                 "look at host and port, and whether the server runs",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -151,6 +151,15 @@ def test_content_does_not_depend_on_the_pool_of_coefficients(
     assert database.save(turned, Record("arm")).content == first.content
 
 
+def test_in_memory(graph: Graph) -> None:
+    with Database.open("sqlite://") as database:
+        database.save(graph, Record("arm"))
+        database.delete("arm")
+        assert database.gc().graphs == 1
+        assert database.save(graph, Record("arm")).number == 1
+        assert_same(database.load("arm")[0], graph)
+
+
 def test_a_difference_names_definitions_and_costs(database: Database, graph: Graph) -> None:
     database.save(graph, Record("arm"))
     text = graph_text(bound(graph, "0.7"))
@@ -192,6 +201,8 @@ def test_models_are_found(database: Database, graph: Graph) -> None:
     assert found(quantity="coriolis") == []
     assert found(since=now - timedelta(days=1)) == ["arm_100%"]
     assert found(until=now - timedelta(days=1)) == ["leg"]
+    elsewhere = timezone(timedelta(hours=14))
+    assert found(since=(now - timedelta(hours=1)).astimezone(elsewhere)) == ["arm_100%"]
     entry = database.models("arm")[0]
     assert (entry.revisions, entry.latest.number, entry.latest.author) == (2, 2, "Bo")
 
@@ -289,11 +300,23 @@ def test_a_damaged_cache_is_passed_over(database: Database, graph: Graph) -> Non
     assert_same(database.load("arm")[0], graph)
 
 
-def test_changed_rows_are_noticed(database: Database, graph: Graph) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE terms SET coefficient = '9.82' WHERE value > 9",
+        "UPDATE terms SET coefficient = '1/0' WHERE value > 9",
+        "UPDATE terms SET coefficient = 'x' WHERE value > 9",
+        "UPDATE variables SET call = 'x' WHERE kind = 5",
+        "UPDATE factors SET owner = 4000000 WHERE power = 3",
+        "DELETE FROM variables WHERE number > 5",
+        "DELETE FROM shapes",
+    ],
+)
+def test_changed_rows_are_noticed(database: Database, graph: Graph, change: str) -> None:
     database.save(graph, Record("arm"))
     database.drop_caches()
     with database.link.writing() as connection:
-        connection.exec_driver_sql("UPDATE terms SET coefficient = '9.82' WHERE value > 9")
+        connection.exec_driver_sql(change)
     with pytest.raises(StoreError, match="not those that were saved"):
         database.load("arm")
     assert len(database.check()) == 1

@@ -17,7 +17,7 @@ import pytest
 
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, set_defaults
-from chainform.store import Database, Record
+from chainform.store import Database, MechanismFile, Parameter, Record
 
 
 @pytest.fixture
@@ -251,6 +251,19 @@ def test_words_are_values(database: Database, graph: Graph, word: str) -> None:
         database.formula(word, word)
     database.rename(word, f"{word}2")
     assert database.delete(f"{word}2") == 1
+
+
+@pytest.mark.parametrize("word", ["a\x00b", "a\udc80b"])
+def test_texts_that_cannot_be_stored(database: Database, graph: Graph, word: str) -> None:
+    mechanism = MechanismFile("arm", file_name=word)
+    for record in (
+        Record("arm", note=word),
+        Record("arm", mechanism=mechanism),
+        Record("arm", parameters=(Parameter("m", unit=word),)),
+    ):
+        with pytest.raises(StoreError, match="cannot be stored"):
+            database.save(graph, record)
+    assert database.models() == []
 
 
 def test_a_failed_save_leaves_nothing(

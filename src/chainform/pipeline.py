@@ -47,10 +47,10 @@ def derive(
 
     `outputs` names the quantities wanted (by default mass matrix, Coriolis terms, gravity and
     inverse dynamics, as far as there are such), `formulation` the method. `parameters` is
-    "numeric", "symbolic" or a list of name patterns to keep free. `closure` says how the reactions of
-    closed loops enter inverse dynamics: "complete" by virtual work on every joint of the loop,
-    "basic" on the basic joints only, as in paper 000. `wrenches` names the frames on which external
-    forces and moments act; they are inputs of inverse and forward dynamics.
+    "numeric", "symbolic" or a list of name patterns to keep free. `closure` says how the
+    reactions of closed loops enter inverse dynamics: "complete" by virtual work on every joint
+    of the loop, "basic" on the basic joints only, as in paper 000. `wrenches` names the frames
+    on which external forces and moments act; they are inputs of inverse and forward dynamics.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     method = _formulation(formulation)

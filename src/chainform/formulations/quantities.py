@@ -56,6 +56,12 @@ def parse_request(text: str) -> Request:
     name, inside = match.groups()
     if inside is None:
         return Request(name, name)
+    if not inside.strip() or inside.lstrip().startswith(","):
+        raise DeriveError(
+            f"no frame is named in {text.strip()!r}",
+            element="outputs",
+            remedy=f"write {name}(frame) or {name}(frame, local)",
+        )
     # A frame may have commas in its name; only a known choice of axes after the last one counts.
     frame, _, axes = inside.rpartition(",")
     if axes.strip() not in AXES_CHOICES:

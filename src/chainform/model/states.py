@@ -113,7 +113,7 @@ def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
                 )
 
 
-_QUATERNION_TOLERANCE = 1e-6
+_QUATERNION_TOLERANCE = 1e-4
 
 
 _ORDERS = {

@@ -11,7 +11,7 @@ from chainform.cli.mechanism_document import Outputs, exact_text, mechanism_docu
 from chainform.cli.printing import Page, Report
 from chainform.cli.reading import add_file, read_chosen
 from chainform.formulations import COMMON, FORMULATIONS, OF_FRAME, has_coupled, has_quaternions
-from chainform.mechanism import Description, Friction, Mechanism, Number, Segment
+from chainform.mechanism import Description, Mechanism, Number, Segment
 from chainform.pipeline import available_outputs
 
 REFUSALS = {
@@ -98,19 +98,6 @@ def _show_tree(page: Page, mechanism: Mechanism, said: Description) -> None:
         ],
         numbers=("no",),
     )
-    _show_unused(page, mechanism)
-
-
-def _show_unused(page: Page, mechanism: Mechanism) -> None:
-    """Say which data of joints are kept, although no equation contains them yet."""
-    joints = [segment.joint for segment in mechanism.segments]
-    kept = {
-        "friction": [j.name for j in joints if j.friction not in (None, Friction())],
-        "rotor inertia": [j.name for j in joints if j.rotor_inertia != 0],
-    }
-    for what, names in kept.items():
-        if names:
-            page.text(f"  {what} is kept, but no equation contains it yet: {', '.join(names)}")
 
 
 def _show_coordinates(page: Page, said: Description) -> None:

@@ -47,6 +47,10 @@ def add_origin(parser: ArgumentParser) -> None:
 def chosen_store(args: Namespace, *, make: bool = False, read_only: bool = False) -> Store:
     """Open the store that the options or the environment name; only `make` makes a new one."""
     file = store_file(args)
+    if args.db is not None and (args.db in ("", ":memory:") or args.db.rstrip("/") == "sqlite:"):
+        raise StoreError(
+            "a store in memory would be gone with the command", file=args.db, remedy="name a file"
+        )
     if file is not None and not make and not _exists(file):
         raise StoreError(
             "there is no store of models",

@@ -39,6 +39,19 @@ def copy_models(source: Database, target: Database, names: Sequence[str]) -> lis
     return [source.copy(name, target)[-1] for name in names]
 
 
+def _check_replaceable(source: Database, path: Path, *, force: bool) -> None:
+    """Refuse to write over the open store itself, and over anything that is not a store."""
+    if source.file is not None and path.resolve() == source.file.resolve():
+        raise StoreError(
+            "this is the store itself", file=str(path), remedy="name another file to write to"
+        )
+    if not force:
+        raise StoreError("the file exists", file=str(path), remedy="--force, or force=True")
+    with Database.open(str(path), read_only=True):
+        # Whatever is not a store of models has been refused by now.
+        pass
+
+
 def write_portable(
     source: Database, names: Sequence[str], path: Path, *, force: bool = False
 ) -> None:
@@ -48,8 +61,8 @@ def write_portable(
     """
     if path.is_dir():
         raise StoreError("this is a folder", file=str(path), remedy="name a file in it")
-    if path.exists() and not force:
-        raise StoreError("the file exists", file=str(path), remedy="--force, or force=True")
+    if path.exists():
+        _check_replaceable(source, path, force=force)
     try:
         handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         os.close(handle)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -73,6 +74,12 @@ class Database:
     def place(self) -> str:
         """The file or the address, without its password."""
         return self.link.place
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the database, None where it is on a server or in memory."""
+        name = self.link.engine.url.database
+        return Path(name) if self.link.is_sqlite and name and name != ":memory:" else None
 
     def close(self) -> None:
         """Let go of the database."""

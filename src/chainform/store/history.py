@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -110,17 +112,18 @@ def difference(before: tuple[Graph, Revision], after: tuple[Graph, Revision]) ->
     (old_graph, old), (new_graph, new) = before, after
     if old.content == new.content:
         return Difference(old, new, {}, {}, {}, (), (), ())
-    earlier, later = _definitions(old_graph), _definitions(new_graph)
-    old_outputs, new_outputs = _outputs(old_graph), _outputs(new_graph)
+    ids: dict[object, int] = {}
+    earlier, later = _Definitions(old_graph, ids), _Definitions(new_graph, ids)
+    old_outputs, new_outputs = earlier.outputs(), later.outputs()
     return Difference(
         old,
         new,
-        added={name: text for name, text in later.items() if name not in earlier},
-        removed={name: text for name, text in earlier.items() if name not in later},
+        added=later.missing_in(earlier),
+        removed=earlier.missing_in(later),
         changed={
-            name: (earlier[name], text)
-            for name, text in later.items()
-            if earlier.get(name, text) != text
+            name: (earlier.text(name), later.text(name))
+            for name in later.named
+            if name in earlier.named and earlier.named[name] != later.named[name]
         },
         outputs_added=tuple(name for name in new_outputs if name not in old_outputs),
         outputs_removed=tuple(name for name in old_outputs if name not in new_outputs),
@@ -132,16 +135,69 @@ def difference(before: tuple[Graph, Revision], after: tuple[Graph, Revision]) ->
     )
 
 
-def _definitions(graph: Graph) -> dict[str, str]:
-    texts = {name: definition_text(graph, v) for v, name in enumerate(graph.names)}
-    for given in graph.inputs.values():
+_NUMBERED = re.compile(r"(x|constant)_\d+_*")
+"""Names that only count: they change whenever something before them does, and mean nothing."""
+
+
+class _Definitions:
+    """The definitions of a graph, comparable with those of another that shares `ids`.
+
+    `meaning` says what each variable is, down to the inputs; `shallow` the same, down to inputs
+    and variables with names of their own. Equal numbers mean equal definitions.
+    """
+
+    def __init__(self, graph: Graph, ids: dict[object, int]) -> None:
+        self.graph = graph
+        self.ids = ids
+        self.meaning: list[int] = []
+        self.shallow: list[int] = []
+        self.named: dict[str, int] = {}
+        self.numbered: dict[str, int] = {}
+        for v, name in enumerate(graph.names):
+            self.meaning.append(self._number(self._key(v, self.meaning.__getitem__)))
+            self.shallow.append(self._number(self._key(v, self._seen)))
+            kind = self.numbered if _NUMBERED.fullmatch(name) else self.named
+            kind[name] = self.shallow[v]
+
+    def _number(self, key: object) -> int:
+        return self.ids.setdefault(key, len(self.ids))
+
+    def _seen(self, variable: int) -> int:
+        name = self.graph.names[variable]
+        if _NUMBERED.fullmatch(name):
+            return self.shallow[variable]
+        return self._number(("name", name))
+
+    def _key(self, variable: int, refer: Callable[[int], int]) -> object:
+        graph = self.graph
+        if variable in graph.inputs:
+            return graph.inputs[variable]
+        if graph.call[variable]:
+            return (int(graph.call[variable]), refer(int(graph.argument[variable])))
+        return frozenset(
+            (term.coefficient, tuple(sorted((refer(f.variable), f.power) for f in term.factors)))
+            for term in graph.terms(variable)
+        )
+
+    def text(self, name: str) -> str:
+        """Return a definition as text."""
+        variable = self.graph.numbers[name]
+        given = self.graph.inputs.get(variable)
+        if given is None:
+            return definition_text(self.graph, variable)
         default = "" if given.default is None else f" = {number_text(given.default)}"
-        texts[given.name] = f"input {given.group} {given.index}{default}"
-    return texts
+        return f"input {given.group} {given.index}{default}"
 
+    def missing_in(self, other: _Definitions) -> dict[str, str]:
+        """Return the definitions that the other graph has not, under any number."""
+        known = {*other.named.values(), *other.numbered.values()}
+        own = [name for name in self.named if name not in other.named]
+        own += [name for name, shallow in self.numbered.items() if shallow not in known]
+        return {name: self.text(name) for name in own}
 
-def _outputs(graph: Graph) -> dict[str, tuple[Any, ...]]:
-    return {
-        name: (block.shape, block.labels, tuple(graph.names[v] for v in block.variables))
-        for name, block in graph.outputs.items()
-    }
+    def outputs(self) -> dict[str, tuple[Any, ...]]:
+        """Return what each output is."""
+        return {
+            name: (block.shape, block.labels, tuple(self.meaning[v] for v in block.variables))
+            for name, block in self.graph.outputs.items()
+        }

@@ -53,7 +53,9 @@ def _bring_up_to_date(
     link: Link, found: int | None, version: int, steps: Mapping[int, Step]
 ) -> None:
     if link.read_only:
-        state = "it is empty" if found is None else f"its tables have the old version {found}"
+        if found is None:
+            raise link.error("it is empty: no model was saved into it yet", "save one first")
+        state = f"its tables have the old version {found}"
         raise link.error(f"{state}, and it cannot be written", "open it once where it can be")
     with link.writing() as connection:
         link.hold(connection, alone=True)

@@ -243,7 +243,7 @@ class Store:
         if not results:
             raise StoreError("the batch is empty", element=reference)
         return {
-            name: np.stack([result[name] for result in results]).reshape(*batch, *array.shape)
+            name: np.stack([result[name] for result in results]).reshape((*batch, *array.shape))
             for name, array in results[0].items()
         }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from chainform.errors import StoreError
@@ -50,6 +52,19 @@ def _check_replaceable(source: Database, path: Path, *, force: bool) -> None:
     with Database.open(str(path), read_only=True):
         # Whatever is not a store of models has been refused by now.
         pass
+    try:
+        with closing(sqlite3.connect(path, timeout=1)) as target:
+            # Nobody else may have it open, and nothing may be left in its log.
+            target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            target.execute("PRAGMA locking_mode = EXCLUSIVE")
+            target.execute("BEGIN EXCLUSIVE")
+            target.rollback()
+    except sqlite3.Error as problem:
+        raise StoreError(
+            f"it cannot be replaced now: {problem}",
+            file=str(path),
+            remedy="close the programs that have it open, or name another file",
+        ) from problem
 
 
 def write_portable(
@@ -70,6 +85,8 @@ def write_portable(
         try:
             with Database.open(draft) as target:
                 copy_models(source, target, names)
+            for ending in ("-wal", "-shm"):
+                Path(f"{path}{ending}").unlink(missing_ok=True)
             Path(draft).replace(path)
         finally:
             for ending in ("", "-wal", "-shm", "-journal"):

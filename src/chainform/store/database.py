@@ -78,8 +78,7 @@ class Database:
     @property
     def file(self) -> Path | None:
         """The file of the database, None where it is on a server or in memory."""
-        name = self.link.engine.url.database
-        return Path(name) if self.link.is_sqlite and name and name != ":memory:" else None
+        return Path(self.place) if self.link.is_sqlite and self.place != ":memory:" else None
 
     def close(self) -> None:
         """Let go of the database."""
@@ -321,9 +320,12 @@ class Database:
         if self.link.read_only:
             return {label: expansion_text(found[v]) for label, v in entries.items()}
         with self.link.writing() as connection:
-            self.link.hold(connection, alone=False)
-            key = self._find(connection, reference).graph
-            expansions.write_expansions(connection, key, found, form)
+            self.link.hold(connection, alone=True)
+            key = self._find(connection, f"{revision.name}@{revision.number}").graph
+            # Another client may have stored some of them meanwhile.
+            absent = expansions.missing(connection, key, variables, form)
+            new = {v: expansion for v, expansion in found.items() if v in absent}
+            expansions.write_expansions(connection, key, new, form)
             texts = expansions.expansion_texts(connection, key, variables, form)
         return {label: texts[v] for label, v in entries.items()}
 

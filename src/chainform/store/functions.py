@@ -39,10 +39,16 @@ def call_value(function: str, argument: float | None) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def _lower(value: str | None) -> str | None:
+    return None if value is None else value.lower()
+
+
 def register_functions(connection: sqlite3.Connection) -> None:
     """Make `product` and `call_value` known to a connection of SQLite."""
     connection.create_aggregate("product", 2, Product)  # type: ignore[arg-type]
     connection.create_function("call_value", 2, call_value, deterministic=True)
+    # The one that is built in knows the letters of English only.
+    connection.create_function("lower", 1, _lower, deterministic=True)
 
 
 POSTGRES_CALLS = {

@@ -139,8 +139,10 @@ def _make_tables(connection: Connection) -> None:
 
 
 def _drop_tables(connection: Connection) -> None:
+    # Only the temporary ones: a schema may hold tables of these names that are not ours.
+    own = "pg_temp" if connection.dialect.name == "postgresql" else "temp"
     for name in ("wanted_values", "needed_values"):
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {own}.{name}")
 
 
 def _insert(connection: Connection, statement: str, variables: list[int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 
 from chainform.cli.stored import is_stored, load_stored
+from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.readers import read
 
@@ -40,6 +41,20 @@ def add_file(parser: ArgumentParser, *, stored: bool = False) -> None:
         dest="tips",
         help="read the way to this link only; may be repeated",
     )
+    group = parser.add_argument_group("what is added to the mechanism")
+    group.add_argument(
+        "--payload",
+        metavar="SEGMENT:MASS[:X,Y,Z]",
+        action="append",
+        help="a mass (kg) on a segment, its mass centre in the axes of the segment (m); repeatable",
+    )
+    group.add_argument(
+        "--frame",
+        metavar="NAME=SEGMENT[:X,Y,Z]",
+        action="append",
+        dest="frames",
+        help="a frame on a segment, its origin in the axes of the segment (m); may be repeated",
+    )
 
 
 def read_chosen(args: Namespace) -> Mechanism:
@@ -51,4 +66,32 @@ def read_chosen(args: Namespace) -> Mechanism:
         args.stored = load_stored(args)
         return args.stored.mechanism
     given = {name: getattr(args, name) for name in READING}
-    return read(args.file, **{name: value for name, value in given.items() if value is not None})
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return _with_additions(read(args.file, **chosen), args)
+
+
+def _with_additions(mechanism: Mechanism, args: Namespace) -> Mechanism:
+    """Return the mechanism with the payloads and frames of the command line."""
+    for number, text in enumerate(args.payload or (), start=1):
+        segment, mass, *rest = _parts(text, "--payload", 2, 3)
+        name = "payload" if len(args.payload) == 1 else f"payload{number}"
+        mechanism = mechanism.with_payload(segment, mass, _point(rest), name=name)
+    for text in args.frames or ():
+        name, equals, place = text.partition("=")
+        if not equals:
+            raise ReadError(f"{text!r} has no =", element="--frame", remedy="tool=hand:0,0,0.1")
+        segment, *rest = _parts(place, "--frame", 1, 2)
+        mechanism = mechanism.with_frame(name.strip(), segment, _point(rest))
+    return mechanism
+
+
+def _parts(text: str, option: str, least: int, most: int) -> list[str]:
+    parts = [part.strip() for part in text.split(":")]
+    if not least <= len(parts) <= most or not all(parts):
+        remedy = {"--payload": "hand:2.5:0,0,0.1", "--frame": "tool=hand:0,0,0.1"}[option]
+        raise ReadError(f"{text!r} cannot be read", element=option, remedy=f"write {remedy}")
+    return parts
+
+
+def _point(rest: list[str]) -> list[str]:
+    return [entry.strip() for entry in rest[0].split(",")] if rest else ["0", "0", "0"]

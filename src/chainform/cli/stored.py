@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chainform.store import Revision
 
 OF_FILE = (
-    *("base", "mimic", "snap", "root", "tips"),
+    *("base", "mimic", "snap", "root", "tips", "payload", "frames"),
     *("formulation", "parameters", "reduce", "closure", "wrenches"),
 )
 """Options that say how a file is read and derived; a stored model is past that."""
@@ -90,7 +90,7 @@ def load_stored(args: Namespace) -> Model:
     """Return the stored model that the command line names, or say that nothing has its name."""
     for option in OF_FILE:
         if getattr(args, option, None) is not None:
-            name = "tip" if option == "tips" else option
+            name = {"tips": "tip", "frames": "frame"}.get(option, option)
             raise ReadError(
                 f"--{name} goes with a file; a stored model is taken as it is",
                 element=args.file[:60],

@@ -51,8 +51,8 @@ class Row:
 
     @property
     def is_explained(self) -> bool:
-        """Whether the deviation with snapping is of the size of the effect that is reported."""
-        return self.snapped <= 20 * self.effect + 1e-9
+        """Whether the deviation with snapping is within the effect that is reported."""
+        return self.snapped <= self.effect + 1e-9
 
     def text(self) -> str:
         """Return the row of the table."""

@@ -16,7 +16,6 @@ from functools import cache
 
 from chainform.formulations.axes import Axes, run_members
 from chainform.formulations.skeleton import Column, Skeleton
-from chainform.graph import Scalar
 from chainform.mechanism import GROUND, Frame
 from chainform.spatial import Matrix, Vector, add, apply, cross, product, scale, subtract, unit
 
@@ -202,8 +201,3 @@ class World:
         arm = self.axes.kept(subtract(point, self.origin(k)))
         relative = self.axes.kept(subtract(velocity, self.velocity(k)))
         return self.axes.kept(add(cross(swing, arm), cross(e, relative))), swing
-
-
-def flat(parts: tuple[Vector, Vector]) -> list[Scalar]:
-    """Return linear and angular part as six components."""
-    return [*parts[0], *parts[1]]

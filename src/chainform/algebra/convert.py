@@ -1,0 +1,223 @@
+"""From a graph to sums that can be changed in place, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from chainform.algebra.sums import Prices, Sums
+from chainform.graph import CALLS, Block, Builder, Graph, Kind, Scalar, parameter_only
+
+TRIGONOMETRIC = ("sin", "cos")
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Sums, and which variable of the graph each of them came from."""
+
+    graph: Graph
+    sums: Sums
+    place: Mapping[int, int]
+    """Variable of the graph -> variable of the sums."""
+    origin: Mapping[int, int]
+    """Variable of the sums -> variable of the graph, for those that were there at the start."""
+
+
+def system_of(graph: Graph, prices: Prices = Prices()) -> System:
+    """Return what the outputs of a graph need, as sums.
+
+    Inputs, calls and whatever serves to form the argument of a sine or cosine are given; the
+    arguments of other calls are sums that have to stay.
+    """
+    sums = Sums(prices)
+    place: dict[int, int] = {}
+    needed = graph.cone(graph.output_variables())
+    constant = parameter_only(graph)
+    angles = _angles(graph, needed)
+    for v in np.flatnonzero(needed).tolist():
+        if graph.kind[v] == Kind.CONSTANT:
+            continue
+        is_constant = bool(constant[v])
+        if graph.call[v] and CALLS[int(graph.call[v])] in TRIGONOMETRIC:
+            price = 0.0 if is_constant else prices.call
+            place[v] = sums.given(is_constant=is_constant, price=price)
+        elif v in graph.inputs or angles[v] or graph.call[v]:
+            place[v] = sums.given(is_constant=is_constant)
+            if graph.call[v]:
+                _note_argument(graph, sums, v, place)
+        else:
+            place[v] = sums.define((), is_constant=is_constant)
+            _copy_terms(graph, v, sums, place)
+    _note_partners(graph, sums, place)
+    for v in graph.output_variables().tolist():
+        if v in place and sums.terms[place[v]] is not None:
+            sums.roots.add(place[v])
+    sums.forget()
+    return System(graph, sums, place, {new: old for old, new in place.items()})
+
+
+def _angles(graph: Graph, needed: np.ndarray) -> np.ndarray:
+    calls = [
+        v
+        for v in np.flatnonzero(needed & (graph.call > 0)).tolist()
+        if CALLS[int(graph.call[v])] in TRIGONOMETRIC
+    ]
+    return graph.cone(graph.argument[calls])
+
+
+def _note_argument(graph: Graph, sums: Sums, call: int, place: Mapping[int, int]) -> None:
+    argument = place.get(int(graph.argument[call]), -1)
+    if argument >= 0:
+        sums.argument[place[call]] = argument
+        if sums.terms[argument] is not None:
+            sums.roots.add(argument)
+
+
+def _note_partners(graph: Graph, sums: Sums, place: Mapping[int, int]) -> None:
+    for (function, argument), v in graph.call_variables.items():
+        cosine = graph.call_variables.get(("cos", argument))
+        if function == "sin" and v in place and cosine in place:
+            sine, partner = place[v], place[cosine]
+            sums.sines.add(sine)
+            sums.partner[sine], sums.partner[partner] = partner, sine
+
+
+def _copy_terms(graph: Graph, v: int, sums: Sums, place: Mapping[int, int]) -> None:
+    for term in graph.terms(v):
+        coefficient = term.coefficient
+        factors: list[int] = []
+        for factor in term.factors:
+            if graph.kind[factor.variable] == Kind.CONSTANT:
+                coefficient *= graph.number_value[factor.variable] ** factor.power
+            else:
+                factors += [place[factor.variable]] * factor.power
+        if coefficient:
+            monomial = sums.monomials.of(tuple(sorted(factors)))
+            sums.insert(place[v], monomial, sums.numbers.of(coefficient))
+
+
+def graph_of(system: System) -> Graph:
+    """Return the graph of a system after its sums were changed.
+
+    Outputs keep names, labels and values, variables that are still there their names. Intermediate
+    quantities are kept where all their entries are left.
+    """
+    return _Writer(system).graph()
+
+
+class _Writer:
+    def __init__(self, system: System) -> None:
+        self.old = system.graph
+        self.system = system
+        self.sums = system.sums
+        self.builder = Builder()
+        self.scalars: dict[int, Scalar] = {}
+        self.kept: dict[int, Scalar] = {}
+
+    def graph(self) -> Graph:
+        old, builder = self.old, self.builder
+        for v in sorted(old.inputs):
+            given = old.inputs[v]
+            self.kept[v] = builder.input(given.name, given.group, given.index, given.default)
+        for variable in self.sums.order():
+            self.scalar(variable)
+        for name, block in old.outputs.items():
+            builder.outputs[name] = self._block(block)
+        for name, block in old.quantities.items():
+            if all(self._is_there(v) for v in block.variables):
+                builder.quantities[name] = self._block(block)
+        return builder.finish()
+
+    def scalar(self, variable: int) -> Scalar:
+        """Return the builder's scalar of a variable of the sums, made at its first use."""
+        known = self.scalars.get(variable)
+        if known is None:
+            if self.sums.terms[variable] is None:
+                known = self._given(variable)
+            else:
+                known = self._sum(variable)
+            self.scalars[variable] = known
+        return known
+
+    def _given(self, variable: int) -> Scalar:
+        v = self.system.origin[variable]
+        argument = self.sums.argument.get(variable)
+        if argument is not None:
+            inner = self.scalar(argument)
+            return self.builder.call(CALLS[int(self.old.call[v])], inner, self.old.names[v])
+        return self._copied(v)
+
+    def _copied(self, v: int) -> Scalar:
+        """Return a variable of the old graph as it was: an input, a sine, an angle."""
+        known = self.kept.get(v)
+        if known is not None:
+            return known
+        old, builder = self.old, self.builder
+        if old.kind[v] == Kind.CONSTANT:
+            scalar = builder.number(old.number_value[v])
+        elif old.call[v]:
+            inner = self._copied(int(old.argument[v]))
+            scalar = builder.call(CALLS[int(old.call[v])], inner, old.names[v])
+        else:
+            scalar = builder.number(0)
+            for term in old.terms(v):
+                product = builder.number(term.coefficient)
+                for factor in term.factors:
+                    product = product * self._copied(factor.variable) ** factor.power
+                scalar = scalar + product
+            scalar = builder.name(old.names[v], scalar)
+        self.kept[v] = scalar
+        return scalar
+
+    def _sum(self, variable: int) -> Scalar:
+        sums, builder = self.sums, self.builder
+        is_constant = sums.is_constant[variable]
+        moving, still = builder.number(0), builder.number(0)
+        for monomial, number in sums.sum_of(variable).items():
+            coefficient = sums.numbers.fraction(number)
+            factors = sums.monomials.factors[monomial]
+            if is_constant or not sums.monomials.degree[monomial]:
+                still = still + self._product(factors, coefficient)
+                continue
+            constants = tuple(v for v in factors if sums.is_constant[v])
+            others = tuple(v for v in factors if not sums.is_constant[v])
+            if constants:
+                own = self._product(constants, coefficient)
+                product = builder.keep(own) * self._product(others, Fraction(1))
+            else:
+                product = self._product(others, coefficient)
+            moving = moving + product
+        if not is_constant and len(still.terms) > 1:
+            still = builder.keep(still)
+        origin = self.system.origin.get(variable)
+        total = moving + still
+        return builder.keep(total) if origin is None else self._named(origin, total)
+
+    def _named(self, origin: int, total: Scalar) -> Scalar:
+        return self.builder.name(self.old.names[origin], total)
+
+    def _product(self, factors: tuple[int, ...], coefficient: Fraction) -> Scalar:
+        product = self.builder.number(coefficient)
+        for v in factors:
+            product = product * self.scalar(v)
+        return product
+
+    def _is_there(self, v: int) -> bool:
+        if v in self.old.inputs or v in self.kept or self.old.kind[v] == Kind.CONSTANT:
+            return True
+        return self.system.place.get(v, -1) in self.scalars
+
+    def _block(self, block: Block) -> Block:
+        variables = tuple(
+            self.builder.variable_of(self._value(v), label)
+            for v, label in zip(block.variables, block.labels, strict=True)
+        )
+        return Block(block.name, block.shape, variables, block.labels)
+
+    def _value(self, v: int) -> Scalar:
+        if v in self.system.place:
+            return self.scalar(self.system.place[v])
+        return self._copied(v)

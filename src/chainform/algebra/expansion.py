@@ -1,0 +1,133 @@
+"""Variables multiplied out over what is given, with every square of a sine written 1 - cos^2.
+
+Two variables have the same value if and only if they have the same expansion (as far as sines and
+cosines of different angles are taken to be independent). A variable keeps its value whatever happens
+to its definition, so an expansion is made once.
+"""
+
+from __future__ import annotations
+
+from chainform.algebra.monomials import EMPTY
+from chainform.algebra.numbers import ONE, ZERO
+from chainform.algebra.sums import Sum, Sums
+
+
+class Expansions:
+    """Expansions of the variables of a system, as far as they have at most `limit` terms."""
+
+    def __init__(self, sums: Sums, limit: int) -> None:
+        self.sums = sums
+        self.limit = limit
+        self._known: dict[int, Sum | None] = {}
+
+    def of(self, variable: int) -> Sum | None:
+        """Return the expansion of a variable, or None if it is too long."""
+        known, birth = self._known, self.sums.birth
+        stack = [variable]
+        while stack:
+            v = stack[-1]
+            missing = [u for u in self._names(v) if birth[u] not in known]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            if birth[v] not in known:
+                known[birth[v]] = self._expanded(v)
+        return known[birth[variable]]
+
+    def _names(self, variable: int) -> list[int]:
+        terms = self.sums.terms[variable]
+        if terms is None or self.sums.birth[variable] in self._known:
+            return []
+        factors = self.sums.monomials.factors
+        return list({v: None for m in terms for v in factors[m]})
+
+    def _expanded(self, variable: int) -> Sum | None:
+        sums = self.sums
+        terms = sums.terms[variable]
+        if terms is None:
+            return {sums.monomials.of((variable,)): ONE}
+        total: Sum = {}
+        for monomial, coefficient in terms.items():
+            product: Sum = {EMPTY: coefficient}
+            for v in sums.monomials.factors[monomial]:
+                other = self._known[self.sums.birth[v]]
+                if other is None:
+                    return None
+                product = self.product(product, other)
+                if len(product) > self.limit:
+                    return None
+            self.add(total, product)
+        return total
+
+    def product(self, a: Sum, b: Sum) -> Sum:
+        """Return a b in canonical form."""
+        if len(b) > len(a):
+            a, b = b, a
+        monomials, numbers = self.sums.monomials, self.sums.numbers
+        total: Sum = {}
+        for n, l in b.items():
+            for m, k in a.items():
+                self.add_term(total, monomials.product(m, n), numbers.product(k, l))
+        return self.reduced(total)
+
+    def reduced(self, terms: Sum) -> Sum:
+        """Return a sum with s^2 written 1 - c^2."""
+        squares = [m for m in terms if self._square(m) >= 0]
+        if not squares:
+            return terms
+        total = {m: k for m, k in terms.items() if self._square(m) < 0}
+        stack = [(m, terms[m]) for m in squares]
+        monomials = self.sums.monomials
+        while stack:
+            m, k = stack.pop()
+            sine = self._square(m)
+            if sine < 0:
+                self.add_term(total, m, k)
+                continue
+            cosine = self.sums.partner[sine]
+            rest = monomials.quotient(m, monomials.of((sine, sine)))
+            assert rest is not None
+            stack.append((rest, k))
+            stack.append((monomials.product(rest, monomials.of((cosine, cosine))), k ^ 1))
+        return total
+
+    def _square(self, monomial: int) -> int:
+        """Return a sine of which the monomial holds the square, or -1."""
+        sines = self.sums.sines
+        previous = -1
+        for v in self.sums.monomials.factors[monomial]:
+            if v == previous and v in sines:
+                return v
+            previous = v
+        return -1
+
+    def add(self, total: Sum, other: Sum) -> None:
+        """Add the terms of a sum to a total."""
+        for m, k in other.items():
+            self.add_term(total, m, k)
+
+    def add_term(self, total: Sum, monomial: int, coefficient: int) -> None:
+        """Add one term to a total."""
+        present = total.get(monomial)
+        if present is None:
+            total[monomial] = coefficient
+            return
+        k = self.sums.numbers.total(present, coefficient)
+        if k == ZERO:
+            del total[monomial]
+        else:
+            total[monomial] = k
+
+
+def multiply_out(sums: Sums, limit: int) -> None:
+    """Write every root as its expansion, as far as it has at most `limit` terms."""
+    expansions = Expansions(sums, limit)
+    expanded = {root: expansions.of(root) for root in sorted(sums.roots)}
+    for root, terms in expanded.items():
+        if terms is None:
+            continue
+        for monomial in list(sums.sum_of(root)):
+            sums.remove(root, monomial)
+        for monomial, coefficient in terms.items():
+            sums.insert(root, monomial, coefficient)

@@ -1,0 +1,255 @@
+"""Take out common parts, the most useful first, until nothing more is gained.
+
+Three kinds of divisor compete: two terms of a sum up to scale, the product of two variables, a
+constant times a variable. Products of sums and Horner forms come out by repetition.
+The best one is found by a heap whose entries may be out of date: taking a part out can only lower the
+gain of what was already there, so an entry is priced again when it comes up.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from typing import NamedTuple
+
+from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Pair, Place, Product
+from chainform.algebra.numbers import ONE
+from chainform.algebra.sums import Sums
+
+_LEAST = 1e-6
+_SCALES = 4
+
+
+class Plan(NamedTuple):
+    """How a pair of terms is taken out: the gain, the scale, where, and what has it already."""
+
+    gain: float
+    scale: int
+    places: list[Place]
+    whole: Place | None
+
+
+def extract(sums: Sums, noise: float = 0.0, rng: random.Random | None = None) -> int:
+    """Take out divisors of the sums that are fresh in the index; return how many.
+
+    With `noise`, each gain is judged with a random error, to end in another place next time.
+    """
+    source = rng or random.Random(0)
+    heap: list[tuple[float, float, Key]] = []
+    fresh = sums.index.fresh
+    count = 0
+    while True:
+        for key in fresh:
+            gain = gain_of(sums, key)
+            if gain > _LEAST:
+                error = noise * source.random() if noise else 0.0
+                heapq.heappush(heap, (-gain - error, source.random(), key))
+        fresh.clear()
+        if not heap:
+            return count
+        judged, order, key = heapq.heappop(heap)
+        gain = gain_of(sums, key)
+        if gain <= _LEAST:
+            continue
+        if heap and gain + noise < -heap[0][0]:
+            heapq.heappush(heap, (-gain, order, key))
+            continue
+        take_out(sums, key)
+        count += 1
+
+
+def gain_of(sums: Sums, key: Key) -> float:
+    """Return how much cheaper the sums become when a divisor is taken out."""
+    kind, divisor = key
+    if kind == PAIR:
+        plan = _pair_plan(sums, divisor)  # type: ignore[arg-type]
+        return plan.gain if plan else 0.0
+    if kind == MULTIPLE:
+        places = sums.index.multiples.get(divisor, ())  # type: ignore[call-overload]
+        return sums.prices.multiplication * (len(places) - 1)
+    return _product_gain(sums, divisor)  # type: ignore[arg-type]
+
+
+def take_out(sums: Sums, key: Key) -> None:
+    """Make a divisor a variable and use it wherever it occurs."""
+    kind, divisor = key
+    if kind == PAIR:
+        plan = _pair_plan(sums, divisor)  # type: ignore[arg-type]
+        if plan:
+            _take_pair(sums, divisor, plan)  # type: ignore[arg-type]
+    elif kind == MULTIPLE:
+        _take_multiple(sums, divisor)  # type: ignore[arg-type]
+    else:
+        _take_product(sums, divisor)  # type: ignore[arg-type]
+
+
+# --- pairs of terms -------------------------------------------------------------------------
+
+
+def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
+    found = sums.index.pairs.get(divisor)
+    if not found:
+        return None
+    first, second, ratio = divisor
+    terms, numbers = sums.terms, sums.numbers
+    places, whole = _apart(sums, divisor, found)
+    if len(places) == 1 and whole is not None:
+        return None
+    before = 0.0
+    scales: dict[int, int] = {}
+    cofactors: list[tuple[int, int]] = []
+    cost, shared, addition = sums.term_cost, sums.monomials.shared, sums.prices.addition
+    for place in places:
+        if place is whole:
+            continue
+        v, m, n = place
+        k = terms[v][m]  # type: ignore[index]
+        before += cost(m, k) + cost(n, numbers.product(k, ratio)) + addition
+        cofactors.append((shared(m, n)[0], k))
+        scales[k & ~1] = scales.get(k & ~1, 0) + 1
+    if whole is not None:
+        scale = terms[whole[0]][whole[1]]  # type: ignore[index]
+        after = sum(_cofactor_cost(sums, g, numbers.ratio(k, scale), False) for g, k in cofactors)
+        return Plan(before - after, scale, places, whole)
+    best: Plan | None = None
+    constant = not (sums.monomials.degree[first] or sums.monomials.degree[second])
+    for scale in _scale_choices(sums, ratio, scales):
+        own = 0.0
+        if not constant:
+            own = cost(first, scale) + cost(second, numbers.product(scale, ratio)) + addition
+        after = sum(
+            _cofactor_cost(sums, g, numbers.ratio(k, scale), constant) for g, k in cofactors
+        )
+        gain = before - own - after
+        if best is None or gain > best.gain:
+            best = Plan(gain, scale, places, None)
+    return best
+
+
+def _apart(
+    sums: Sums, divisor: Pair, found: dict[Place, None]
+) -> tuple[list[Place], Place | None]:
+    """Return places that share no term, and the one, if any, that is a variable of its own."""
+    first, second, _ = divisor
+    whole: Place | None = None
+    for place in found:
+        v, m, n = place
+        if m == first and n == second and len(sums.terms[v]) == 2:  # type: ignore[arg-type]
+            whole = place
+            break
+    if len(found) == 1:
+        return list(found), whole
+    used: set[tuple[int, int]] = set()
+    places: list[Place] = []
+    for place in found:
+        v, m, n = place
+        if (v, m) not in used and (v, n) not in used:
+            used.add((v, m))
+            used.add((v, n))
+            places.append(place)
+    if whole is not None and whole not in places:
+        whole = None
+    return places, whole
+
+
+def _scale_choices(sums: Sums, ratio: int, scales: dict[int, int]) -> list[int]:
+    choices = [ONE]
+    if ratio > 1:
+        choices.append(sums.numbers.ratio(ONE, ratio & ~1))
+    often = sorted(scales, key=lambda k: -scales[k])[:_SCALES]
+    return list(dict.fromkeys([*choices, *often]))
+
+
+def _cofactor_cost(sums: Sums, cofactor: int, coefficient: int, constant: bool) -> float:
+    """Return the cost of cofactor times a variable that is not there yet."""
+    monomials = sums.monomials
+    if constant:
+        return monomials.scaled_cost[cofactor]
+    degree = monomials.degree[cofactor] + 1
+    size = coefficient >> 1
+    if monomials.has_constant[cofactor] or size > 1:
+        return sums.prices.multiplication * degree
+    product = sums.prices.multiplication * (degree - 1)
+    return product + sums.prices.addition if size else product
+
+
+def _take_pair(sums: Sums, divisor: Pair, plan: Plan) -> None:
+    first, second, ratio = divisor
+    numbers, monomials = sums.numbers, sums.monomials
+    if plan.whole is not None:
+        divided = plan.whole[0]
+    else:
+        constant = not (monomials.degree[first] or monomials.degree[second])
+        terms = ((first, plan.scale), (second, numbers.product(plan.scale, ratio)))
+        divided = sums.define(terms, is_constant=constant)
+    for place in plan.places:
+        v, m, n = place
+        if v == divided:
+            continue
+        common = monomials.shared(m, n)[0]
+        k = sums.remove(v, m)
+        sums.remove(v, n)
+        sums.insert(v, monomials.times(common, divided), numbers.ratio(k, plan.scale))
+
+
+# --- products of two variables --------------------------------------------------------------
+
+
+def _product_gain(sums: Sums, product: Product) -> float:
+    found = sums.index.products.get(product)
+    if not found or len(found) < 2:
+        return 0.0
+    constants = sums.is_constant[product[0]] + sums.is_constant[product[1]]
+    if not constants:
+        return sums.prices.multiplication * (len(found) - 1)
+    # A constant factor next to the coefficient 1 or to a second constant saves nothing by itself.
+    saved = 0.0
+    for v, m in found:
+        k = sums.terms[v][m]  # type: ignore[index]
+        others = [x for x in sums.monomials.factors[m] if x not in product]
+        if k < 2 and not any(sums.is_constant[x] for x in others):
+            saved += sums.prices.multiplication
+    return saved - sums.prices.multiplication
+
+
+def _take_product(sums: Sums, product: Product) -> None:
+    monomials = sums.monomials
+    square = monomials.of(product)
+    found = list(sums.index.products[product])
+    known = next((v for v, m in found if m == square and _is_only(sums, v, m)), None)
+    divided = sums.define(((square, ONE),)) if known is None else known
+    for v, m in found:
+        if v == divided or m not in sums.sum_of(v):
+            continue
+        k = sums.remove(v, m)
+        rest = monomials.quotient(m, square)
+        while rest is not None:
+            m = monomials.times(rest, divided)
+            rest = monomials.quotient(m, square)
+        sums.insert(v, m, k)
+
+
+def _is_only(sums: Sums, variable: int, monomial: int) -> bool:
+    terms = sums.sum_of(variable)
+    return len(terms) == 1 and terms[monomial] == ONE
+
+
+# --- a constant times a variable ------------------------------------------------------------
+
+
+def _take_multiple(sums: Sums, multiple: Multiple) -> None:
+    magnitude, x = multiple
+    monomials = sums.monomials
+    single = monomials.of((x,))
+    found = list(sums.index.multiples[multiple])
+    known = next((v for v, m in found if m == single and len(sums.sum_of(v)) == 1), None)
+    divided = sums.define(((single, magnitude),)) if known is None else known
+    sign = sums.sum_of(divided)[single] & 1
+    for v, m in found:
+        if v == divided:
+            continue
+        k = sums.remove(v, m)
+        rest = monomials.quotient(m, single)
+        assert rest is not None
+        sums.insert(v, monomials.times(rest, divided), (k & 1) ^ sign)
+

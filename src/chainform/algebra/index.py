@@ -1,0 +1,115 @@
+"""Where a common part may be taken out: every pair of terms, of factors, of constant and factor.
+
+Two terms k1 g a + k2 g b of any sum hold the divisor a + (k2/k1) b, in which the common part g and
+the scale are divided out; the same divisor in other sums is found under the same key. The index is
+kept up to date term by term, never made again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chainform.algebra.monomials import EMPTY
+
+if TYPE_CHECKING:
+    from chainform.algebra.sums import Sum, Sums
+
+Pair = tuple[int, int, int]
+"""The two monomials of a divisor and the ratio of their coefficients."""
+Place = tuple[int, int, int]
+"""A variable and the monomials of two of its terms."""
+Product = tuple[int, int]
+"""Two variables, the lower first."""
+Multiple = tuple[int, int]
+"""A coefficient without sign, and a variable."""
+TermPlace = tuple[int, int]
+"""A variable and the monomial of one of its terms."""
+
+PAIR, PRODUCT, MULTIPLE = 0, 1, 2
+Key = tuple[int, tuple[int, ...]]
+"""A kind of divisor and the divisor."""
+
+
+class Index:
+    """The places of every divisor in the sums."""
+
+    def __init__(self, sums: Sums) -> None:
+        self.sums = sums
+        self.pairs: dict[Pair, dict[Place, None]] = {}
+        self.products: dict[Product, dict[TermPlace, None]] = {}
+        self.multiples: dict[Multiple, dict[TermPlace, None]] = {}
+        self.fresh: dict[Key, None] = {}
+        """Divisors that have become more useful since the last look at them."""
+
+    def enter(self, variable: int, monomial: int, coefficient: int, others: Sum) -> None:
+        """Note a term that comes to the others of its sum."""
+        place = (variable, monomial)
+        fresh = self.fresh
+        for product in self._products_of(monomial):
+            places = self.products.get(product)
+            if places is None:
+                self.products[product] = {place: None}
+            else:
+                places[place] = None
+                fresh[PRODUCT, product] = None
+        for multiple in self._multiples_of(monomial, coefficient):
+            places = self.multiples.get(multiple)
+            if places is None:
+                self.multiples[multiple] = {place: None}
+            else:
+                places[place] = None
+                fresh[MULTIPLE, multiple] = None
+        if others:
+            self._enter_pairs(variable, monomial, coefficient, others)
+
+    def _enter_pairs(self, variable: int, m: int, k: int, others: Sum) -> None:
+        shared, ratio = self.sums.monomials.shared, self.sums.numbers.ratio
+        pairs, fresh = self.pairs, self.fresh
+        for n, l in others.items():
+            common, rest_m, rest_n = shared(m, n)
+            if rest_m < rest_n:
+                key, place = (rest_m, rest_n, ratio(l, k)), (variable, m, n)
+            else:
+                key, place = (rest_n, rest_m, ratio(k, l)), (variable, n, m)
+            places = pairs.get(key)
+            if places is None:
+                pairs[key] = {place: None}
+                if common != EMPTY:
+                    fresh[PAIR, key] = None
+            else:
+                places[place] = None
+                fresh[PAIR, key] = None
+
+    def leave(self, variable: int, monomial: int, coefficient: int, others: Sum) -> None:
+        """Forget a term that has left the others of its sum."""
+        place = (variable, monomial)
+        for product in self._products_of(monomial):
+            _forget(self.products, product, place)
+        for multiple in self._multiples_of(monomial, coefficient):
+            _forget(self.multiples, multiple, place)
+        shared, ratio = self.sums.monomials.shared, self.sums.numbers.ratio
+        pairs = self.pairs
+        for n, l in others.items():
+            _, rest_m, rest_n = shared(monomial, n)
+            if rest_m < rest_n:
+                key, pair = (rest_m, rest_n, ratio(l, coefficient)), (variable, monomial, n)
+            else:
+                key, pair = (rest_n, rest_m, ratio(coefficient, l)), (variable, n, monomial)
+            _forget(pairs, key, pair)
+
+    def _products_of(self, monomial: int) -> tuple[Product, ...]:
+        return self.sums.monomials.products(monomial)
+
+    def _multiples_of(self, monomial: int, coefficient: int) -> list[Multiple]:
+        monomials = self.sums.monomials
+        if coefficient < 4 or monomials.has_constant[monomial]:
+            return []
+        magnitude = coefficient & ~1
+        return [(magnitude, v) for v in dict.fromkeys(monomials.factors[monomial])]
+
+
+def _forget(index: dict[Any, dict[Any, None]], key: Any, place: Any) -> None:
+    places = index[key]
+    del places[place]
+    if not places:
+        del index[key]

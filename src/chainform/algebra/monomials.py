@@ -1,0 +1,127 @@
+"""Products of variables by number, with what two of them share.
+
+A monomial is the sorted tuple of its variables, x^2 y as (x, x, y). Variables that depend on
+parameters alone are constants of the motion: any number of them in a product costs what one
+constant factor costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Monomial = tuple[int, ...]
+
+EMPTY = 0
+"""The number of the empty product."""
+
+_LARGEST_CACHE = 2_000_000
+
+
+class Monomials:
+    """A table of monomials; `is_constant` says which variables are constants of the motion."""
+
+    def __init__(self, is_constant: Sequence[bool], multiplication: float = 1.0) -> None:
+        self.is_constant = is_constant
+        self.multiplication = multiplication
+        self.factors: list[Monomial] = []
+        self.degree: list[int] = []
+        """How many factors move."""
+        self.unit_cost: list[float] = []
+        """The cost of the product with the coefficient 1."""
+        self.scaled_cost: list[float] = []
+        """The cost with a coefficient other than 1 and 2."""
+        self.has_constant: list[bool] = []
+        self._place: dict[Monomial, int] = {}
+        self._products: list[tuple[tuple[int, int], ...] | None] = []
+        self._shared: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self._product: dict[tuple[int, int], int] = {}
+        self.of(())
+
+    def of(self, factors: Monomial) -> int:
+        """Return the number of a monomial, given in ascending order."""
+        place = self._place.get(factors)
+        if place is not None:
+            return place
+        place = self._place[factors] = len(self.factors)
+        self.factors.append(factors)
+        constant = self.is_constant
+        degree = sum(not constant[v] for v in factors)
+        has_constant = degree < len(factors)
+        self.degree.append(degree)
+        self.has_constant.append(has_constant)
+        scaled = self.multiplication * degree
+        plain = scaled if has_constant else max(0.0, scaled - self.multiplication)
+        self.unit_cost.append(plain)
+        self.scaled_cost.append(scaled)
+        self._products.append(None)
+        return place
+
+    def _pairs_of(self, factors: Monomial) -> tuple[tuple[int, int], ...]:
+        constant = self.is_constant
+        pairs = {
+            (x, y): None
+            for place, x in enumerate(factors)
+            for y in factors[place + 1 :]
+            if not (constant[x] and constant[y])
+        }
+        return tuple(pairs)
+
+    def products(self, monomial: int) -> tuple[tuple[int, int], ...]:
+        """Return the products of two variables in a monomial, without those of two constants."""
+        products = self._products[monomial]
+        if products is None:
+            products = self._products[monomial] = self._pairs_of(self.factors[monomial])
+        return products
+
+    def shared(self, a: int, b: int) -> tuple[int, int, int]:
+        """Return what two monomials have in common, and what each has beside it."""
+        known = self._shared.get((a, b))
+        if known is None:
+            if len(self._shared) > _LARGEST_CACHE:
+                self._shared.clear()
+            common, rest_a, rest_b = _compared(self.factors[a], self.factors[b])
+            known = (self.of(common), self.of(rest_a), self.of(rest_b))
+            self._shared[a, b] = known
+        return known
+
+    def product(self, a: int, b: int) -> int:
+        """Return the product of two monomials."""
+        if a == EMPTY:
+            return b
+        if b == EMPTY:
+            return a
+        known = self._product.get((a, b))
+        if known is None:
+            if len(self._product) > _LARGEST_CACHE:
+                self._product.clear()
+            known = self.of(tuple(sorted(self.factors[a] + self.factors[b])))
+            self._product[a, b] = known
+        return known
+
+    def times(self, monomial: int, variable: int) -> int:
+        """Return a monomial times one variable."""
+        return self.product(monomial, self.of((variable,)))
+
+    def quotient(self, a: int, b: int) -> int | None:
+        """Return a / b, or None where b does not divide a."""
+        _, rest_a, rest_b = self.shared(a, b)
+        return rest_a if rest_b == EMPTY else None
+
+
+def _compared(a: Monomial, b: Monomial) -> tuple[Monomial, Monomial, Monomial]:
+    common: list[int] = []
+    rest_a: list[int] = []
+    rest_b: list[int] = []
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if a[i] == b[j]:
+            common.append(a[i])
+            i += 1
+            j += 1
+        elif a[i] < b[j]:
+            rest_a.append(a[i])
+            i += 1
+        else:
+            rest_b.append(b[j])
+            j += 1
+    return tuple(common), (*rest_a, *a[i:]), (*rest_b, *b[j:])

@@ -1,0 +1,287 @@
+"""A graph in the form reductions work on: sums of terms that change in place, and back again.
+
+Variable v is either given (an input, a call, an angle) or a sum: a dictionary from monomial to
+coefficient, both by number (`Monomials`, `Numbers`). Whatever is done to the sums, the value of a
+variable never changes; only its definition does. All changes go through `insert` and `remove`,
+which keep the cost, the users of each variable and the index of divisors up to date, and write a
+log; `undo` takes everything back to a mark, in time proportional to what was changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chainform.algebra.index import Index
+from chainform.algebra.monomials import Monomials
+from chainform.algebra.numbers import ZERO, Numbers
+
+Sum = dict[int, int]
+"""Monomial -> coefficient, by their numbers."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What an operation costs in the objective of a reduction."""
+
+    multiplication: float = 1.0
+    addition: float = 1.0
+    call: float = 20.0
+    """A sine or cosine that is added or saved, on the target."""
+
+
+class Sums:
+    """Sums of terms over given variables."""
+
+    def __init__(self, prices: Prices = Prices()) -> None:
+        self.prices = prices
+        self.numbers = Numbers()
+        self.is_constant: list[bool] = []
+        """Which variables depend on parameters alone: they are computed once and cost nothing."""
+        self.monomials = Monomials(self.is_constant, prices.multiplication)
+        self.terms: list[Sum | None] = []
+        """The sum of each variable; None for one that is given."""
+        self.users: list[dict[int, int]] = []
+        """For each variable, the variables that use it and in how many terms."""
+        self.roots: set[int] = set()
+        """Variables that have to stay: outputs, and arguments of calls."""
+        self.argument: dict[int, int] = {}
+        """The argument of each given variable that is a call of a sum."""
+        self.birth: list[int] = []
+        """A number for each variable that no earlier holder of the same place had."""
+        self._births = 0
+        self.partner: dict[int, int] = {}
+        """The cosine of each given sine and the sine of each given cosine."""
+        self.sines: set[int] = set()
+        self.price: dict[int, float] = {}
+        """What a given variable costs as soon as it is used."""
+        self.cost = 0.0
+        self.index = Index(self)
+        self._constants: list[int] = []
+        self._free: dict[bool, list[int]] = {False: [], True: []}
+        self._dropped: list[int] = []
+        self._log: list[tuple[int, int, int]] = []
+        self.touched: dict[int, None] = {}
+        """Variables whose sum has changed since the last tidying."""
+
+    # --- variables ----------------------------------------------------------------------
+
+    def given(self, *, is_constant: bool = False, price: float = 0.0) -> int:
+        """Return a new variable without a sum."""
+        variable = self._row(None, is_constant)
+        if price:
+            self.price[variable] = price
+        return variable
+
+    def define(self, terms: Iterable[tuple[int, int]], *, is_constant: bool = False) -> int:
+        """Return a new variable with these terms."""
+        places = self._free[is_constant]
+        if places:
+            variable = places.pop()
+            self.terms[variable] = {}
+            self._births += 1
+            self.birth[variable] = self._births
+        else:
+            variable = self._row({}, is_constant)
+        self._log.append((variable, _DEFINED, 0))
+        for monomial, coefficient in terms:
+            self.insert(variable, monomial, coefficient)
+        return variable
+
+    def _row(self, terms: Sum | None, is_constant: bool) -> int:
+        self.terms.append(terms)
+        self.users.append({})
+        self.is_constant.append(is_constant)
+        self._constants.append(0)
+        self._births += 1
+        self.birth.append(self._births)
+        return len(self.terms) - 1
+
+    def drop(self, variable: int) -> None:
+        """Remove a sum that nothing uses; its place is free once this cannot be taken back."""
+        for monomial in list(self.sum_of(variable)):
+            self.remove(variable, monomial)
+        self.terms[variable] = None
+        self._dropped.append(variable)
+        self._log.append((variable, _DROPPED, 0))
+
+    def sum_of(self, variable: int) -> Sum:
+        """Return the sum of a variable that has one."""
+        terms = self.terms[variable]
+        assert terms is not None
+        return terms
+
+    def defined(self) -> list[int]:
+        """Return the variables that have a sum."""
+        return [v for v, terms in enumerate(self.terms) if terms is not None]
+
+    def unused(self) -> list[int]:
+        """Return the sums that neither a sum nor a root needs."""
+        users, roots = self.users, self.roots
+        return [v for v in self.defined() if not users[v] and v not in roots]
+
+    # --- terms --------------------------------------------------------------------------
+
+    def insert(self, variable: int, monomial: int, coefficient: int) -> None:
+        """Add a term to a sum; terms with the same monomial become one."""
+        terms = self.sum_of(variable)
+        present = terms.get(monomial)
+        if present is not None:
+            self.remove(variable, monomial)
+            coefficient = self.numbers.total(present, coefficient)
+            if coefficient == ZERO:
+                return
+        self._account(variable, monomial, coefficient, len(terms), 1)
+        for v in self.monomials.factors[monomial]:
+            users = self.users[v]
+            if not users and v in self.price:
+                self.cost += self.price[v]
+            users[variable] = users.get(variable, 0) + 1
+        if not self.is_constant[variable]:
+            self.index.enter(variable, monomial, coefficient, terms)
+        terms[monomial] = coefficient
+        self._log.append((variable, monomial, _INSERTED))
+        self.touched[variable] = None
+
+    def remove(self, variable: int, monomial: int) -> int:
+        """Take a term out of a sum and return its coefficient."""
+        terms = self.sum_of(variable)
+        coefficient = terms.pop(monomial)
+        self._account(variable, monomial, coefficient, len(terms), -1)
+        for v in self.monomials.factors[monomial]:
+            users = self.users[v]
+            if users[variable] == 1:
+                del users[variable]
+                if not users:
+                    self._left(v)
+            else:
+                users[variable] -= 1
+        if not self.is_constant[variable]:
+            self.index.leave(variable, monomial, coefficient, terms)
+        self._log.append((variable, monomial, coefficient))
+        self.touched[variable] = None
+        return coefficient
+
+    def _left(self, variable: int) -> None:
+        """Note that nothing uses a variable any more."""
+        if variable in self.price:
+            self.cost -= self.price[variable]
+        elif self.terms[variable] is not None:
+            self.touched[variable] = None
+
+    def term_cost(self, monomial: int, coefficient: int) -> float:
+        """Return the cost of one term by the counting rule, its addition to others apart."""
+        size = coefficient >> 1
+        if size == 0:
+            return self.monomials.unit_cost[monomial]
+        if size == 1 and not self.monomials.has_constant[monomial]:
+            doubling = self.prices.addition if self.monomials.degree[monomial] else 0.0
+            return self.monomials.unit_cost[monomial] + doubling
+        return self.monomials.scaled_cost[monomial]
+
+    def _account(self, v: int, monomial: int, coefficient: int, others: int, sign: int) -> None:
+        """Charge a term that comes to, or leaves, a sum with so many others.
+
+        The terms without a moving factor are one constant, computed once.
+        """
+        if self.is_constant[v]:
+            return
+        if not self.monomials.degree[monomial]:
+            before = self._constants[v]
+            self._constants[v] = before + sign
+            if before if sign > 0 else before > 1:
+                return
+            constants = 0
+        else:
+            constants = self._constants[v]
+        if others - constants + (constants > 0) > 0:
+            self.cost += sign * self.prices.addition
+        self.cost += sign * self.term_cost(monomial, coefficient)
+
+    # --- taking back --------------------------------------------------------------------
+
+    def mark(self) -> int:
+        """Return the present place in the log."""
+        return len(self._log)
+
+    def undo(self, mark: int) -> None:
+        """Take back every change since a mark."""
+        log = self._log
+        while len(log) > mark:
+            variable, monomial, change = log.pop()
+            if monomial == _DEFINED:
+                self.terms[variable] = None
+                self._free[self.is_constant[variable]].append(variable)
+            elif monomial == _DROPPED:
+                self.terms[variable] = {}
+                self._dropped.pop()
+            elif change == _INSERTED:
+                self.remove(variable, monomial)
+                log.pop()
+            else:
+                self.insert(variable, monomial, change)
+                log.pop()
+        self.touched.clear()
+        self.index.fresh.clear()
+
+    def forget(self) -> None:
+        """Empty the log: what was done until now stays."""
+        self._log.clear()
+        for variable in self._dropped:
+            self._free[self.is_constant[variable]].append(variable)
+        self._dropped.clear()
+
+    # --- results ------------------------------------------------------------------------
+
+    def order(self) -> list[int]:
+        """Return all variables with a sum, and calls of sums, so that what is used comes first."""
+        state: dict[int, bool] = {}
+        order: list[int] = []
+        for root in (*self.defined(), *self.argument):
+            if root in state:
+                continue
+            stack = [(root, iter(self.needs(root)))]
+            state[root] = False
+            while stack:
+                variable, needed = stack[-1]
+                for v in needed:
+                    if v not in state:
+                        state[v] = False
+                        stack.append((v, iter(self.needs(v))))
+                        break
+                else:
+                    stack.pop()
+                    state[variable] = True
+                    order.append(variable)
+        return order
+
+    def needs(self, variable: int) -> Sequence[int]:
+        """Return the sums and calls of sums that the definition of a variable names."""
+        if variable in self.argument:
+            return (self.argument[variable],)
+        terms, argument = self.terms, self.argument
+        factors = self.monomials.factors
+        names = {v: None for m in self.sum_of(variable) for v in factors[m]}
+        return [v for v in names if terms[v] is not None or v in argument]
+
+    def above(self, variable: int) -> set[int]:
+        """Return a variable and everything that is computed from it."""
+        calls: dict[int, list[int]] = {}
+        for call, argument in self.argument.items():
+            calls.setdefault(argument, []).append(call)
+        found = {variable}
+        stack = [variable]
+        while stack:
+            v = stack.pop()
+            for user in (*self.users[v], *calls.get(v, ())):
+                if user not in found:
+                    found.add(user)
+                    stack.append(user)
+        return found
+
+    def snapshot(self) -> list[Sum | None]:
+        """Return a copy of all sums."""
+        return [None if terms is None else dict(terms) for terms in self.terms]
+
+
+_DEFINED, _DROPPED, _INSERTED = -1, -2, -1

@@ -1,0 +1,1 @@
+"""The fewest operations: drives reductions again and again."""

@@ -1,0 +1,113 @@
+"""Write a variable as a multiple of another one and a remainder: P = k q N + R.
+
+The expansions of both are compared modulo sin^2 + cos^2 = 1, which finds what dividing sums as they
+are written cannot.
+"""
+
+from __future__ import annotations
+
+import random
+
+from chainform.algebra import Sums
+from chainform.algebra.expansion import Expansions
+from chainform.algebra.sums import Sum
+
+_TRIALS = 120
+_LONGEST_COFACTOR = 2
+_TERMS = 300
+
+
+class Remainders:
+    """Rewrites a variable by others that it contains, or as its expansion."""
+
+    def __init__(self, sums: Sums) -> None:
+        self.sums = sums
+        self.expansions = Expansions(sums, _TERMS)
+
+    def disturb(self, variable: int, rng: random.Random) -> bool:
+        """Write a sum in another way; tell whether one was found."""
+        own = self.expansions.of(variable)
+        if own is None or len(own) < 2:
+            return False
+        own = self._form(own, rng)
+        parts: list[tuple[int, int, int]] = []
+        if rng.random() < 0.65:
+            candidates = self._candidates(variable, len(own) + 2)
+            for _ in range(rng.choice((1, 1, 2, 3))):
+                found = self._best(own, candidates, rng)
+                if found is None:
+                    break
+                n, q, k, own = found
+                parts.append((n, q, k))
+            if not parts:
+                return False
+        sums = self.sums
+        for monomial in list(sums.sum_of(variable)):
+            sums.remove(variable, monomial)
+        for monomial, coefficient in own.items():
+            sums.insert(variable, monomial, coefficient)
+        for n, q, k in parts:
+            sums.insert(variable, sums.monomials.times(q, n), k)
+        return True
+
+    def _candidates(self, variable: int, longest: int) -> list[tuple[int, Sum]]:
+        above = self.sums.above(variable)
+        found: list[tuple[int, Sum]] = []
+        for v in self.sums.defined():
+            if v in above or self.sums.is_constant[v]:
+                continue
+            terms = self.expansions.of(v)
+            if terms is not None and 1 < len(terms) <= longest:
+                found.append((v, terms))
+        return found
+
+    def _best(
+        self, own: Sum, candidates: list[tuple[int, Sum]], rng: random.Random
+    ) -> tuple[int, int, int, Sum] | None:
+        if len(own) < 2 or not candidates:
+            return None
+        monomials, numbers = self.sums.monomials, self.sums.numbers
+        half = numbers.ratio(0, 2)
+        names = list(own)
+        best: tuple[float, int, int, int, Sum] | None = None
+        for _ in range(_TRIALS):
+            n, terms = rng.choice(candidates)
+            m, matched = rng.choice(names), rng.choice(list(terms))
+            q = monomials.quotient(m, matched)
+            if q is None or len(monomials.factors[q]) > _LONGEST_COFACTOR:
+                continue
+            k = numbers.ratio(own[m], terms[matched])
+            if rng.random() < 0.3:
+                k = numbers.product(k, half)
+            rest = dict(own)
+            self.expansions.add(rest, {
+                monomials.product(x, q): numbers.product(l, k) ^ 1 for x, l in terms.items()
+            })
+            rest = self.expansions.reduced(rest)
+            length = len(rest) + 0.9 * rng.random()
+            if best is None or length < best[0]:
+                best = (length, n, q, k, rest)
+        if best is None or len(best[4]) > len(own):
+            return None
+        return best[1:]
+
+    def _form(self, terms: Sum, rng: random.Random) -> Sum:
+        """Return an expansion with some squares of cosines written 1 - sin^2."""
+        if rng.random() < 0.3:
+            return terms
+        monomials, partner = self.sums.monomials, self.sums.partner
+        for cosine in sorted(partner):
+            if cosine in self.sums.sines or rng.random() < 0.5:
+                continue
+            sine = partner[cosine]
+            square, other = monomials.of((cosine, cosine)), monomials.of((sine, sine))
+            written: Sum = {}
+            for m, k in terms.items():
+                rest = monomials.quotient(m, square)
+                if rest is None:
+                    self.expansions.add_term(written, m, k)
+                else:
+                    self.expansions.add_term(written, rest, k)
+                    self.expansions.add_term(written, monomials.product(rest, other), k ^ 1)
+            terms = written
+        return terms

@@ -8,12 +8,38 @@ print(model["mass_matrix"][0, 0].expand())
 model.evaluate(q=[0.1, 0.2, 0.3])["mass_matrix"]
 """
 
-from chainform.errors import Error
-from chainform.mechanism import Mechanism
-from chainform.model import Model, open_store
-from chainform.pipeline import derive
-from chainform.readers import read
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainform.errors import Error
+    from chainform.mechanism import Mechanism
+    from chainform.model import Model, open_store
+    from chainform.pipeline import derive
+    from chainform.readers import read
 
 __version__ = "0.1.0"
 
 __all__ = ["Error", "Mechanism", "Model", "derive", "open_store", "read"]
+
+_ROOMS = {
+    "Error": "errors",
+    "Mechanism": "mechanism",
+    "Model": "model",
+    "derive": "pipeline",
+    "open_store": "model",
+    "read": "readers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room when it is first entered: the command line must answer Ctrl-C before that."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'chainform' has no attribute {name!r}")
+    value = getattr(import_module(f"chainform.{_ROOMS[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from contextlib import suppress
+from pathlib import Path
 
-from chainform.cli.stored import is_stored, load_stored
+from chainform.cli.stored import is_stored, load_stored, refuse_stored
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.readers import read
@@ -65,9 +67,20 @@ def read_chosen(args: Namespace) -> Mechanism:
     if args.takes_stored and is_stored(args):
         args.stored = load_stored(args)
         return args.stored.mechanism
+    if not args.takes_stored:
+        refuse_stored(args)
+    _check_regular(args.file)
     given = {name: getattr(args, name) for name in READING}
     chosen = {name: value for name, value in given.items() if value is not None}
     return _with_additions(read(args.file, **chosen), args)
+
+
+def _check_regular(file: str) -> None:
+    """Refuse pipes and devices, whose end may never come; a reader says what else is wrong."""
+    path = Path(file)
+    with suppress(OSError, ValueError):
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ReadError("this is not a regular file", file=file, remedy="name another file")
 
 
 def _with_additions(mechanism: Mechanism, args: Namespace) -> Mechanism:

@@ -1,4 +1,4 @@
-"""The store on the command line: which one is meant, and a stored model in place of a file."""
+"""A stored model in place of a file, and what is told of revisions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chainform.cli.printing import Document
+from chainform.cli.store_place import chosen_store, exists, store_file
 from chainform.errors import ReadError, StoreError
-from chainform.model import Model, default_url, open_store
+from chainform.model import Model
 from chainform.readers import FILE_TYPES
 
 if TYPE_CHECKING:
-    from chainform.model.store import Store
     from chainform.store import Revision
 
 OF_FILE = (
@@ -24,15 +26,8 @@ OF_FILE = (
 )
 """Options that say how a file is read and derived; a stored model is past that."""
 
-
-def add_db(parser: ArgumentParser) -> None:
-    """Add `--db`, which every command has."""
-    parser.add_argument(
-        "--db",
-        metavar="URL",
-        help="the store of models: a file, or postgresql://... (default: CHAINFORM_DB, else "
-        "models.db in the user's data folder)",
-    )
+MOST_FILES = 1000
+"""Files of the folder that are looked at for a name like the one given."""
 
 
 def add_origin(parser: ArgumentParser) -> None:
@@ -41,39 +36,14 @@ def add_origin(parser: ArgumentParser) -> None:
     parser.add_argument("--author", metavar="NAME", help="who makes it (default: the user)")
 
 
-# --- which store ----------------------------------------------------------------------------
-
-
-def chosen_store(args: Namespace, *, make: bool = False, read_only: bool = False) -> Store:
-    """Open the store that the options or the environment name; only `make` makes a new one."""
-    file = store_file(args)
-    if args.db is not None and (args.db in ("", ":memory:") or args.db.rstrip("/") == "sqlite:"):
-        raise StoreError(
-            "a store in memory would be gone with the command", file=args.db, remedy="name a file"
+def check_name(name: str) -> None:
+    """Refuse names by which a saved model could not be found again: FILE would be a file."""
+    if _looks_like_file(name) or "/" in name or "\\" in name or not name.isprintable():
+        raise ReadError(
+            "this looks like a file, and the model could not be found by it",
+            element=f"--save {name[:60]}",
+            remedy=f"leave out folders and endings such as {', '.join(FILE_TYPES)}",
         )
-    if file is not None and not make and not _exists(file):
-        raise StoreError(
-            "there is no store of models",
-            file=str(file),
-            remedy="chainform derive FILE --save NAME makes it; --db names another one",
-        )
-    return open_store(args.db, read_only=read_only)
-
-
-def store_file(args: Namespace) -> Path | None:
-    """Return the file of the store, None where it is on a server."""
-    url: str = args.db or default_url()
-    scheme, mark, rest = url.partition(":///")
-    if mark and scheme.partition("+")[0] == "sqlite":
-        return Path(rest.partition("?")[0])
-    return None if "://" in url else Path(url)
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 # --- a model in place of a file -------------------------------------------------------------
@@ -82,8 +52,11 @@ def _exists(path: Path) -> bool:
 def is_stored(args: Namespace) -> bool:
     """Tell whether FILE means a stored model: it names no file, nor looks like one."""
     text: str = args.file
-    looks_like_file = Path(text).suffix.lower() in FILE_TYPES or not text.strip()
-    return not looks_like_file and text.isprintable() and not _exists(Path(text))
+    return not _looks_like_file(text) and text.isprintable() and not exists(Path(text))
+
+
+def _looks_like_file(text: str) -> bool:
+    return Path(text).suffix.lower() in FILE_TYPES or not text.strip()
 
 
 def load_stored(args: Namespace) -> Model:
@@ -97,21 +70,56 @@ def load_stored(args: Namespace) -> Model:
                 remedy="leave it out, or derive the model anew",
             )
     file = store_file(args)
-    if file is not None and not _exists(file):
-        raise _neither(args.file)
-    with open_store(args.db, read_only=True) as store:
-        name = args.file.partition("@")[0]
-        if not any(entry.name == name for entry in store.models()):
-            raise _neither(args.file)
+    if file is not None and not exists(file):
+        raise _neither(args.file, ())
+    with chosen_store(args, read_only=True) as store:
+        known = [entry.name for entry in store.models()]
+        if args.file.partition("@")[0] not in known:
+            raise _neither(args.file, known)
         return store.load(args.file)
 
 
-def _neither(text: str) -> ReadError:
+def refuse_stored(args: Namespace) -> None:
+    """Say that a command takes files only, where the name of a stored model is given to it."""
+    if is_stored(args) and args.file.partition("@")[0] in _known(args):
+        raise ReadError(
+            f"this is a stored model, and {args.command} takes a file",
+            element=args.file[:60],
+            remedy="name a file; show, eval, count, export, bind and log take stored models",
+        )
+
+
+def _known(args: Namespace) -> list[str]:
+    """Return the names of the stored models, none where the store cannot be read."""
+    file = store_file(args)
+    if file is not None and not exists(file):
+        return []
+    try:
+        with chosen_store(args, read_only=True) as store:
+            return [entry.name for entry in store.models()]
+    except StoreError:
+        return []
+
+
+def _neither(text: str, stored: Sequence[str]) -> ReadError:
+    """Return the error for a name that means nothing, with those that may be meant."""
+    here = [path.name for path in _files_here() if path.suffix.lower() in FILE_TYPES]
+    stems = {Path(name).stem: name for name in here}
+    close = get_close_matches(text.partition("@")[0][:60], [*stored, *here, *stems], n=3)
+    meant = dict.fromkeys(name if name in stored else stems.get(name, name) for name in close)
+    hint = f"did you mean {' or '.join(meant)}? " if meant else "check the name; "
     return ReadError(
         "there is neither a file nor a stored model of this name",
-        file=text,
-        remedy="check the name; chainform models lists the stored ones, --db names another store",
+        file=text[:200],
+        remedy=f"{hint}chainform models lists the stored ones, --db names another store",
     )
+
+
+def _files_here() -> list[Path]:
+    try:
+        return sorted(islice(Path().iterdir(), MOST_FILES))
+    except OSError:
+        return []
 
 
 def with_outputs(model: Model, outputs: Sequence[str]) -> Model:

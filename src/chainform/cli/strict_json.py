@@ -6,11 +6,14 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from chainform.errors import ReadError
 
 STDIN = "-"
+
+MOST_BYTES = 1024**3
+"""The greatest size of what is read; a device may have no end."""
 
 
 def read_json(source: str) -> Any:
@@ -56,10 +59,11 @@ def _bytes_of(source: str, file: str) -> bytes:
         return source.encode("utf-8", "surrogatepass")
     try:
         if source != STDIN:
-            return Path(source).read_bytes()
+            with Path(source).open("rb") as stream:
+                return _bounded(stream, file)
         if sys.stdin is None:
             raise ReadError("it is closed", file=file)
-        return sys.stdin.buffer.read()
+        return _bounded(sys.stdin.buffer, file)
     except FileNotFoundError:
         remedy = "name a JSON file, give the state itself as {...}, or - for standard input"
         raise ReadError("there is no such file", file=file, remedy=remedy) from None
@@ -68,6 +72,13 @@ def _bytes_of(source: str, file: str) -> bytes:
         raise ReadError(f"it cannot be read: {reason}", file=file) from None
     except ValueError as problem:
         raise ReadError(f"it cannot be a file: {problem}", file=file) from None
+
+
+def _bounded(stream: BinaryIO, file: str) -> bytes:
+    data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ReadError("it is larger than 1 GB", file=file, remedy="split the batch of states")
+    return data
 
 
 def _decoded(data: bytes, file: str) -> str:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from chainform.emitters import EMITTERS
 from chainform.errors import RunError
-from chainform.graph import Cost, Graph, cost, cost_once, graph_text
+from chainform.graph import Cost, Graph, cost, cost_once
 from chainform.mechanism import Mechanism
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states
+from chainform.model.summary import summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,8 @@ class Model:
     """Equations of motion as a computation graph.
 
     `model["mass_matrix"]` is a quantity, `model.evaluate(q=...)` gives numbers,
-    `model.emit("python")` program text, `model.count()` the number of operations.
+    `model.emit("python")` program text, `model.count()` the number of operations, and
+    `print(model)` a summary.
     """
 
     mechanism: Mechanism
@@ -56,7 +58,7 @@ class Model:
         return f"Model({self.mechanism.name}, {self.formulation}: {', '.join(self.outputs)})"
 
     def __str__(self) -> str:
-        return graph_text(self.graph)
+        return summary(self)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and (

@@ -7,9 +7,9 @@ time in which all of chainform starts.
 from __future__ import annotations
 
 from contextlib import suppress
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from chainform.errors import StoreError
 from chainform.model.user_data import default_url
@@ -18,25 +18,55 @@ if TYPE_CHECKING:
     from chainform.model.store import Store
 
 
-def open_store(url: str | PathLike[str] | None = None, *, read_only: bool = False) -> Store:
+def open_store(
+    url: str | PathLike[str] | None = None,
+    *,
+    read_only: bool = False,
+    timeout: float | None = None,
+) -> Store:
     """Open the store of models: a path or `sqlite:///path`, or `postgresql://...`.
 
     Without a url it is the one that the environment variable CHAINFORM_DB names, else the file
     `models.db` in the user's data folder. A file that does not exist is made unless the store is
-    to be read only, and so is the folder where no url is given.
+    to be read only, and so is the folder where no url is given. `timeout` is how many seconds to
+    wait while another process writes; 30 unless the url ends with `?timeout=...`.
     """
     from chainform.model.store import Store
     from chainform.store import Database
 
-    place = default_url() if url is None else str(url)
+    place = default_url() if url is None else _text(url)
     if url is None and "://" not in place and not read_only:
         with suppress(OSError):
             Path(place).parent.mkdir(parents=True, exist_ok=True)
-    return Store(Database.open(place, read_only=read_only))
+    return Store(Database.open(place, read_only=read_only, timeout=timeout))
 
 
 def open_store_file(path: str | PathLike[str]) -> Store:
     """Open a file that must exist, to read from it."""
-    if not Path(path).is_file():
-        raise StoreError("there is no such file", file=str(path), remedy="check the name")
-    return open_store(path, read_only=True)
+    place = _text(path)
+    try:
+        is_there = Path(place).is_file()
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise StoreError(
+            f"the file cannot be read: {reason}",
+            file=place[:200],
+            remedy="look at its name and at the permissions of the folders that lead to it",
+        ) from None
+    if not is_there:
+        raise StoreError("there is no such file", file=place, remedy="check the name")
+    return open_store(place, read_only=True)
+
+
+def _text(url: str | PathLike[str]) -> str:
+    place: object = url if isinstance(url, str) else _path(url)
+    if not isinstance(place, str):
+        raise StoreError(
+            f"the store must be a path or an address, not {type(place).__name__}",
+            remedy="write a path, sqlite:///path or postgresql://user@host/database",
+        )
+    return place
+
+
+def _path(value: object) -> object:
+    return fspath(cast("PathLike[str]", value)) if isinstance(value, PathLike) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ from chainform.model.stored import (
     options_of,
     parameters_of,
 )
-from chainform.model.transfer import chosen_names, copy_models, write_portable
+from chainform.model.transfer import chosen_names, copy_models, remove_unused, write_portable
 from chainform.store import (
     Database,
     Difference,
@@ -37,6 +37,7 @@ from chainform.store import (
     Revision,
     Swept,
 )
+from chainform.store.arguments import mapping_of, text_of, texts_of, utc
 
 
 class Store:
@@ -48,10 +49,14 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._is_in_vain = False
+        """Whether models were to be taken over and did not come."""
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back; a file that was made for nothing goes."""
         self.database.close()
+        if self._is_in_vain:
+            remove_unused(self.database)
 
     def __enter__(self) -> Store:
         return self
@@ -81,13 +86,16 @@ class Store:
         The author is the user of the computer unless one is named; `seconds` is how long the
         model took to derive.
         """
+        if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+            kind = type(model).__name__
+            raise StoreError(f"what is saved must be a model, not {kind}", remedy="derive one")
         record = Record(
             name,
             model.formulation,
             options=options_of(model),
             author=_author(author),
             note=note,
-            tags=(tags,) if isinstance(tags, str) else tuple(tags),
+            tags=texts_of(tags, "tags"),
             seconds=seconds,
             mechanism=mechanism_file_of(model.mechanism),
             parameters=parameters_of(model),
@@ -113,6 +121,7 @@ class Store:
         self, reference: str, values: Mapping[str, Any], note: str = "", author: str | None = None
     ) -> Revision:
         """Make free parameters numbers, and save the result as the next revision."""
+        values = mapping_of(values, "values")
         if not values:
             raise StoreError("no values are given", element=reference, remedy="name a parameter")
         model, revision = self._loaded(reference)
@@ -198,12 +207,20 @@ class Store:
         """Remove what no revision needs any more."""
         return self.database.gc()
 
+    def check(self, *, repair: bool = False) -> list[str]:
+        """Return what is wrong with the stored data, cell by cell; nothing, if it is whole.
+
+        With `repair` whatever follows from a graph is written anew, as long as its rows or its
+        cache are whole; what was mended is marked so.
+        """
+        return self.database.check(repair=repair)
+
     def export(
         self, path: str | PathLike[str], names: Sequence[str] | None = None, *, force: bool = False
     ) -> list[str]:
         """Write models (all, or those named) into one new SQLite file, and return their names."""
         chosen = chosen_names(self.database, names)
-        write_portable(self.database, chosen, Path(path), force=force)
+        write_portable(self.database, chosen, Path(text_of(str(path), "the path")), force=force)
         return chosen
 
     def import_(
@@ -211,11 +228,16 @@ class Store:
     ) -> list[Revision]:
         """Take models (all, or those named) over from a file that `export` wrote.
 
-        Returns the last revision of each.
+        Returns the last revision of each. All of them come, or none; a store that was made for
+        them leaves no file when they do not.
         """
-        with open_store_file(path) as other:
-            chosen = chosen_names(other.database, names)
-            return copy_models(other.database, self.database, chosen)
+        try:
+            with open_store_file(path) as other:
+                chosen = chosen_names(other.database, names)
+                return copy_models(other.database, self.database, chosen)
+        except BaseException:
+            self._is_in_vain = True
+            raise
 
     # --- navigation, inside the database ----------------------------------------------------
 
@@ -229,19 +251,29 @@ class Store:
         sigma: Any = None,
         wrench: Any = None,
         values: Mapping[str, Any] | None = None,
-        quantities: Sequence[str] | None = None,
+        quantities: str | Sequence[str] | None = None,
+        *,
+        trust_rows: bool = False,
     ) -> dict[str, NDArray[np.float64]]:
         """Return quantities (the outputs, or those named) computed level by level in SQL.
 
-        States are given as to `Model.evaluate`; the states of a batch are computed one by one.
+        States and names are given as to `Model.evaluate`; the states of a batch are computed one
+        by one. Rows that are not those saved are refused, unless `trust_rows` takes them as they
+        are.
         """
         model, revision = self._loaded(reference)
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         given = {group: state for group, state in states.items() if state is not None}
-        batch, inputs = input_values(model.graph, model.mechanism, given, values or {})
-        results = [self.database.evaluate(revision.reference, each, quantities) for each in inputs]
-        if not results:
-            raise StoreError("the batch is empty", element=reference)
+        numbers = {} if values is None else mapping_of(values, "values")
+        batch, inputs = input_values(model.graph, model.mechanism, given, numbers)
+        wanted = None if quantities is None else texts_of(quantities, "quantities")
+        if not inputs:
+            # Nothing is to be computed; what is asked for has its shape all the same.
+            return model.evaluate(**states, values=numbers, outputs=wanted)
+        results = [
+            self.database.evaluate(revision.reference, each, wanted, trust_rows=trust_rows)
+            for each in inputs
+        ]
         return {
             name: np.stack([result[name] for result in results]).reshape((*batch, *array.shape))
             for name, array in results[0].items()
@@ -279,15 +311,23 @@ def _moment(value: datetime | date | str | None, *, ends: bool = False) -> datet
         value = _parsed(value)
     if value is None:
         return None
-    if not isinstance(value, datetime):
-        value = datetime.combine(value, time(), UTC) + timedelta(days=1 if ends else 0)
-    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    if isinstance(value, datetime):
+        return utc(value)
+    if not isinstance(value, date):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise _no_date(value)
+    return datetime.combine(value, time.max if ends else time.min, UTC)
 
 
 def _parsed(text: str) -> datetime | date:
     for form in (date, datetime):
         with suppress(ValueError):
             return form.fromisoformat(text)
-    raise StoreError(
-        f"{text[:40]!r} is not a date", element="date", remedy="write 2026-01-31, or with a time"
+    raise _no_date(text)
+
+
+def _no_date(value: object) -> StoreError:
+    return StoreError(
+        f"{str(value)[:40]!r} is not a date",
+        element="date",
+        remedy="write 2026-01-31, or with a time",
     )

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from chainform.errors import Error, ReadError, StoreError
 from chainform.graph import Graph, substitute
-from chainform.mechanism import Mechanism, parametrise
+from chainform.mechanism import Mechanism, Note, parametrise
 from chainform.mechanism.numbers import number_of
 from chainform.model.model import Model
 from chainform.readers import native_text, read_text
@@ -50,11 +50,12 @@ def mechanism_file_of(mechanism: Mechanism) -> MechanismFile:
     Of the file only the name is kept: the folder tells about a machine, not about a mechanism.
     """
     text = native_text(mechanism)
+    notes = tuple((note.level, note.element, note.text) for note in mechanism.notes)
     if mechanism.source is None:
-        return MechanismFile(mechanism.name, text)
+        return MechanismFile(mechanism.name, text, notes=notes)
     name = "" if mechanism.file is None else PureWindowsPath(mechanism.file).name
     media_type = MEDIA_TYPES.get(Path(name).suffix.lower(), "application/octet-stream")
-    return MechanismFile(mechanism.name, text, name, media_type, mechanism.source)
+    return MechanismFile(mechanism.name, text, name, media_type, mechanism.source, notes)
 
 
 def parameters_of(model: Model) -> tuple[Parameter, ...]:
@@ -101,6 +102,10 @@ def mechanism_from(file: MechanismFile, reference: str) -> Mechanism:
             element=reference,
             remedy="it was changed outside chainform, or written by a newer version",
         ) from problem
+    if file.notes:
+        # The text has the numbers only; what was said while they were read stands beside it.
+        notes = tuple(Note(cast("Any", level), *rest) for level, *rest in file.notes)
+        mechanism = replace(mechanism, notes=notes)
     if not file.source:
         return mechanism
     return replace(mechanism, file=file.file_name or None, source=file.source)
@@ -129,9 +134,23 @@ def bound_model(model: Model, values: Mapping[str, Any], reference: str) -> Mode
     settled = parametrise(model.mechanism, model.parameters)
     parameters = tuple(replace(p, value=numbers.get(p.name, p.value)) for p in settled.parameters)
     mechanism = replace(settled, parameters=parameters)
+    _check_possible(mechanism, reference)
     kept = tuple(p.name for p in parameters if p.name in free and p.name not in numbers)
     graph = substitute(model.graph, numbers)
     return replace(model, mechanism=mechanism, graph=graph, parameters=kept or "numeric")
+
+
+def _check_possible(mechanism: Mechanism, reference: str) -> None:
+    """Refuse values with which the mechanism is none: it is stored as text and must read back."""
+    try:
+        read_text(native_text(mechanism), "json")
+    except ReadError as problem:
+        where = f"{problem.element}: " if problem.element else ""
+        raise StoreError(
+            f"with these values the mechanism is not possible: {where}{problem.message}",
+            element=reference,
+            remedy=problem.remedy,
+        ) from None
 
 
 def _number(name: str, value: Any) -> Fraction:

@@ -6,16 +6,18 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from chainform.errors import StoreError
 from chainform.store import Database, Revision
+from chainform.store.arguments import texts_of
 
 
 def chosen_names(source: Database, names: Sequence[str] | None) -> list[str]:
     """Return the names of all models, or those given after a look whether they are there."""
     known = [entry.name for entry in source.models()]
+    names = None if names is None else texts_of(names, "names")
     for name in names or ():
         if name not in known:
             listed = ", ".join(known[:20]) or "none"
@@ -28,7 +30,8 @@ def chosen_names(source: Database, names: Sequence[str] | None) -> list[str]:
 def copy_models(source: Database, target: Database, names: Sequence[str]) -> list[Revision]:
     """Copy models with their history, and return the last revision of each.
 
-    Names that the target has already are refused before anything is copied.
+    Names that the target has already are refused before anything is copied, and whatever fails
+    later takes all of it back.
     """
     taken = {entry.name for entry in target.models()}
     for name in names:
@@ -38,7 +41,25 @@ def copy_models(source: Database, target: Database, names: Sequence[str]) -> lis
                 element=name,
                 remedy="rename or delete it, or choose other names",
             )
-    return [source.copy(name, target)[-1] for name in names]
+    return source.copy_all(names, target)
+
+
+def remove_unused(target: Database) -> None:
+    """Remove the file of a closed store that was made for models which did not come."""
+    file = target.file
+    if file is None or not target.link.is_new or not file.is_file():
+        return
+    with suppress(sqlite3.Error, OSError):
+        with closing(sqlite3.connect(file, timeout=0)) as held:
+            # Whoever else has it open, or has saved into it, keeps it.
+            held.execute("PRAGMA locking_mode = EXCLUSIVE")
+            held.execute("BEGIN EXCLUSIVE")
+            for table in ("models", "objects"):
+                if held.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
+                    return
+            held.rollback()
+        for ending in ("", "-wal", "-shm", "-journal"):
+            Path(f"{file}{ending}").unlink(missing_ok=True)
 
 
 def _check_replaceable(source: Database, path: Path, *, force: bool) -> None:
@@ -74,11 +95,11 @@ def write_portable(
 
     It is made under another name beside its place, so that a failure leaves nothing half done.
     """
-    if path.is_dir():
-        raise StoreError("this is a folder", file=str(path), remedy="name a file in it")
-    if path.exists():
-        _check_replaceable(source, path, force=force)
     try:
+        if path.is_dir():
+            raise StoreError("this is a folder", file=str(path), remedy="name a file in it")
+        if path.exists():
+            _check_replaceable(source, path, force=force)
         handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         os.close(handle)
         Path(draft).unlink()
@@ -92,4 +113,8 @@ def write_portable(
             for ending in ("", "-wal", "-shm", "-journal"):
                 Path(draft + ending).unlink(missing_ok=True)
     except (OSError, ValueError) as problem:
-        raise StoreError(f"the file cannot be written: {problem}", file=str(path)) from problem
+        raise StoreError(
+            f"the file cannot be written: {problem}",
+            file=str(path)[:200],
+            remedy="look at its name, and at the permissions of the folder",
+        ) from problem

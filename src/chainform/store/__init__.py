@@ -10,6 +10,7 @@ from chainform.store.records import (
     Revision,
     Swept,
 )
+from chainform.store.runs import Run
 
 __all__ = [
     "Database",
@@ -19,5 +20,6 @@ __all__ = [
     "Parameter",
     "Record",
     "Revision",
+    "Run",
     "Swept",
 ]

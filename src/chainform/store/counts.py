@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from chainform.graph import Cost, Graph, cost_of, parameter_only
+from chainform.store.schema import COST_COLUMNS
 
 TOTAL = ""
 """The name under which the count of all outputs together is stored."""
@@ -23,3 +25,16 @@ def counts(graph: Graph) -> Iterator[tuple[str, Cost, Cost]]:
         found = cost_of(graph, needed & ~once, wanted), cost_of(graph, needed & once, wanted)
         total = total or found
         yield name, *found
+
+
+def operation_rows(graph: Graph, key: int) -> list[tuple[Any, ...]]:
+    """Return the rows of `operations` for a graph."""
+    return [
+        (
+            key,
+            name,
+            *(cost.as_dict()[c] for c in COST_COLUMNS),
+            *(once.as_dict()[c] for c in COST_COLUMNS),
+        )
+        for name, cost, once in counts(graph)
+    ]

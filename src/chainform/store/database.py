@@ -13,14 +13,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, select, text
+from sqlalchemy import Connection, delete, select
 
-from chainform.errors import StoreError
-from chainform.graph import Graph, expansion_text
+from chainform.graph import Expansion, Graph, expansion_text
 from chainform.store import expansions, history, levels, navigate, schema
-from chainform.store.content import unpacked
+from chainform.store.address import MEMORY
+from chainform.store.arguments import mapping_of, text_of, texts_of, whole_number
+from chainform.store.check import check_store
+from chainform.store.copying import copy_models, record_of
+from chainform.store.digest import rows_match
 from chainform.store.link import Link, open_link
+from chainform.store.mechanisms import read_mechanism, read_parameters
 from chainform.store.migrate import prepare
+from chainform.store.objects import Objects
+from chainform.store.query import query_rows
 from chainform.store.records import (
     Difference,
     MechanismFile,
@@ -30,19 +36,17 @@ from chainform.store.records import (
     Revision,
     Swept,
 )
-from chainform.store.references import find_model, find_revision
+from chainform.store.references import find_model
 from chainform.store.revisions import (
-    Content,
-    add_revision,
     add_tags,
-    graph_from_rows,
+    find,
     load_graph,
-    read_mechanism,
-    read_parameters,
     read_revisions,
     remove_tags,
     save,
 )
+from chainform.store.runs import Runs
+from chainform.store.troubles import damaged
 
 
 class Database:
@@ -54,13 +58,17 @@ class Database:
 
     def __init__(self, link: Link) -> None:
         self.link = link
+        self.objects = Objects(link)
+        self.runs = Runs(link)
+        self._proven: set[int] = set()
+        """The graphs whose rows were seen to be those saved."""
 
     @staticmethod
-    def open(url: str, *, timeout: float = 30.0, read_only: bool = False) -> Database:
+    def open(url: str, *, timeout: float | None = None, read_only: bool = False) -> Database:
         """Open a path, `sqlite:///path` or `postgresql://...`; make the tables if it is new.
 
-        `timeout` is how long to wait, in seconds, while other processes write. A file that
-        cannot be written is opened for reading.
+        `timeout` is how long to wait, in seconds, while other processes write: 30 unless the
+        address ends with `?timeout=...`. A file that cannot be written is opened for reading.
         """
         link = open_link(url, timeout=timeout, read_only=read_only)
         try:
@@ -78,7 +86,7 @@ class Database:
     @property
     def file(self) -> Path | None:
         """The file of the database, None where it is on a server or in memory."""
-        return Path(self.place) if self.link.is_sqlite and self.place != ":memory:" else None
+        return Path(self.place) if self.link.is_sqlite and self.place != MEMORY else None
 
     def close(self) -> None:
         """Let go of the database."""
@@ -99,29 +107,37 @@ class Database:
 
     def save(self, graph: Graph, record: Record) -> Revision:
         """Store a graph as the next revision of a model; all of it is kept, or nothing."""
-        return self._by_key(save(self.link, graph, record))
+        key = save(self.link, graph, record)
+        with self.link.reading() as connection:
+            revision = read_revisions(connection, schema.revisions.c.id == key)[0]
+        self._proven.add(revision.graph)
+        return revision
 
     def load(self, name: str, revision: int | None = None) -> tuple[Graph, Revision]:
         """Return the graph of a reference, or of a name and a number, with its revision."""
-        reference = name if revision is None else f"{name}@{revision}"
+        number = "" if revision is None else f"@{whole_number(revision, 'a revision')}"
         with self.link.reading() as connection:
-            found = self._find(connection, reference)
+            found = find(self.link, connection, text_of(name, "a reference") + number)
             return load_graph(self.link, connection, found), found
 
     def revision(self, reference: str) -> Revision:
         """Return what is known of a revision."""
         with self.link.reading() as connection:
-            return self._find(connection, reference)
+            return find(self.link, connection, reference)
 
     def mechanism(self, reference: str) -> MechanismFile | None:
         """Return the mechanism that a revision came from, with its file byte for byte."""
         with self.link.reading() as connection:
-            return read_mechanism(connection, self._find(connection, reference))
+            found = find(self.link, connection, reference)
+            with damaged(self.place, found.reference):
+                return read_mechanism(connection, found)
 
     def parameters(self, reference: str) -> tuple[Parameter, ...]:
         """Return the parameters of a revision."""
         with self.link.reading() as connection:
-            return read_parameters(connection, self._find(connection, reference))
+            found = find(self.link, connection, reference)
+            with damaged(self.place, found.reference):
+                return read_parameters(connection, found)
 
     # --- finding ------------------------------------------------------------------------
 
@@ -142,14 +158,15 @@ class Database:
         output or intermediate quantity, `tag` a whole tag, `since` and `until` moments.
         """
         conditions = (search, mechanism, author, quantity, tag, since, until)
-        with self.link.reading() as connection:
+        with self.link.reading() as connection, damaged(self.place, "models"):
             return history.list_models(connection, *conditions)
 
     def log(self, name: str) -> list[Revision]:
         """Return the revisions of a model, oldest first."""
         with self.link.reading() as connection:
             key = find_model(connection, self.place, name)
-            return read_revisions(connection, schema.revisions.c.model == key)
+            with damaged(self.place, name):
+                return read_revisions(connection, schema.revisions.c.model == key)
 
     def diff(self, before: str, after: str) -> Difference:
         """Return which definitions and outputs changed, by name; the costs are in the revisions."""
@@ -160,14 +177,15 @@ class Database:
     def tag(self, reference: str, *tags: str) -> Revision:
         """Give a revision tags; a tag belongs to one revision of a model at a time."""
         with self.link.writing() as connection:
-            revision = self._find(connection, reference)
+            revision = find(self.link, connection, reference)
             add_tags(connection, revision.key, tags)
-            return self._find(connection, revision.reference)
+            return find(self.link, connection, revision.reference)
 
     def untag(self, reference: str, *tags: str) -> None:
         """Take tags away."""
         with self.link.writing() as connection:
-            remove_tags(connection, self._find(connection, reference).key, tags)
+            revision = find(self.link, connection, reference)
+            remove_tags(connection, revision.key, texts_of(tags, "a tag"))
 
     def rename(self, name: str, new_name: str) -> None:
         """Give a model a new name, which must be free."""
@@ -176,10 +194,12 @@ class Database:
 
     def revert(self, name: str, revision: int, *, author: str = "", note: str = "") -> Revision:
         """Make an old state the newest: a new revision with the old content."""
-        with self.link.reading() as connection:
-            old = self._find(connection, f"{name}@{revision}")
+        number = whole_number(revision, "a revision")
+        reference = f"{text_of(name, 'the name of a model')}@{number}"
+        with self.link.reading() as connection, damaged(self.place, reference):
+            old = find(self.link, connection, reference)
             record = replace(
-                self._record(connection, old),
+                record_of(connection, old),
                 step="revert",
                 options={"revision": revision},
                 parent=revision,
@@ -198,7 +218,7 @@ class Database:
             return history.delete_model(self.link, connection, name)
 
     def gc(self) -> Swept:
-        """Remove graphs and mechanisms that no revision uses, and free their room."""
+        """Remove graphs, mechanisms and objects that no revision uses, and free their room."""
         with self.link.writing() as connection:
             self.link.hold(connection, alone=True)
             swept = history.sweep(connection)
@@ -217,48 +237,26 @@ class Database:
 
         Numbers, parents, times and contents stay; the name must be free in the target.
         """
-        goal = new_name or name
-        keys: list[int] = []
-        with self.link.reading() as source, target.link.writing() as connection:
-            target.link.hold(connection, alone=False)
-            taken = select(schema.models.c.id).where(schema.models.c.name == goal)
-            if connection.execute(taken).scalar() is not None:
-                raise target.link.error(
-                    f"there is a model {goal} already", "choose another name", goal
-                )
-            model = find_model(source, self.place, name)
-            for revision in read_revisions(source, schema.revisions.c.model == model):
-                content = Content(load_graph(self.link, source, revision))
-                record = replace(self._record(source, revision), name=goal)
-                keys.append(add_revision(connection, content, record))
-        with target.link.reading() as connection:
-            return read_revisions(connection, schema.revisions.c.id.in_(keys))
+        goal = name if new_name is None else new_name
+        return copy_models(self.link, target.link, {text_of(name, "the name of a model"): goal})
 
-    def check(self) -> list[str]:
-        """Return what is wrong with the stored data: rows or caches that do not fit their hash."""
-        with self.link.reading() as connection:
-            found: list[str] = []
-            if self.link.is_sqlite:
-                answers = connection.exec_driver_sql("PRAGMA integrity_check").scalars()
-                found += [f"{self.place}: {answer}" for answer in answers if answer != "ok"]
-            seen: set[int] = set()
-            for revision in read_revisions(connection):
-                if revision.graph not in seen:
-                    seen.add(revision.graph)
-                    found += self._check_revision(connection, revision)
-            return found
+    def copy_all(self, names: Sequence[str], target: Database) -> list[Revision]:
+        """Copy several models, all of them or none; return the last revision of each."""
+        chosen = {name: name for name in texts_of(names, "names")}
+        last = {revision.name: revision for revision in copy_models(self.link, target.link, chosen)}
+        return [last[name] for name in chosen]
 
-    def _check_revision(self, connection: Connection, revision: Revision) -> list[str]:
-        found: list[str] = []
-        query = select(schema.caches.c.bytes).where(schema.caches.c.graph == revision.graph)
-        cache = connection.execute(query).scalar()
-        if cache is not None and unpacked(bytes(cache), revision.content) is None:
-            found.append(f"{revision.reference}: the load cache is damaged; rows are used instead")
-        try:
-            graph_from_rows(self.link, connection, revision)
-        except StoreError as problem:
-            found.append(f"{revision.reference}: {problem}")
-        return found
+    def check(self, *, repair: bool = False) -> list[str]:
+        """Return what is wrong with the stored data, cell by cell; nothing, if it is whole.
+
+        With `repair` rows, counts and caches are written anew from what is left of the graph;
+        what was mended is marked so. What a person wrote cannot be mended: it stays, and is told.
+        """
+        transaction = self.link.writing() if repair else self.link.reading()
+        with transaction as connection:
+            if repair:
+                self.link.hold(connection, alone=True)
+            return check_store(self.link, connection, repair=repair)
 
     def drop_caches(self) -> None:
         """Remove the load caches; loading then reads the rows, more slowly."""
@@ -271,18 +269,40 @@ class Database:
         self,
         reference: str,
         inputs: Mapping[str, float],
-        quantities: Sequence[str] | None = None,
+        quantities: str | Sequence[str] | None = None,
+        *,
+        trust_rows: bool = False,
     ) -> dict[str, NDArray[np.float64]]:
         """Return outputs (all) or the named quantities, computed in SQL by rising level.
 
-        `inputs` gives each input by name; parameters with a default may be left out.
+        `inputs` gives each input by name; parameters with a default may be left out. The first
+        time the rows are compared with what was saved; `trust_rows` takes them as they are, for
+        those who changed them on purpose.
         """
+        given = mapping_of(inputs, "inputs")
+        wanted = None if quantities is None else texts_of(quantities, "quantities")
         with self.link.reading() as connection:
             if self.link.read_only and not self.link.is_sqlite:
                 # The values stand in a temporary table, which is gone with the transaction.
                 connection.exec_driver_sql("SET TRANSACTION READ WRITE")
-            graph = self._find(connection, reference).graph
-            return levels.evaluate(connection, graph, inputs, quantities)
+            revision = find(self.link, connection, reference)
+            if not trust_rows:
+                self._prove(connection, revision)
+            with damaged(self.place, revision.reference):
+                return levels.evaluate(connection, revision.graph, given, wanted)
+
+    def _prove(self, connection: Connection, revision: Revision) -> None:
+        """Refuse rows that are not those saved; each graph is looked at once."""
+        if revision.graph in self._proven:
+            return
+        graph = load_graph(self.link, connection, revision)
+        if not rows_match(connection, revision.graph, graph):
+            raise self.link.error(
+                "the rows are not those that were saved: values from them would be others",
+                "check(repair=True) puts them back; trust_rows=True computes with them as they are",
+                revision.reference,
+            )
+        self._proven.add(revision.graph)
 
     def cone(self, reference: str, variable: str) -> list[str]:
         """Return the variable and everything needed to compute it, in definition order."""
@@ -295,7 +315,9 @@ class Database:
 
     def formula(self, reference: str, variable: str) -> str:
         """Return the definition of a variable as text."""
-        return self._names(navigate.FORMULA, reference, variable)[0]
+        found = self._names(navigate.FORMULA, reference, variable)
+        with damaged(self.place, reference):
+            return found[0]
 
     def expand(
         self, reference: str, quantity: str, *, trig: bool = True, split_angles: bool = True
@@ -304,55 +326,51 @@ class Database:
 
         The terms and factors stay in the tables `expanded_terms` and `expanded_factors`.
         """
-        form = expansions.form_name(trig=trig, split_angles=split_angles)
+        options = {"trig": bool(trig), "split_angles": bool(split_angles)}
+        form = expansions.form_name(**options)
         with self.link.reading() as connection:
-            revision = self._find(connection, reference)
-            entries = self._entries(connection, revision.graph, quantity)
-            variables = list(entries.values())
-            absent = expansions.missing(connection, revision.graph, variables, form)
-            if not absent:
-                texts = expansions.expansion_texts(connection, revision.graph, variables, form)
-                return {label: texts[v] for label, v in entries.items()}
-            graph = load_graph(self.link, connection, revision)
-        if self.link.read_only:
-            absent = sorted(set(variables))
-        found = expansions.expanded(graph, absent, trig=trig, split_angles=split_angles)
-        if self.link.read_only:
-            return {label: expansion_text(found[v]) for label, v in entries.items()}
-        with self.link.writing() as connection:
-            self.link.hold(connection, alone=True)
-            key = self._find(connection, f"{revision.name}@{revision.number}").graph
-            # Another client may have stored some of them meanwhile.
-            absent = expansions.missing(connection, key, variables, form)
-            new = {v: expansion for v, expansion in found.items() if v in absent}
-            expansions.write_expansions(connection, key, new, form)
-            texts = expansions.expansion_texts(connection, key, variables, form)
+            revision = find(self.link, connection, reference)
+            with damaged(self.place, revision.reference):
+                entries = self._entries(connection, revision.graph, quantity)
+                variables = sorted(set(entries.values()))
+                texts = expansions.stored_texts(connection, revision.graph, variables, form)
+                absent = [v for v in variables if v not in texts]
+                graph = load_graph(self.link, connection, revision) if absent else None
+        if graph is not None:
+            found = expansions.expanded(graph, absent, **options)
+            texts |= {v: expansion_text(expansion) for v, expansion in found.items()}
+            if not self.link.read_only:
+                self._keep(revision, found, form)
         return {label: texts[v] for label, v in entries.items()}
 
+    def _keep(self, revision: Revision, found: dict[int, Expansion], form: str) -> None:
+        """Store expansions, unless another client has done so meanwhile."""
+        with self.link.writing() as connection:
+            self.link.hold(connection, alone=True)
+            key = find(self.link, connection, revision.reference).graph
+            stored = expansions.stored_texts(connection, key, list(found), form)
+            new = {v: expansion for v, expansion in found.items() if v not in stored}
+            expansions.write_expansions(connection, key, new, form)
+
     def query(self, sql: str, values: Mapping[str, Any] | None = None) -> list[Mapping[str, Any]]:
-        """Return the rows of a query of one's own; values are bound to `:name` in it."""
-        with self.link.reading() as connection:
-            rows = connection.execute(text(sql), dict(values or {})).mappings()
-            return [dict(row) for row in rows]
+        """Return the rows of a query of one's own, which may only read.
+
+        Values are bound to `:name` in it.
+        """
+        return query_rows(self.link, sql, values)
 
     # --- helpers ------------------------------------------------------------------------
 
-    def _by_key(self, key: int) -> Revision:
-        with self.link.reading() as connection:
-            return read_revisions(connection, schema.revisions.c.id == key)[0]
-
-    def _find(self, connection: Connection, reference: str) -> Revision:
-        key = find_revision(connection, self.place, reference)
-        return read_revisions(connection, schema.revisions.c.id == key)[0]
-
     def _names(self, query: str, reference: str, variable: str) -> list[str]:
         with self.link.reading() as connection:
-            graph = self._find(connection, reference).graph
-            number = navigate.find_variable(connection, graph, variable)
-            return navigate.names(connection, query, graph, number)
+            revision = find(self.link, connection, reference)
+            with damaged(self.place, revision.reference):
+                number = navigate.find_variable(connection, revision.graph, variable)
+                return navigate.names(connection, query, revision.graph, number)
 
     def _entries(self, connection: Connection, graph: int, quantity: str) -> dict[str, int]:
         """Return the variables behind a quantity by label, or behind the name of a variable."""
+        text_of(quantity, "the name of a quantity")
         o = schema.outputs.c
         query = select(o.is_output, o.label, o.variable).where(
             o.graph == graph, o.quantity == quantity
@@ -361,20 +379,3 @@ class Database:
         if rows:
             return {label: v for is_output, label, v in rows if is_output == rows[0].is_output}
         return {quantity: navigate.find_variable(connection, graph, quantity)}
-
-    def _record(self, connection: Connection, revision: Revision) -> Record:
-        """Return the record from which a revision could be made again."""
-        return Record(
-            name=revision.name,
-            formulation=revision.formulation,
-            step=revision.step,
-            options=revision.options,
-            parent=revision.parent,
-            author=revision.author,
-            note=revision.note,
-            tags=revision.tags,
-            seconds=revision.seconds,
-            mechanism=read_mechanism(connection, revision),
-            parameters=read_parameters(connection, revision),
-            created=revision.created,
-        )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import repeat
+import hashlib
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import Connection, Table, delete, insert, select, text
 
-from chainform.graph import Expansion, Graph
+from chainform.graph import Expansion, Graph, expansion_text
 from chainform.graph import expand as expand_graph
 from chainform.store import schema
 from chainform.store.bulk import insert_rows
@@ -23,12 +23,14 @@ def form_name(*, trig: bool, split_angles: bool) -> str:
     return f"{'trig' if trig else 'plain'}{' split' if split_angles else ''}"
 
 
-def missing(connection: Connection, graph: int, variables: list[int], form: str) -> list[int]:
-    """Return those variables whose expansion is not stored yet."""
-    table = schema.expansions.c
-    query = select(table.variable).where(table.graph == graph, table.form == form)
-    known = set(connection.execute(query).scalars())
-    return sorted(set(variables) - known)
+def form_options(form: str) -> dict[str, bool]:
+    """Return what a name of a form stands for."""
+    return {"trig": form.startswith("trig"), "split_angles": form.endswith(" split")}
+
+
+def expression_hash(expression: str) -> str:
+    """Return the hash by which a stored expression is known to be whole."""
+    return hashlib.sha256(expression.encode()).hexdigest()
 
 
 def expanded(
@@ -51,20 +53,21 @@ def write_expansions(
                 )
             )
     for variable, expansion in found.items():
-        row = {"graph": graph, "variable": variable, "form": form, "terms": len(expansion)}
-        connection.execute(insert(schema.expansions).values(row))
-        head = (repeat(graph), repeat(variable), repeat(form))
-        values = [k for k, _ in expansion.terms]
-        columns = (range(len(values)), map(exact, values), map(double, values))
-        insert_rows(connection, schema.expanded_terms, len(values), *head, *columns)
-        factors = _factors(expansion)
-        insert_rows(
-            connection,
-            schema.expanded_factors,
-            len(factors),
-            *head,
-            *zip(*factors, strict=True),
-        )
+        row = {"hash": expression_hash(expansion_text(expansion)), "terms": len(expansion)}
+        key = {"graph": graph, "variable": variable, "form": form}
+        connection.execute(insert(schema.expansions).values(**key, **row))
+        for table, rows in expansion_rows(graph, variable, form, expansion):
+            insert_rows(connection, table, len(rows), *zip(*rows, strict=True))
+
+
+def expansion_rows(
+    graph: int, variable: int, form: str, expansion: Expansion
+) -> list[tuple[Table, list[tuple[Any, ...]]]]:
+    """Return the rows of the terms and of the factors of an expansion."""
+    key = (graph, variable, form)
+    terms = [(*key, place, exact(k), double(k)) for place, (k, _) in enumerate(expansion.terms)]
+    factors = [(*key, *factor) for factor in _factors(expansion)]
+    return [(schema.expanded_terms, terms), (schema.expanded_factors, factors)]
 
 
 def _factors(expansion: Expansion) -> list[tuple[Any, ...]]:
@@ -76,11 +79,18 @@ def _factors(expansion: Expansion) -> list[tuple[Any, ...]]:
     ]
 
 
-def expansion_texts(
+def stored_texts(
     connection: Connection, graph: int, variables: list[int], form: str
 ) -> dict[int, str]:
-    """Return stored expansions as text, put together by the database."""
-    return {
-        v: connection.execute(text(TEXT), {"graph": graph, "number": v, "form": form}).scalar_one()
-        for v in sorted(set(variables))
-    }
+    """Return the expansions that are stored whole, as text, put together by the database."""
+    table = schema.expansions.c
+    query = select(table.variable, table.hash).where(table.graph == graph, table.form == form)
+    rows: Any = connection.execute(query).all()
+    hashes: dict[int, str] = dict(rows)
+    found: dict[int, str] = {}
+    for v in sorted(set(variables) & hashes.keys()):
+        values = {"graph": graph, "number": v, "form": form}
+        expression: object = connection.execute(text(TEXT), values).scalar()
+        if isinstance(expression, str) and expression_hash(expression) == hashes[v]:
+            found[v] = expression
+    return found

@@ -11,10 +11,11 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from chainform.graph import Graph, definition_text, number_text
 from chainform.store import schema
+from chainform.store.arguments import optional_text, utc
 from chainform.store.link import Link
 from chainform.store.records import Difference, ModelEntry, Revision, Swept
 from chainform.store.references import check_name, find_model
-from chainform.store.revisions import read_revisions, utc
+from chainform.store.revisions import read_revisions
 
 
 def contains(column: Any, part: str) -> Any:
@@ -33,6 +34,9 @@ def list_models(
     until: datetime | None,
 ) -> list[ModelEntry]:
     """Return the models of which some revision meets every condition, by name."""
+    words = {"search": search, "mechanism": mechanism, "author": author, "tag": tag}
+    for what, word in {**words, "quantity": quantity}.items():
+        optional_text(word, what)
     m, r, k = schema.models.c, schema.revisions.c, schema.mechanisms.c
     o, t = schema.shapes.c, schema.tags.c
     found = (
@@ -90,8 +94,8 @@ def delete_model(link: Link, connection: Connection, name: str) -> int:
 
 
 def sweep(connection: Connection) -> Swept:
-    """Remove graphs and mechanisms that no revision points to."""
-    r, g, k = schema.revisions.c, schema.graphs, schema.mechanisms
+    """Remove graphs and mechanisms that no revision points to, and objects of no graph."""
+    r, g, k, o = schema.revisions.c, schema.graphs, schema.mechanisms, schema.objects
     graphs = list(
         connection.execute(select(g.c.id).where(g.c.id.not_in(select(r.graph)))).scalars()
     )
@@ -101,7 +105,8 @@ def sweep(connection: Connection) -> Swept:
         connection.execute(delete(g).where(g.c.id == key))
     in_use = select(r.mechanism).where(r.mechanism.is_not(None))
     mechanisms = connection.execute(delete(k).where(k.c.id.not_in(in_use))).rowcount
-    return Swept(len(graphs), mechanisms)
+    objects = connection.execute(delete(o).where(o.c.graph.is_(None))).rowcount
+    return Swept(len(graphs), mechanisms, objects)
 
 
 # --- differences ------------------------------------------------------------------------------

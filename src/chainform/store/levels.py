@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select, text
+from sqlalchemy.exc import DBAPIError
 
-from chainform.errors import RunError
+from chainform.errors import RunError, StoreError
 from chainform.graph import Kind
 from chainform.store import schema
-from chainform.store.functions import postgres_call
-from chainform.store.navigate import by_key
+from chainform.store.functions import CAREFUL_AGGREGATES, POSTGRES_AGGREGATES, postgres_call
+from chainform.store.navigate import by_key, find_variable
+from chainform.store.troubles import NO_VALUE
 
 _NEEDED = """
 INSERT INTO needed_values (variable, level, kind, value)
@@ -51,7 +53,7 @@ WHERE level = :level AND kind IN (:constant, :computed)
 """
 
 _PRODUCT = """(
-    SELECT {product} FROM factors f JOIN needed_values x ON x.variable = f.variable
+    SELECT {product} FROM factors f JOIN needed_values x ON x.variable = f.variable{repeated}
     WHERE f.graph = t.graph AND f.owner = t.owner AND f.term = t.place
 )"""
 
@@ -110,7 +112,8 @@ def _blocks(
     blocks: dict[str, tuple[tuple[int, ...], list[int]]] = {}
     for name in names if wanted is None else wanted:
         if name not in known:
-            raise RunError(f"the model has no quantity {name}", element=name)
+            blocks[name] = (), [_variable(connection, graph, name)]
+            continue
         is_output, shape = known[name]
         query = select(o.variable).where(
             o.graph == graph, o.quantity == name, o.is_output == is_output
@@ -118,6 +121,16 @@ def _blocks(
         entries = list(connection.execute(query.order_by(o.place)).scalars())
         blocks[name] = tuple(map(int, shape.split())), entries
     return blocks
+
+
+def _variable(connection: Connection, graph: int, name: str) -> int:
+    """Return a variable that is asked for by its own name."""
+    try:
+        return find_variable(connection, graph, name)
+    except StoreError as problem:
+        raise RunError(
+            f"the model has no quantity {name}", element=name, remedy=problem.remedy
+        ) from None
 
 
 def _make_tables(connection: Connection) -> None:
@@ -132,10 +145,7 @@ def _make_tables(connection: Connection) -> None:
     )
     connection.exec_driver_sql("CREATE INDEX needed_by_level ON needed_values (level, kind)")
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(
-            "CREATE OR REPLACE AGGREGATE pg_temp.product (double precision)"
-            " (SFUNC = float8mul, STYPE = double precision, INITCOND = '1')"
-        )
+        connection.exec_driver_sql(POSTGRES_AGGREGATES)
 
 
 def _drop_tables(connection: Connection) -> None:
@@ -169,31 +179,64 @@ def _set_inputs(connection: Connection, graph: int, inputs: Mapping[str, float])
 
 
 def _sweep(connection: Connection, graph: int) -> None:
-    is_sqlite = connection.dialect.name == "sqlite"
-    sums, calls = (text(statement) for statement in _statements(is_sqlite=is_sqlite))
+    """Compute all levels.
+
+    PostgreSQL stops where a product vanishes or a value is too large. That is rare, and to look
+    out for it takes time, so the sweep is then made once more, with care.
+    """
+    if connection.dialect.name == "sqlite":
+        _compute(connection, graph, *_sqlite_statements())
+        return
+    try:
+        with connection.begin_nested():
+            _compute(connection, graph, *_postgres_statements(careful=False))
+    except DBAPIError as problem:
+        if getattr(problem.orig, "sqlstate", None) not in NO_VALUE:
+            raise
+        connection.exec_driver_sql(CAREFUL_AGGREGATES)
+        _compute(connection, graph, *_postgres_statements(careful=True))
+
+
+def _compute(connection: Connection, graph: int, sums: str, calls: str) -> None:
     last = connection.execute(text("SELECT max(level) FROM needed_values")).scalar()
     kinds = {"constant": int(Kind.CONSTANT), "computed": int(Kind.COMPUTED)}
     for level in range(0 if last is None else last + 1):
         values = {"graph": graph, "level": level}
-        connection.execute(sums, {**values, **kinds})
-        connection.execute(calls, {**values, "call": int(Kind.CALL)})
+        connection.execute(text(sums), {**values, **kinds})
+        connection.execute(text(calls), {**values, "call": int(Kind.CALL)})
         name = connection.execute(text(_NOT_FINITE), values).scalar()
         if name is not None:
-            raise RunError(f"{name} has no finite value in this state", element=name)
+            raise RunError(
+                f"{name} has no finite value in this state",
+                element=name,
+                remedy="look at what it is computed from, with formula and cone",
+            )
 
 
-def _statements(*, is_sqlite: bool) -> tuple[str, str]:
-    """Return the statements for the sums and the calls of one level.
+# Terms are added and factors multiplied in the order in which they stand, as in memory.
 
-    Terms are added and factors multiplied in the order in which they stand, as in memory.
-    """
-    if is_sqlite:
-        product = _PRODUCT.format(product="coalesce(product(x.value, f.power), 1.0)")
-        total, call = f"sum(t.value * {product})", "call_value(v.call, x.value)"
+
+def _sqlite_statements() -> tuple[str, str]:
+    """Return the statements for the sums and the calls of one level."""
+    product = _PRODUCT.format(product="coalesce(product(x.value, f.power), 1.0)", repeated="")
+    sums = _SUMS.format(total=f"sum(t.value * {product})")
+    return sums, _CALLS.format(call="call_value(v.call, x.value)")
+
+
+def _postgres_statements(*, careful: bool) -> tuple[str, str]:
+    """Return the same for PostgreSQL."""
+    if careful:
+        product = _PRODUCT.format(
+            product="coalesce(pg_temp.careful_product(x.value ORDER BY f.place), 1)",
+            repeated=" CROSS JOIN LATERAL generate_series(1, f.power)",
+        )
+        value = f"pg_temp.careful_times(t.value, {product})"
+        total = f"pg_temp.careful_sum({value} ORDER BY t.place)"
     else:
         product = _PRODUCT.format(
-            product="coalesce(pg_temp.product(power(x.value, f.power) ORDER BY f.place), 1)"
+            product="coalesce(pg_temp.product(power(x.value, f.power) ORDER BY f.place), 1)",
+            repeated="",
         )
         total = f"sum(t.value * {product} ORDER BY t.place)"
-        call = postgres_call("v.call", "x.value")
+    call = postgres_call("v.call", "x.value", careful=careful)
     return _SUMS.format(total=total), _CALLS.format(call=call)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from chainform.errors import StoreError
+from chainform.store.address import MEMORY, Address, parse_address, place_of
 from chainform.store.functions import register_functions
-from chainform.store.troubles import trouble
+from chainform.store.guards import Guard, only_temporary
+from chainform.store.troubles import first_line, trouble
 
 WRITE = "chainform_write"
 """The option of a connection whose transaction is going to write."""
@@ -34,11 +33,18 @@ class Link:
     place: str
     """The file or the address, without its password, as messages name it."""
     read_only: bool = False
+    is_new: bool = False
+    """Whether opening it made the file."""
 
     @property
     def is_sqlite(self) -> bool:
         """Whether this is SQLite; else it is PostgreSQL."""
         return self.engine.dialect.name == "sqlite"
+
+    @property
+    def guard(self) -> Guard | None:
+        """What SQLite asks before each statement, None where everything is allowed."""
+        return only_temporary if self.read_only else None
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
@@ -57,8 +63,11 @@ class Link:
         """
         if self.read_only:
             raise self.error("it is open for reading only", "open it where it can be written")
+        # Whoever waited for a lock must see what was committed meanwhile, whatever the server's
+        # own setting is.
+        level = {} if self.is_sqlite else {"isolation_level": "READ COMMITTED"}
         with self.told(), self.engine.connect() as plain:
-            connection = plain.execution_options(**{WRITE: True})
+            connection = plain.execution_options(**{WRITE: True}, **level)
             with connection.begin():
                 yield connection
 
@@ -87,101 +96,76 @@ class Link:
             raise trouble(original, self.place) from problem
         except driver.Error as problem:
             raise trouble(problem, self.place) from problem
+        except SQLAlchemyError as problem:
+            raise self.error(first_line(problem)) from problem
+        except (UnicodeError, OverflowError) as problem:
+            raise self.error(f"a value fits no column: {first_line(problem)}") from problem
 
 
-def open_link(url: str, *, timeout: float, read_only: bool) -> Link:
+def open_link(url: str, *, timeout: float | None, read_only: bool) -> Link:
     """Return the way to a database; nothing is read or changed yet."""
-    if "://" not in url:
-        return _file(url, timeout, read_only)
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        raise StoreError(
-            "the address of the database cannot be understood",
-            remedy="write a path, sqlite:///path or postgresql://user@host/database",
-        ) from None
-    if parsed.get_backend_name() == "sqlite":
-        return _file(parsed.database or ":memory:", timeout, read_only)
-    shown = parsed.render_as_string(hide_password=True)
-    if parsed.get_backend_name() not in ("postgresql", "postgres"):
-        raise StoreError(
-            f"there is no store in {parsed.get_backend_name()}",
-            file=shown,
-            remedy="use SQLite (a path) or PostgreSQL (postgresql://...)",
-        )
-    return _server(parsed.set(drivername="postgresql+psycopg"), shown, timeout, read_only)
+    address = parse_address(url, timeout)
+    return _file(address, read_only) if address.server is None else _server(address, read_only)
 
 
-def _file(path: str, timeout: float, read_only: bool) -> Link:
-    in_memory = path == ":memory:"
-    if not in_memory:
-        _check_place(Path(path))
-    read_only = read_only or (Path(path).exists() and not _is_writable(Path(path)))
-    address = path if in_memory else _uri(Path(path), read_only)
-
-    def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            address, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True
-        )
-        try:
-            connection.execute("PRAGMA foreign_keys = ON")
-            # A commit must outlast a power failure, not only the end of the process.
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA cache_size = -65536")
-            register_functions(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
+def _file(address: Address, read_only: bool) -> Link:
+    place = place_of(address.shown, read_only=read_only)
+    in_memory = place.uri == MEMORY
     engine = create_engine(
-        "sqlite://", creator=connect, poolclass=StaticPool if in_memory else QueuePool
+        "sqlite://",
+        creator=lambda: _connected(place.uri, address.timeout, link.guard),
+        poolclass=StaticPool if in_memory else QueuePool,
     )
+    link = Link(engine, address.shown, place.read_only, place.is_new and not in_memory)
 
     def begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get(WRITE, False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     event.listen(engine, "begin", begin)
-    return Link(engine, path, read_only)
+    return link
 
 
-def _check_place(path: Path) -> None:
-    if path.is_dir():
-        raise StoreError("this is a folder", file=str(path), remedy="name a file in it")
-    if not path.exists() and not path.absolute().parent.is_dir():
-        raise StoreError("its folder does not exist", file=str(path), remedy="make the folder")
+def _connected(uri: str, timeout: float, guard: Guard | None) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        uri, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True
+    )
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        # A commit must outlast a power failure, not only the end of the process.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cache_size = -65536")
+        register_functions(connection)
+        if guard is not None:
+            connection.set_authorizer(guard)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def _is_writable(path: Path) -> bool:
-    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
-def _uri(path: Path, read_only: bool) -> str:
-    address = f"file:{quote(str(path.absolute()))}"
-    if not read_only:
-        return address
-    # Where nothing can be written, SQLite cannot make the file by which readers and writers of a
-    # log agree; without a log there is nothing to agree on.
-    log = Path(f"{path}-wal")
-    has_log = log.exists() and log.stat().st_size > 0
-    can_share = _is_writable(path.absolute().parent) or Path(f"{path}-shm").exists()
-    return f"{address}?mode=ro" if has_log or can_share else f"{address}?mode=ro&immutable=1"
-
-
-def _server(url: Any, shown: str, timeout: float, read_only: bool) -> Link:
-    wait = {} if "connect_timeout" in url.query else {"connect_timeout": max(2, int(timeout))}
+def _server(address: Address, read_only: bool) -> Link:
+    url: Any = address.server
+    wait = (
+        {} if "connect_timeout" in url.query else {"connect_timeout": max(2, int(address.timeout))}
+    )
     try:
         engine = create_engine(url, connect_args=wait)
     except (ImportError, NoSuchModuleError):
         raise StoreError(
             "the driver of PostgreSQL is not installed",
-            file=shown,
+            file=address.shown,
             remedy="pip install 'chainform[postgres]'",
+        ) from None
+    except (ArgumentError, TypeError, ValueError) as problem:
+        raise StoreError(
+            f"the address cannot be understood: {first_line(problem)}",
+            file=address.shown,
+            remedy="write postgresql://user@host:port/database",
         ) from None
 
     def connected(connection: Any, _record: object) -> None:
-        milliseconds = str(max(1, int(timeout * 1000)))
+        milliseconds = str(min(2**31 - 1, max(1, int(address.timeout * 1000))))
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", (milliseconds,))
             if read_only:
@@ -189,4 +173,4 @@ def _server(url: Any, shown: str, timeout: float, read_only: bool) -> Link:
         connection.commit()
 
     event.listen(engine, "connect", connected)
-    return Link(engine, shown, read_only)
+    return Link(engine, address.shown, read_only)

@@ -7,7 +7,7 @@ from its version to this one, in one transaction; the README says how to add a s
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -16,18 +16,20 @@ from sqlalchemy import Connection, func, insert, inspect, select
 
 from chainform.store import schema
 from chainform.store.link import Link
+from chainform.store.steps import STEPS, Step
 from chainform.store.views import create_views, drop_views
 
-VERSION = 1
+VERSION = 2
 """The version of the tables in `schema.py`."""
-
-Step = Callable[[Connection], None]
-
-STEPS: Mapping[int, Step] = {}
-"""What makes each version out of the one before it; the first version needs nothing."""
 
 APPLICATION = 0x6368666D
 """The mark by which SQLite files of chainform are known (PRAGMA application_id)."""
+
+MARK = "chainform store"
+"""The comment on `schema_version` by which tables of chainform are known on a server."""
+
+FIRST_TABLES = frozenset(schema.metadata.tables)
+"""The tables of version 1, which bore no mark on a server."""
 
 
 def prepare(link: Link, version: int = VERSION, steps: Mapping[int, Step] = STEPS) -> None:
@@ -70,14 +72,39 @@ def _bring_up_to_date(
 def found_version(link: Link, connection: Connection) -> int | None:
     """Return the version of the tables, None where there are none; refuse what is not ours."""
     tables = set(inspect(connection).get_table_names())
-    if schema.schema_version.name in tables:
-        if link.is_sqlite and _application(connection) != APPLICATION:
+    is_ours = _is_our_file if link.is_sqlite else _is_our_schema
+    if schema.schema_version.name not in tables:
+        # A server's schema may hold other tables; a file belongs to one program.
+        if tables & set(schema.metadata.tables) or (link.is_sqlite and _is_taken(connection)):
             raise _foreign(link)
-        return connection.execute(select(func.max(schema.schema_version.c.version))).scalar()
-    # A server's schema may hold other tables; a file belongs to one program.
-    if tables & set(schema.metadata.tables) or (link.is_sqlite and tables):
+        return None
+    if not is_ours(connection, tables):
         raise _foreign(link)
-    return None
+    found: Any = connection.execute(select(func.max(schema.schema_version.c.version))).scalar()
+    if not isinstance(found, int):
+        raise link.error(
+            "the version of its tables is missing: it is damaged, or was changed by hand",
+            "take the database from a backup",
+        )
+    return found
+
+
+def _is_our_file(connection: Connection, _tables: set[str]) -> bool:
+    return _application(connection) == APPLICATION
+
+
+def _is_our_schema(connection: Connection, tables: set[str]) -> bool:
+    query = "SELECT obj_description(to_regclass('schema_version')::oid, 'pg_class')"
+    if connection.exec_driver_sql(query).scalar() == MARK:
+        return True
+    columns = {column["name"] for column in inspect(connection).get_columns("schema_version")}
+    return tables >= FIRST_TABLES and columns == {"version", "applied"}
+
+
+def _is_taken(connection: Connection) -> bool:
+    """Tell whether a file without our tables is somebody else's: by what it holds, or its mark."""
+    held = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
+    return bool(held) or _application(connection) not in (0, APPLICATION)
 
 
 def _foreign(link: Link) -> Exception:
@@ -96,6 +123,7 @@ def _create(connection: Connection, version: int) -> None:
     create_views(connection)
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
+    _mark(connection)
     _stamp(connection, version)
 
 
@@ -109,6 +137,12 @@ def _upgrade(
         steps[number](connection)
         _stamp(connection, number)
     create_views(connection)
+    _mark(connection)
+
+
+def _mark(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"COMMENT ON TABLE schema_version IS '{MARK}'")
 
 
 def _stamp(connection: Connection, version: int) -> None:

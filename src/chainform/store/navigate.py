@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select, text
 
 from chainform.errors import StoreError
 from chainform.store import schema
+from chainform.store.arguments import text_of
 
 # A call has an argument and no factors, a sum has factors and no argument, so that one of the
 # two columns is what the definition names.
@@ -53,6 +54,7 @@ FORMULA = "SELECT formula FROM definitions WHERE graph = :graph AND number = :va
 
 def find_variable(connection: Connection, graph: int, name: str) -> int:
     """Return the variable of that name: its own, another one, or the label of an entry."""
+    text_of(name, "the name of a variable")
     v, a, o = schema.variables.c, schema.aliases.c, schema.outputs.c
     for query in (
         select(v.number).where(v.graph == graph, v.name == name),

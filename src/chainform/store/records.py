@@ -32,6 +32,8 @@ class MechanismFile:
     media_type: str = ""
     source: bytes = b""
     """The user's own file, byte for byte."""
+    notes: tuple[tuple[str, ...], ...] = ()
+    """What was said of the mechanism when it was read: level, element and text of each note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +139,4 @@ class Swept:
 
     graphs: int
     mechanisms: int
+    objects: int = 0

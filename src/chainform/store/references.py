@@ -10,24 +10,27 @@ from sqlalchemy import Connection, func, select
 
 from chainform.errors import StoreError
 from chainform.store import schema
+from chainform.store.arguments import text_of
 
-NAME = re.compile(r"[^\s@][^@\r\n\t\x00]*")
 TAG = re.compile(r"[^\W\d][\w.+-]*")
 LONGEST = 200
 
 
 def check_name(name: str) -> None:
     """Refuse what cannot be told from a reference."""
-    if not NAME.fullmatch(name) or name != name.strip() or len(name) > LONGEST:
+    text_of(name, "the name of a model")
+    is_plain = name.isprintable() and "@" not in name and name == name.strip()
+    if not name or not is_plain or len(name) > LONGEST:
         raise StoreError(
             f"{name[:60]!r} cannot be the name of a model",
-            remedy=f"use up to {LONGEST} characters, no @, no line break, no space at the ends",
+            remedy=f"use up to {LONGEST} characters that can be seen, no @, no space at the ends",
         )
 
 
 def check_tags(tags: Iterable[str]) -> None:
     """Refuse tags that could be taken for revision numbers."""
     for tag in tags:
+        text_of(tag, "a tag")
         if not TAG.fullmatch(tag) or len(tag) > LONGEST:
             raise StoreError(
                 f"{tag[:60]!r} cannot be a tag",
@@ -37,7 +40,7 @@ def check_tags(tags: Iterable[str]) -> None:
 
 def split(reference: str) -> tuple[str, str | None]:
     """Return the name and what stands behind the @, if anything does."""
-    name, mark, rest = reference.partition("@")
+    name, mark, rest = text_of(reference, "a reference").partition("@")
     if mark and not rest:
         raise StoreError("a revision number or a tag is missing after @", element=reference)
     return name, rest or None
@@ -70,6 +73,7 @@ def find_revision(connection: Connection, place: str, reference: str) -> int:
 
 def find_model(connection: Connection, place: str, name: str) -> int:
     """Return the key of the model of that name."""
+    text_of(name, "the name of a model")
     models = schema.models.c
     found = connection.execute(select(models.id).where(models.name == name)).scalar()
     if found is not None:

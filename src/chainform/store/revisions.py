@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from chainform.errors import StoreError
 from chainform.graph import Cost, Graph, verify
 from chainform.store import schema
+from chainform.store.arguments import (
+    bytes_of,
+    mapping_of,
+    raw_bytes,
+    seconds_of,
+    text_of,
+    texts_of,
+    utc,
+)
 from chainform.store.content import (
     canonical,
     content_hash,
@@ -23,26 +29,39 @@ from chainform.store.content import (
     packed,
     unpacked,
 )
-from chainform.store.counts import TOTAL, counts
+from chainform.store.counts import TOTAL, operation_rows
+from chainform.store.digest import content_counts, rows_match
 from chainform.store.link import Link
-from chainform.store.records import MechanismFile, Parameter, Record, Revision
-from chainform.store.references import check_name, check_tags
-from chainform.store.rows import double, exact, read_graph, write_graph
+from chainform.store.mechanisms import (
+    add_mechanism,
+    add_parameters,
+    mechanism_values,
+    parameter_rows,
+)
+from chainform.store.records import Record, Revision
+from chainform.store.references import check_name, check_tags, find_revision
+from chainform.store.rows import read_graph, write_graph
+from chainform.store.seals import seal_of, seal_text
+from chainform.store.troubles import damaged
+from chainform.store.upsert import insert_or, upsert
 
 
 def save(link: Link, graph: Graph, record: Record) -> int:
     """Store a graph as the next revision of a model, in one transaction; return its key."""
-    verify(graph)
     content = Content(graph)
+    check_record(record)
     with link.writing() as connection:
         link.hold(connection, alone=False)
         return add_revision(connection, content, record)
 
 
 class Content:
-    """A graph made ready for the store: canonical, with its bytes and their hash."""
+    """A graph made ready for the store: verified, canonical, with its bytes and their hash."""
 
     def __init__(self, graph: Graph) -> None:
+        if not isinstance(graph, Graph):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise StoreError(f"what is saved must be a graph, not {type(graph).__name__}")
+        verify(graph)
         self.graph = canonical(graph)
         self.data = graph_bytes(self.graph)
         self.hash = content_hash(self.data)
@@ -50,13 +69,11 @@ class Content:
 
 def add_revision(connection: Connection, content: Content, record: Record) -> int:
     """Add a revision within a transaction that writes; return its key."""
-    check_name(record.name)
-    _check_texts(record)
     created = utc(record.created) if record.created else datetime.now(UTC)
     # The row of the model is locked first, so that two saves cannot take the same number.
     model = upsert(connection, schema.models, "name", {"name": record.name, "created": created})
-    mechanism = add_mechanism(connection, record.mechanism) if record.mechanism else None
-    graph = _add_graph(connection, content)
+    origin = mechanism_values(record.mechanism) if record.mechanism else None
+    graph = add_graph(connection, content)
     rows = schema.revisions
     last = select(func.max(rows.c.number)).where(rows.c.model == model)
     number = (connection.execute(last).scalar() or 0) + 1
@@ -64,11 +81,11 @@ def add_revision(connection: Connection, content: Content, record: Record) -> in
         raise StoreError(
             f"{record.name} has no revision {record.parent} to start from", element=record.name
         )
-    values = {
+    values: dict[str, Any] = {
         "model": model,
         "number": number,
         "graph": graph,
-        "mechanism": mechanism,
+        "mechanism": None if origin is None else add_mechanism(connection, origin),
         "parent": record.parent,
         "formulation": record.formulation,
         "step": record.step,
@@ -76,40 +93,34 @@ def add_revision(connection: Connection, content: Content, record: Record) -> in
         "author": record.author,
         "note": record.note,
         "created": created,
-        "seconds": record.seconds,
+        "seconds": None if record.seconds is None else float(record.seconds),
         **_total(connection, graph),
     }
+    parameters = parameter_rows(record.parameters, content.graph)
+    seal = seal_of(values, content.hash, None if origin is None else origin["hash"], parameters)
+    values["seal"] = seal_text(seal)
     key: int = connection.execute(insert(rows).values(values).returning(rows.c.id)).scalar_one()
     add_tags(connection, key, record.tags)
-    _add_parameters(connection, key, record.parameters, content.graph)
+    add_parameters(connection, key, parameters)
     return key
 
 
-def _check_texts(record: Record) -> None:
-    """Refuse text that not every database can hold."""
-    texts = [record.name, record.formulation, record.step, record.author, record.note, *record.tags]
+def check_record(record: Record) -> None:
+    """Refuse a record with parts of the wrong kind, or text that not every database can hold."""
+    check_name(record.name)
+    check_tags(texts_of(record.tags, "tags"))
+    for name in ("formulation", "step", "author", "note"):
+        text_of(getattr(record, name), name)
+    mapping_of(record.options, "options")
+    if record.seconds is not None:
+        seconds_of(record.seconds, "seconds")
     if record.mechanism is not None:
         found = record.mechanism
-        texts += [found.name, found.text, found.file_name, found.media_type]
+        for name in ("name", "text", "file_name", "media_type"):
+            text_of(getattr(found, name), f"{name} of the mechanism")
+        bytes_of(found.source, "the file of the mechanism")
     for item in record.parameters or ():
-        texts += [item.name, item.unit, item.note]
-    for text in texts:
-        if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise StoreError(
-                f"a text holds a character that cannot be stored: {text[:60]!r}",
-                element=record.name,
-                remedy="remove the character of number zero and halves of surrogate pairs",
-            )
-
-
-def upsert(connection: Connection, table: Any, unique: str, values: dict[str, Any]) -> int:
-    """Return the key of the row with that unique value, made if there is none, and lock it."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement = dialect.insert(table).values(values)
-    statement = statement.on_conflict_do_update(
-        index_elements=[unique], set_={unique: statement.excluded[unique]}
-    )
-    return connection.execute(statement.returning(table.c.id)).scalar_one()
+        texts_of((item.name, item.unit, item.note), "a parameter")
 
 
 def _json(record: Record) -> str:
@@ -121,37 +132,44 @@ def _json(record: Record) -> str:
         ) from None
 
 
-def _add_graph(connection: Connection, content: Content) -> int:
-    """Return the key of a graph, written unless the same content is there already."""
-    table, graph = schema.graphs, content.graph
-    found = connection.execute(select(table.c.id).where(table.c.hash == content.hash)).scalar()
+def add_graph(connection: Connection, content: Content) -> int:
+    """Return the key of a graph; rows of the same content are used, and healed."""
+    table = schema.graphs
+    known = select(table.c.id).where(table.c.hash == content.hash)
+    found = connection.execute(known).scalar()
     if found is not None:
+        if not rows_match(connection, found, content.graph):
+            rewrite_graph(connection, content, found)
         return found
-    levels = int(graph.level.max()) + 1 if len(graph) else 0
-    values = {
-        "hash": content.hash,
-        "variables": len(graph),
-        "terms": len(graph.coefficient),
-        "factors": len(graph.factor),
-        "levels": levels,
-    }
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement = dialect.insert(table).values(values).on_conflict_do_nothing()
+    values = {"hash": content.hash, **content_counts(content.graph)}
+    statement = insert_or(connection, table, values).on_conflict_do_nothing()
     key = connection.execute(statement.returning(table.c.id)).scalar()
     if key is None:
         # Another client stored the same content a moment ago, and has committed by now.
-        query = select(table.c.id).where(table.c.hash == content.hash)
-        return connection.execute(query).scalar_one()
-    write_graph(connection, graph, key)
-    rows = [
-        {"graph": key, "quantity": name, **cost.as_dict()}
-        | {f"once_{column}": value for column, value in once.as_dict().items()}
-        for name, cost, once in counts(graph)
-    ]
+        return connection.execute(known).scalar_one()
+    _write_content(connection, content, key)
+    return key
+
+
+def rewrite_graph(connection: Connection, content: Content, key: int) -> None:
+    """Write every row of a graph anew."""
+    table = schema.graphs
+    # Locked, so that two clients do not write them at once.
+    connection.execute(select(table.c.id).where(table.c.id == key).with_for_update())
+    for rows in schema.OF_CONTENT:
+        connection.execute(delete(rows).where(rows.c.graph == key))
+    counts = content_counts(content.graph)
+    connection.execute(update(table).where(table.c.id == key).values(**counts))
+    _write_content(connection, content, key)
+
+
+def _write_content(connection: Connection, content: Content, key: int) -> None:
+    write_graph(connection, content.graph, key)
+    names = [column.name for column in schema.operations.c]
+    rows = [dict(zip(names, row, strict=True)) for row in operation_rows(content.graph, key)]
     connection.execute(insert(schema.operations), rows)
     cache = {"graph": key, "bytes": packed(content.data)}
     connection.execute(insert(schema.caches).values(cache))
-    return key
 
 
 def _total(connection: Connection, graph: int) -> dict[str, int]:
@@ -161,24 +179,9 @@ def _total(connection: Connection, graph: int) -> dict[str, int]:
     return dict(connection.execute(query).mappings().one())
 
 
-def add_mechanism(connection: Connection, mechanism: MechanismFile) -> int:
-    """Return the key of a mechanism, stored once for all models that came from it."""
-    parts = (mechanism.name, mechanism.file_name, mechanism.media_type, mechanism.text)
-    head = json.dumps(parts).encode()
-    values = {
-        "hash": hashlib.sha256(head + b"\n" + mechanism.source).hexdigest(),
-        "name": mechanism.name,
-        "file_name": mechanism.file_name,
-        "media_type": mechanism.media_type,
-        "bytes": mechanism.source,
-        "text": mechanism.text,
-    }
-    return upsert(connection, schema.mechanisms, "hash", values)
-
-
 def add_tags(connection: Connection, revision: int, tags: Iterable[str]) -> None:
     """Give a revision tags; another revision of the model that bears one loses it."""
-    names = sorted(set(tags))
+    names = sorted(set(texts_of(tags, "a tag")))
     check_tags(names)
     if names:
         remove_tags(connection, revision, names)
@@ -194,57 +197,46 @@ def remove_tags(connection: Connection, revision: int, tags: Iterable[str]) -> N
     connection.execute(delete(t).where(t.c.revision.in_(of_model), t.c.tag.in_(list(tags))))
 
 
-def _add_parameters(
-    connection: Connection, revision: int, given: tuple[Parameter, ...] | None, graph: Graph
-) -> None:
-    if given is None:
-        found = sorted(graph.inputs.values(), key=lambda item: item.index)
-        given = tuple(Parameter(i.name, i.default) for i in found if i.group == "parameter")
-    rows = [
-        {
-            "revision": revision,
-            "name": item.name,
-            "place": place,
-            "exact": exact(item.value),
-            "value": double(item.value),
-            "unit": item.unit,
-            "note": item.note,
-        }
-        for place, item in enumerate(given)
-    ]
-    if rows:
-        connection.execute(insert(schema.parameters), rows)
-
-
 # --- reading --------------------------------------------------------------------------------
 
 
 def load_graph(link: Link, connection: Connection, revision: Revision) -> Graph:
     """Return the graph of a revision, from its cache or, where that fails, from the rows."""
+    cached = cached_graph(connection, revision)
+    return graph_from_rows(link, connection, revision) if cached is None else cached
+
+
+def cached_graph(connection: Connection, revision: Revision) -> Graph | None:
+    """Return the graph from its cache, None where there is none or it does not fit the hash."""
     table = schema.caches
     query = select(table.c.bytes).where(table.c.graph == revision.graph)
-    cache = connection.execute(query).scalar()
-    data = unpacked(bytes(cache), revision.content) if cache is not None else None
-    if data is not None:
-        return graph_of_bytes(data)
-    return graph_from_rows(link, connection, revision)
+    cache = raw_bytes(connection.execute(query).scalar())
+    data = None if cache is None else unpacked(cache, revision.content)
+    return None if data is None else graph_of_bytes(data)
 
 
 def graph_from_rows(link: Link, connection: Connection, revision: Revision) -> Graph:
     """Return the graph of a revision from its rows, and see that they are those saved."""
     changed = link.error(
         "the rows are not those that were saved: the file is damaged, or was changed by hand",
-        "take the database from a backup",
+        "check(repair=True) puts them back where a cache is left; else take a backup",
         revision.reference,
     )
     try:
         graph = read_graph(connection, revision.graph)
         found = content_hash(graph_bytes(graph))
-    except (ValueError, ArithmeticError, LookupError):
+    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
         raise changed from None
     if found != revision.content:
         raise changed
     return graph
+
+
+def find(link: Link, connection: Connection, reference: str) -> Revision:
+    """Return the revision that a reference means."""
+    key = find_revision(connection, link.place, reference)
+    with damaged(link.place, reference):
+        return read_revisions(connection, schema.revisions.c.id == key)[0]
 
 
 def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:
@@ -258,8 +250,8 @@ def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:
             *(g.variables, g.terms, g.factors, g.hash.label("content")),
         )
         .join_from(r, schema.models, m.id == r.c.model)
-        .join(schema.graphs, g.id == r.c.graph)
-        .join(schema.operations, (o.graph == r.c.graph) & (o.quantity == TOTAL))
+        .outerjoin(schema.graphs, g.id == r.c.graph)
+        .outerjoin(schema.operations, (o.graph == r.c.graph) & (o.quantity == TOTAL))
         .outerjoin(schema.mechanisms, k.id == r.c.mechanism)
         .where(*conditions)
         .order_by(m.name, r.c.number)
@@ -272,6 +264,8 @@ def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:
 
 def _revision(row: Any, tags: dict[int, list[str]], outputs: dict[int, list[str]]) -> Revision:
     names = schema.COST_COLUMNS
+    if row["content"] is None or row["once_calls"] is None:
+        raise LookupError("its graph, or the count of its operations, is missing")
     return Revision(
         **{name: row[name] for name in ("name", "number", "formulation", "step", "parent")},
         **{name: row[name] for name in ("author", "note", "seconds", "content", "graph")},
@@ -308,28 +302,3 @@ def _listed(
 def _outputs(connection: Connection, graphs: list[int]) -> dict[int, list[str]]:
     shapes = schema.shapes
     return _listed(connection, shapes, "graph", "quantity", graphs, shapes.c.is_output.is_(True))
-
-
-def read_mechanism(connection: Connection, revision: Revision) -> MechanismFile | None:
-    """Return the mechanism of a revision, with its file."""
-    k, r = schema.mechanisms, schema.revisions.c
-    query = select(k).join_from(k, schema.revisions, r.mechanism == k.c.id)
-    row = connection.execute(query.where(r.id == revision.key)).one_or_none()
-    if row is None:
-        return None
-    return MechanismFile(row.name, row.text, row.file_name, row.media_type, bytes(row.bytes))
-
-
-def read_parameters(connection: Connection, revision: Revision) -> tuple[Parameter, ...]:
-    """Return the parameters of a revision in their order."""
-    table = schema.parameters
-    query = select(table).where(table.c.revision == revision.key).order_by(table.c.place)
-    return tuple(
-        Parameter(row.name, None if row.exact is None else Fraction(row.exact), row.unit, row.note)
-        for row in connection.execute(query)
-    )
-
-
-def utc(moment: datetime) -> datetime:
-    """Return a moment in UTC; SQLite gives it back without a time zone."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -31,48 +31,69 @@ def exact(value: Fraction | None) -> str | None:
     return None if value is None else number_text(value)
 
 
+Columns = tuple[Iterable[Any], ...]
+"""The columns of a table, in its order; one that repeats a value may go on for ever."""
+
+
 def write_graph(connection: Connection, graph: Graph, key: int) -> None:
     """Write every row of a graph under its number."""
+    for table, count, columns in graph_columns(graph, key):
+        insert_rows(connection, table, count, *columns)
+    insert_integers(connection, schema.factors, *factor_columns(graph, key))
+
+
+def graph_columns(graph: Graph, key: int) -> Iterator[tuple[Table, int, Columns]]:
+    """Give what each table holds of a graph, apart from its factors: rows, and their columns."""
+    yield schema.variables, len(graph), _variable_columns(graph, key)
+    yield schema.terms, len(graph.coefficient), _term_columns(graph, key)
+    for table, rows in name_rows(graph, key):
+        yield table, len(rows), tuple(zip(*rows, strict=True))
+
+
+def _variable_columns(graph: Graph, key: int) -> Columns:
     names: Sequence[str | None] = [None, *CALLS[1:]]
-    arguments = [None if a < 0 else a for a in graph.argument.tolist()]
-    insert_rows(
-        connection,
-        schema.variables,
-        len(graph),
+    return (
         repeat(key),
         range(len(graph)),
         graph.names,
         graph.kind.tolist(),
         graph.level.tolist(),
         map(names.__getitem__, graph.call.tolist()),
-        arguments,
+        [None if a < 0 else a for a in graph.argument.tolist()],
     )
-    term_counts, factor_counts = np.diff(graph.term_start), np.diff(graph.factor_start)
-    owner = np.repeat(np.arange(len(graph)), term_counts)
-    place = _places(graph.term_start, term_counts)
+
+
+def _term_columns(graph: Graph, key: int) -> Columns:
+    owner, place = term_keys(graph)
     texts, values = list(map(exact, graph.coefficients)), list(map(double, graph.coefficients))
     coefficient = graph.coefficient.tolist()
-    insert_rows(
-        connection,
-        schema.terms,
-        len(coefficient),
+    return (
         repeat(key),
         owner.tolist(),
         place.tolist(),
         map(texts.__getitem__, coefficient),
         map(values.__getitem__, coefficient),
     )
-    insert_integers(
-        connection,
-        schema.factors,
+
+
+def term_keys(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the owner and the place of each term."""
+    counts = np.diff(graph.term_start)
+    return np.repeat(np.arange(len(graph)), counts), _places(graph.term_start, counts)
+
+
+def factor_columns(graph: Graph, key: int) -> tuple[NDArray[Any], ...]:
+    """Return the columns of the factors, which are all integers."""
+    owner, place = term_keys(graph)
+    counts = np.diff(graph.factor_start)
+    return (
         np.full(len(graph.factor), key),
-        np.repeat(owner, factor_counts),
-        np.repeat(place, factor_counts),
-        _places(graph.factor_start, factor_counts),
+        np.repeat(owner, counts),
+        np.repeat(place, counts),
+        _places(graph.factor_start, counts),
         graph.factor,
         graph.power,
     )
-    _write_names(connection, graph, key)
 
 
 def _places(start: NDArray[np.int64], counts: NDArray[Any]) -> NDArray[np.int64]:
@@ -81,8 +102,8 @@ def _places(start: NDArray[np.int64], counts: NDArray[Any]) -> NDArray[np.int64]
     return np.arange(total, dtype=np.int64) - np.repeat(start[:-1], counts)
 
 
-def _write_names(connection: Connection, graph: Graph, key: int) -> None:
-    """Write inputs, aliases, shapes and outputs, which are few."""
+def name_rows(graph: Graph, key: int) -> list[tuple[Table, list[tuple[Any, ...]]]]:
+    """Return the rows of inputs, aliases, shapes and outputs, which are few."""
     given = [
         (key, v, i.group, i.index, exact(i.default), double(i.default))
         for v, i in graph.inputs.items()
@@ -95,13 +116,12 @@ def _write_names(connection: Connection, graph: Graph, key: int) -> None:
             shape = " ".join(map(str, block.shape))
             shapes.append((key, is_output, block.name, place, shape))
             outputs += _entries(key, is_output, block)
-    for table, rows in (
+    return [
         (schema.inputs, given),
         (schema.aliases, aliases),
         (schema.shapes, shapes),
         (schema.outputs, outputs),
-    ):
-        insert_rows(connection, table, len(rows), *zip(*rows, strict=True))
+    ]
 
 
 def _entries(key: int, is_output: bool, block: Block) -> Iterator[tuple[Any, ...]]:

@@ -76,6 +76,7 @@ mechanisms = Table(
     Column("media_type", Text, nullable=False),
     Column("bytes", LargeBinary, nullable=False),
     Column("text", Text, nullable=False),
+    Column("notes", Text, nullable=False, server_default="[]"),
 )
 
 graphs = Table(
@@ -106,6 +107,7 @@ revisions = Table(
     Column("created", DateTime(timezone=True), nullable=False),
     Column("seconds", Double),
     *_counts(),
+    Column("seal", Text, nullable=False, server_default=""),
     UniqueConstraint("model", "number"),
     CheckConstraint("parent IS NULL OR parent < number", name="parent_is_earlier"),
 )
@@ -220,6 +222,7 @@ expansions = _table(
     Column("variable", Integer, primary_key=True),
     Column("form", String(16), primary_key=True),
     Column("terms", Integer, nullable=False),
+    Column("hash", String(64), nullable=False, server_default=""),
 )
 
 expanded_terms = _table(
@@ -248,13 +251,11 @@ expanded_factors = _table(
 objects = Table(
     "objects",
     metadata,
-    Column("id", KEY, primary_key=True),
-    Column("graph", KEY, ForeignKey("graphs.id"), nullable=False, index=True),
-    Column("key", Text, nullable=False),
-    Column("cpu", Text, nullable=False),
-    Column("version", Text, nullable=False),
+    Column("key", Text, primary_key=True),
+    Column("graph", KEY, ForeignKey("graphs.id"), index=True),
+    Column("created", DateTime(timezone=True), nullable=False),
+    Column("hash", String(64), nullable=False),
     Column("bytes", LargeBinary, nullable=False),
-    UniqueConstraint("graph", "key", "cpu", "version"),
 )
 
 runs = Table(
@@ -268,12 +269,18 @@ runs = Table(
     Column("seconds", Double),
     Column("media_type", Text, nullable=False),
     Column("bytes", LargeBinary, nullable=False),
+    Column("name", Text, nullable=False, server_default=""),
+    Column("hash", String(64), nullable=False, server_default=""),
 )
+Index("runs_by_name", runs.c.revision, runs.c.name, unique=True)
 
-OF_GRAPH: tuple[Table, ...] = (
-    *(caches, objects, operations, outputs, shapes, aliases, inputs),
+OF_CONTENT: tuple[Table, ...] = (
+    *(caches, operations, outputs, shapes, aliases, inputs),
     *(expanded_factors, expanded_terms, expansions, factors, terms, variables),
 )
+"""What follows from the content of a graph alone, each with a column `graph`."""
+
+OF_GRAPH: tuple[Table, ...] = (objects, *OF_CONTENT)
 """What goes when a graph goes, each with a column `graph`."""
 
 OF_REVISION: tuple[Table, ...] = (tags, parameters, runs)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from chainform.errors import Error, RunError, StoreError
 
@@ -15,6 +18,11 @@ _LOCKED = (
     "try again when it is done, or open with a longer timeout",
 )
 _READ_ONLY = ("it cannot be written", "change its permissions, or save to another database")
+
+ONLY_READS = (
+    "a query may only read",
+    "ask with SELECT; models are changed by save, bind, tag, rename and delete",
+)
 
 _SQLITE = {
     sqlite3.SQLITE_NOTADB: (
@@ -33,11 +41,20 @@ _SQLITE = {
         "the file cannot be opened",
         "look at the permissions of the file and of its folder",
     ),
+    sqlite3.SQLITE_AUTH: ONLY_READS,
     sqlite3.SQLITE_IOERR: (
         "the disk reports an error",
         "look at the disk; what was saved before is not changed",
     ),
 }
+
+_NO_DATABASE = ("there is no such database on the server", "create it with: createdb NAME")
+_NO_USER = ("the server does not know the user", "create it with: createuser NAME")
+_NO_PASSWORD = (
+    "the server wants a password",
+    "give it in the address, in PGPASSWORD or in the file ~/.pgpass",
+)
+_REFUSED = ("the server refuses the password", "look at the user and the password")
 
 _POSTGRES = {
     "53100": _FULL,
@@ -46,13 +63,21 @@ _POSTGRES = {
     "55P03": _LOCKED,
     "57014": _LOCKED,
     "40P01": _LOCKED,
-    "28P01": ("the server refuses the password", "look at the user and the password"),
+    "28P01": _REFUSED,
     "28000": ("the server refuses the user", "look at the user name"),
-    "3D000": ("there is no such database on the server", "create it with: createdb NAME"),
+    "3D000": _NO_DATABASE,
     "53300": ("the server has no connection left", "try again later"),
 }
 
-_NO_VALUE = ("22003", "22012", "2201E", "2201F")
+_CONNECTING = (
+    (re.compile(r'database ".*" does not exist'), _NO_DATABASE),
+    (re.compile(r'role ".*" does not exist'), _NO_USER),
+    (re.compile(r"no password supplied"), _NO_PASSWORD),
+    (re.compile(r"password authentication failed"), _REFUSED),
+)
+"""What a server says when it lets nobody in; the driver passes on the words and no code."""
+
+NO_VALUE = ("22003", "22012", "2201E", "2201F")
 """Out of range, division by zero, logarithm and root of what has none."""
 
 
@@ -63,19 +88,41 @@ def trouble(problem: BaseException, place: str) -> Error:
         known = _SQLITE.get(code)
     else:
         state = getattr(problem, "sqlstate", None)
-        if state in _NO_VALUE:
-            return RunError(f"a value cannot be computed: {_first_line(problem)}", file=place)
-        known = _POSTGRES.get(state or "")
-        is_cut = state is None and type(problem).__name__ == "OperationalError"
-        if known is None and (is_cut or (state or "").startswith(("08", "57P"))):
-            known = (
-                f"the server cannot be reached: {_first_line(problem)}",
-                "look at host and port, and whether the server runs",
-            )
-    message, remedy = known or (_first_line(problem), None)
+        if state in NO_VALUE:
+            return RunError(f"a value cannot be computed: {first_line(problem)}", file=place)
+        known = _POSTGRES.get(state or "") or _on_connecting(problem, state)
+    message, remedy = known or (first_line(problem), None)
     return StoreError(message, file=place, remedy=remedy)
 
 
-def _first_line(problem: BaseException) -> str:
+def _on_connecting(problem: BaseException, state: str | None) -> tuple[str, str] | None:
+    is_cut = state is None and type(problem).__name__ == "OperationalError"
+    if not is_cut and not (state or "").startswith(("08", "57P")):
+        return None
+    for pattern, known in _CONNECTING:
+        if pattern.search(str(problem)):
+            return known
+    return (
+        f"the server cannot be reached: {first_line(problem)}",
+        "look at host and port, and whether the server runs",
+    )
+
+
+def first_line(problem: BaseException) -> str:
+    """Return what an error says, in one line."""
     lines = str(problem).strip().splitlines()
     return lines[0] if lines else type(problem).__name__
+
+
+@contextmanager
+def damaged(place: str, what: str) -> Generator[None]:
+    """Turn what goes wrong with rows that chainform did not write into an error of the store."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as problem:
+        raise StoreError(
+            f"what is stored of it is damaged, or was changed by hand: {first_line(problem)}",
+            file=place,
+            element=what,
+            remedy="`check` tells where; take the database from a backup",
+        ) from problem

@@ -15,24 +15,21 @@ from typing import Any
 
 import pytest
 
-import chainform as cf
 from chainform.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "cli.md"
 
 
-def examples() -> Iterator[tuple[str, str]]:
-    """Yield the commands of the page with the output written below each."""
-    for block in re.findall(
-        r"^```console\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    ):
+def examples(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the commands of a text with the output written below each."""
+    for block in re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             yield command, output
 
 
-EXAMPLES = list(examples())
+EXAMPLES = list(examples(PAGE.read_text("utf-8")))
 
 
 def pattern_of(output: str) -> re.Pattern[str]:
@@ -44,37 +41,44 @@ def pattern_of(output: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-@pytest.fixture(scope="session")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the stores that the examples take as given."""
-    folder = tmp_path_factory.mktemp("stores")
-    path = ROOT / "examples" / "four_bar.toml"
-    model = cf.derive(path, ["mass_matrix", "gravity"], parameters="symbolic")
-    with cf.open_store(folder / "models.db") as store:
-        store.save(model, "linkage", ["drawn"], "as drawn", "Ada")
-        store.bind("linkage", {"a": "0.25", "g": "1.62"}, "on the moon", "Ada")
-        store.export(folder / "received.db")
-    return folder
+SESSION = "## Stored models"
+"""The heading of the section whose commands follow one another, in one folder."""
+
+FIRST = len(list(examples(PAGE.read_text("utf-8").partition(SESSION)[0])))
+LAST = len(EXAMPLES) - len(list(examples(PAGE.read_text("utf-8").partition("## schema")[2])))
+ALONE = [*EXAMPLES[:FIRST], *EXAMPLES[LAST:]]
 
 
-@pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[c for c, _ in EXAMPLES])
-def test_example(
-    call: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    stores: Path,
-    command: str,
-    output: str,
-) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to run commands in, with the examples and a store that Ada is going to fill."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    shutil.copytree(stores, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("CHAINFORM_DB", str(tmp_path / "models.db"))
+    monkeypatch.setenv("LOGNAME", "Ada")
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(call: Callable[..., Any], command: str, output: str) -> None:
     program, *arguments = shlex.split(command)
     assert program == "chainform"
     result = call(*arguments)
     assert (result.code, result.err) == (0, "")
     assert pattern_of(output).fullmatch(result.out), f"{PAGE} is out of date:\n{result.out}"
+
+
+@pytest.mark.parametrize(("command", "output"), ALONE, ids=[c for c, _ in ALONE])
+def test_example(call: Callable[..., Any], folder: Path, command: str, output: str) -> None:
+    check(call, command, output)
+
+
+def test_the_section_on_stored_models_is_one_session(
+    call: Callable[..., Any], folder: Path
+) -> None:
+    session = EXAMPLES[FIRST:LAST]
+    assert len(session) > 10
+    for command, output in session:
+        check(call, command, output)
 
 
 def test_every_command_has_an_example() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -38,6 +39,13 @@ def raising(problem: BaseException) -> Callable[[Any], Any]:
 def caused(problem: Exception, cause: Exception) -> Exception:
     """Return an exception as `raise problem from cause` leaves it."""
     problem.__cause__ = cause
+    return problem
+
+
+def sqlite_error(code: int) -> sqlite3.OperationalError:
+    """Return an error as SQLite raises it."""
+    problem = sqlite3.OperationalError("as SQLite says it")
+    problem.sqlite_errorcode = code
     return problem
 
 
@@ -117,6 +125,13 @@ def test_ascii_terminal_gets_escapes_not_an_error() -> None:
         (caused(StoreError("locked"), sqlite3.OperationalError("busy")), 1),
         (caused(StoreError("damaged"), sqlite3.DatabaseError("malformed")), 2),
         (caused(StoreError("full"), OSError(28, "No space left on device")), 1),
+        (caused(StoreError("no folder"), FileNotFoundError(2, "No such file")), 2),
+        (caused(StoreError("forbidden"), sqlite_error(sqlite3.SQLITE_CANTOPEN)), 2),
+        (caused(StoreError("forbidden"), sqlite_error(sqlite3.SQLITE_READONLY_DIRECTORY)), 2),
+        (caused(StoreError("locked"), sqlite_error(sqlite3.SQLITE_BUSY)), 1),
+        (caused(RunError("no folder"), FileNotFoundError(2, "No such file")), 2),
+        (caused(RunError("full"), OSError(28, "No space left on device")), 1),
+        (PermissionError(13, "Permission denied", "x.toml"), 2),
         (Error("bad"), 1),
         (OSError(28, "No space left on device"), 1),
         (MemoryError(), 1),
@@ -226,7 +241,14 @@ def test_arguments_come_from_the_shell(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arm: Path
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["chainform", "count", str(arm), "--outputs", "hG"])
-    assert main() == 0
+    handler, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    try:
+        assert main() == 0
+        # The process is about to end; nothing is left that could be interrupted.
+        assert signal.getsignal(signal.SIGINT) in (handler, signal.SIG_IGN)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        sys.unraisablehook = hook
     assert "gravity" in capsys.readouterr().out
 
 
@@ -240,3 +262,37 @@ def test_stderr_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(sys, "stderr", Broken())
     assert main(["check", "missing.toml"]) == entry.BAD_INPUT
+
+
+def test_an_error_of_the_system_names_the_file(
+    call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace_run(monkeypatch, PermissionError(13, "Permission denied", "/a/b.toml"))
+    assert call("check", "x.toml").err == "chainform: error: /a/b.toml: Permission denied\n"
+
+
+@pytest.mark.parametrize("argument", ["\udcff", "a\udcff.toml", "--save=\udce9"])
+def test_arguments_that_are_not_text(
+    call: Callable[..., Any], refused: Callable[[Any], str], argument: str
+) -> None:
+    for command in COMMANDS:
+        assert "is not UTF-8" in refused(call(command, argument))
+
+
+def test_quantities_may_stand_behind_options(call: Callable[..., Any], arm: Path) -> None:
+    ordered = call("show", arm, "H_1_1", "hG_2", "--formulation", "closed_form")
+    mixed = call("show", arm, "H_1_1", "--formulation", "closed_form", "hG_2")
+    last = call("show", arm, "--formulation", "closed_form", "H_1_1", "hG_2")
+    assert ordered.code == 0
+    assert ordered == mixed == last
+
+
+def test_what_is_too_much_is_named_with_the_use_of_the_command(
+    call: Callable[..., Any], refused: Callable[[Any], str]
+) -> None:
+    message = refused(call("check", "a.toml", "b.toml"))
+    assert "'b.toml' is one argument too many" in message
+    assert "write chainform check FILE" in message
+    message = refused(call("show", "a.toml", "--bogus", "H"))
+    assert "unknown option --bogus" in message
+    assert "write chainform show FILE" in message

@@ -81,7 +81,7 @@ def test_quantities(call: Callable[..., Any], four_bar: Path, texts: list[str]) 
 
 
 arguments = st.sampled_from(
-    ["check", "derive", "show", "eval", "count", "export", "schema", "state"]
+    ["check", "derive", "show", "eval", "count", "export", "bind", "schema", "state"]
 )
 options = st.sampled_from(
     [
@@ -109,6 +109,9 @@ options = st.sampled_from(
         "rod",
         "J(rod,local)",
         "--steps",
+        "length=2",
+        "weight=1e9999",
+        "length=",
     ]
 )
 

@@ -85,6 +85,8 @@ CALLS = [
     ["eval", "{arm}", "--at", "{state}", "--outputs", "T,V,pose(hand),v(hand,mixed)"],
     ["count", "{four_bar}", "--outputs", "B"],
     ["count", "{hand}", "--outputs", "a(grasp)", "--parameters", "symbolic"],
+    ["bind", "{four_bar}", "a=0.25", "g=1.62", "--parameters", "symbolic"],
+    ["bind", "{pendulum}", "length=1/3"],
     ["export", "{arm}", "--language", "python"],
     ["export", "{four_bar}", "--language", "latex", "--outputs", "J"],
     ["export", "{arm}", "--language", "text", "-o", "{new}"],

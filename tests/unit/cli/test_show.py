@@ -213,3 +213,12 @@ def test_other_formulation(
 ) -> None:
     assert call("show", arm, "bias", "--formulation", "newton_euler").code == 0
     refused(call("show", arm, "H", "--formulation", "newton_euler"))
+
+
+def test_without_sympy_the_remedy_installs_it(
+    call: Callable[..., Any], arm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    result = call("show", arm, "hG", "--sympy")
+    assert (result.code, result.out) == (1, "")
+    assert "remedy: pip install 'chainform[sympy]'" in result.err

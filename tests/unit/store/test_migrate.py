@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+
+import psycopg
 import pytest
 from sqlalchemy import Connection, inspect
 
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text
-from chainform.store import Database, Record, migrate
+from chainform.store import Database, Parameter, Record, migrate
 from chainform.store.link import open_link
 
 
@@ -39,57 +45,96 @@ def set_version(url: str, statement: str) -> None:
     link.engine.dispose()
 
 
-def make_version_0(url: str, graph: Graph) -> None:
-    """Make a database as an earlier program would have: revisions had no note."""
+NEXT = migrate.VERSION + 1
+
+
+def add_colour(connection: Connection) -> None:
+    connection.exec_driver_sql("ALTER TABLE revisions ADD COLUMN colour TEXT")
+
+
+def test_a_step_to_the_next_version(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
         database.save(graph, Record("arm"))
-    link = open_link(url, timeout=5, read_only=False)
-    with link.writing() as connection:
-        migrate.drop_views(connection)
-        connection.exec_driver_sql("ALTER TABLE revisions DROP COLUMN note")
-        connection.exec_driver_sql("UPDATE schema_version SET version = 0")
-    link.engine.dispose()
-
-
-def add_note(connection: Connection) -> None:
-    connection.exec_driver_sql("ALTER TABLE revisions ADD COLUMN note TEXT NOT NULL DEFAULT ''")
-
-
-def test_an_old_database_is_brought_up_to_date(url: str, graph: Graph) -> None:
-    make_version_0(url, graph)
     read_only = open_link(url, timeout=5, read_only=True)
-    with pytest.raises(StoreError, match="old version 0"):
-        migrate.prepare(read_only)
+    with pytest.raises(StoreError, match=f"old version {migrate.VERSION}"):
+        migrate.prepare(read_only, NEXT, {NEXT: add_colour})
     read_only.engine.dispose()
     link = open_link(url, timeout=5, read_only=False)
-    migrate.prepare(link, 1, {1: add_note})
+    migrate.prepare(link, NEXT, {NEXT: add_colour})
     with link.reading() as connection:
-        assert "note" in {c["name"] for c in inspect(connection).get_columns("revisions")}
+        assert "colour" in {c["name"] for c in inspect(connection).get_columns("revisions")}
     with Database(link) as database:
         assert graph_text(database.load("arm")[0]) == graph_text(graph)
         rows = database.query("SELECT version FROM schema_version ORDER BY version")
-        assert rows == [{"version": 0}, {"version": 1}]
+        assert rows == [{"version": migrate.VERSION}, {"version": NEXT}]
         assert len(database.query("SELECT * FROM formulas")) == len(graph)
-    Database.open(url).close()
 
 
 def test_a_step_that_fails_changes_nothing(url: str, graph: Graph) -> None:
-    make_version_0(url, graph)
+    Database.open(url).close()
 
     def fail(connection: Connection) -> None:
-        add_note(connection)
+        add_colour(connection)
         connection.exec_driver_sql("CREATE TABLE half_way (x integer)")
         connection.exec_driver_sql("SELECT * FROM a_table_that_is_missing")
 
     link = open_link(url, timeout=5, read_only=False)
-    for steps in ({1: fail}, {}):
+    for steps in ({NEXT: fail}, {}):
         with pytest.raises(StoreError, match=r"a_table_that_is_missing|no step"):
-            migrate.prepare(link, 1, steps)
+            migrate.prepare(link, NEXT, steps)
         with link.reading() as connection:
             assert "half_way" not in inspect(connection).get_table_names()
-            assert migrate.found_version(link, connection) == 0
-    migrate.prepare(link, 1, {1: add_note})
+            assert migrate.found_version(link, connection) == migrate.VERSION
+    migrate.prepare(link, NEXT, {NEXT: add_colour})
     link.engine.dispose()
+
+
+# --- databases that earlier versions made -----------------------------------------------------
+
+
+def make_old(url: str) -> None:
+    """Write the database that the program of version 1 wrote."""
+    data = Path(__file__).parent / "data"
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file:
+            file.executescript((data / "version_1_sqlite.sql").read_text())
+        return
+    with psycopg.connect(url) as server:
+        server.execute((data / "version_1_postgres.sql").read_bytes())
+
+
+def tables(url: str) -> dict[str, dict[str, tuple[str, bool]]]:
+    """Return the columns of each table: their types, and whether they may be empty."""
+    link = open_link(url, timeout=5, read_only=False)
+    with link.reading() as connection:
+        look = inspect(connection)
+        found = {
+            table: {c["name"]: (str(c["type"]), c["nullable"]) for c in look.get_columns(table)}
+            for table in look.get_table_names()
+        }
+    link.engine.dispose()
+    return found
+
+
+def test_version_1_is_brought_up_to_date(url: str, graph: Graph, tmp_path: Path) -> None:
+    make_old(url)
+    with Database.open(url) as database:
+        assert database.check() == []
+        assert graph_text(database.load("arm@1")[0]) == graph_text(graph)
+        first = database.revision("arm@good")
+        assert (first.author, first.note, first.options) == ("Ann", "first\ntry", {"depth": 2})
+        assert database.parameters("arm@1")[0] == Parameter("m_1", Fraction(1, 3), "kg", "a note")
+        mechanism = database.mechanism("arm@1")
+        assert mechanism is not None
+        assert mechanism.source == b"<robot/>"
+        assert [run.name for run in database.runs.list("arm@1")] == ["run 1"]
+        assert database.expand("arm@1", "energy")
+        assert database.save(graph, Record("arm")).content == first.content
+        assert database.check() == []
+    if url.startswith("sqlite"):
+        new = f"sqlite:///{tmp_path / 'new.db'}"
+        Database.open(new).close()
+        assert tables(url) == tables(new)
 
 
 def test_every_step_is_there() -> None:

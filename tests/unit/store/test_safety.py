@@ -276,7 +276,7 @@ def test_a_failed_save_leaves_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("chainform.store.revisions.counts", fail)
+        patch.setattr("chainform.store.revisions.operation_rows", fail)
         with pytest.raises(KeyboardInterrupt):
             database.save(other, Record("new"))
     assert [entry.name for entry in database.models()] == ["arm"]

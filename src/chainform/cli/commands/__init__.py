@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainform.cli.commands.bind import BIND
 from chainform.cli.commands.check import CHECK
 from chainform.cli.commands.command import Command
 from chainform.cli.commands.count import COUNT
@@ -26,6 +27,7 @@ COMMANDS: dict[str, Command] = {
     "eval": EVAL,
     "count": COUNT,
     "export": EXPORT,
+    "bind": BIND,
     "models": MODELS,
     "log": LOG,
     "diff": DIFF,

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from chainform.cli.commands.command import Command
 from chainform.cli.mechanism_document import Outputs, exact_text, mechanism_document
-from chainform.cli.printing import Page, Report
+from chainform.cli.printing import Page, Report, counted
 from chainform.cli.reading import add_file, read_chosen
 from chainform.formulations import COMMON, FORMULATIONS, OF_FRAME, has_coupled, has_quaternions
 from chainform.mechanism import Description, Mechanism, Number, Segment
@@ -42,10 +42,10 @@ def run(args: Namespace) -> Report:
 def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs) -> None:
     page.text(f"{said.name}, read from {said.file}", style="bold")
     mass = "not known" if said.total_mass is None else f"{said.total_mass:.10g} kg"
-    counts = [_number(len(said.segments), "segment"), _number(said.nq, "coordinate")]
+    counts = [counted(len(said.segments), "segment"), counted(said.nq, "coordinate")]
     if said.nv != said.nq:
-        counts.append(_number(said.nv, "rate"))
-    counts.append(_number(len(said.loops), "loop"))
+        counts.append(counted(said.nv, "rate"))
+    counts.append(counted(len(said.loops), "loop"))
     page.text(f"{', '.join(counts)}, total mass {mass}")
     page.text(f"gravity {_vector(said.gravity)} m/s^2, world axes")
     if said.base_is_moving:
@@ -157,10 +157,6 @@ def _show_outputs(page: Page, said: Description, outputs: Outputs) -> None:
         page.text(f"  {formulation}: {', '.join(names) or f'none, since {reason}'}")
     page.text(f"  each: {', '.join(name for name in COMMON if name not in OF_FRAME)};")
     page.text(f"        of a frame or segment F: {', '.join(f'{name}(F)' for name in OF_FRAME)}")
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _vector(texts: Sequence[str] | None) -> str:

@@ -6,8 +6,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from chainform.cli.commands.command import Command
-from chainform.cli.printing import Report, printable
-from chainform.cli.stored import chosen_store
+from chainform.cli.printing import Report, counted, printable
+from chainform.cli.store_place import chosen_store
 from chainform.errors import ReadError
 
 
@@ -21,7 +21,7 @@ def run(args: Namespace) -> Report:
     """Ask, unless told not to, and remove the model."""
     with chosen_store(args) as store:
         count = len(store.log(args.name))
-        revisions = "1 revision" if count == 1 else f"{count} revisions"
+        revisions = counted(count, "revision")
         agreed = args.yes or _asked(f"delete {args.name} with {revisions}?")
         removed = store.delete(args.name) if agreed else 0
     text = f"deleted {args.name} with {revisions}" if agreed else "nothing was deleted"

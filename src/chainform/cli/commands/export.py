@@ -180,7 +180,10 @@ def _write(target: Path, text: str, *, force: bool) -> None:
         raise _existing(target) from None
     except OSError as problem:
         reason = problem.strerror or str(problem)
-        raise RunError(f"it cannot be written: {reason}", file=str(target)) from None
+        remedy = "look at the folder, the rights to it, and the room on the disk"
+        raise RunError(
+            f"it cannot be written: {reason}", file=str(target), remedy=remedy
+        ) from problem
 
 
 EXPORT = Command(

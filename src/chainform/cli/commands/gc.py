@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from chainform.cli.commands.command import Command
-from chainform.cli.printing import Report
-from chainform.cli.stored import chosen_store
+from chainform.cli.printing import Report, counted
+from chainform.cli.store_place import chosen_store
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def run(args: Namespace) -> Report:
     """Sweep the store."""
     with chosen_store(args) as store:
         swept = store.gc()
-    text = f"removed {swept.graphs} graphs and {swept.mechanisms} mechanisms"
+    text = f"removed {counted(swept.graphs, 'graph')} and {counted(swept.mechanisms, 'mechanism')}"
     document = {"graphs": swept.graphs, "mechanisms": swept.mechanisms}
     return Report(document, lambda page: page.text(text))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Report
-from chainform.cli.stored import chosen_store, revision_document
+from chainform.cli.store_place import check_regular, chosen_store, told
+from chainform.cli.stored import revision_document
 from chainform.model import open_store_file
 
 
@@ -18,7 +20,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Copy the models with their history."""
-    open_store_file(args.path).close()  # before a new store is made for what cannot be read
+    with told(args.path):
+        check_regular(Path(args.path))
+        open_store_file(args.path).close()  # before a new store is made for what cannot be read
     with chosen_store(args, make=True) as store:
         revisions = store.import_(args.path, args.names or None)
     listed = ", ".join(revision.reference for revision in revisions) or "no models"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Page, Report
-from chainform.cli.stored import chosen_store, date_text, revision_document
+from chainform.cli.store_place import chosen_store
+from chainform.cli.stored import date_text, revision_document
 
 if TYPE_CHECKING:
     from chainform.store import Revision

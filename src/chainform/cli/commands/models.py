@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Page, Report
 from chainform.cli.selection import output_of
-from chainform.cli.stored import chosen_store, date_text, revision_document
+from chainform.cli.store_place import chosen_store
+from chainform.cli.stored import date_text, revision_document
+from chainform.errors import ReadError
 
 if TYPE_CHECKING:
+    from chainform.model.store import Store
     from chainform.store import ModelEntry
 
 TITLES = ("name", "revisions", "mechanism", "formulation", "author", "date (UTC)", "tags")
@@ -32,7 +36,20 @@ def run(args: Namespace) -> Report:
     """Find the models that fit."""
     quantity = None if args.quantity is None else output_of(args.quantity)
     with chosen_store(args, read_only=True) as store:
-        entries = store.models(
+        entries = _entries(store, args, quantity)
+        hint = "" if entries or quantity is None else _hint(store, quantity)
+    document = {
+        "models": [
+            {"name": e.name, "revisions": e.revisions, "latest": revision_document(e.latest)}
+            for e in entries
+        ]
+    }
+    return Report(document, lambda page: _show(page, entries, hint))
+
+
+def _entries(store: Store, args: Namespace, quantity: str | None) -> list[ModelEntry]:
+    try:
+        return store.models(
             args.search,
             mechanism=args.mechanism,
             author=args.author,
@@ -41,18 +58,28 @@ def run(args: Namespace) -> Report:
             since=args.since,
             until=args.until,
         )
-    document = {
-        "models": [
-            {"name": e.name, "revisions": e.revisions, "latest": revision_document(e.latest)}
-            for e in entries
-        ]
-    }
-    return Report(document, lambda page: _show(page, entries))
+    except OverflowError:
+        raise ReadError(
+            "a date is out of range",
+            element="--since, --until",
+            remedy="leave it out, or write a date such as 2026-01-31",
+        ) from None
 
 
-def _show(page: Page, entries: Sequence[ModelEntry]) -> None:
+def _hint(store: Store, quantity: str) -> str:
+    """Return which quantities there are, where no model at all has the one asked for."""
+    if store.models(quantity=quantity):
+        return ""
+    known = sorted({name for entry in store.models() for name in entry.latest.outputs})
+    close = get_close_matches(quantity[:60], known, n=3)
+    meant = f"; did you mean {' or '.join(close)}?" if close else ""
+    listed = f"\nthere are {', '.join(known)}" if known else ""
+    return f"no model has the quantity {quantity[:60]}{meant}{listed}"
+
+
+def _show(page: Page, entries: Sequence[ModelEntry], hint: str) -> None:
     if not entries:
-        page.text("no models")
+        page.text(hint or "no models")
         return
     rows = [_row(entry) for entry in entries]
     page.table(TITLES, rows, numbers=("revisions",))

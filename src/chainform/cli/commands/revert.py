@@ -6,7 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Report
-from chainform.cli.stored import add_origin, chosen_store, revision_document
+from chainform.cli.store_place import chosen_store
+from chainform.cli.stored import add_origin, revision_document
 from chainform.errors import ReadError
 
 

@@ -10,7 +10,7 @@ from chainform.cli.printing import Report
 
 NAMES = (
     *("check", "derive", "show", "eval", "count", "export", "state"),
-    *("models", "log", "diff", "revert", "delete", "gc", "export-db", "import-db"),
+    *("bind", "models", "log", "diff", "revert", "delete", "gc", "export-db", "import-db"),
 )
 
 

@@ -1,0 +1,51 @@
+"""What `print(model)` says: not the equations, which may fill a book, but where they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chainform.model.model import Model
+
+MOST_NAMES = 12
+"""More free parameters than this are counted, not listed."""
+
+
+def summary(model: Model) -> str:
+    """Return name and method, joints, outputs with their shapes, sizes, and the way to formulas."""
+    mechanism = model.mechanism
+    moving = sum(segment.joint.kind.coordinates > 0 for segment in mechanism.segments)
+    loops = f", {_counted(len(mechanism.loops), 'loop')}" if mechanism.loops else ""
+    freedom = _counted(mechanism.nv, "degree")
+    lines = [
+        f"{mechanism.name}, {model.formulation}",
+        f"{_counted(moving, 'joint')} with {freedom} of freedom{loops}",
+        *_outputs(model),
+    ]
+    if model.quantities:
+        lines.append(f"intermediate quantities: {len(model.quantities)}, in model.quantities")
+    free = list(model.free_parameters)
+    if free:
+        more = f" and {len(free) - MOST_NAMES} more" if len(free) > MOST_NAMES else ""
+        lines.append(f"free parameters: {', '.join(free[:MOST_NAMES])}{more}")
+    lines.append(f"{_counted(len(model.graph), 'variable')}; {model.count()}")
+    lines.append(f'formulas: {_example(model)}, all of them: model.emit("text")')
+    return "\n".join(lines)
+
+
+def _outputs(model: Model) -> list[str]:
+    width = max(map(len, model.outputs), default=0)
+    shapes = {name: " × ".join(map(str, model[name].shape)) or "1" for name in model.outputs}
+    return [f"  {name.ljust(width)}  {shape}" for name, shape in shapes.items()]
+
+
+def _example(model: Model) -> str:
+    if not model.outputs:
+        return "model[name]"
+    name = model.outputs[0]
+    shape = model[name].shape
+    return f'model["{name}"]' + (f"[{', '.join('0' for _ in shape)}]" if shape else "")
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

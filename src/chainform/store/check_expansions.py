@@ -1,0 +1,73 @@
+"""Stored expressions, looked over: text by its hash, doubles by the exact numbers beside them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, text
+
+from chainform.store import schema
+from chainform.store.expansions import stored_texts
+from chainform.store.rows import double
+
+TABLES = (schema.expansions, schema.expanded_terms, schema.expanded_factors)
+
+_TERMS = """
+SELECT place, coefficient, value FROM expanded_terms
+WHERE graph = :graph AND variable = :variable AND form = :form ORDER BY place
+"""
+_FACTORS = """
+SELECT term, place FROM expanded_factors
+WHERE graph = :graph AND variable = :variable AND form = :form ORDER BY term, place
+"""
+
+
+def broken_expansions(connection: Connection, graph: int, repair: bool) -> list[str]:
+    """Return what is wrong with the stored expressions of a graph; with `repair` remove them.
+
+    They are made anew when they are asked for.
+    """
+    keys: set[tuple[Any, Any]] = set()
+    for table in TABLES:
+        query = select(table.c.variable, table.c.form).where(table.c.graph == graph).distinct()
+        keys |= {(variable, form) for variable, form in connection.execute(query).all()}
+    found: list[str] = []
+    for variable, form in sorted(keys, key=str):
+        reason = _damage(connection, graph, variable, form)
+        if reason is None:
+            continue
+        found.append(f"the expression of variable {variable} ({form}): {reason}")
+        if repair:
+            for table in reversed(TABLES):
+                t = table.c
+                whose = (t.graph == graph, t.variable == variable, t.form == form)
+                connection.execute(delete(table).where(*whose))
+    return found
+
+
+def _damage(connection: Connection, graph: int, variable: int, form: str) -> str | None:
+    if variable not in stored_texts(connection, graph, [variable], form):
+        return "its terms, factors or hash are not what was saved"
+    key = {"graph": graph, "variable": variable, "form": form}
+    e = schema.expansions.c
+    query = select(e.terms).where(e.graph == graph, e.variable == variable, e.form == form)
+    terms = connection.execute(text(_TERMS), key).all()
+    if connection.execute(query).scalar() != len(terms):
+        return "expansions.terms is not what was saved"
+    for number, (place, coefficient, value) in enumerate(terms):
+        if place != number:
+            return f"expanded_terms.place is {place}, was {number}"
+        if value != double(Fraction(coefficient)):
+            return f"expanded_terms.value of {coefficient} (place {place}) is {value!r}"
+    return _misplaced(connection.execute(text(_FACTORS), key).all(), len(terms))
+
+
+def _misplaced(factors: Any, terms: int) -> str | None:
+    before, expected = -1, 0
+    for term, place in factors:
+        expected = expected + 1 if term == before else 0
+        if place != expected or not 0 <= term < terms:
+            return f"expanded_factors.place is {place} in term {term}, was {expected}"
+        before = term
+    return None

@@ -1,0 +1,1 @@
+"""What the tables of operation counts are made of: cases, baselines, verification."""

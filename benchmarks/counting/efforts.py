@@ -1,0 +1,65 @@
+"""Derive with each effort of reduction, take the time, verify, and count the emitted program."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import chainform as cf
+from chainform.emitters.counter import count_python
+from chainform.graph import Cost
+from counting.verification import verify
+
+KNOWN = frozenset(inspect.signature(cf.derive).parameters)
+"""The options that derive takes."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A verified model and what its program costs."""
+
+    model: cf.Model
+    cost: Cost
+    seconds: float
+
+    @property
+    def short(self) -> str:
+        """Multiplications and additions."""
+        return f"{self.cost.multiplications}/{self.cost.additions}"
+
+    @property
+    def text(self) -> str:
+        """All columns, and the time to derive."""
+        c = self.cost
+        others = f"{c.sin} sin {c.cos} cos"
+        others += f" {c.angle_sums} angle sums" if c.angle_sums else ""
+        others += f" {c.calls} calls" if c.calls else ""
+        return f"{self.short}, {others}, {self.seconds:.2f} s"
+
+
+def count(
+    mechanism: cf.Mechanism, outputs: Sequence[str], effort: str, **options: Any
+) -> Counted | None:
+    """Return the count of the program that an effort gives, None where there is no such effort.
+
+    Options that `derive` does not take, and those that are None, are left out.
+    """
+    given = {k: v for k, v in options.items() if v is not None and k in KNOWN}
+    start = perf_counter()
+    try:
+        model = cf.derive(mechanism, list(outputs), reduce=effort, **given)
+    except cf.Error as refusal:
+        if refusal.element != "reduce":
+            raise
+        return None
+    seconds = perf_counter() - start
+    verify(model)
+    return Counted(model, count_python(model.emit("python")).each, seconds)
+
+
+def text_of(counted: Counted | None) -> str:
+    """Return the cell of a table."""
+    return "-" if counted is None else counted.text

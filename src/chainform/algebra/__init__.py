@@ -1,6 +1,7 @@
 """Sums of terms that change in place: what reductions work on."""
 
 from chainform.algebra.convert import System, graph_of, system_of
+from chainform.algebra.expansion import multiply_out
 from chainform.algebra.extract import extract
 from chainform.algebra.sums import Prices, Sums
 from chainform.algebra.tidy import Tidier, substitute
@@ -12,6 +13,7 @@ __all__ = [
     "Tidier",
     "extract",
     "graph_of",
+    "multiply_out",
     "substitute",
     "system_of",
 ]

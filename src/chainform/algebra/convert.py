@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 
-from chainform.algebra.sums import Prices, Sums
+from chainform.algebra.index import PAIR
+from chainform.algebra.numbers import MINUS_ONE, ONE
+from chainform.algebra.sums import Prices, Snapshot, Sums
 from chainform.graph import CALLS, Block, Builder, Graph, Kind, Scalar, parameter_only
 
 TRIGONOMETRIC = ("sin", "cos")
+
+DEAREST_DIFFERENCE = 6.0
+"""The price of a sine up to which differences of angles are worth a look."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +30,17 @@ class System:
     """Variable of the graph -> variable of the sums."""
     origin: Mapping[int, int]
     """Variable of the sums -> variable of the graph, for those that were there at the start."""
+    differences: Mapping[int, Difference]
+    """Given variables that the graph has not: sines and cosines of differences of its angles."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The sine or cosine of the difference of two variables of the graph."""
+
+    function: str
+    minuend: int
+    subtrahend: int
 
 
 def system_of(graph: Graph, prices: Prices = Prices()) -> System:
@@ -56,7 +73,51 @@ def system_of(graph: Graph, prices: Prices = Prices()) -> System:
         if v in place and sums.terms[place[v]] is not None:
             sums.roots.add(place[v])
     sums.forget()
-    return System(graph, sums, place, {new: old for old, new in place.items()})
+    differences = _differences(graph, sums, place)
+    return System(graph, sums, place, {new: old for old, new in place.items()}, differences)
+
+
+def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int, Difference]:
+    """Offer sin and cos of the difference of two angles that share an input, at their price.
+
+    cos(b - a) = cos a cos b + sin a sin b, sin(b - a) = cos a sin b - sin a cos b.
+    """
+    if sums.prices.call > DEAREST_DIFFERENCE:
+        return {}
+    calls = graph.call_variables
+    angles = sorted({argument for function, argument in calls if function in TRIGONOMETRIC})
+    angles = [a for a in angles if all(calls.get((f, a)) in place for f in TRIGONOMETRIC)]
+    differences: dict[int, Difference] = {}
+    inputs = {a: set(np.flatnonzero(graph.cone([a])).tolist()) & set(graph.inputs) for a in angles}
+    for a, b in combinations(angles, 2):
+        if not inputs[a] & inputs[b]:
+            continue
+        sin_a, cos_a = place[calls["sin", a]], place[calls["cos", a]]
+        sin_b, cos_b = place[calls["sin", b]], place[calls["cos", b]]
+        sine = sums.given(price=sums.prices.call)
+        cosine = sums.given(price=sums.prices.call)
+        differences[sine] = Difference("sin", b, a)
+        differences[cosine] = Difference("cos", b, a)
+        sums.sines.add(sine)
+        sums.partner[sine], sums.partner[cosine] = cosine, sine
+        _note_identity(sums, (cos_a, cos_b), (sin_a, sin_b), ONE, cosine)
+        _note_identity(sums, (cos_a, sin_b), (sin_a, cos_b), MINUS_ONE, sine)
+    return differences
+
+
+def _note_identity(
+    sums: Sums, first: tuple[int, int], second: tuple[int, int], ratio: int, variable: int
+) -> None:
+    """Note that one product plus or minus another is a given variable."""
+    m = sums.monomials.of(tuple(sorted(first)))
+    n = sums.monomials.of(tuple(sorted(second)))
+    if m < n:
+        key, scale = (m, n, ratio), ONE
+    else:
+        key, scale = (n, m, ratio), ratio
+    sums.identities[key] = (variable, scale)
+    if key in sums.index.pairs:
+        sums.index.fresh[PAIR, key] = None
 
 
 def _angles(graph: Graph, needed: np.ndarray) -> np.ndarray:
@@ -99,20 +160,21 @@ def _copy_terms(graph: Graph, v: int, sums: Sums, place: Mapping[int, int]) -> N
             sums.insert(place[v], monomial, sums.numbers.of(coefficient))
 
 
-def graph_of(system: System) -> Graph:
-    """Return the graph of a system after its sums were changed.
+def graph_of(system: System, snapshot: Snapshot | None = None) -> Graph:
+    """Return the graph of a system as its sums are, or were at a snapshot.
 
     Outputs keep names, labels and values, variables that are still there their names. Intermediate
     quantities are kept where all their entries are left.
     """
-    return _Writer(system).graph()
+    return _Writer(system, snapshot or system.sums.snapshot()).graph()
 
 
 class _Writer:
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, snapshot: Snapshot) -> None:
         self.old = system.graph
         self.system = system
         self.sums = system.sums
+        self.snapshot = snapshot
         self.builder = Builder()
         self.scalars: dict[int, Scalar] = {}
         self.kept: dict[int, Scalar] = {}
@@ -122,7 +184,7 @@ class _Writer:
         for v in sorted(old.inputs):
             given = old.inputs[v]
             self.kept[v] = builder.input(given.name, given.group, given.index, given.default)
-        for variable in self.sums.order():
+        for variable in self.snapshot.order():
             self.scalar(variable)
         for name, block in old.outputs.items():
             builder.outputs[name] = self._block(block)
@@ -135,7 +197,7 @@ class _Writer:
         """Return the builder's scalar of a variable of the sums, made at its first use."""
         known = self.scalars.get(variable)
         if known is None:
-            if self.sums.terms[variable] is None:
+            if self.snapshot.terms[variable] is None:
                 known = self._given(variable)
             else:
                 known = self._sum(variable)
@@ -143,6 +205,10 @@ class _Writer:
         return known
 
     def _given(self, variable: int) -> Scalar:
+        difference = self.system.differences.get(variable)
+        if difference is not None:
+            angle = self._copied(difference.minuend) - self._copied(difference.subtrahend)
+            return self.builder.call(difference.function, angle)
         v = self.system.origin[variable]
         argument = self.sums.argument.get(variable)
         if argument is not None:
@@ -176,7 +242,7 @@ class _Writer:
         sums, builder = self.sums, self.builder
         is_constant = sums.is_constant[variable]
         moving, still = builder.number(0), builder.number(0)
-        for monomial, number in sums.sum_of(variable).items():
+        for monomial, number in (self.snapshot.terms[variable] or {}).items():
             coefficient = sums.numbers.fraction(number)
             factors = sums.monomials.factors[monomial]
             if is_constant or not sums.monomials.degree[monomial]:
@@ -192,12 +258,14 @@ class _Writer:
             moving = moving + product
         if not is_constant and len(still.terms) > 1:
             still = builder.keep(still)
-        origin = self.system.origin.get(variable)
         total = moving + still
-        return builder.keep(total) if origin is None else self._named(origin, total)
+        if not self._is_original(variable):
+            return builder.keep(total)
+        return builder.name(self.old.names[self.system.origin[variable]], total)
 
-    def _named(self, origin: int, total: Scalar) -> Scalar:
-        return self.builder.name(self.old.names[origin], total)
+    def _is_original(self, variable: int) -> bool:
+        """Whether a variable was there at the start, and not another one in its place."""
+        return variable in self.system.origin and self.snapshot.birth[variable] == variable + 1
 
     def _product(self, factors: tuple[int, ...], coefficient: Fraction) -> Scalar:
         product = self.builder.number(coefficient)
@@ -208,7 +276,8 @@ class _Writer:
     def _is_there(self, v: int) -> bool:
         if v in self.old.inputs or v in self.kept or self.old.kind[v] == Kind.CONSTANT:
             return True
-        return self.system.place.get(v, -1) in self.scalars
+        variable = self.system.place.get(v, -1)
+        return variable in self.scalars and self._is_original(variable)
 
     def _block(self, block: Block) -> Block:
         variables = tuple(

@@ -21,12 +21,12 @@ _SCALES = 4
 
 
 class Plan(NamedTuple):
-    """How a pair of terms is taken out: the gain, the scale, where, and what has it already."""
+    """How a pair of terms is taken out: the gain, the scale, where, and the variable, if known."""
 
     gain: float
     scale: int
     places: list[Place]
-    whole: Place | None
+    known: int | None
 
 
 def extract(sums: Sums, noise: float = 0.0, rng: random.Random | None = None) -> int:
@@ -92,25 +92,24 @@ def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
         return None
     first, second, ratio = divisor
     terms, numbers = sums.terms, sums.numbers
-    places, whole = _apart(sums, divisor, found)
-    if len(places) == 1 and whole is not None:
+    known, scale = _known(sums, divisor, found)
+    places = _apart(found, known)
+    if not places:
         return None
     before = 0.0
     scales: dict[int, int] = {}
     cofactors: list[tuple[int, int]] = []
     cost, shared, addition = sums.term_cost, sums.monomials.shared, sums.prices.addition
-    for place in places:
-        if place is whole:
-            continue
-        v, m, n = place
+    for v, m, n in places:
         k = terms[v][m]  # type: ignore[index]
         before += cost(m, k) + cost(n, numbers.product(k, ratio)) + addition
         cofactors.append((shared(m, n)[0], k))
         scales[k & ~1] = scales.get(k & ~1, 0) + 1
-    if whole is not None:
-        scale = terms[whole[0]][whole[1]]  # type: ignore[index]
+    if known is not None:
         after = sum(_cofactor_cost(sums, g, numbers.ratio(k, scale), False) for g, k in cofactors)
-        return Plan(before - after, scale, places, whole)
+        if not sums.users[known]:
+            after += sums.price.get(known, 0.0)
+        return Plan(before - after, scale, places, known)
     best: Plan | None = None
     constant = not (sums.monomials.degree[first] or sums.monomials.degree[second])
     for scale in _scale_choices(sums, ratio, scales):
@@ -126,30 +125,33 @@ def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
     return best
 
 
-def _apart(
-    sums: Sums, divisor: Pair, found: dict[Place, None]
-) -> tuple[list[Place], Place | None]:
-    """Return places that share no term, and the one, if any, that is a variable of its own."""
+def _known(sums: Sums, divisor: Pair, found: dict[Place, None]) -> tuple[int | None, int]:
+    """Return the variable that is a multiple of the divisor already, and the multiple."""
+    given = sums.identities.get(divisor)
+    if given is not None:
+        return given
     first, second, _ = divisor
-    whole: Place | None = None
-    for place in found:
-        v, m, n = place
-        if m == first and n == second and len(sums.terms[v]) == 2:  # type: ignore[arg-type]
-            whole = place
-            break
+    for v, m, n in found:
+        if m == first and n == second:
+            terms = sums.sum_of(v)
+            if len(terms) == 2:
+                return v, terms[m]
+    return None, ONE
+
+
+def _apart(found: dict[Place, None], known: int | None) -> list[Place]:
+    """Return places that share no term."""
     if len(found) == 1:
-        return list(found), whole
+        return [place for place in found if place[0] != known]
     used: set[tuple[int, int]] = set()
     places: list[Place] = []
     for place in found:
         v, m, n = place
-        if (v, m) not in used and (v, n) not in used:
+        if v != known and (v, m) not in used and (v, n) not in used:
             used.add((v, m))
             used.add((v, n))
             places.append(place)
-    if whole is not None and whole not in places:
-        whole = None
-    return places, whole
+    return places
 
 
 def _scale_choices(sums: Sums, ratio: int, scales: dict[int, int]) -> list[int]:
@@ -176,16 +178,12 @@ def _cofactor_cost(sums: Sums, cofactor: int, coefficient: int, constant: bool) 
 def _take_pair(sums: Sums, divisor: Pair, plan: Plan) -> None:
     first, second, ratio = divisor
     numbers, monomials = sums.numbers, sums.monomials
-    if plan.whole is not None:
-        divided = plan.whole[0]
-    else:
+    divided = plan.known
+    if divided is None:
         constant = not (monomials.degree[first] or monomials.degree[second])
         terms = ((first, plan.scale), (second, numbers.product(plan.scale, ratio)))
         divided = sums.define(terms, is_constant=constant)
-    for place in plan.places:
-        v, m, n = place
-        if v == divided:
-            continue
+    for v, m, n in plan.places:
         common = monomials.shared(m, n)[0]
         k = sums.remove(v, m)
         sums.remove(v, n)
@@ -252,4 +250,3 @@ def _take_multiple(sums: Sums, multiple: Multiple) -> None:
         rest = monomials.quotient(m, single)
         assert rest is not None
         sums.insert(v, monomials.times(rest, divided), (k & 1) ^ sign)
-

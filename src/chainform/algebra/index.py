@@ -64,7 +64,7 @@ class Index:
 
     def _enter_pairs(self, variable: int, m: int, k: int, others: Sum) -> None:
         shared, ratio = self.sums.monomials.shared, self.sums.numbers.ratio
-        pairs, fresh = self.pairs, self.fresh
+        pairs, fresh, identities = self.pairs, self.fresh, self.sums.identities
         for n, l in others.items():
             common, rest_m, rest_n = shared(m, n)
             if rest_m < rest_n:
@@ -74,7 +74,7 @@ class Index:
             places = pairs.get(key)
             if places is None:
                 pairs[key] = {place: None}
-                if common != EMPTY:
+                if common != EMPTY or key in identities:
                     fresh[PAIR, key] = None
             else:
                 places[place] = None

@@ -53,6 +53,8 @@ class Sums:
         self.partner: dict[int, int] = {}
         """The cosine of each given sine and the sine of each given cosine."""
         self.sines: set[int] = set()
+        self.identities: dict[tuple[int, int, int], tuple[int, int]] = {}
+        """Divisors of which a given variable is a multiple, by an addition formula."""
         self.price: dict[int, float] = {}
         """What a given variable costs as soon as it is used."""
         self.cost = 0.0
@@ -233,37 +235,6 @@ class Sums:
 
     # --- results ------------------------------------------------------------------------
 
-    def order(self) -> list[int]:
-        """Return all variables with a sum, and calls of sums, so that what is used comes first."""
-        state: dict[int, bool] = {}
-        order: list[int] = []
-        for root in (*self.defined(), *self.argument):
-            if root in state:
-                continue
-            stack = [(root, iter(self.needs(root)))]
-            state[root] = False
-            while stack:
-                variable, needed = stack[-1]
-                for v in needed:
-                    if v not in state:
-                        state[v] = False
-                        stack.append((v, iter(self.needs(v))))
-                        break
-                else:
-                    stack.pop()
-                    state[variable] = True
-                    order.append(variable)
-        return order
-
-    def needs(self, variable: int) -> Sequence[int]:
-        """Return the sums and calls of sums that the definition of a variable names."""
-        if variable in self.argument:
-            return (self.argument[variable],)
-        terms, argument = self.terms, self.argument
-        factors = self.monomials.factors
-        names = {v: None for m in self.sum_of(variable) for v in factors[m]}
-        return [v for v in names if terms[v] is not None or v in argument]
-
     def above(self, variable: int) -> set[int]:
         """Return a variable and everything that is computed from it."""
         calls: dict[int, list[int]] = {}
@@ -279,9 +250,61 @@ class Sums:
                     stack.append(user)
         return found
 
-    def snapshot(self) -> list[Sum | None]:
+    def snapshot(self) -> Snapshot:
         """Return a copy of all sums."""
-        return [None if terms is None else dict(terms) for terms in self.terms]
+        copies = [None if terms is None else dict(terms) for terms in self.terms]
+        return Snapshot(self, copies, list(self.birth))
+
+    def order(self) -> list[int]:
+        """Return all variables with a sum, and calls of sums, so that what is used comes first."""
+        return Snapshot(self, self.terms, self.birth).order()
+
+    def needs(self, variable: int) -> Sequence[int]:
+        """Return the sums and calls of sums that the definition of a variable names."""
+        return Snapshot(self, self.terms, self.birth).needs(variable)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The sums as they are, or were."""
+
+    sums: Sums
+    terms: list[Sum | None]
+    birth: list[int]
+
+    def order(self) -> list[int]:
+        """Return all variables with a sum, and calls of sums, so that what is used comes first."""
+        seen: set[int] = set()
+        order: list[int] = []
+        defined = [v for v, terms in enumerate(self.terms) if terms is not None]
+        for root in (*defined, *self.sums.argument):
+            if root in seen:
+                continue
+            stack = [(root, iter(self.needs(root)))]
+            seen.add(root)
+            while stack:
+                variable, needed = stack[-1]
+                for v in needed:
+                    if v not in seen:
+                        seen.add(v)
+                        stack.append((v, iter(self.needs(v))))
+                        break
+                else:
+                    stack.pop()
+                    order.append(variable)
+        return order
+
+    def needs(self, variable: int) -> Sequence[int]:
+        """Return the sums and calls of sums that the definition of a variable names."""
+        argument = self.sums.argument
+        if variable in argument:
+            return (argument[variable],)
+        terms = self.terms[variable]
+        if terms is None:
+            return ()
+        factors = self.sums.monomials.factors
+        names = {v: None for m in terms for v in factors[m]}
+        return [v for v in names if self.terms[v] is not None or v in argument]
 
 
 _DEFINED, _DROPPED, _INSERTED = -1, -2, -1

@@ -145,4 +145,3 @@ def _multiply_out(sums: Sums, variable: int, user: int, monomial: int) -> None:
         product = expanded
     for m, k in product.items():
         sums.insert(user, m, k)
-

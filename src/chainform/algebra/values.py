@@ -11,7 +11,7 @@ import random
 from collections.abc import Mapping
 from fractions import Fraction
 
-from chainform.algebra.convert import TRIGONOMETRIC, System
+from chainform.algebra.convert import TRIGONOMETRIC, Difference, System
 from chainform.graph import CALLS, Graph, Kind
 
 SHORT = 2**61 - 1
@@ -27,6 +27,7 @@ class Values:
         self.prime = prime
         self._place = _Place(system.graph, prime, seed)
         self._origin = system.origin
+        self._differences = system.differences
         self._known: dict[int, int] = {}
         self._numbers: list[int] = []
 
@@ -62,6 +63,8 @@ class Values:
             inner = self._known[self.sums.birth[self.sums.argument[variable]]]
             return self._place.call(self._origin[variable], inner)
         terms = self.sums.terms[variable]
+        if variable in self._differences:
+            return self._place.difference(self._differences[variable])
         if terms is None:
             return self._place.given(self._origin[variable])
         return sum(self.term(m, k) for m, k in terms.items()) % self.prime
@@ -103,6 +106,14 @@ class _Place:
             cosine, sine = self._turn(self._angle(int(graph.argument[v])))
             return sine if CALLS[int(graph.call[v])] == "sin" else cosine
         return self._random(graph.names[v])
+
+    def difference(self, difference: Difference) -> int:
+        """Return the sine or cosine of the difference of two angles."""
+        angle = dict(self._angle(difference.minuend))
+        for name, k in self._angle(difference.subtrahend).items():
+            angle[name] = angle.get(name, Fraction(0)) - k
+        cosine, sine = self._turn({name: k for name, k in angle.items() if k})
+        return sine if difference.function == "sin" else cosine
 
     def call(self, v: int, inner: int) -> int:
         """Return a call of a sum: a reciprocal, or a function nothing is known about."""

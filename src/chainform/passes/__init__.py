@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import ClassVar, Protocol, runtime_checkable
 
 from chainform.graph import Graph
+from chainform.passes.drop_neutral import DropNeutral
+from chainform.passes.drop_unused import DropUnused
+from chainform.passes.expand import Expand
+from chainform.passes.extract_monomials import ExtractMonomials
+from chainform.passes.factor_products import FactorProducts
+from chainform.passes.merge_equal import MergeEqual
+from chainform.passes.reduce_part import ReducePart
+from chainform.passes.trig_identities import TrigIdentities
 
 
 @runtime_checkable
@@ -22,3 +30,29 @@ class Pass(Protocol):
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with the step taken."""
         ...
+
+
+PASSES: dict[str, type[Pass]] = {
+    "drop_neutral": DropNeutral,
+    "drop_unused": DropUnused,
+    "expand": Expand,
+    "trig_identities": TrigIdentities,
+    "merge_equal": MergeEqual,
+    "extract_monomials": ExtractMonomials,
+    "factor_products": FactorProducts,
+    "reduce_part": ReducePart,
+}
+"""Every pass by its name."""
+
+__all__ = [
+    "PASSES",
+    "DropNeutral",
+    "DropUnused",
+    "Expand",
+    "ExtractMonomials",
+    "FactorProducts",
+    "MergeEqual",
+    "Pass",
+    "ReducePart",
+    "TrigIdentities",
+]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from math import exp
 
-from chainform.algebra import System, Tidier, extract, substitute
+from chainform.algebra import System, Tidier, extract, graph_of, substitute
+from chainform.graph import Graph
 from chainform.search.remainder import Remainders
 from chainform.search.resubstitute import Resubstitution
 
@@ -17,6 +18,7 @@ class Walk:
     """One walk through the ways to write a system of sums."""
 
     def __init__(self, system: System, seed: int, temperature: float = 0.25) -> None:
+        self.system = system
         self.sums = sums = system.sums
         self.resubstitution = Resubstitution(system)
         self.remainders = Remainders(sums)
@@ -27,6 +29,10 @@ class Walk:
         self.settle()
         self.best_cost = sums.cost
         self.best = sums.snapshot()
+
+    def best_graph(self) -> Graph:
+        """Return the graph of the lowest cost so far."""
+        return graph_of(self.system, self.best)
 
     def settle(self, noise: float = 0.0) -> None:
         """Take out common parts and tidy up until nothing is gained any more."""

@@ -14,7 +14,7 @@ from chainform.algebra.sums import Sum
 
 _TRIALS = 120
 _LONGEST_COFACTOR = 2
-_TERMS = 300
+_TERMS = 48
 
 
 class Remainders:
@@ -80,9 +80,9 @@ class Remainders:
             if rng.random() < 0.3:
                 k = numbers.product(k, half)
             rest = dict(own)
-            self.expansions.add(rest, {
-                monomials.product(x, q): numbers.product(l, k) ^ 1 for x, l in terms.items()
-            })
+            self.expansions.add(
+                rest, {monomials.product(x, q): numbers.product(l, k) ^ 1 for x, l in terms.items()}
+            )
             rest = self.expansions.reduced(rest)
             length = len(rest) + 0.9 * rng.random()
             if best is None or length < best[0]:

@@ -10,9 +10,15 @@ import random
 from itertools import combinations
 
 from chainform.algebra import System
+from chainform.algebra.monomials import Monomial
+from chainform.algebra.numbers import MINUS_ONE, ONE
 from chainform.algebra.values import LONG, SHORT, Values, rational
 
+Part = tuple[tuple[int, int], ...]
+"""Some terms of a sum: monomials and coefficients."""
+
 _PARTS = 12
+_COMBINED = 150
 _LONGEST = 24
 _ABOVE = 1.5
 """How much more a replacement may cost, to be taken as a step to somewhere else."""
@@ -63,14 +69,16 @@ class Resubstitution:
         return [
             v
             for v, users in enumerate(sums.users)
-            if v not in above and (users or v in sums.roots) and not sums.is_constant[v]
+            if (users or v in sums.roots or v in self.system.differences)
+            and v not in above
+            and not sums.is_constant[v]
         ]
 
     def _parts(
         self, terms: list[tuple[int, int]], rng: random.Random
-    ) -> list[tuple[tuple[int, int], ...]]:
+    ) -> list[Part]:
         cost = self.sums.term_cost
-        parts: list[tuple[tuple[int, int], ...]] = [((m, k),) for m, k in terms if cost(m, k) > 1]
+        parts: list[Part] = [((m, k),) for m, k in terms if cost(m, k) > 1]
         pairs = list(combinations(terms, 2))
         if len(pairs) > _PARTS:
             pairs = rng.sample(pairs, _PARTS)
@@ -84,7 +92,7 @@ class Resubstitution:
     def _replace(
         self,
         variable: int,
-        part: tuple[tuple[int, int], ...],
+        part: Part,
         by_ratio: dict[int, int],
         inverses: list[tuple[int, int]],
         rng: random.Random,
@@ -93,42 +101,86 @@ class Resubstitution:
         b = sum(self.second.term(m, k) for m, k in part) % SHORT
         if not b:
             return False
+        if len(part) > 1 and rng.random() < 0.3:
+            return self._combine(variable, part, (a, b), by_ratio, rng)
         wanted = a * pow(b, -1, SHORT) % SHORT
-        found = [(by_ratio[wanted],)] if wanted in by_ratio else []
+        found: list[Monomial] = [(by_ratio[wanted],)] if wanted in by_ratio else []
         get = by_ratio.get
         for v, inverse in inverses:
             other = get(wanted * inverse % SHORT)
             if other is not None and other >= v:
                 found.append((v, other))
         rng.shuffle(found)
-        return any(self._use(variable, part, factors) for factors in found)
+        return any(self._use(variable, part, factors, ()) for factors in found)
+
+    def _combine(
+        self,
+        variable: int,
+        part: Part,
+        value: tuple[int, int],
+        by_ratio: dict[int, int],
+        rng: random.Random,
+    ) -> bool:
+        """Look for the part as one variable, or its opposite, and a multiple of another."""
+        a, b = value
+        usable = list(by_ratio.values())
+        if len(usable) > _COMBINED:
+            usable = rng.sample(usable, _COMBINED)
+        found: list[tuple[int, int, int]] = []
+        for v in usable:
+            first, second = self.first.of(v), self.second.of(v)
+            for sign, x, y in ((ONE, a - first, b - second), (MINUS_ONE, a + first, b + second)):
+                if y % SHORT:
+                    other = by_ratio.get(x * pow(y, -1, SHORT) % SHORT)
+                    if other is not None and other != v:
+                        found.append((v, sign, other))
+        rng.shuffle(found)
+        return any(
+            self._use(variable, part, (other,), ((v, sign),)) for v, sign, other in found
+        )
 
     def _use(
-        self, variable: int, part: tuple[tuple[int, int], ...], factors: tuple[int, ...]
+        self,
+        variable: int,
+        part: Part,
+        factors: Monomial,
+        beside: tuple[tuple[int, int], ...],
     ) -> bool:
+        """Write a part as a multiple of a product, beside variables with a sign."""
         sums = self.sums
         monomial = sums.monomials.of(tuple(sorted(factors)))
-        if any(monomial == m for m, _ in part):
+        own = {m for m, _ in part}
+        others = [(sums.monomials.of((v,)), sign) for v, sign in beside]
+        if monomial in own or any(m in own for m, _ in others):
             return False
-        scale = self._scale(part, factors)
+        scale = self._scale(part, factors, beside)
         if scale is None:
             return False
-        before = sum(sums.term_cost(m, k) + sums.prices.addition for m, k in part)
-        if sums.term_cost(monomial, scale) + sums.prices.addition > before + _ABOVE:
+        addition = sums.prices.addition
+        before = sum(sums.term_cost(m, k) + addition for m, k in part)
+        after = sums.term_cost(monomial, scale) + addition * (1 + len(others))
+        names = (*factors, *(v for v, _ in beside))
+        after += sum(sums.price.get(v, 0.0) for v in names if not sums.users[v])
+        if after > before + _ABOVE:
             return False
         for m, _ in part:
             sums.remove(variable, m)
         sums.insert(variable, monomial, scale)
+        for m, sign in others:
+            sums.insert(variable, m, sign)
         return True
 
     def _scale(
-        self, part: tuple[tuple[int, int], ...], factors: tuple[int, ...]
+        self, part: Part, factors: Monomial, beside: tuple[tuple[int, int], ...]
     ) -> int | None:
+        """Return k with: part = k times the factors, and the variables beside it."""
         exact = self.exact
         for m, _ in part:
             for v in self.sums.monomials.factors[m]:
                 exact.of(v)
         value = sum(exact.term(m, k) for m, k in part)
+        for v, sign in beside:
+            value += exact.of(v) if sign == MINUS_ONE else -exact.of(v)
         for v in factors:
             value = value * pow(exact.of(v), -1, LONG) % LONG
         scale = rational(value, LONG)

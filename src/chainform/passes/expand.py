@@ -1,0 +1,186 @@
+"""Write outputs as analytic expressions: sums of products of inputs, sines and cosines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import ClassVar
+
+from chainform.errors import DeriveError
+from chainform.graph import Graph
+from chainform.graph.angles import Angles, whole_parts
+from chainform.graph.draft import Draft
+from chainform.graph.polynomial import Polynomial, Ring, TooLongError
+from chainform.graph.scalar import Terms
+
+BEYOND = ("refuse", "stop")
+
+
+@dataclass(frozen=True)
+class Expand:
+    """Multiply definitions out (algorithm 2.3 of paper 000).
+
+    Identities and equal expressions only show when nothing stands between an output and the
+    sines and cosines of the coordinates. What is gained by it comes later; the step itself costs.
+
+    With `trig`, s^2 is written 1 - c^2 on the way: the expressions are then canonical and far
+    shorter. With `split`, sin(q2 + q3) is written in the sines and cosines of q2 and q3. `of` names
+    the outputs, quantities or variables to be expanded, with wildcards; all outputs if empty.
+    Where an expression would have more than `limit` terms, `beyond` says what happens: an error
+    ("refuse"), or its definition stays, over factors that are expanded as far as they go ("stop").
+    The same holds for all that comes after `work` products of terms, if that is not none.
+    """
+
+    name: ClassVar[str] = "expand"
+    may_cost_more: ClassVar[bool] = True
+
+    trig: bool = False
+    split: bool = False
+    limit: int = 100_000
+    beyond: str = "refuse"
+    work: int | None = None
+    of: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.beyond not in BEYOND:
+            raise DeriveError(
+                f"{self.beyond} is not a choice for beyond of expand",
+                element="expand",
+                remedy=f"choices are {', '.join(BEYOND)}",
+            )
+
+    def __call__(self, graph: Graph) -> Graph:
+        """Return the graph with its outputs expanded."""
+        draft = Draft(graph)
+        targets = _targets(graph, self.of)
+        work = _Work(draft, self, targets)
+        for v, terms in work.expressions().items():
+            draft.terms[v] = terms
+        return draft.finish()
+
+
+def _targets(graph: Graph, patterns: tuple[str, ...]) -> list[int]:
+    """Return the variables that the patterns name."""
+    if not patterns:
+        return graph.output_variables().tolist()
+    found: set[int] = set()
+    for pattern in patterns:
+        blocks = {**graph.quantities, **graph.outputs}
+        named = [v for name in blocks if fnmatchcase(name, pattern) for v in blocks[name].variables]
+        named += [v for name, v in graph.numbers.items() if fnmatchcase(name, pattern)]
+        if not named:
+            raise DeriveError(f"nothing in the graph is called {pattern}", element=pattern)
+        found.update(named)
+    return sorted(found)
+
+
+class _Work:
+    """Polynomials of everything the targets need, in definition order."""
+
+    def __init__(self, draft: Draft, options: Expand, targets: list[int]) -> None:
+        self.draft = draft
+        self.options = options
+        self.targets = targets
+        self.cone = draft.graph.cone(targets).nonzero()[0].tolist()
+        self.angles = Angles(draft, self.cone)
+        self.ring = Ring(self._width())
+        self.polynomials: dict[int, Polynomial] = {}
+        self.stopped: set[int] = set()
+        if options.trig and not options.split:
+            for angle in self.angles.complete:
+                self.ring.relate(self.angles.sine(angle), self.angles.cosine(angle))
+        for v in self.cone:
+            self.polynomials[v] = self._polynomial(v)
+
+    def _width(self) -> int:
+        """Return the bits that hold the highest degree that any product can have."""
+        degree: dict[int, int] = {}
+        for v in self.cone:
+            terms = self.draft.terms.get(v, {})
+            degree[v] = max([1, *(sum(degree[f] for f in monomial) for monomial in terms)])
+            parts = whole_parts(self.angles.linear(self.draft.calls.get(v, ("", v))[1]))
+            if self.options.split and v in self.draft.calls and parts:
+                degree[v] = sum(map(abs, parts.values())) + 1
+        return max(degree.values(), default=1).bit_length() + 1
+
+    def _polynomial(self, v: int) -> Polynomial:
+        if v in self.draft.calls:
+            return self._call(v)
+        if v not in self.draft.terms:
+            return self.ring.letter(v)
+        try:
+            return self._sum(v)
+        except TooLongError:
+            if self.options.beyond == "refuse":
+                raise self._refusal(v) from None
+            self.stopped.add(v)
+            return self.ring.letter(v)
+
+    def _sum(self, v: int) -> Polynomial:
+        limit, work = self.options.limit, self.options.work
+        if work is not None and self.ring.work > work:
+            raise TooLongError
+        parts: list[Polynomial] = []
+        for monomial, coefficient in self.draft.terms[v].items():
+            product = self.ring.number(coefficient)
+            for factor in monomial:
+                product = self.ring.product(product, self.polynomials[factor], limit)
+            parts.append(product)
+        total = self.ring.total(parts)
+        if len(total) > limit:
+            raise TooLongError
+        return total
+
+    def _call(self, v: int) -> Polynomial:
+        """Return a call: an addition formula where angles are split, else a letter."""
+        function, argument = self.draft.calls[v]
+        if function not in ("sin", "cos") or not self.options.split:
+            return self.ring.letter(v)
+        parts = whole_parts(self.angles.linear(argument))
+        if parts is None:
+            return self.ring.letter(v)
+        cosine, sine = self.ring.number(1), self.ring.number(0)
+        for angle, count in parts.items():
+            c, s = self._pair(angle)
+            minus_s = self.ring.product(self.ring.number(-1), s)
+            turn, back = (s, minus_s) if count > 0 else (minus_s, s)
+            for _ in range(abs(count)):
+                cosine, sine = (
+                    self._sum_of_two(cosine, c, sine, back),
+                    self._sum_of_two(sine, c, cosine, turn),
+                )
+        return sine if function == "sin" else cosine
+
+    def _sum_of_two(self, a: Polynomial, b: Polynomial, c: Polynomial, d: Polynomial) -> Polynomial:
+        return self.ring.total((self.ring.product(a, b), self.ring.product(c, d)))
+
+    def _pair(self, angle: int) -> tuple[Polynomial, Polynomial]:
+        """Return the cosine and sine of one part of an angle."""
+        sine, cosine = self.draft.call("sin", angle), self.draft.call("cos", angle)
+        s, c = self.ring.letter(sine), self.ring.letter(cosine)
+        if self.options.trig:
+            self.ring.relate(sine, cosine)
+        return c, s
+
+    def _refusal(self, v: int) -> DeriveError:
+        name = self.draft.graph.names[v]
+        return DeriveError(
+            f"{name} has more than {self.options.limit} terms when it is multiplied out",
+            element=name,
+            remedy="raise limit, or give beyond=stop to leave long definitions as they are",
+        )
+
+    def expressions(self) -> dict[int, Terms]:
+        """Return the new terms of the targets, and of what stopped definitions are made of."""
+        wanted = list(self.targets)
+        found: dict[int, Terms] = {}
+        while wanted:
+            v = wanted.pop()
+            if v in found or v not in self.draft.terms:
+                continue
+            if v in self.stopped:
+                found[v] = dict(self.draft.terms[v])
+            else:
+                found[v] = dict(self.ring.terms(self.polynomials[v]))
+            wanted += [f for monomial in found[v] for f in monomial]
+        return found

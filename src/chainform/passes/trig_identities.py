@@ -1,0 +1,258 @@
+"""Use s^2 + c^2 = 1 and the formulas for sums of angles, the greatest saving first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+from typing import ClassVar, TypeAlias
+
+from chainform.errors import DeriveError
+from chainform.graph import Graph, Number
+from chainform.graph.angles import Angle, Angles, combined
+from chainform.graph.draft import Draft, add_term, not_dearer
+from chainform.graph.scalar import Monomial, Terms
+from chainform.graph.squares import shortest
+
+CHOICES = ("best", "first")
+
+
+@dataclass(frozen=True)
+class TrigIdentities:
+    """Shorten expressions in sines and cosines (algorithm 3.1 of paper 000).
+
+    Rotations about parallel axes multiply out to c1 c2 - s1 s2, moments of inertia to s^2 and
+    c^2 with the same cofactor. Of each angle the form in s^2, in c^2 or in both is chosen that
+    takes the fewest operations; powers above two disappear where the expression is at most
+    quadratic in every rotation, as the theorem of [Vuk85] promises for chains.
+
+    The paper applies identities in the order in which it meets them (`choose="first"`) and names
+    the greatest saving first as future work; that is "best". With `new_angles`, sines and cosines
+    of sums of angles may appear that were not there; each counts `sine_cost` operations against
+    the saving, and is made only where something is left.
+    """
+
+    name: ClassVar[str] = "trig_identities"
+    may_cost_more: ClassVar[bool] = False
+
+    choose: str = "best"
+    new_angles: bool = True
+    sine_cost: int = 2
+
+    def __post_init__(self) -> None:
+        if self.choose not in CHOICES:
+            raise DeriveError(
+                f"{self.choose} is not a choice for choose of trig_identities",
+                element="trig_identities",
+                remedy=f"choices are {', '.join(CHOICES)}",
+            )
+
+    def __call__(self, graph: Graph) -> Graph:
+        """Return the graph with shorter definitions of what the outputs need."""
+        draft = Draft(graph)
+        angles = Angles(draft, draft.live())
+        sums = [v for v in draft.live_sums() if any(map(angles.of.__contains__, draft.uses(v)))]
+        self._squares(draft, angles, sums)
+        _AngleSums(draft, angles, sums, self).run()
+        self._squares(draft, angles, sums)
+        return not_dearer(draft.finish(), graph)
+
+    def _squares(self, draft: Draft, angles: Angles, sums: list[int]) -> None:
+        pairs = [(angles.sine(angle), angles.cosine(angle)) for angle in angles.complete]
+        for v in sums:
+            draft.terms[v] = shortest(draft.terms[v], pairs, best_first=self.choose == "best")
+
+
+# --- sums of angles -------------------------------------------------------------------------
+
+Pair: TypeAlias = tuple[int, int]
+"""Two angles by number, ascending."""
+Place: TypeAlias = tuple[int, Monomial, Pair]
+"""Where an identity may apply: the products of two angles with one cofactor in one sum."""
+Identity: TypeAlias = tuple[Pair, int]
+"""Sine and cosine of a + b (1) or a - b (-1)."""
+Entry: TypeAlias = tuple[int, int, Identity]
+"""What the order of identities is: by saving, then as they were met."""
+
+KINDS = {"cos": ("cc", "ss"), "sin": ("sc", "cs")}
+"""The two products that cos(a + b) and sin(a + b) are made of."""
+
+
+class _AngleSums:
+    """The products of sines and cosines in all sums, and the identities they allow."""
+
+    def __init__(
+        self, draft: Draft, angles: Angles, sums: list[int], options: TrigIdentities
+    ) -> None:
+        self.draft = draft
+        self.angles = angles
+        self.options = options
+        self.numbered: list[Angle] = []
+        self.number: dict[Angle, int] = {}
+        self.letters: dict[int, tuple[int, str]] = {}
+        """The angle of each sine and cosine, and which of the two it is."""
+        self.products: dict[Place, dict[str, Monomial]] = {}
+        self.places: dict[Identity, dict[tuple[Place, str], int]] = defaultdict(dict)
+        self.saving: dict[Identity, dict[str, int]] = defaultdict(lambda: {"cos": 0, "sin": 0})
+        self.heap: list[Entry] = []
+        self.order: dict[Identity, int] = {}
+        self.noted: set[Place] = set()
+        self.running = False
+        for v in list(angles.of):
+            self._letter(v)
+        for v in sums:
+            for monomial in list(draft.terms[v]):
+                self._enter(v, monomial)
+
+    def _letter(self, v: int) -> None:
+        angle = self.angles.of[v]
+        if angle not in self.number:
+            self.number[angle] = len(self.numbered)
+            self.numbered.append(angle)
+        self.letters[v] = (self.number[angle], "s" if self.angles.is_sine(v) else "c")
+
+    def run(self) -> None:
+        """Apply identities, one pair of angles after another, until none saves anything."""
+        self.heap = [self._entry(identity) for identity in self.places]
+        heapify(self.heap)
+        self.running = True
+        while self.heap:
+            entry = heappop(self.heap)
+            identity = entry[2]
+            if self._gain(identity) <= 0:
+                continue
+            if self._entry(identity) != entry:
+                heappush(self.heap, self._entry(identity))
+                continue
+            self._apply(identity)
+
+    def _entry(self, identity: Identity) -> Entry:
+        order = self.order.setdefault(identity, len(self.order))
+        is_first = self.options.choose == "first"
+        return (0 if is_first else -self._gain(identity)), order, identity
+
+    def _combined(self, identity: Identity) -> tuple[Angle, int]:
+        (a, b), sign = identity
+        return combined(self.numbered[a], self.numbered[b], sign)
+
+    def _gain(self, identity: Identity) -> int:
+        """Return the operations that an identity saves in all sums, less the new calls."""
+        saving = self.saving[identity]
+        angle, _ = self._combined(identity)
+        if not angle:
+            return 0
+        used = [function for function, saved in saving.items() if saved]
+        missing = sum(not self.angles.has(function, angle) for function in used)
+        if missing and not self.options.new_angles:
+            return 0
+        return sum(saving.values()) - missing * self.options.sine_cost
+
+    # --- finding ------------------------------------------------------------------------
+
+    def _pairs(self, owner: int, monomial: Monomial) -> Iterator[tuple[Place, str]]:
+        """Yield each product of two angles in a monomial: its place, and which product it is."""
+        letters = self.letters
+        found = [(i, v, *letters[v]) for i, v in enumerate(monomial) if v in letters]
+        seen: set[Pair] = set()
+        for place, (i, x, a, kind) in enumerate(found):
+            for j, y, b, other in found[place + 1 :]:
+                if (x, y) in seen:
+                    continue
+                seen.add((x, y))
+                rest = monomial[:i] + monomial[i + 1 : j] + monomial[j + 1 :]
+                if a < b:
+                    yield (owner, rest, (a, b)), kind + other
+                elif a > b:
+                    yield (owner, rest, (b, a)), other + kind
+                else:
+                    yield (owner, rest, (a, a)), kind + other if kind == other else "sc"
+
+    def _enter(self, owner: int, monomial: Monomial) -> None:
+        for place, kind in self._pairs(owner, monomial):
+            present = self.products.setdefault(place, {})
+            present[kind] = monomial
+            if len(present) > 1 or place[2][0] == place[2][1]:
+                self._look(place)
+
+    def _leave(self, owner: int, monomial: Monomial) -> None:
+        for place, kind in self._pairs(owner, monomial):
+            self.products[place].pop(kind, None)
+            if place in self.noted:
+                self._look(place)
+
+    def _look(self, place: Place) -> None:
+        """Note which identities apply at a place, and what each would save."""
+        present = self.products[place]
+        owner, cofactor, (a, b) = place
+        terms = self.draft.terms[owner]
+        for sign in (1, -1):
+            for function, (first, second) in KINDS.items():
+                saving = 0
+                if a == b:
+                    saving = _double_saving(terms, present, function, sign)
+                elif first in present and second in present:
+                    k, l = terms[present[first]], terms[present[second]]
+                    if l == (-sign * k if function == "cos" else sign * k):
+                        saving = len(cofactor) + 3 + (k not in (1, -1))
+                self._note(((a, b), sign), place, function, saving)
+
+    def _note(self, identity: Identity, place: Place, function: str, saving: int) -> None:
+        places = self.places[identity]
+        before = places.get((place, function), 0)
+        if before == saving:
+            return
+        self.saving[identity][function] += saving - before
+        if not saving:
+            del places[place, function]
+            return
+        self.noted.add(place)
+        places[place, function] = saving
+        if self.running:
+            heappush(self.heap, self._entry(identity))
+
+    # --- applying -----------------------------------------------------------------------
+
+    def _apply(self, identity: Identity) -> None:
+        """Write every pair of products of an identity as one sine or cosine."""
+        angle, sign = self._combined(identity)
+        for place, function in list(self.places[identity]):
+            if (place, function) not in self.places[identity]:
+                continue
+            owner, cofactor, (a, b) = place
+            terms, present = self.draft.terms[owner], self.products[place]
+            monomials = [present[kind] for kind in KINDS[function] if kind in present]
+            k = terms[monomials[0]]
+            if a == b and function == "sin":
+                k = Fraction(k) / 2
+            for monomial in monomials:
+                self._leave(owner, monomial)
+                del terms[monomial]
+            new = self.angles.sine(angle) if function == "sin" else self.angles.cosine(angle)
+            self._letter(new)
+            product = tuple(sorted((*cofactor, new)))
+            self._replace(owner, product, sign * k if function == "sin" else k)
+
+    def _replace(self, owner: int, monomial: Monomial, k: Number) -> None:
+        terms = self.draft.terms[owner]
+        if monomial in terms:
+            self._leave(owner, monomial)
+        add_term(terms, monomial, k)
+        if monomial in terms:
+            self._enter(owner, monomial)
+
+
+def _double_saving(terms: Terms, present: dict[str, Monomial], function: str, sign: int) -> int:
+    """Return what cos 2a = c^2 - s^2 or sin 2a = 2 s c saves with one cofactor."""
+    if sign < 0:
+        return 0
+    if function == "cos":
+        if "cc" not in present or "ss" not in present:
+            return 0
+        k, l = terms[present["cc"]], terms[present["ss"]]
+        return len(present["cc"]) + 1 + (k not in (1, -1)) if k == -l else 0
+    if "sc" not in present:
+        return 0
+    k = terms[present["sc"]]
+    return 1 + (k not in (1, -1)) - (k not in (2, -2))

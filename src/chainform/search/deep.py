@@ -1,0 +1,136 @@
+"""A long search: several walks, each from its own start, that learn from one another.
+
+The walks go on for a round, then the worse half starts again where the better half has got to. Walks
+and rounds have fixed seeds, so that the same number of steps gives the same graph with any
+number of processes; a time limit cuts the sequence short.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from chainform.algebra import Prices
+from chainform.graph import Graph
+from chainform.search.crew import Crew
+from chainform.search.task import Task
+
+WALKS = 8
+TEMPERATURES = (0.2, 0.3, 0.25, 0.4, 0.2, 0.3, 0.25, 0.5)
+EXPANSION = 2000
+
+Progress = Callable[[int, float, Graph], None]
+"""Called with the number of steps so far, the lowest cost and its graph."""
+
+
+@dataclass
+class _Island:
+    graph: Graph
+    cost: float
+    expansion: int
+
+
+def deep(
+    graph: Graph,
+    *,
+    prices: Prices = Prices(),
+    steps: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    cores: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Return the graph with the fewest operations found in some steps or seconds.
+
+    An interrupt (Ctrl-C) ends the search; the best graph so far is returned.
+    """
+    search = _Search(graph, prices, steps, seconds, seed, progress)
+    try:
+        with Crew(min(cores or os.cpu_count() or 1, WALKS)) as crew:
+            while search.goes_on():
+                search.round(crew)
+    except KeyboardInterrupt:
+        pass
+    return search.best
+
+
+class _Search:
+    def __init__(
+        self,
+        graph: Graph,
+        prices: Prices,
+        steps: int | None,
+        seconds: float | None,
+        seed: int,
+        progress: Progress | None,
+    ) -> None:
+        self.best = graph
+        self.best_cost = float("inf")
+        self.prices = prices
+        self.left = steps
+        self.deadline = None if seconds is None else monotonic() + seconds
+        self.seed = seed
+        self.progress = progress
+        self.steps = 0
+        self.rounds = 0
+        self.islands = [
+            _Island(graph, float("inf"), EXPANSION if number % 2 else 0) for number in range(WALKS)
+        ]
+
+    def goes_on(self) -> bool:
+        """Whether steps and time are left."""
+        return (self.left is None or self.left > 0) and (
+            self.deadline is None or monotonic() < self.deadline
+        )
+
+    def round(self, crew: Crew) -> None:
+        """Let every walk go on for a while, then let the worse ones follow the better ones."""
+        tasks = [self._task(number) for number in range(WALKS)]
+        if self.left is not None:
+            self.left -= sum(task.steps for task in tasks)
+        done = 0
+        for answer in crew.run(tasks):
+            if answer.cost < self.best_cost - 1e-9:
+                self.best_cost, self.best = answer.cost, answer.graph
+            if answer.is_done:
+                done += answer.steps
+                island = self.islands[answer.task]
+                if answer.cost <= island.cost:
+                    island.cost, island.graph = answer.cost, answer.graph
+                island.expansion = 0
+            if self.progress:
+                self.progress(self.steps + done, self.best_cost, self.best)
+        self.steps += done
+        self.rounds += 1
+        self._follow()
+
+    def _task(self, number: int) -> Task:
+        island = self.islands[number]
+        steps = round_steps(island.graph)
+        if self.left is not None:
+            steps = min(steps, max(1, self.left // WALKS))
+        seconds = None if self.deadline is None else max(0.0, self.deadline - monotonic())
+        return Task(
+            island.graph,
+            seed=hash((self.seed, self.rounds, number)),
+            steps=steps,
+            temperature=TEMPERATURES[number],
+            prices=self.prices,
+            expansion=island.expansion,
+            seconds=seconds,
+        )
+
+    def _follow(self) -> None:
+        if self.rounds % 2:
+            return
+        ranked = sorted(range(WALKS), key=lambda number: (self.islands[number].cost, number))
+        for place in range(WALKS // 2):
+            better, worse = ranked[place], ranked[WALKS - 1 - place]
+            self.islands[worse] = replace(self.islands[better])
+
+
+def round_steps(graph: Graph) -> int:
+    """Return how many steps a walk makes in a round: fewer where a step takes longer."""
+    return max(200, min(20_000, 2_000_000 // (len(graph.factor) + 1)))

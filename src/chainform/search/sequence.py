@@ -1,0 +1,186 @@
+"""Sequences of passes as text, as the command line and the store hold them.
+
+    drop_neutral,reduce_part(names=[Q_*,e_*],passes=[expand(trig=true),merge_equal]),drop_unused
+
+A pass is its name, with options in brackets where they differ from the default. A value is a
+number, true, false, none, a word (in double quotes if it has other characters than a name with
+wildcards), or a list in square brackets; a list may hold passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import Field, fields
+from difflib import get_close_matches
+from typing import Any, cast, get_type_hints
+
+from chainform.errors import DeriveError
+from chainform.passes import PASSES, Pass
+
+_TOKEN = re.compile(r'\s*(?:(-?[0-9]+)|([A-Za-z_*?][A-Za-z0-9_.*?]*)|("[^"]*")|([()\[\]=,]))')
+_WORD = re.compile(r"[A-Za-z_*?][A-Za-z0-9_.*?]*")
+_CONSTANTS = {"true": True, "false": False, "none": None}
+_DEEPEST = 10
+
+
+def sequence_text(passes: Sequence[Pass]) -> str:
+    """Return passes as text that `parse_sequence` reads back."""
+    return ",".join(map(_pass_text, passes))
+
+
+def _pass_text(step: Pass) -> str:
+    options = [
+        f"{field.name}={_value_text(getattr(step, field.name))}"
+        for field in _options(type(step)).values()
+        if getattr(step, field.name) != field.default
+    ]
+    return f"{step.name}({','.join(options)})" if options else step.name
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{','.join(map(_value_text, cast(tuple[object, ...], value)))}]"
+    if isinstance(value, Pass):
+        return _pass_text(value)
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, str):
+        return value if _WORD.fullmatch(value) and value not in _CONSTANTS else f'"{value}"'
+    return str(value)
+
+
+def parse_sequence(text: str) -> tuple[Pass, ...]:
+    """Return the passes that a text names; DeriveError where it is not one."""
+    reader = _Reader(text)
+    steps = reader.steps() if text.strip() else []
+    reader.expect_end()
+    return tuple(steps)
+
+
+def _options(kind: type[Pass]) -> dict[str, Field[Any]]:
+    return {field.name: field for field in fields(cast(Any, kind))}
+
+
+class _Reader:
+    """One text, token by token."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.depth = 0
+
+    def _fail(self, message: str) -> DeriveError:
+        return DeriveError(message, element=self.text[:60])
+
+    def _peek(self) -> str:
+        match = _TOKEN.match(self.text, self.place)
+        return match[0].strip() if match else ""
+
+    def _next(self) -> str:
+        match = _TOKEN.match(self.text, self.place)
+        if match is None:
+            rest = self.text[self.place :].strip()[:20]
+            raise self._fail(f"{rest or 'the end'} was not expected in a list of passes")
+        self.place = match.end()
+        return match[0].strip()
+
+    def _expect(self, token: str) -> None:
+        found = self._next()
+        if found != token:
+            raise self._fail(f"{token} was expected in a list of passes, not {found}")
+
+    def expect_end(self) -> None:
+        """Fail unless everything has been read."""
+        rest = self.text[self.place :].strip()
+        if rest:
+            raise self._fail(f"{rest[:20]} was not expected in a list of passes")
+
+    def steps(self) -> list[Pass]:
+        """Read passes, separated by commas."""
+        found = [self._step(self._next())]
+        while self._peek() == ",":
+            self._next()
+            found.append(self._step(self._next()))
+        return found
+
+    def _step(self, name: str) -> Pass:
+        if name not in PASSES:
+            raise _unknown("pass", name, list(PASSES))
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._fail(f"passes are nested more than {_DEEPEST} deep")
+        given: dict[str, Any] = {}
+        if self._peek() == "(":
+            self._next()
+            while self._peek() != ")":
+                self._option(name, given)
+                if self._peek() != ")":
+                    self._expect(",")
+            self._next()
+        self.depth -= 1
+        return PASSES[name](**given)
+
+    def _option(self, name: str, given: dict[str, Any]) -> None:
+        option = self._next()
+        known = _options(PASSES[name])
+        if option not in known:
+            raise _unknown(f"option of {name}", option, list(known))
+        if option in given:
+            raise self._fail(f"{option} of {name} is given twice")
+        self._expect("=")
+        given[option] = _fitting(name, option, self._value())
+
+    def _value(self) -> object:
+        token = self._next()
+        if token == "[":
+            return self._list()
+        if token in _CONSTANTS:
+            return _CONSTANTS[token]
+        if re.fullmatch("-?[0-9]{1,18}", token):
+            return int(token)
+        if token.startswith('"'):
+            return token[1:-1]
+        if token in PASSES:
+            return self._step(token)
+        if not _WORD.fullmatch(token):
+            raise self._fail(f"{token} was not expected as a value")
+        return token
+
+    def _list(self) -> tuple[object, ...]:
+        values: list[object] = []
+        while self._peek() != "]":
+            values.append(self._value())
+            if self._peek() != "]":
+                self._expect(",")
+        self._next()
+        return tuple(values)
+
+
+def _fitting(name: str, option: str, value: object) -> object:
+    """Return a value if it is of the kind that an option takes."""
+    hint = str(get_type_hints(PASSES[name])[option])
+    if not _fits(hint, value):
+        raise DeriveError(f"{_value_text(value)} is not a value for {option}", element=name)
+    return value
+
+
+def _fits(hint: str, value: object) -> bool:
+    if "tuple" in hint:
+        kind = str if "str" in hint else Pass
+        entries = cast(tuple[object, ...], value) if isinstance(value, tuple) else (None,)
+        return all(isinstance(entry, kind) for entry in entries)
+    if isinstance(value, bool) or "bool" in hint:
+        return isinstance(value, bool) and "bool" in hint
+    if isinstance(value, int):
+        return "int" in hint and value >= 0
+    if value is None:
+        return "None" in hint
+    return isinstance(value, str) and "str" in hint
+
+
+def _unknown(what: str, value: str, choices: Sequence[str]) -> DeriveError:
+    close = get_close_matches(value, choices, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    remedy = f"choices are {', '.join(choices)}" if choices else "it takes none"
+    return DeriveError(f"{value} is no {what}", element=value, remedy=hint + remedy)

@@ -2,17 +2,19 @@
 
 from chainform.algebra.convert import System, graph_of, system_of
 from chainform.algebra.expansion import multiply_out
-from chainform.algebra.extract import extract
-from chainform.algebra.sums import Prices, Sums
-from chainform.algebra.tidy import Tidier, substitute
+from chainform.algebra.residues import is_same
+from chainform.algebra.settle import Settler
+from chainform.algebra.sums import STANDARD, Prices, Sums
+from chainform.algebra.tidy import substitute
 
 __all__ = [
+    "STANDARD",
     "Prices",
+    "Settler",
     "Sums",
     "System",
-    "Tidier",
-    "extract",
     "graph_of",
+    "is_same",
     "multiply_out",
     "substitute",
     "system_of",

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainform.algebra.index import PAIR
 from chainform.algebra.numbers import MINUS_ONE, ONE
-from chainform.algebra.sums import Prices, Snapshot, Sums
+from chainform.algebra.sums import STANDARD, Prices, Sums
 from chainform.graph import CALLS, Block, Builder, Graph, Kind, Scalar, parameter_only
 
 TRIGONOMETRIC = ("sin", "cos")
@@ -43,7 +43,7 @@ class Difference:
     subtrahend: int
 
 
-def system_of(graph: Graph, prices: Prices = Prices()) -> System:
+def system_of(graph: Graph, prices: Prices = STANDARD) -> System:
     """Return what the outputs of a graph need, as sums.
 
     Inputs, calls and whatever serves to form the argument of a sine or cosine are given; the
@@ -140,7 +140,7 @@ def _note_argument(graph: Graph, sums: Sums, call: int, place: Mapping[int, int]
 def _note_partners(graph: Graph, sums: Sums, place: Mapping[int, int]) -> None:
     for (function, argument), v in graph.call_variables.items():
         cosine = graph.call_variables.get(("cos", argument))
-        if function == "sin" and v in place and cosine in place:
+        if function == "sin" and cosine is not None and v in place and cosine in place:
             sine, partner = place[v], place[cosine]
             sums.sines.add(sine)
             sums.partner[sine], sums.partner[partner] = partner, sine
@@ -160,21 +160,20 @@ def _copy_terms(graph: Graph, v: int, sums: Sums, place: Mapping[int, int]) -> N
             sums.insert(place[v], monomial, sums.numbers.of(coefficient))
 
 
-def graph_of(system: System, snapshot: Snapshot | None = None) -> Graph:
-    """Return the graph of a system as its sums are, or were at a snapshot.
+def graph_of(system: System) -> Graph:
+    """Return the graph of a system as its sums are now.
 
     Outputs keep names, labels and values, variables that are still there their names. Intermediate
     quantities are kept where all their entries are left.
     """
-    return _Writer(system, snapshot or system.sums.snapshot()).graph()
+    return _Writer(system).graph()
 
 
 class _Writer:
-    def __init__(self, system: System, snapshot: Snapshot) -> None:
+    def __init__(self, system: System) -> None:
         self.old = system.graph
         self.system = system
         self.sums = system.sums
-        self.snapshot = snapshot
         self.builder = Builder()
         self.scalars: dict[int, Scalar] = {}
         self.kept: dict[int, Scalar] = {}
@@ -184,7 +183,7 @@ class _Writer:
         for v in sorted(old.inputs):
             given = old.inputs[v]
             self.kept[v] = builder.input(given.name, given.group, given.index, given.default)
-        for variable in self.snapshot.order():
+        for variable in self.sums.order():
             self.scalar(variable)
         for name, block in old.outputs.items():
             builder.outputs[name] = self._block(block)
@@ -197,7 +196,7 @@ class _Writer:
         """Return the builder's scalar of a variable of the sums, made at its first use."""
         known = self.scalars.get(variable)
         if known is None:
-            if self.snapshot.terms[variable] is None:
+            if self.sums.terms[variable] is None:
                 known = self._given(variable)
             else:
                 known = self._sum(variable)
@@ -242,7 +241,7 @@ class _Writer:
         sums, builder = self.sums, self.builder
         is_constant = sums.is_constant[variable]
         moving, still = builder.number(0), builder.number(0)
-        for monomial, number in (self.snapshot.terms[variable] or {}).items():
+        for monomial, number in sums.sum_of(variable).items():
             coefficient = sums.numbers.fraction(number)
             factors = sums.monomials.factors[monomial]
             if is_constant or not sums.monomials.degree[monomial]:
@@ -265,7 +264,7 @@ class _Writer:
 
     def _is_original(self, variable: int) -> bool:
         """Whether a variable was there at the start, and not another one in its place."""
-        return variable in self.system.origin and self.snapshot.birth[variable] == variable + 1
+        return variable in self.system.origin and self.sums.birth[variable] == variable + 1
 
     def _product(self, factors: tuple[int, ...], coefficient: Fraction) -> Scalar:
         product = self.builder.number(coefficient)

@@ -1,8 +1,8 @@
 """Variables multiplied out over what is given, with every square of a sine written 1 - cos^2.
 
 Two variables have the same value if and only if they have the same expansion (as far as sines and
-cosines of different angles are taken to be independent). A variable keeps its value whatever happens
-to its definition, so an expansion is made once.
+cosines of different angles are taken to be independent). A variable keeps its value whatever
+happens to its definition, so an expansion is made once.
 """
 
 from __future__ import annotations
@@ -120,14 +120,25 @@ class Expansions:
             total[monomial] = k
 
 
-def multiply_out(sums: Sums, limit: int) -> None:
-    """Write every root as its expansion, as far as it has at most `limit` terms."""
+def multiply_out(sums: Sums, limit: int, total: int | None = None) -> bool:
+    """Write every root as its expansion, as far as it has at most `limit` terms.
+
+    With more than `total` terms in all, nothing is done, and False returned.
+    """
     expansions = Expansions(sums, limit)
-    expanded = {root: expansions.of(root) for root in sorted(sums.roots)}
+    expanded: dict[int, Sum] = {}
+    left = total
+    for root in sorted(sums.roots):
+        terms = expansions.of(root)
+        if terms is not None:
+            expanded[root] = terms
+        if left is not None:
+            left -= limit if terms is None else len(terms)
+            if left < 0:
+                return False
     for root, terms in expanded.items():
-        if terms is None:
-            continue
         for monomial in list(sums.sum_of(root)):
             sums.remove(root, monomial)
         for monomial, coefficient in terms.items():
             sums.insert(root, monomial, coefficient)
+    return True

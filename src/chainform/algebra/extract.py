@@ -2,15 +2,15 @@
 
 Three kinds of divisor compete: two terms of a sum up to scale, the product of two variables, a
 constant times a variable. Products of sums and Horner forms come out by repetition.
-The best one is found by a heap whose entries may be out of date: taking a part out can only lower the
-gain of what was already there, so an entry is priced again when it comes up.
+The best one is found by a heap whose entries may be out of date: taking a part out can only lower
+the gain of what was already there, so an entry is priced again when it comes up.
 """
 
 from __future__ import annotations
 
 import heapq
 import random
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Pair, Place, Product
 from chainform.algebra.numbers import ONE
@@ -47,7 +47,7 @@ def extract(sums: Sums, noise: float = 0.0, rng: random.Random | None = None) ->
         fresh.clear()
         if not heap:
             return count
-        judged, order, key = heapq.heappop(heap)
+        _, order, key = heapq.heappop(heap)
         gain = gain_of(sums, key)
         if gain <= _LEAST:
             continue
@@ -62,25 +62,26 @@ def gain_of(sums: Sums, key: Key) -> float:
     """Return how much cheaper the sums become when a divisor is taken out."""
     kind, divisor = key
     if kind == PAIR:
-        plan = _pair_plan(sums, divisor)  # type: ignore[arg-type]
+        plan = _pair_plan(sums, cast(Pair, divisor))
         return plan.gain if plan else 0.0
     if kind == MULTIPLE:
-        places = sums.index.multiples.get(divisor, ())  # type: ignore[call-overload]
+        places = sums.index.multiples.get(cast(Multiple, divisor), {})
         return sums.prices.multiplication * (len(places) - 1)
-    return _product_gain(sums, divisor)  # type: ignore[arg-type]
+    return _product_gain(sums, cast(Product, divisor))
 
 
 def take_out(sums: Sums, key: Key) -> None:
     """Make a divisor a variable and use it wherever it occurs."""
     kind, divisor = key
     if kind == PAIR:
-        plan = _pair_plan(sums, divisor)  # type: ignore[arg-type]
+        pair = cast(Pair, divisor)
+        plan = _pair_plan(sums, pair)
         if plan:
-            _take_pair(sums, divisor, plan)  # type: ignore[arg-type]
+            _take_pair(sums, pair, plan)
     elif kind == MULTIPLE:
-        _take_multiple(sums, divisor)  # type: ignore[arg-type]
+        _take_multiple(sums, cast(Multiple, divisor))
     else:
-        _take_product(sums, divisor)  # type: ignore[arg-type]
+        _take_product(sums, cast(Product, divisor))
 
 
 # --- pairs of terms -------------------------------------------------------------------------
@@ -91,7 +92,11 @@ def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
     if not found:
         return None
     first, second, ratio = divisor
-    terms, numbers = sums.terms, sums.numbers
+    if len(found) == 1 and divisor not in sums.identities:
+        ((_, m, _),) = found
+        if m == first:
+            return None
+    sum_of, numbers = sums.sum_of, sums.numbers
     known, scale = _known(sums, divisor, found)
     places = _apart(found, known)
     if not places:
@@ -101,7 +106,7 @@ def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
     cofactors: list[tuple[int, int]] = []
     cost, shared, addition = sums.term_cost, sums.monomials.shared, sums.prices.addition
     for v, m, n in places:
-        k = terms[v][m]  # type: ignore[index]
+        k = sum_of(v)[m]
         before += cost(m, k) + cost(n, numbers.product(k, ratio)) + addition
         cofactors.append((shared(m, n)[0], k))
         scales[k & ~1] = scales.get(k & ~1, 0) + 1
@@ -203,7 +208,7 @@ def _product_gain(sums: Sums, product: Product) -> float:
     # A constant factor next to the coefficient 1 or to a second constant saves nothing by itself.
     saved = 0.0
     for v, m in found:
-        k = sums.terms[v][m]  # type: ignore[index]
+        k = sums.sum_of(v)[m]
         others = [x for x in sums.monomials.factors[m] if x not in product]
         if k < 2 and not any(sums.is_constant[x] for x in others):
             saved += sums.prices.multiplication

@@ -64,13 +64,16 @@ class Index:
 
     def _enter_pairs(self, variable: int, m: int, k: int, others: Sum) -> None:
         shared, ratio = self.sums.monomials.shared, self.sums.numbers.ratio
+        known = self.sums.monomials.shared_parts.get
         pairs, fresh, identities = self.pairs, self.fresh, self.sums.identities
         for n, l in others.items():
-            common, rest_m, rest_n = shared(m, n)
+            common, rest_m, rest_n = known((m, n)) or shared(m, n)
             if rest_m < rest_n:
-                key, place = (rest_m, rest_n, ratio(l, k)), (variable, m, n)
+                key = (rest_m, rest_n, l ^ k if k < 2 else ratio(l, k))
+                place = (variable, m, n)
             else:
-                key, place = (rest_n, rest_m, ratio(k, l)), (variable, n, m)
+                key = (rest_n, rest_m, k ^ l if l < 2 else ratio(k, l))
+                place = (variable, n, m)
             places = pairs.get(key)
             if places is None:
                 pairs[key] = {place: None}
@@ -87,15 +90,25 @@ class Index:
             _forget(self.products, product, place)
         for multiple in self._multiples_of(monomial, coefficient):
             _forget(self.multiples, multiple, place)
+        if others:
+            self._leave_pairs(variable, monomial, coefficient, others)
+
+    def _leave_pairs(self, variable: int, m: int, k: int, others: Sum) -> None:
         shared, ratio = self.sums.monomials.shared, self.sums.numbers.ratio
+        known = self.sums.monomials.shared_parts.get
         pairs = self.pairs
         for n, l in others.items():
-            _, rest_m, rest_n = shared(monomial, n)
+            _, rest_m, rest_n = known((m, n)) or shared(m, n)
             if rest_m < rest_n:
-                key, pair = (rest_m, rest_n, ratio(l, coefficient)), (variable, monomial, n)
+                key = (rest_m, rest_n, l ^ k if k < 2 else ratio(l, k))
+                place = (variable, m, n)
             else:
-                key, pair = (rest_n, rest_m, ratio(coefficient, l)), (variable, n, monomial)
-            _forget(pairs, key, pair)
+                key = (rest_n, rest_m, k ^ l if l < 2 else ratio(k, l))
+                place = (variable, n, m)
+            places = pairs[key]
+            del places[place]
+            if not places:
+                del pairs[key]
 
     def _products_of(self, monomial: int) -> tuple[Product, ...]:
         return self.sums.monomials.products(monomial)

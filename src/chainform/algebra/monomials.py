@@ -33,7 +33,8 @@ class Monomials:
         self.has_constant: list[bool] = []
         self._place: dict[Monomial, int] = {}
         self._products: list[tuple[tuple[int, int], ...] | None] = []
-        self._shared: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self.shared_parts: dict[tuple[int, int], tuple[int, int, int]] = {}
+        """What `shared` has found already."""
         self._product: dict[tuple[int, int], int] = {}
         self.of(())
 
@@ -75,13 +76,17 @@ class Monomials:
 
     def shared(self, a: int, b: int) -> tuple[int, int, int]:
         """Return what two monomials have in common, and what each has beside it."""
-        known = self._shared.get((a, b))
+        known = self.shared_parts.get((a, b))
         if known is None:
-            if len(self._shared) > _LARGEST_CACHE:
-                self._shared.clear()
-            common, rest_a, rest_b = _compared(self.factors[a], self.factors[b])
-            known = (self.of(common), self.of(rest_a), self.of(rest_b))
-            self._shared[a, b] = known
+            if len(self.shared_parts) > _LARGEST_CACHE:
+                self.shared_parts.clear()
+            first, second = self.factors[a], self.factors[b]
+            if set(first).isdisjoint(second):
+                known = (EMPTY, a, b)
+            else:
+                common, rest_a, rest_b = _compared(first, second)
+                known = (self.of(common), self.of(rest_a), self.of(rest_b))
+            self.shared_parts[a, b] = known
         return known
 
     def product(self, a: int, b: int) -> int:

@@ -26,14 +26,17 @@ class Prices:
 
     multiplication: float = 1.0
     addition: float = 1.0
-    call: float = 20.0
+    call: float = 12.0
     """A sine or cosine that is added or saved, on the target."""
+
+
+STANDARD = Prices()
 
 
 class Sums:
     """Sums of terms over given variables."""
 
-    def __init__(self, prices: Prices = Prices()) -> None:
+    def __init__(self, prices: Prices = STANDARD) -> None:
         self.prices = prices
         self.numbers = Numbers()
         self.is_constant: list[bool] = []
@@ -250,34 +253,11 @@ class Sums:
                     stack.append(user)
         return found
 
-    def snapshot(self) -> Snapshot:
-        """Return a copy of all sums."""
-        copies = [None if terms is None else dict(terms) for terms in self.terms]
-        return Snapshot(self, copies, list(self.birth))
-
-    def order(self) -> list[int]:
-        """Return all variables with a sum, and calls of sums, so that what is used comes first."""
-        return Snapshot(self, self.terms, self.birth).order()
-
-    def needs(self, variable: int) -> Sequence[int]:
-        """Return the sums and calls of sums that the definition of a variable names."""
-        return Snapshot(self, self.terms, self.birth).needs(variable)
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """The sums as they are, or were."""
-
-    sums: Sums
-    terms: list[Sum | None]
-    birth: list[int]
-
     def order(self) -> list[int]:
         """Return all variables with a sum, and calls of sums, so that what is used comes first."""
         seen: set[int] = set()
         order: list[int] = []
-        defined = [v for v, terms in enumerate(self.terms) if terms is not None]
-        for root in (*defined, *self.sums.argument):
+        for root in (*self.defined(), *self.argument):
             if root in seen:
                 continue
             stack = [(root, iter(self.needs(root)))]
@@ -296,13 +276,13 @@ class Snapshot:
 
     def needs(self, variable: int) -> Sequence[int]:
         """Return the sums and calls of sums that the definition of a variable names."""
-        argument = self.sums.argument
+        argument = self.argument
         if variable in argument:
             return (argument[variable],)
         terms = self.terms[variable]
         if terms is None:
             return ()
-        factors = self.sums.monomials.factors
+        factors = self.monomials.factors
         names = {v: None for m in terms for v in factors[m]}
         return [v for v in names if self.terms[v] is not None or v in argument]
 

@@ -35,9 +35,7 @@ class Tidier:
                 self._merge(v)
             return
         terms = sums.sum_of(v)
-        if not terms or (len(terms) == 1 and EMPTY in terms):
-            self._substitute(v)
-        elif len(terms) == 1 and self._is_other_name(v):
+        if not terms or (len(terms) == 1 and (EMPTY in terms or self._is_other_name(v))):
             self._substitute(v)
         elif v not in sums.roots and len(users) == 1 and next(iter(users.values())) == 1:
             if not self._inline_once(v):

@@ -23,7 +23,11 @@ def composite_body(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
     """Build H, C and hG, in the cheapest choice of axes."""
-    shared = cheapest(mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen))
+    shared = cheapest(
+        mechanism,
+        lambda trial, chosen: _build(trial, mechanism, outputs, chosen),
+        runs_only=True,
+    )
     _build(builder, mechanism, outputs, shared, options)
 
 

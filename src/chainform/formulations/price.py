@@ -1,4 +1,4 @@
-"""Which limbs of runs of parallel joints share their axes: the choice that costs least."""
+"""Which limbs are not turned with their joint but described in the axes before it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,32 @@ from chainform.mechanism import Mechanism
 Build = Callable[[Builder, frozenset[int]], None]
 
 SMALL = 12
-"""Up to this many limbs in runs each is tried on its own; beyond, all or none."""
+"""Up to this many turning limbs each is tried on its own; beyond, those in runs and the last."""
+MOST = 24
+"""With more than this many to try, the best start is taken as it is."""
 
 
-def cheapest(mechanism: Mechanism, build: Build) -> frozenset[int]:
-    """Return the limbs that pass their axes on, found by building and counting.
+def cheapest(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> frozenset[int]:
+    """Return the limbs that are described in the axes before their joint turns, by counting.
 
-    Starts from the better of none and all, then changes one limb at a time while it pays.
+    A limb in a run of parallel joints may be, and so may the last one of a branch: nothing follows
+    that would need its own axes. Starts from the best of none, the runs, the last ones and both,
+    then changes one limb at a time while it pays. Composite bodies ask for `runs_only`.
     """
-    members = run_members(Skeleton(Kinematics(mechanism, Builder())))
-    best = min((frozenset[int](), frozenset(members)), key=lambda chosen: _price(build, chosen))
-    if not members or len(members) > SMALL:
+    skeleton = Skeleton(Kinematics(mechanism, Builder()))
+    turning = [k for k, limb in enumerate(skeleton.limbs) if limb.is_revolute]
+    runs = frozenset(run_members(skeleton))
+    last = frozenset(k for k in turning if not runs_only and not skeleton.children(k))
+    starts = dict.fromkeys((frozenset[int](), runs, last, runs | last))
+    prices = {chosen: _price(build, chosen) for chosen in starts}
+    best = min(prices, key=prices.__getitem__)
+    tried = sorted(runs | last) if runs_only or len(turning) > SMALL else turning
+    if len(tried) > (SMALL if runs_only else MOST):
         return best
-    price, improved = _price(build, best), True
+    price, improved = prices[best], True
     while improved:
         improved = False
-        for limb in members:
+        for limb in tried:
             trial = best ^ {limb}
             found = _price(build, trial)
             if found < price:

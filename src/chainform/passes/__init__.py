@@ -8,6 +8,7 @@ from chainform.graph import Graph
 from chainform.passes.drop_neutral import DropNeutral
 from chainform.passes.drop_unused import DropUnused
 from chainform.passes.expand import Expand
+from chainform.passes.extract_divisors import ExtractDivisors
 from chainform.passes.extract_monomials import ExtractMonomials
 from chainform.passes.factor_products import FactorProducts
 from chainform.passes.merge_equal import MergeEqual
@@ -38,6 +39,7 @@ PASSES: dict[str, type[Pass]] = {
     "expand": Expand,
     "trig_identities": TrigIdentities,
     "merge_equal": MergeEqual,
+    "extract_divisors": ExtractDivisors,
     "extract_monomials": ExtractMonomials,
     "factor_products": FactorProducts,
     "reduce_part": ReducePart,
@@ -49,6 +51,7 @@ __all__ = [
     "DropNeutral",
     "DropUnused",
     "Expand",
+    "ExtractDivisors",
     "ExtractMonomials",
     "FactorProducts",
     "MergeEqual",

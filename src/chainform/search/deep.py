@@ -1,7 +1,7 @@
 """A long search: several walks, each from its own start, that learn from one another.
 
-The walks go on for a round, then the worse half starts again where the better half has got to. Walks
-and rounds have fixed seeds, so that the same number of steps gives the same graph with any
+The walks go on for a round, then the worse half starts again where the better half has got to.
+Walks and rounds have fixed seeds, so that the same number of steps gives the same graph with any
 number of processes; a time limit cuts the sequence short.
 """
 
@@ -12,14 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from chainform.algebra import Prices
+from chainform.algebra import STANDARD, Prices
 from chainform.graph import Graph
 from chainform.search.crew import Crew
 from chainform.search.task import Task
 
 WALKS = 8
-TEMPERATURES = (0.2, 0.3, 0.25, 0.4, 0.2, 0.3, 0.25, 0.5)
-EXPANSION = 2000
+TEMPERATURES = (0.8, 0.8, 0.6, 0.6, 1.0, 1.0, 0.4, 0.4)
+EXPANSION = 3000
+"""Terms in all up to which every second walk starts from outputs that are multiplied out."""
 
 Progress = Callable[[int, float, Graph], None]
 """Called with the number of steps so far, the lowest cost and its graph."""
@@ -35,7 +36,7 @@ class _Island:
 def deep(
     graph: Graph,
     *,
-    prices: Prices = Prices(),
+    prices: Prices = STANDARD,
     steps: int | None = None,
     seconds: float | None = None,
     seed: int = 0,

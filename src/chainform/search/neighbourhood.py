@@ -1,52 +1,48 @@
-"""Large-neighbourhood search: undo a few definitions, find others, keep what is not worse."""
+"""Large-neighbourhood search: undo a few definitions, find others, keep what is not worse.
+
+A step disturbs the sums in one of three ways: definitions are written out where they are used, a
+part of a sum is written by something that is computed already, or a whole sum is written by others
+and a remainder. Then common parts are taken out again, with some noise. What costs more is taken
+back, but for a chance that falls with the extra cost.
+"""
 
 from __future__ import annotations
 
 import random
 from math import exp
 
-from chainform.algebra import System, Tidier, extract, graph_of, substitute
+from chainform.algebra import Settler, System, graph_of, substitute
+from chainform.algebra.remainder import Remainders
 from chainform.graph import Graph
-from chainform.search.remainder import Remainders
-from chainform.search.resubstitute import Resubstitution
 
 GROWTH = 400
-"""The most terms one step may add before common parts are taken out again."""
+"""The most terms one definition may add where it is written out."""
+NOISE = 0.6
+NEIGHBOURS = (0, 1, 1, 2, 3, 5)
+"""How many definitions are written out beside the first; one of these at random."""
 
 
 class Walk:
-    """One walk through the ways to write a system of sums."""
+    """One walk through the ways to write a system of sums.
 
-    def __init__(self, system: System, seed: int, temperature: float = 0.25) -> None:
+    The log of the sums begins where the cost was lowest, so that this is where undoing it leads.
+    """
+
+    def __init__(self, system: System, seed: int, temperature: float = 0.5) -> None:
         self.system = system
-        self.sums = sums = system.sums
-        self.resubstitution = Resubstitution(system)
-        self.remainders = Remainders(sums)
-        self.tidier = Tidier(sums)
+        self.sums = system.sums
         self.rng = random.Random(seed)
         self.temperature = temperature
         self.steps = 0
-        self.settle()
-        self.best_cost = sums.cost
-        self.best = sums.snapshot()
+        self.settler = Settler(system, self.rng)
+        self.remainders = Remainders(system.sums)
+        self.settler.settle(resubstitute=True)
+        self.best_cost = self.sums.cost
 
     def best_graph(self) -> Graph:
-        """Return the graph of the lowest cost so far."""
-        return graph_of(self.system, self.best)
-
-    def settle(self, noise: float = 0.0) -> None:
-        """Take out common parts and tidy up until nothing is gained any more."""
-        sums = self.sums
-        sums.touched.update(dict.fromkeys(sums.defined()))
-        self.tidier.tidy()
-        self._reduce(noise)
-        sums.forget()
-
-    def _reduce(self, noise: float) -> None:
-        self.tidier.tidy()
-        while self.sums.index.fresh:
-            extract(self.sums, noise, self.rng)
-            self.tidier.tidy()
+        """Go back to the lowest cost so far, and return the graph."""
+        self.sums.undo(0)
+        return graph_of(self.system)
 
     def step(self) -> None:
         """Change something at random; take it back unless it is as good, or nearly."""
@@ -54,61 +50,63 @@ class Walk:
         before = sums.cost
         mark = sums.mark()
         self._disturb()
-        self._reduce(rng.random() * 0.6)
+        self.settler.reduce(rng.random() * NOISE)
         self.steps += 1
         worse = sums.cost - before
         if worse > 1e-9 and rng.random() >= exp(-worse / self.temperature):
             sums.undo(mark)
-            return
-        sums.forget()
-        if sums.cost < self.best_cost - 1e-9:
+        elif sums.cost < self.best_cost - 1e-9:
             self.best_cost = sums.cost
-            self.best = sums.snapshot()
+            sums.forget()
 
     def _disturb(self) -> None:
-        sums, rng = self.sums, self.rng
-        used = [v for v in sums.defined() if sums.users[v] and not sums.is_constant[v]]
-        if not used:
+        rng = self.rng
+        choices = [v for v in self.sums.defined() if not self.sums.is_constant[v]]
+        if not choices:
             return
         move = rng.random()
-        if move < 0.2:
-            self.remainders.disturb(self._costly(), rng)
-            if rng.random() < 0.5:
-                return
-        elif move < 0.4:
-            self.resubstitution.disturb(rng.choice(sums.defined()), rng)
-            if rng.random() < 0.5:
-                return
-        centre = rng.choice(used)
-        picked = [centre]
-        for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
+        if move < 0.15:
+            found = self.remainders.disturb(self._long(choices), rng)
+        elif move < 0.55:
+            found = self.settler.resubstitution.disturb(rng.choice(choices), rng)
+        else:
+            found = False
+        if not found or rng.random() < 0.5:
+            self._write_out(choices)
+
+    def _long(self, choices: list[int]) -> int:
+        """Return a sum at random, rather a long one."""
+        three = [self.rng.choice(choices) for _ in range(3)]
+        return max(three, key=lambda v: len(self.sums.sum_of(v)))
+
+    def _write_out(self, choices: list[int]) -> None:
+        """Write some definitions, near to one another, where they are used."""
+        sums, rng = self.sums, self.rng
+        used = [v for v in choices if sums.users[v]]
+        if not used:
+            return
+        picked = [rng.choice(used)]
+        for _ in range(rng.choice(NEIGHBOURS)):
             picked.append(self._near(rng.choice(picked), used))
-        grown = len(sums.users)
         for v in dict.fromkeys(picked):
             if sums.terms[v] is None or not sums.users[v]:
                 continue
             users = list(sums.users[v])
             if len(users) > 1 and rng.random() < 0.2:
                 users = rng.sample(users, rng.randint(1, len(users) - 1))
-            if self._growth(v, users) > GROWTH:
-                continue
-            substitute(sums, v, users)
-
-    def _costly(self) -> int:
-        """Return a sum at random, rather a long one."""
-        sums = self.sums
-        choices = [v for v in sums.defined() if not sums.is_constant[v]]
-        return max((self.rng.choice(choices) for _ in range(3)), key=lambda v: len(sums.sum_of(v)))
+            if self._growth(v, users) <= GROWTH:
+                substitute(sums, v, users)
 
     def _growth(self, v: int, users: list[int]) -> int:
         own = len(self.sums.sum_of(v))
         return sum(own * self.sums.users[v][u] + len(self.sums.sum_of(u)) for u in users)
 
     def _near(self, v: int, used: list[int]) -> int:
+        """Return a variable that uses v or that v uses, or any."""
         sums, rng = self.sums, self.rng
-        around = [u for u in sums.users[v] if sums.users[u]]
-        if sums.terms[v] is not None:
-            around += [u for u in sums.needs(v) if sums.terms[u] is not None]
+        around = [u for u in sums.users[v] if sums.users[u] and not sums.is_constant[u]]
+        around += [u for u in sums.needs(v) if sums.terms[u] is not None]
+        around = [u for u in around if not sums.is_constant[u]]
         if not around or rng.random() < 0.3:
             return rng.choice(used)
         return rng.choice(around)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chainform.graph import Cost
+from chainform.search.stage import Stage
 from chainform.search.thesis import (
     EXPRESSIONS,
     FACTORED,
@@ -22,7 +23,6 @@ from chainform.search.thesis import (
     PART_EXPRESSIONS,
     PART_SIMPLIFIED,
     SIMPLIFIED,
-    Stage,
 )
 
 Count = tuple[int, int]

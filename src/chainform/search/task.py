@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from time import monotonic
 from typing import Any
 
-from chainform.algebra import Prices, graph_of, multiply_out, system_of
+from chainform.algebra import Prices, multiply_out, system_of
 from chainform.graph import Graph, graph_text, parse_graph
 from chainform.search.neighbourhood import Walk
 
@@ -19,6 +19,9 @@ Report = Callable[[int, float, Graph], None]
 """Called with steps done, cost and graph whenever a better graph is found, but not too often."""
 
 _BETWEEN_REPORTS = 2.0
+
+COOLING = 0.3
+"""The temperature at the end of a stretch, as a part of that at its start."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Task:
     temperature: float
     prices: Prices
     expansion: int = 0
-    """Multiply the outputs out first, as far as they have no more terms than this; 0: not at all."""
+    """Multiply the outputs out first, unless they have more terms than this in all."""
     seconds: float | None = None
 
     def as_data(self) -> dict[str, Any]:
@@ -63,13 +66,14 @@ def run(task: Task, report: Report | None = None) -> Result:
     start = monotonic()
     system = system_of(task.graph, task.prices)
     if task.expansion:
-        multiply_out(system.sums, task.expansion)
+        multiply_out(system.sums, task.expansion, task.expansion)
     walk = Walk(system, task.seed, task.temperature)
     told, reported = walk.best_cost, start
     while walk.steps < task.steps:
         now = monotonic()
         if task.seconds is not None and now - start > task.seconds:
             break
+        walk.temperature = task.temperature * (COOLING ** (walk.steps / task.steps))
         walk.step()
         if report and walk.best_cost < told and now - reported > _BETWEEN_REPORTS:
             told, reported = walk.best_cost, now

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from chainform.graph import Cost, Graph, Kind, cost
+from chainform.graph import Graph, Kind, cost
 from chainform.graph.cost import angle_variables
 from chainform.graph.draft import not_dearer
 from chainform.graph.parts import graft
@@ -29,6 +29,7 @@ from chainform.passes import (
     TrigIdentities,
 )
 from chainform.passes.reduce_part import part_of, part_top
+from chainform.search.stage import Observer, stage_of
 
 PARTS = (("Q_*", "e_*"), ("Q_*", "e_*", "w_*"))
 """The parts that are reduced first: rotations and axes, then the axes seen from each body too."""
@@ -49,18 +50,6 @@ EXPRESSIONS = "analytic expressions"
 SIMPLIFIED = "simplified expressions"
 FACTORED = "after factoring"
 FINAL_GRAPH = "final graph"
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A graph on the way, and what it costs."""
-
-    name: str
-    graph: Graph
-    cost: Cost
-
-
-Observer = Callable[[Stage], None]
 
 
 @dataclass(frozen=True)
@@ -108,7 +97,7 @@ class _Run:
     def show(self, name: str, graph: Graph) -> Graph:
         """Report a stage and return its graph."""
         if self.observe is not None:
-            self.observe(Stage(name, graph, cost(graph)))
+            self.observe(stage_of(name, graph))
         return graph
 
     def parts(self, graph: Graph) -> Graph:

@@ -24,7 +24,8 @@ def _report(steps: int, cost: float, graph: Graph) -> None:
 
 def _answer(event: str, steps: int, cost: float, graph: Graph) -> None:
     answer = {"event": event, "steps": steps, "cost": cost, "graph": graph_text(graph)}
-    print(json.dumps(answer), flush=True)
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import random
 
-from chainform.algebra import Sums
 from chainform.algebra.expansion import Expansions
-from chainform.algebra.sums import Sum
+from chainform.algebra.sums import Sum, Sums
 
 _TRIALS = 120
 _LONGEST_COFACTOR = 2
 _TERMS = 48
+"""The longest expansion that is looked at."""
+_CANDIDATES = 100
 
 
 class Remainders:
@@ -32,7 +33,7 @@ class Remainders:
         own = self._form(own, rng)
         parts: list[tuple[int, int, int]] = []
         if rng.random() < 0.65:
-            candidates = self._candidates(variable, len(own) + 2)
+            candidates = self._candidates(variable, len(own) + 2, rng)
             for _ in range(rng.choice((1, 1, 2, 3))):
                 found = self._best(own, candidates, rng)
                 if found is None:
@@ -50,10 +51,13 @@ class Remainders:
             sums.insert(variable, sums.monomials.times(q, n), k)
         return True
 
-    def _candidates(self, variable: int, longest: int) -> list[tuple[int, Sum]]:
+    def _candidates(self, variable: int, longest: int, rng: random.Random) -> list[tuple[int, Sum]]:
         above = self.sums.above(variable)
         found: list[tuple[int, Sum]] = []
-        for v in self.sums.defined():
+        choices = self.sums.defined()
+        if len(choices) > _CANDIDATES:
+            choices = rng.sample(choices, _CANDIDATES)
+        for v in choices:
             if v in above or self.sums.is_constant[v]:
                 continue
             terms = self.expansions.of(v)

@@ -1,0 +1,231 @@
+"""Find a part of a sum in what is computed already, however it is written there.
+
+The value of a part, up to scale, is looked up among the variables, among the products of two, and
+among the sums of two. A field large enough tells values apart, so that identities between sines and
+cosines count as well.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from itertools import combinations
+
+from chainform.algebra.convert import System
+from chainform.algebra.monomials import Monomial
+from chainform.algebra.numbers import MINUS_ONE, ONE
+from chainform.algebra.residues import LONG, SHORT, rational
+from chainform.algebra.values import Values
+
+Part = tuple[tuple[int, int], ...]
+"""Some terms of a sum: monomials and coefficients."""
+
+_PAIRS = 12
+"""How many pairs of terms of one sum are looked up in a random step."""
+_COMBINED = 150
+_LARGE = 800
+"""The most variables whose products are looked through."""
+_LONGEST = 24
+"""The most terms of one sum that are considered."""
+
+
+class Resubstitution:
+    """Replaces parts of sums by multiples of products of variables there are."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.sums = system.sums
+        self.first = Values(system, SHORT, 1)
+        self.second = Values(system, SHORT, 2)
+        self.exact = Values(system, LONG, 3)
+        self._ratio: dict[int, tuple[int, int]] = {}
+        self.by_ratio: dict[int, int] = {}
+        self.inverses: list[tuple[int, int]] = []
+        self._above: set[int] | None = None
+
+    def sweep(self) -> int:
+        """Replace every part that is cheaper otherwise; return how many were replaced."""
+        count = 0
+        order = [v for v in self.sums.order() if self._is_sum(v)]
+        self._offer(self._used())
+        if len(self.inverses) > _LARGE:
+            given = [v for v, _ in self.inverses if self.sums.terms[v] is None]
+            self.inverses = [(v, self._ratio_of(v)[1]) for v in given]
+        for variable in order:
+            if len(self.sums.sum_of(variable)) > _LONGEST:
+                continue
+            self._above = None
+            again = True
+            while again:
+                terms = list(self.sums.sum_of(variable).items())
+                self._know(terms)
+                parts = [*self._single(terms), *combinations(terms, 2)]
+                if len(terms) > 2:
+                    parts.append(tuple(terms))
+                again = any(self._replace(variable, part, -1e-9) for part in parts)
+                count += again
+        return count
+
+    def _is_sum(self, variable: int) -> bool:
+        return self.sums.terms[variable] is not None and not self.sums.is_constant[variable]
+
+    def disturb(self, variable: int, rng: random.Random, above: float = 1.5) -> bool:
+        """Replace a part of a sum by another form that costs at most so much more, if there is."""
+        terms = self._prepare(variable, rng)
+        parts = list(self._single(terms))
+        pairs = list(combinations(terms, 2))
+        parts += pairs if len(pairs) <= _PAIRS else rng.sample(pairs, _PAIRS)
+        if len(terms) > 2:
+            parts += [tuple(rng.sample(terms, 3)) for _ in range(3)]
+            parts.append(tuple(terms))
+        rng.shuffle(parts)
+        return any(self._replace(variable, part, above, rng) for part in parts)
+
+    def _single(self, terms: Iterable[tuple[int, int]]) -> list[Part]:
+        return [((m, k),) for m, k in terms if self.sums.term_cost(m, k) > 1]
+
+    def _prepare(self, variable: int, rng: random.Random) -> list[tuple[int, int]]:
+        """Set up what may be used in a sum, and return its terms, their values known."""
+        terms = list(self.sums.sum_of(variable).items())
+        if len(terms) > _LONGEST:
+            terms = rng.sample(terms, _LONGEST)
+        self._know(terms)
+        used = self._used()
+        if len(used) > _LARGE:
+            used = rng.sample(used, _LARGE)
+        self._offer(used)
+        self._above = None
+        return terms
+
+    def _know(self, terms: Iterable[tuple[int, int]]) -> None:
+        for monomial, _ in terms:
+            for v in self.sums.monomials.factors[monomial]:
+                self.first.of(v)
+                self.second.of(v)
+
+    def _used(self) -> list[int]:
+        sums = self.sums
+        return [
+            v
+            for v, users in enumerate(sums.users)
+            if (users or v in sums.roots or v in self.system.differences)
+            and not sums.is_constant[v]
+        ]
+
+    def _offer(self, variables: Iterable[int]) -> None:
+        """Let some variables be used in replacements."""
+        self.by_ratio, self.inverses = {}, []
+        for v in variables:
+            ratio, inverse = self._ratio_of(v)
+            if ratio and ratio not in self.by_ratio:
+                self.by_ratio[ratio] = v
+                self.inverses.append((v, inverse))
+
+    def _is_above(self, variable: int, names: Iterable[int]) -> bool:
+        """Whether one of some variables is computed from this one, or is it."""
+        if self._above is None:
+            self._above = self.sums.above(variable)
+        return any(v in self._above for v in names)
+
+    def _ratio_of(self, variable: int) -> tuple[int, int]:
+        """Return the value of a variable with its scale divided out, and its inverse."""
+        birth = self.sums.birth[variable]
+        known = self._ratio.get(birth)
+        if known is None:
+            a, b = self.first.of(variable), self.second.of(variable)
+            known = (0, 0)
+            if a and b:
+                known = (a * pow(b, -1, SHORT) % SHORT, b * pow(a, -1, SHORT) % SHORT)
+            self._ratio[birth] = known
+        return known
+
+    def _replace(
+        self, variable: int, part: Part, above: float, rng: random.Random | None = None
+    ) -> bool:
+        a = sum(self.first.term(m, k) for m, k in part) % SHORT
+        b = sum(self.second.term(m, k) for m, k in part) % SHORT
+        if not b:
+            return False
+        if rng is not None and len(part) > 1 and rng.random() < 0.3:
+            return self._combine(variable, part, (a, b), above, rng)
+        wanted = a * pow(b, -1, SHORT) % SHORT
+        get = self.by_ratio.get
+        single = get(wanted)
+        found: list[Monomial] = [] if single is None else [(single,)]
+        for v, inverse in self.inverses:
+            other = get(wanted * inverse % SHORT)
+            if other is not None and other >= v:
+                found.append((v, other))
+        if rng is not None:
+            rng.shuffle(found)
+        return any(self._use(variable, part, factors, (), above) for factors in found)
+
+    def _combine(
+        self, variable: int, part: Part, value: tuple[int, int], above: float, rng: random.Random
+    ) -> bool:
+        """Look for the part as one variable, or its opposite, and a multiple of another."""
+        a, b = value
+        usable = [v for v, _ in self.inverses]
+        if len(usable) > _COMBINED:
+            usable = rng.sample(usable, _COMBINED)
+        found: list[tuple[int, int, int]] = []
+        for v in usable:
+            first, second = self.first.of(v), self.second.of(v)
+            for sign, x, y in ((ONE, a - first, b - second), (MINUS_ONE, a + first, b + second)):
+                if y % SHORT:
+                    other = self.by_ratio.get(x * pow(y, -1, SHORT) % SHORT)
+                    if other is not None and other != v:
+                        found.append((v, sign, other))
+        rng.shuffle(found)
+        return any(
+            self._use(variable, part, (other,), ((v, sign),), above) for v, sign, other in found
+        )
+
+    def _use(
+        self,
+        variable: int,
+        part: Part,
+        factors: Monomial,
+        beside: Part,
+        above: float,
+    ) -> bool:
+        """Write a part as a multiple of a product, beside variables with a sign."""
+        sums = self.sums
+        monomial = sums.monomials.of(tuple(sorted(factors)))
+        own = {m for m, _ in part}
+        others = [(sums.monomials.of((v,)), sign) for v, sign in beside]
+        if monomial in own or any(m in own for m, _ in others):
+            return False
+        addition = sums.prices.addition
+        before = sum(sums.term_cost(m, k) + addition for m, k in part)
+        after = sums.term_cost(monomial, ONE) + addition * (1 + len(others))
+        names = (*factors, *(v for v, _ in beside))
+        after += sum(sums.price.get(v, 0.0) for v in names if not sums.users[v])
+        if after > before + above or self._is_above(variable, names):
+            return False
+        scale = self._scale(part, factors, beside)
+        if scale is None:
+            return False
+        after += sums.term_cost(monomial, scale) - sums.term_cost(monomial, ONE)
+        if after > before + above:
+            return False
+        for m, _ in part:
+            sums.remove(variable, m)
+        sums.insert(variable, monomial, scale)
+        for m, sign in others:
+            sums.insert(variable, m, sign)
+        return True
+
+    def _scale(self, part: Part, factors: Monomial, beside: Part) -> int | None:
+        """Return k with: part = k times the factors, and the variables beside it."""
+        exact = self.exact
+        for m, _ in part:
+            for v in self.sums.monomials.factors[m]:
+                exact.of(v)
+        value = sum(exact.term(m, k) for m, k in part)
+        for v, sign in beside:
+            value += exact.of(v) if sign == MINUS_ONE else -exact.of(v)
+        for v in factors:
+            value = value * pow(exact.of(v), -1, LONG) % LONG
+        scale = rational(value, LONG)
+        return self.sums.numbers.of(scale) if scale else None

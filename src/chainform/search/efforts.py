@@ -1,0 +1,144 @@
+"""How much is done to reduce a graph: nothing, as in paper 000, a second, or for long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+from chainform.algebra import Prices, graph_of, is_same
+from chainform.errors import DeriveError
+from chainform.graph import Graph
+from chainform.search.deep import Progress, deep
+from chainform.search.fast import fast_steps, settled, walked
+from chainform.search.stage import Observer, Stage, stage_of
+from chainform.search.thesis import Thesis
+
+EFFORTS = ("none", "thesis", "fast", "deep")
+
+SINE_COST = 12.0
+"""What a sine or cosine costs, in multiplications: about what a vectorised one takes."""
+
+DEFAULT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """An effort with its options; `steps` and `seconds` bound the deep search."""
+
+    name: str = "fast"
+    sine_cost: float = SINE_COST
+    seconds: float | None = None
+    steps: int | None = None
+    seed: int = 0
+    cores: int | None = None
+
+
+def reduce_graph(
+    graph: Graph,
+    effort: Effort,
+    *,
+    observe: Observer | None = None,
+    progress: Progress | None = None,
+) -> tuple[Stage, ...]:
+    """Return the stages of a reduction, the graph as it was first, the final one last.
+
+    Each stage is evaluated against the first in a large finite field before it is accepted.
+    """
+    run = _Run(graph, effort, observe, progress)
+    match effort.name:
+        case "thesis":
+            run.thesis()
+        case "fast":
+            run.fast()
+        case "deep":
+            run.deep()
+        case _:
+            pass
+    return tuple(run.stages)
+
+
+class _Run:
+    def __init__(
+        self,
+        graph: Graph,
+        effort: Effort,
+        observe: Observer | None,
+        progress: Progress | None,
+    ) -> None:
+        self.effort = effort
+        self.observe = observe
+        self.progress = progress
+        self.prices = Prices(call=effort.sine_cost)
+        self.stages: list[Stage] = []
+        self._accept(stage_of("formulation", graph))
+
+    def _accept(self, stage: Stage) -> None:
+        if self.stages and not is_same(self.stages[0].graph, stage.graph):
+            raise DeriveError(
+                f"the step {stage.name} changed a value; this is a defect of chainform",
+                element=stage.name,
+                remedy="report it with the mechanism, and derive with reduce='none' until then",
+            )
+        self.stages.append(stage)
+        if self.observe:
+            self.observe(stage)
+
+    def _step(
+        self, name: str, step: Callable[[Graph], Graph], **options: float | int | None
+    ) -> None:
+        start = perf_counter()
+        graph = step(self.stages[-1].graph)
+        self._accept(stage_of(name, graph, perf_counter() - start, dict(options)))
+
+    def thesis(self) -> None:
+        """Reduce as in paper 000; the stages that compute all outputs are kept."""
+        start = perf_counter()
+
+        def observe(stage: Stage) -> None:
+            nonlocal start
+            if list(stage.graph.outputs) == list(self.stages[0].graph.outputs):
+                self._accept(stage_of(stage.name, stage.graph, perf_counter() - start))
+            elif self.observe:
+                self.observe(stage)
+            start = perf_counter()
+
+        Thesis()(self.stages[0].graph, observe)
+
+    def fast(self) -> None:
+        """Take out common parts, then walk a little."""
+        sine_cost, seed = self.effort.sine_cost, self.effort.seed
+        self._step(
+            "extract_divisors", lambda g: graph_of(settled(g, self.prices)), sine_cost=sine_cost
+        )
+        steps = fast_steps(self.stages[-1].graph)
+        self._step(
+            "search_neighbourhoods",
+            lambda g: walked(g, self.prices, steps, seed),
+            steps=steps,
+            seed=seed,
+            sine_cost=sine_cost,
+        )
+
+    def deep(self) -> None:
+        """Search for as many steps, or as long, as was asked for."""
+        effort = self.effort
+        seconds = effort.seconds
+        if seconds is None and effort.steps is None:
+            seconds = DEFAULT_SECONDS
+        self._step(
+            "search_deep",
+            lambda g: deep(
+                g,
+                prices=self.prices,
+                steps=effort.steps,
+                seconds=seconds,
+                seed=effort.seed,
+                cores=effort.cores,
+                progress=self.progress,
+            ),
+            steps=effort.steps,
+            seconds=seconds,
+            seed=effort.seed,
+            sine_cost=effort.sine_cost,
+        )

@@ -1,0 +1,34 @@
+"""What a reduction did, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from chainform.graph import Cost, Graph, cost
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A graph on the way, what it costs, and how long the step to it took."""
+
+    name: str
+    graph: Graph
+    cost: Cost
+    seconds: float = 0.0
+    options: dict[str, float | int | str | None] = field(
+        default_factory=dict[str, float | int | str | None]
+    )
+
+
+Observer = Callable[[Stage], None]
+
+
+def stage_of(
+    name: str,
+    graph: Graph,
+    seconds: float = 0.0,
+    options: dict[str, float | int | str | None] | None = None,
+) -> Stage:
+    """Return the stage of a graph, its operations counted."""
+    return Stage(name, graph, cost(graph), seconds, options or {})

@@ -23,12 +23,10 @@ from chainform.graph import Builder
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model import Model
 from chainform.readers import read
+from chainform.search import SINE_COST, Observer, Progress, effort_of, reduce_graph
 
 OUTPUTS = ("mass_matrix", "coriolis", "gravity", "inverse_dynamics")
 """What is derived when nothing is asked for."""
-
-EFFORTS = ("none",)
-"""What `reduce=` may say."""
 
 CLOSURES = ("complete", "basic")
 
@@ -39,9 +37,16 @@ def derive(
     *,
     formulation: str = "auto",
     parameters: str | Sequence[str] = "numeric",
-    reduce: str = "none",
+    reduce: str = "fast",
     closure: str = "complete",
     wrenches: Sequence[str] = (),
+    sine_cost: float = SINE_COST,
+    budget: float | str | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    cores: int | None = None,
+    observe: Observer | None = None,
+    progress: Progress | None = None,
 ) -> Model:
     """Return the model of a mechanism (or of the file that describes it).
 
@@ -51,11 +56,17 @@ def derive(
     reactions of closed loops enter inverse dynamics: "complete" by virtual work on every joint
     of the loop, "basic" on the basic joints only, as in paper 000. `wrenches` names the frames
     on which external forces and moments act; they are inputs of inverse and forward dynamics.
+
+    `reduce` is the effort spent on fewer operations: "none", "thesis" (as in paper 000), "fast"
+    (about a second) or "deep", a search for the time `budget` (60, "5m") or a number of `steps`,
+    on so many `cores`; the same `seed` and steps give the same graph. `sine_cost` is what a sine
+    or cosine is worth, in multiplications. `observe` is called with each stage, `progress` with
+    the steps, the cost and the best graph of a deep search so far; Ctrl-C ends it and keeps that.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     method = _formulation(formulation)
     wanted = _outputs(method, _defaults(source, method) if outputs is None else outputs)
-    _choice("reduce", reduce, EFFORTS)
+    effort = effort_of(reduce, sine_cost, budget, steps, seed, cores)
     _choice("closure", closure, CLOSURES)
     refuse_moving_base(source)
     settled = parametrise(source, parameters)
@@ -71,7 +82,9 @@ def derive(
         if request.name in COMMON:
             quantities.build(request)
     kept = parameters if isinstance(parameters, str) else tuple(parameters)
-    return Model(source, builder.finish(), method.name, kept, reduce, closure, forces)
+    stages = reduce_graph(builder.finish(), effort, observe=observe, progress=progress)
+    graph = stages[-1].graph
+    return Model(source, graph, method.name, kept, reduce, closure, forces, stages=stages)
 
 
 def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:

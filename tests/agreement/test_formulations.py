@@ -11,6 +11,7 @@ import pytest
 import chainform as cf
 from chainform.formulations import FORMULATIONS
 from chainform.graph import EXACT, evaluate, verify
+from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 TREES = range(40)
@@ -35,7 +36,7 @@ def mechanisms() -> list[Any]:
 def values_of(
     mechanism: cf.Mechanism, state: dict[str, Any], formulation: str, output: str, parameters: Any
 ) -> Any:
-    model = cf.derive(mechanism, [output], formulation=formulation, parameters=parameters)
+    model = unreduced(mechanism, [output], formulation=formulation, parameters=parameters)
     verify(model.graph)
     return evaluate(model.graph, state, EXACT)[output]
 

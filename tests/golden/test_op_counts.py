@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import chainform as cf
 from chainform.graph import verify
+from unreduced import unreduced
 from zoo import reference
 
 TABLE = Path(__file__).with_name("op_counts.tsv")
@@ -42,7 +42,7 @@ def rows() -> list[tuple[str, ...]]:
         for parameters in ("numeric", "symbolic"):
             for formulation, choices in OUTPUTS.items():
                 for outputs in choices:
-                    model = cf.derive(
+                    model = unreduced(
                         reference(name), outputs, formulation=formulation, parameters=parameters
                     )
                     verify(model.graph)

@@ -71,33 +71,34 @@ class Expansions:
                 self.add_term(total, monomials.product(m, n), numbers.product(k, l))
         return self.reduced(total)
 
-    def reduced(self, terms: Sum) -> Sum:
-        """Return a sum with s^2 written 1 - c^2."""
-        squares = [m for m in terms if self._square(m) >= 0]
+    def reduced(self, terms: Sum, turned: frozenset[int] = frozenset()) -> Sum:
+        """Return a sum with s^2 written 1 - c^2; for the cosines in `turned`, c^2 as 1 - s^2."""
+        squares = [m for m in terms if self._square(m, turned) >= 0]
         if not squares:
             return terms
-        total = {m: k for m, k in terms.items() if self._square(m) < 0}
+        total = {m: k for m, k in terms.items() if self._square(m, turned) < 0}
         stack = [(m, terms[m]) for m in squares]
         monomials = self.sums.monomials
         while stack:
             m, k = stack.pop()
-            sine = self._square(m)
-            if sine < 0:
+            squared = self._square(m, turned)
+            if squared < 0:
                 self.add_term(total, m, k)
                 continue
-            cosine = self.sums.partner[sine]
-            rest = monomials.quotient(m, monomials.of((sine, sine)))
+            other = self.sums.partner[squared]
+            rest = monomials.quotient(m, monomials.of((squared, squared)))
             assert rest is not None
             stack.append((rest, k))
-            stack.append((monomials.product(rest, monomials.of((cosine, cosine))), k ^ 1))
+            stack.append((monomials.product(rest, monomials.of((other, other))), k ^ 1))
         return total
 
-    def _square(self, monomial: int) -> int:
-        """Return a sine of which the monomial holds the square, or -1."""
-        sines = self.sums.sines
+    def _square(self, monomial: int, turned: frozenset[int]) -> int:
+        """Return a sine or cosine whose square in the monomial is to be replaced, or -1."""
+        sines, partner = self.sums.sines, self.sums.partner
         previous = -1
         for v in self.sums.monomials.factors[monomial]:
-            if v == previous and v in sines:
+            is_square = v == previous and v in partner
+            if is_square and (v in turned or (v in sines and partner[v] not in turned)):
                 return v
             previous = v
         return -1
@@ -139,6 +140,21 @@ def multiply_out(sums: Sums, limit: int, total: int | None = None) -> bool:
     for root, terms in expanded.items():
         for monomial in list(sums.sum_of(root)):
             sums.remove(root, monomial)
-        for monomial, coefficient in terms.items():
+        for monomial, coefficient in _shortest_form(expansions, terms).items():
             sums.insert(root, monomial, coefficient)
     return True
+
+
+def _shortest_form(expansions: Expansions, terms: Sum) -> Sum:
+    """Return a sum with the squares of each angle by its sine or its cosine, whatever is less."""
+    sums = expansions.sums
+    turned: frozenset[int] = frozenset()
+    for cosine in sorted(set(sums.partner) - sums.sines):
+        other = expansions.reduced(terms, turned | {cosine})
+        if other != terms and _price(sums, other) < _price(sums, terms):
+            terms, turned = other, turned | {cosine}
+    return terms
+
+
+def _price(sums: Sums, terms: Sum) -> float:
+    return sum(sums.term_cost(m, k) + sums.prices.addition for m, k in terms.items())

@@ -30,12 +30,13 @@ class Remainders:
         own = self.expansions.of(variable)
         if own is None or len(own) < 2:
             return False
-        own = self._form(own, rng)
+        turned = self._turned(rng)
+        own = self.expansions.reduced(own, turned)
         parts: list[tuple[int, int, int]] = []
         if rng.random() < 0.65:
-            candidates = self._candidates(variable, len(own) + 2, rng)
+            candidates = self._candidates(variable, len(own) + 2, turned, rng)
             for _ in range(rng.choice((1, 1, 2, 3))):
-                found = self._best(own, candidates, rng)
+                found = self._best(own, candidates, turned, rng)
                 if found is None:
                     break
                 n, q, k, own = found
@@ -51,7 +52,16 @@ class Remainders:
             sums.insert(variable, sums.monomials.times(q, n), k)
         return True
 
-    def _candidates(self, variable: int, longest: int, rng: random.Random) -> list[tuple[int, Sum]]:
+    def _turned(self, rng: random.Random) -> frozenset[int]:
+        """Return the cosines whose squares are written by sines, at random."""
+        if rng.random() < 0.3:
+            return frozenset()
+        cosines = sorted(set(self.sums.partner) - self.sums.sines)
+        return frozenset(v for v in cosines if rng.random() < 0.5)
+
+    def _candidates(
+        self, variable: int, longest: int, turned: frozenset[int], rng: random.Random
+    ) -> list[tuple[int, Sum]]:
         above = self.sums.above(variable)
         found: list[tuple[int, Sum]] = []
         choices = self.sums.defined()
@@ -61,12 +71,18 @@ class Remainders:
             if v in above or self.sums.is_constant[v]:
                 continue
             terms = self.expansions.of(v)
-            if terms is not None and 1 < len(terms) <= longest:
-                found.append((v, terms))
+            if terms is not None and 1 < len(terms) <= 2 * longest:
+                terms = self.expansions.reduced(terms, turned)
+                if 1 < len(terms) <= longest:
+                    found.append((v, terms))
         return found
 
     def _best(
-        self, own: Sum, candidates: list[tuple[int, Sum]], rng: random.Random
+        self,
+        own: Sum,
+        candidates: list[tuple[int, Sum]],
+        turned: frozenset[int],
+        rng: random.Random,
     ) -> tuple[int, int, int, Sum] | None:
         if len(own) < 2 or not candidates:
             return None
@@ -87,31 +103,10 @@ class Remainders:
             self.expansions.add(
                 rest, {monomials.product(x, q): numbers.product(l, k) ^ 1 for x, l in terms.items()}
             )
-            rest = self.expansions.reduced(rest)
+            rest = self.expansions.reduced(rest, turned)
             length = len(rest) + 0.9 * rng.random()
             if best is None or length < best[0]:
                 best = (length, n, q, k, rest)
         if best is None or len(best[4]) > len(own):
             return None
         return best[1:]
-
-    def _form(self, terms: Sum, rng: random.Random) -> Sum:
-        """Return an expansion with some squares of cosines written 1 - sin^2."""
-        if rng.random() < 0.3:
-            return terms
-        monomials, partner = self.sums.monomials, self.sums.partner
-        for cosine in sorted(partner):
-            if cosine in self.sums.sines or rng.random() < 0.5:
-                continue
-            sine = partner[cosine]
-            square, other = monomials.of((cosine, cosine)), monomials.of((sine, sine))
-            written: Sum = {}
-            for m, k in terms.items():
-                rest = monomials.quotient(m, square)
-                if rest is None:
-                    self.expansions.add_term(written, m, k)
-                else:
-                    self.expansions.add_term(written, rest, k)
-                    self.expansions.add_term(written, monomials.product(rest, other), k ^ 1)
-            terms = written
-        return terms

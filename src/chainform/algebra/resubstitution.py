@@ -149,13 +149,7 @@ class Resubstitution:
         if rng is not None and len(part) > 1 and rng.random() < 0.3:
             return self._combine(variable, part, (a, b), above, rng)
         wanted = a * pow(b, -1, SHORT) % SHORT
-        get = self.by_ratio.get
-        single = get(wanted)
-        found: list[Monomial] = [] if single is None else [(single,)]
-        for v, inverse in self.inverses:
-            other = get(wanted * inverse % SHORT)
-            if other is not None and other >= v:
-                found.append((v, other))
+        found = self._matches(wanted, products=True)
         if rng is not None:
             rng.shuffle(found)
         return any(self._use(variable, part, factors, (), above) for factors in found)
@@ -168,18 +162,30 @@ class Resubstitution:
         usable = [v for v, _ in self.inverses]
         if len(usable) > _COMBINED:
             usable = rng.sample(usable, _COMBINED)
-        found: list[tuple[int, int, int]] = []
+        products = len(self.inverses) <= _COMBINED and rng.random() < 0.05
+        found: list[tuple[int, int, Monomial]] = []
         for v in usable:
             first, second = self.first.of(v), self.second.of(v)
             for sign, x, y in ((ONE, a - first, b - second), (MINUS_ONE, a + first, b + second)):
                 if y % SHORT:
-                    other = self.by_ratio.get(x * pow(y, -1, SHORT) % SHORT)
-                    if other is not None and other != v:
-                        found.append((v, sign, other))
+                    wanted = x * pow(y, -1, SHORT) % SHORT
+                    found += [(v, sign, m) for m in self._matches(wanted, products)]
         rng.shuffle(found)
         return any(
-            self._use(variable, part, (other,), ((v, sign),), above) for v, sign, other in found
+            self._use(variable, part, factors, ((v, sign),), above) for v, sign, factors in found
         )
+
+    def _matches(self, wanted: int, products: bool) -> list[Monomial]:
+        """Return the variables, and with `products` the products of two, of this value."""
+        get = self.by_ratio.get
+        single = get(wanted)
+        found: list[Monomial] = [] if single is None else [(single,)]
+        if products:
+            for v, inverse in self.inverses:
+                other = get(wanted * inverse % SHORT)
+                if other is not None and other >= v:
+                    found.append((v, other))
+        return found
 
     def _use(
         self,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 
 from chainform.algebra.convert import System
-from chainform.algebra.extract import extract
+from chainform.algebra.extract import extract, gain_of, take_out
+from chainform.algebra.index import PAIR
 from chainform.algebra.resubstitution import Resubstitution
 from chainform.algebra.tidy import Tidier
 
@@ -27,9 +28,17 @@ class Settler:
             extract(self.sums, noise, self.rng)
             self.tidier.tidy()
 
+    def _use_identities(self) -> None:
+        """Use differences of angles first, before their terms are taken apart."""
+        for divisor in list(self.sums.identities):
+            key = (PAIR, divisor)
+            while gain_of(self.sums, key) > 0:
+                take_out(self.sums, key)
+
     def settle(self, *, resubstitute: bool = False) -> None:
         """Settle everything; with `resubstitute`, find parts that are computed already as well."""
         sums = self.sums
+        self._use_identities()
         sums.touched.update(dict.fromkeys(sums.defined()))
         self.reduce()
         if resubstitute:

@@ -18,7 +18,7 @@ from chainform.search.crew import Crew
 from chainform.search.task import Task
 
 WALKS = 8
-TEMPERATURES = (0.8, 0.8, 0.6, 0.6, 1.0, 1.0, 0.4, 0.4)
+TEMPERATURES = (0.6, 0.3, 0.4, 0.4, 0.8, 0.3, 0.3, 0.5)
 EXPANSION = 3000
 """Terms in all up to which every second walk starts from outputs that are multiplied out."""
 
@@ -134,4 +134,4 @@ class _Search:
 
 def round_steps(graph: Graph) -> int:
     """Return how many steps a walk makes in a round: fewer where a step takes longer."""
-    return max(200, min(20_000, 2_000_000 // (len(graph.factor) + 1)))
+    return max(200, min(8_000, 1_500_000 // (len(graph.factor) + 1)))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from time import perf_counter
+from typing import cast
 
 from chainform.algebra import Prices, graph_of, is_same
 from chainform.errors import DeriveError
 from chainform.graph import Graph
+from chainform.search.budget import seconds_of
 from chainform.search.deep import Progress, deep
 from chainform.search.fast import fast_steps, settled, walked
 from chainform.search.stage import Observer, Stage, stage_of
@@ -32,6 +35,49 @@ class Effort:
     steps: int | None = None
     seed: int = 0
     cores: int | None = None
+
+
+def effort_of(
+    name: str,
+    sine_cost: float = SINE_COST,
+    budget: float | str | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    cores: int | None = None,
+) -> Effort:
+    """Return an effort, its options checked; DeriveError names the one that is wrong."""
+    if name not in EFFORTS:
+        close = get_close_matches(str(name), EFFORTS, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise DeriveError(
+            f"{name} is not a choice for reduce",
+            element="reduce",
+            remedy=f"{hint}choices are {', '.join(EFFORTS)}",
+        )
+    if name != "deep" and (budget is not None or steps is not None):
+        given = "budget" if steps is None else "steps"
+        raise DeriveError(
+            f"reduce={name!r} takes no {given}",
+            element=given,
+            remedy="leave it out, or choose the effort deep",
+        )
+    _number("sine_cost", sine_cost, 0.0)
+    _whole("seed", seed, 0)
+    _whole("steps", steps, 1)
+    _whole("cores", cores, 1)
+    seconds = None if budget is None else seconds_of(budget)
+    return Effort(name, float(sine_cost), seconds, steps, seed, cores)
+
+
+def _number(name: str, value: object, least: float) -> None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not least <= cast(float, value) < float("inf"):
+        raise DeriveError(f"{name} must be a number from {least:g} on, not {value}", element=name)
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    if value is not None and (type(value) is not int or value < least):
+        raise DeriveError(f"{name} must be a whole number from {least} on", element=name)
 
 
 def reduce_graph(

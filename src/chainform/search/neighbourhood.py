@@ -18,6 +18,8 @@ from chainform.graph import Graph
 GROWTH = 400
 """The most terms one definition may add where it is written out."""
 NOISE = 0.6
+REMAINDER, RESUBSTITUTION = 0.25, 0.25
+"""How often a whole sum, and how often a part of one, is written by others."""
 NEIGHBOURS = (0, 1, 1, 2, 3, 5)
 """How many definitions are written out beside the first; one of these at random."""
 
@@ -65,9 +67,9 @@ class Walk:
         if not choices:
             return
         move = rng.random()
-        if move < 0.15:
-            found = self.remainders.disturb(self._long(choices), rng)
-        elif move < 0.55:
+        if move < REMAINDER and self.sums.roots:
+            found = self.remainders.disturb(self._long(sorted(self.sums.roots)), rng)
+        elif move < REMAINDER + RESUBSTITUTION:
             found = self.settler.resubstitution.disturb(rng.choice(choices), rng)
         else:
             found = False

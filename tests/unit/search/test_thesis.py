@@ -10,6 +10,7 @@ import chainform as cf
 from chainform.graph import cost, evaluate, verify
 from chainform.search.published import TABLE_3_3, comparison
 from chainform.search.thesis import FINAL_GRAPH, INITIAL_GRAPH, Stage, Thesis, thesis
+from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 MODEL = ["mass_matrix", "coriolis", "gravity"]
@@ -19,7 +20,7 @@ def reduced(
     mechanism: cf.Mechanism, formulation: str, outputs: list[str], **options: Any
 ) -> list[Stage]:
     """Return the stages of a reduction, with the values of the last one checked."""
-    graph = cf.derive(mechanism, outputs, formulation=formulation).graph
+    graph = unreduced(mechanism, outputs, formulation=formulation).graph
     stages: list[Stage] = []
     final = Thesis(**options)(graph, stages.append)
     verify(final)
@@ -82,5 +83,5 @@ def _operations(stage: Stage) -> int:
 
 
 def test_without_an_observer() -> None:
-    graph = cf.derive(reference("rackovic_2_1"), ["gravity"], formulation="closed_form").graph
+    graph = unreduced(reference("rackovic_2_1"), ["gravity"], formulation="closed_form").graph
     assert cost(thesis(graph)).multiplications < cost(graph).multiplications

@@ -9,13 +9,15 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from chainform.cli.printing import Page
-from chainform.cli.selection import FRAME_LETTERS, LETTERS, output_of
+from chainform.cli.reducing import add_reduction, reduction_options, shown_progress
 from chainform.cli.stored import check_free, with_outputs
 from chainform.errors import DeriveError
 from chainform.formulations import COMMON, FORMULATIONS
 from chainform.mechanism import Mechanism
 from chainform.model import Model
-from chainform.pipeline import CLOSURES, EFFORTS, OUTPUTS, available_outputs, derive
+from chainform.model.names import FRAME_LETTERS, LETTERS, output_of
+from chainform.pipeline import CLOSURES, OUTPUTS, available_outputs, derive
+from chainform.search import Observer
 
 LeftOut: TypeAlias = dict[str, str]
 """Outputs that cannot be derived although the mechanism should have them, each with the reason."""
@@ -42,7 +44,7 @@ def add_outputs(parser: ArgumentParser, default: str) -> None:
     )
 
 
-def add_method(parser: ArgumentParser) -> None:
+def add_method(parser: ArgumentParser, *, search: bool = True) -> None:
     """Add the options of `derive`. Those that are not given are left to the pipeline."""
     group = parser.add_argument_group("how the equations are derived")
     group.add_argument("--formulation", metavar="NAME", help=_choices(FORMULATIONS))
@@ -51,7 +53,6 @@ def add_method(parser: ArgumentParser) -> None:
         metavar="CHOICE",
         help="numeric, symbolic, or the names to keep free, such as 'm_*,g'",
     )
-    group.add_argument("--reduce", metavar="EFFORT", help=_choices(EFFORTS))
     group.add_argument(
         "--closure",
         metavar="KIND",
@@ -65,6 +66,7 @@ def add_method(parser: ArgumentParser) -> None:
         help="frames or segments on which an outer force and moment act in inverse and forward "
         "dynamics: inputs wrench1 ... wrench6 for the first, and so on",
     )
+    add_reduction(parser, search=search)
 
 
 def _choices(names: Iterable[str]) -> str:
@@ -126,6 +128,7 @@ def derive_chosen(
     args: Namespace,
     outputs: Sequence[str],
     parameters: str | Sequence[str] | None = None,
+    observe: Observer | None = None,
 ) -> Model:
     """Derive a model as the options say; `parameters` speaks where they are silent.
 
@@ -138,11 +141,13 @@ def derive_chosen(
     options = _given(
         formulation=args.formulation,
         parameters=parameters if chosen is None else chosen,
-        reduce=args.reduce,
         closure=args.closure,
         wrenches=chosen_wrenches(mechanism, args),
+        observe=observe,
+        **reduction_options(args),
     )
-    return _in_order(derive(mechanism, outputs, **options), outputs)
+    with shown_progress(args) as progress:
+        return _in_order(derive(mechanism, outputs, progress=progress, **options), outputs)
 
 
 def _in_order(model: Model, outputs: Sequence[str]) -> Model:

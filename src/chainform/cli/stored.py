@@ -20,9 +20,13 @@ from chainform.readers import FILE_TYPES
 if TYPE_CHECKING:
     from chainform.store import Revision
 
+OF_REDUCTION = ("reduce", "budget", "steps_made", "seed", "cores", "sine_cost")
+"""Options of a reduction, which `reduce` takes with a stored model."""
+
 OF_FILE = (
     *("base", "mimic", "snap", "root", "tips", "payload", "frames"),
-    *("formulation", "parameters", "reduce", "closure", "wrenches"),
+    *("formulation", "parameters", "closure", "wrenches"),
+    *OF_REDUCTION,
 )
 """Options that say how a file is read and derived; a stored model is past that."""
 
@@ -36,12 +40,12 @@ def add_origin(parser: ArgumentParser) -> None:
     parser.add_argument("--author", metavar="NAME", help="who makes it (default: the user)")
 
 
-def check_name(name: str) -> None:
+def check_name(name: str, option: str = "--save") -> None:
     """Refuse names by which a saved model could not be found again: FILE would be a file."""
     if _looks_like_file(name) or "/" in name or "\\" in name or not name.isprintable():
         raise ReadError(
             "this looks like a file, and the model could not be found by it",
-            element=f"--save {name[:60]}",
+            element=f"{option} {name[:60]}",
             remedy=f"leave out folders and endings such as {', '.join(FILE_TYPES)}",
         )
 
@@ -50,9 +54,15 @@ def check_name(name: str) -> None:
 
 
 def is_stored(args: Namespace) -> bool:
-    """Tell whether FILE means a stored model: it names no file, nor looks like one."""
+    """Tell whether FILE means a stored model: it does not look like a file.
+
+    A folder, or a file without the ending of a mechanism, could not be read, so that it does not
+    stand before a model of its name.
+    """
     text: str = args.file
-    return not _looks_like_file(text) and text.isprintable() and not exists(Path(text))
+    if _looks_like_file(text) or not text.isprintable():
+        return False
+    return not exists(Path(text)) or text.partition("@")[0] in _known(args)
 
 
 def _looks_like_file(text: str) -> bool:
@@ -61,9 +71,13 @@ def _looks_like_file(text: str) -> bool:
 
 def load_stored(args: Namespace) -> Model:
     """Return the stored model that the command line names, or say that nothing has its name."""
+    reduces = getattr(args, "reduces", False)
     for option in OF_FILE:
+        if reduces and option in OF_REDUCTION:
+            continue
         if getattr(args, option, None) is not None:
-            name = {"tips": "tip", "frames": "frame"}.get(option, option)
+            renamed = {"tips": "tip", "frames": "frame", "steps_made": "steps"}
+            name = renamed.get(option, option).replace("_", "-")
             raise ReadError(
                 f"--{name} goes with a file; a stored model is taken as it is",
                 element=args.file[:60],
@@ -77,6 +91,21 @@ def load_stored(args: Namespace) -> Model:
         if args.file.partition("@")[0] not in known:
             raise _neither(args.file, known)
         return store.load(args.file)
+
+
+def with_stored(problem: ReadError, args: Namespace) -> ReadError:
+    """Return an error about a file with the stored model that has its name, if there is one."""
+    name = args.file.partition("@")[0]
+    if exists(Path(args.file)) or name not in _known(args):
+        return problem
+    before = f"{problem.remedy}; " if problem.remedy else ""
+    return ReadError(
+        problem.message,
+        file=problem.file,
+        element=problem.element,
+        remedy=f"{before}there is a stored model {name[:60]}, but this looks like a file: "
+        f"chainform rename {name[:60]} OTHER",
+    )
 
 
 def refuse_stored(args: Namespace) -> None:

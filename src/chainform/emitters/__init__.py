@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from chainform.emitters import latex, python, text
+from chainform.emitters.counter import Counts, count_python
 from chainform.emitters.latex import definition_latex, expansion_latex
 from chainform.emitters.names import latex_name
 from chainform.graph import Graph
@@ -15,4 +16,11 @@ EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {
     "text": text.emit,
 }
 
-__all__ = ["EMITTERS", "definition_latex", "expansion_latex", "latex_name"]
+__all__ = [
+    "EMITTERS",
+    "Counts",
+    "count_python",
+    "definition_latex",
+    "expansion_latex",
+    "latex_name",
+]

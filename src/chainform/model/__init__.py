@@ -1,6 +1,6 @@
 """Models: graphs with the mechanism they came from, the quantities people ask for, and numbers."""
 
-from chainform.model.model import Model
+from chainform.model.model import Model, Origin
 from chainform.model.opening import open_store, open_store_file
 from chainform.model.quantity import Expanded, Quantity
 from chainform.model.user_data import default_url
@@ -8,6 +8,7 @@ from chainform.model.user_data import default_url
 __all__ = [
     "Expanded",
     "Model",
+    "Origin",
     "Quantity",
     "default_url",
     "open_store",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,18 +15,41 @@ from chainform.emitters import EMITTERS
 from chainform.errors import RunError
 from chainform.graph import Cost, Graph, cost, cost_once
 from chainform.mechanism import Mechanism
+from chainform.model.binding import bound_model
+from chainform.model.names import find_block, resolve, unknown
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states
 from chainform.model.summary import summary
+from chainform.search import (
+    SINE_COST,
+    Observer,
+    Progress,
+    Stage,
+    effort_of,
+    reduce_graph,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The revision that a model was loaded from: its model and number, and a hash of its graph."""
+
+    name: str
+    number: int
+    content: str
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.number}"
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
     """Equations of motion as a computation graph.
 
-    `model["mass_matrix"]` is a quantity, `model.evaluate(q=...)` gives numbers,
-    `model.emit("python")` program text, `model.count()` the number of operations, and
-    `print(model)` a summary.
+    `model["mass_matrix"]` is a quantity, and so are `model["H"]` and `model["H[1,2]"]`, with the
+    letters and indices of the command line. `model.evaluate(q=...)` gives numbers,
+    `model.bind({...})` a model with numbers for parameters, `model.emit("python")` program text,
+    `model.count()` the number of operations, and `print(model)` a summary.
     """
 
     mechanism: Mechanism
@@ -37,6 +59,12 @@ class Model:
     reduce: str
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
+    bound: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
+    """The numbers that `bind` gave to parameters since the model was derived or loaded."""
+    origin: Origin | None = None
+    """The revision that the model was loaded from."""
+    stages: tuple[Stage, ...] = ()
+    """What the reduction did: the graph as it was derived, then after each step."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -46,7 +74,21 @@ class Model:
     @property
     def quantities(self) -> tuple[str, ...]:
         """The intermediate quantities that can be asked for by name: Q_1, e_1, r_2_1, ..."""
-        return tuple(self.graph.quantities)
+        return tuple(self.derived.quantities)
+
+    @property
+    def derived(self) -> Graph:
+        """The graph as it was before any reduction, with all intermediate quantities."""
+        return self.stages[0].graph if self.stages else self.graph
+
+    def _graph_with(self, names: Iterable[str]) -> Graph:
+        """Return the graph that has all these quantities: the reduced one, or as it was derived."""
+        try:
+            for name in names:
+                resolve(self.graph, name)
+        except RunError:
+            return self.derived
+        return self.graph
 
     @cached_property
     def free_parameters(self) -> dict[str, Fraction | None]:
@@ -61,34 +103,29 @@ class Model:
         return summary(self)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and (
-            name in self.graph.outputs
-            or name in self.graph.quantities
-            or (name in self.graph.numbers)
-        )
+        try:
+            return isinstance(name, str) and bool(resolve(self._graph_with([name]), name))
+        except RunError:
+            return False
 
     def __getitem__(self, name: str) -> Quantity:
-        """Return an output or intermediate quantity, or one variable by its name (`H_1_2`)."""
-        if name not in self:
-            raise self._unknown(name)
-        if name in self.graph.outputs or name in self.graph.quantities:
-            block = self.graph.block(name)
-            variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
-            labels = np.asarray(block.labels, dtype=np.str_).reshape(block.shape)
-            return Quantity(name, self.graph, variables, labels, self.input_name)
-        variable = np.asarray(self.graph.numbers[name], dtype=np.int64)
-        return Quantity(name, self.graph, variable, np.asarray(name), self.input_name)
+        """Return an output or intermediate quantity, or one entry or variable by its name.
 
-    def _unknown(self, name: object) -> RunError:
-        known = [*self.graph.outputs, *self.graph.quantities, *self.graph.numbers]
-        close = get_close_matches(str(name), known, n=3)
-        return RunError(
-            f"the model has no quantity {name}",
-            element=str(name),
-            remedy=f"did you mean {', '.join(close)}?"
-            if close
-            else f"derive it: outputs=[{name!r}]",
-        )
+        A letter stands for its output, and indices in the text count from 1, as on the command
+        line: `H`, `H[1,2]`, `H_1_2`, `C[1,:,2]`.
+        """
+        graph = self._graph_with([name])
+        block = find_block(graph, name)
+        variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
+        labels = np.asarray(block.labels, dtype=np.str_).reshape(block.shape)
+        return Quantity(block.name, graph, variables, labels, self.input_name)
+
+    def bind(self, values: Mapping[str, Any], *, keep_free: bool = False) -> Model:
+        """Return the model with free parameters made numbers, exactly: `{"a": "1/3"}`.
+
+        With `keep_free` they get the numbers as default values and stay free.
+        """
+        return bound_model(self, values, keep_free=keep_free)
 
     def input_name(self, name: str) -> str:
         """Return the input a name stands for: that of a coordinate or rate, or the name itself."""
@@ -106,13 +143,15 @@ class Model:
             )
         return meanings.pop() if meanings else name
 
-    def _chosen(self, outputs: Iterable[str] | None) -> list[str]:
-        """Return the names of outputs or quantities as a list, each of them known."""
-        names = [outputs] if isinstance(outputs, str) else list(outputs or self.outputs)
+    def _chosen(self, outputs: Iterable[str] | None) -> tuple[Graph, list[str]]:
+        """Return the names of outputs or quantities, each of them known, and a graph with them."""
+        texts = [outputs] if isinstance(outputs, str) else list(outputs or self.outputs)
+        graph = self._graph_with(texts)
+        names = [resolve(graph, text).name for text in texts]
         for name in names:
-            if name not in self.graph.outputs and name not in self.graph.quantities:
-                raise self._unknown(name)
-        return names
+            if name not in graph.outputs and name not in graph.quantities:
+                raise unknown(graph, name)
+        return graph, names
 
     def count(self, outputs: Iterable[str] | None = None, *, once: bool = False) -> Cost:
         """Count the operations of one evaluation of all outputs, or of some.
@@ -120,7 +159,7 @@ class Model:
         With `once`, count instead what is computed from the parameters alone, when they are set.
         """
         counter = cost_once if once else cost
-        return counter(self.graph, None if outputs is None else self._chosen(outputs))
+        return counter(self.graph) if outputs is None else counter(*self._chosen(outputs))
 
     def emit(self, language: str, outputs: Sequence[str] | None = None) -> str:
         """Return program text of the graph, one statement per variable."""
@@ -130,7 +169,28 @@ class Model:
                 element="emit",
                 remedy=f"choose one of {', '.join(EMITTERS)}",
             )
-        return EMITTERS[language](self.graph, self._chosen(outputs))
+        return EMITTERS[language](*self._chosen(outputs))
+
+    def reduced(
+        self,
+        reduce: str = "fast",
+        *,
+        sine_cost: float = SINE_COST,
+        budget: float | str | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        cores: int | None = None,
+        observe: Observer | None = None,
+        progress: Progress | None = None,
+    ) -> Model:
+        """Return the model with its graph reduced further; the options are those of `derive`.
+
+        A deep search goes on from where an earlier one, in this model or in the store, has got to.
+        """
+        effort = effort_of(reduce, sine_cost, budget, steps, seed, cores)
+        found = reduce_graph(self.graph, effort, start="before", observe=observe, progress=progress)
+        stages = (*(self.stages or found[:1]), *found[1:])
+        return replace(self, graph=stages[-1].graph, reduce=reduce, stages=stages)
 
     def evaluate(
         self,
@@ -143,7 +203,9 @@ class Model:
         values: Mapping[str, Any] | None = None,
         outputs: Sequence[str] | None = None,
     ) -> dict[str, NDArray[np.float64]]:
-        """Return outputs (all, or those named, or intermediate quantities) as numpy arrays.
+        """Return outputs (all, or those named, or other quantities) as numpy arrays.
+
+        `outputs` takes whatever `model[...]` takes; the results go by the names given there.
 
         q has the shape (..., nq), qd, qdd and tau (..., nv), sigma (..., rows of the loops),
         wrench (..., 6 for each frame: force, then moment); the leading dimensions are a batch
@@ -152,4 +214,6 @@ class Model:
         """
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         given = {group: state for group, state in states.items() if state is not None}
-        return evaluate_states(self.graph, self.mechanism, given, values or {}, outputs)
+        asked = [outputs] if isinstance(outputs, str) else list(outputs or ())
+        graph = self._graph_with(asked)
+        return evaluate_states(graph, self.mechanism, given, values or {}, outputs)

@@ -27,9 +27,10 @@ def open_store(
     """Open the store of models: a path or `sqlite:///path`, or `postgresql://...`.
 
     Without a url it is the one that the environment variable CHAINFORM_DB names, else the file
-    `models.db` in the user's data folder. A file that does not exist is made unless the store is
-    to be read only, and so is the folder where no url is given. `timeout` is how many seconds to
-    wait while another process writes; 30 unless the url ends with `?timeout=...`.
+    `models.db` in the user's data folder. A file that does not exist is made when something is
+    first saved, for reading only it must exist; the user's own folder is made where it is not.
+    `timeout` is how many seconds to wait while another process writes; 30 unless the url ends with
+    `?timeout=...`.
     """
     from chainform.model.store import Store
     from chainform.store import Database
@@ -38,7 +39,8 @@ def open_store(
     if url is None and "://" not in place and not read_only:
         with suppress(OSError):
             Path(place).parent.mkdir(parents=True, exist_ok=True)
-    return Store(Database.open(place, read_only=read_only, timeout=timeout))
+    database = Database.open(place, read_only=read_only, timeout=timeout, make_later=True)
+    return Store(database)
 
 
 def open_store_file(path: str | PathLike[str]) -> Store:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.graph import Block, Graph, Input, Plan
+from chainform.graph import Graph, Input, Plan
 from chainform.mechanism import Mechanism
+from chainform.model.names import find_block
 
 Array = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ def evaluate_states(
     """Return the named outputs for one state or a batch of states."""
     chosen = [outputs] if isinstance(outputs, str) else outputs
     names = list(graph.outputs if chosen is None else chosen)
-    blocks = {name: _block(graph, name) for name in names}
+    blocks = {name: find_block(graph, name) for name in names}
     entries = [v for block in blocks.values() for v in block.variables]
     wanted = np.unique(np.asarray(entries, dtype=np.int32))
     plan = Plan(graph, wanted)
@@ -61,19 +62,6 @@ def input_values(
         if item.group in arrays or item.name in parameters or item.default is not None
     }
     return batch, [{name: column[i] for name, column in columns.items()} for i in range(size)]
-
-
-def _block(graph: Graph, name: str) -> Block:
-    try:
-        return graph.block(name)
-    except KeyError:
-        if name in graph.numbers:
-            return Block(name, (), (graph.numbers[name],), (name,))
-        raise RunError(
-            f"the model has no output {name}",
-            element=name,
-            remedy=f"choose among {', '.join(graph.outputs)} and the model's quantities",
-        ) from None
 
 
 def _shaped(rows: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import getpass
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time
+from dataclasses import replace
+from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -14,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import StoreError
-from chainform.graph import number_text
+from chainform.errors import DeriveError, Error, StoreError
+from chainform.model.dates import moment_of
 from chainform.model.model import Model
+from chainform.model.names import chosen, parse_request, resolve
 from chainform.model.opening import open_store_file
 from chainform.model.states import input_values
 from chainform.model.stored import (
-    bound_model,
+    bound_options,
     is_method,
     mechanism_file_of,
     model_from,
@@ -37,7 +39,8 @@ from chainform.store import (
     Revision,
     Swept,
 )
-from chainform.store.arguments import mapping_of, text_of, texts_of, utc
+from chainform.store.arguments import mapping_of, text_of, texts_of
+from chainform.store.navigate import Candidate
 
 
 class Store:
@@ -84,7 +87,9 @@ class Store:
         """Save a model as the next revision of `name`; nothing that is there is overwritten.
 
         The author is the user of the computer unless one is named; `seconds` is how long the
-        model took to derive.
+        model took to derive. A model that `bind` has changed is a step of that name, from the
+        revision that it was loaded from. Each step of a reduction is a revision of its own; the
+        last one is returned.
         """
         if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
             kind = type(model).__name__
@@ -100,7 +105,54 @@ class Store:
             mechanism=mechanism_file_of(model.mechanism),
             parameters=parameters_of(model),
         )
+        if model.bound:
+            record = self._bound(record, model)
+        elif len(model.stages) > 1:
+            return self._save_stages(model, record)
         return self.database.save(model.graph, record)
+
+    def _save_stages(self, model: Model, record: Record) -> Revision:
+        """Save each step of a reduction from where it started: a revision, or the derivation."""
+        parent = self._origin_of(model, record.name)
+        first, *steps = model.stages
+        if parent is None:
+            options = {**record.options, "reduce": "none"}
+            plain = replace(record, options=options, tags=(), note="", seconds=None)
+            parent = self.database.save(first.graph, plain).number
+        revision = self.database.revision(f"{record.name}@{parent}")
+        for stage in steps:
+            is_last = stage is steps[-1]
+            made = replace(
+                record,
+                step=stage.name,
+                options={**record.options, **stage.options},
+                parent=revision.number,
+                tags=record.tags if is_last else (),
+                note=record.note if is_last else "",
+                seconds=stage.seconds,
+            )
+            revision = self.database.save(model.graph if is_last else stage.graph, made)
+        return revision
+
+    def _origin_of(self, model: Model, name: str) -> int | None:
+        """Return the revision of a name that a model was loaded from, if it is still that."""
+        origin = model.origin
+        if origin is None or origin.name != name:
+            return None
+        with suppress(StoreError):
+            if self.database.revision(str(origin)).content == origin.content:
+                return origin.number
+        return None
+
+    def _bound(self, record: Record, model: Model) -> Record:
+        """Return the record of a step `bind`, with its values and what it started from."""
+        options = {**record.options, **bound_options(model)}
+        if model.origin is None:
+            return replace(record, step="bind", options=options)
+        parent = self._origin_of(model, record.name)
+        if parent is not None:
+            return replace(record, step="bind", options=options, parent=parent)
+        return replace(record, step="bind", options=options | {"origin": str(model.origin)})
 
     def load(self, reference: str) -> Model:
         """Return a stored model, ready to show and evaluate."""
@@ -118,30 +170,30 @@ class Store:
         return revision.options
 
     def bind(
-        self, reference: str, values: Mapping[str, Any], note: str = "", author: str | None = None
+        self,
+        reference: str,
+        values: Mapping[str, Any],
+        note: str = "",
+        author: str | None = None,
+        *,
+        tags: Iterable[str] = (),
+        keep_free: bool = False,
     ) -> Revision:
-        """Make free parameters numbers, and save the result as the next revision."""
+        """Make free parameters numbers, and save the result as the next revision.
+
+        With `keep_free` they get the numbers as default values and stay free. An earlier revision
+        may be named: what is made from it becomes the last one.
+        """
         values = mapping_of(values, "values")
         if not values:
             raise StoreError("no values are given", element=reference, remedy="name a parameter")
         model, revision = self._loaded(reference)
-        bound = bound_model(model, values, revision.reference)
-        before = parameters_of(model)
-        after = {p.name: p for p in parameters_of(bound)}
-        numbers = {p.name: p.value for p in after.values() if p.value is not None}
-        record = Record(
-            revision.name,
-            bound.formulation,
-            step="bind",
-            options=options_of(bound)
-            | {"values": {name: number_text(numbers[name]) for name in values}},
-            parent=revision.number,
-            author=_author(author),
-            note=note,
-            mechanism=mechanism_file_of(bound.mechanism),
-            parameters=tuple(after.get(p.name, p) for p in before),
-        )
-        return self.database.save(bound.graph, record)
+        try:
+            bound = model.bind(values, keep_free=keep_free)
+        except DeriveError as problem:
+            where = revision.reference
+            raise StoreError(problem.message, element=where, remedy=problem.remedy) from None
+        return self.save(bound, revision.name, tags, note, author)
 
     # --- finding ----------------------------------------------------------------------------
 
@@ -156,15 +208,18 @@ class Store:
         since: datetime | date | str | None = None,
         until: datetime | date | str | None = None,
     ) -> list[ModelEntry]:
-        """Return the models, all or those that fit; dates are UTC, and `until` a whole day."""
+        """Return the models, all or those that fit; dates are UTC, and `until` a whole day.
+
+        `search` is a part of the name or of a note; `matching` of each has the revisions that fit.
+        """
         return self.database.models(
             search,
             mechanism=mechanism,
             author=author,
             quantity=quantity,
             tag=tag,
-            since=_moment(since),
-            until=_moment(until, ends=True),
+            since=moment_of(since),
+            until=moment_of(until, ends=True),
         )
 
     def revision(self, reference: str) -> Revision:
@@ -175,9 +230,21 @@ class Store:
         """Return the revisions of a model, the oldest first."""
         return self.database.log(name)
 
-    def diff(self, before: str, after: str) -> Difference:
-        """Return what changed between two revisions, definition by definition."""
-        return self.database.diff(before, after)
+    def lineage(self, reference: str) -> list[Revision]:
+        """Return the revisions that led to one, from the first on."""
+        revision = self.database.revision(reference)
+        found = [revision]
+        while revision.parent is not None:
+            revision = self.database.revision(f"{revision.name}@{revision.parent}")
+            found.append(revision)
+        return found[::-1]
+
+    def diff(self, before: str, after: str, *, expand: bool = False) -> Difference:
+        """Return what changed between two revisions: parameters, and outputs entry by entry.
+
+        With `expand` the formulas of entries are multiplied out; `print` shows all of it.
+        """
+        return self.database.diff(before, after, expand=expand)
 
     def mechanism_file(self, reference: str) -> MechanismFile | None:
         """Return the file that a model's mechanism was read from, byte for byte."""
@@ -186,14 +253,18 @@ class Store:
     # --- changing ---------------------------------------------------------------------------
 
     def revert(
-        self, name: str, revision: int, note: str = "", author: str | None = None
+        self, name: str, revision: int | str, note: str = "", author: str | None = None
     ) -> Revision:
-        """Make an earlier revision the last one again, as a new revision."""
+        """Make an earlier revision, by its number or tag, the last one again, as a new one."""
         return self.database.revert(name, revision, author=_author(author), note=note)
 
     def tag(self, reference: str, *tags: str) -> Revision:
         """Give a revision tags; `arm@tag` then means it."""
         return self.database.tag(reference, *tags)
+
+    def untag(self, reference: str, *tags: str) -> None:
+        """Take tags from a revision, or from the model where only its name is given."""
+        self.database.untag(reference, *tags)
 
     def rename(self, name: str, new_name: str) -> None:
         """Give a model, with its history, another name."""
@@ -219,22 +290,28 @@ class Store:
         self, path: str | PathLike[str], names: Sequence[str] | None = None, *, force: bool = False
     ) -> list[str]:
         """Write models (all, or those named) into one new SQLite file, and return their names."""
-        chosen = chosen_names(self.database, names)
-        write_portable(self.database, chosen, Path(text_of(str(path), "the path")), force=force)
-        return chosen
+        found = chosen_names(self.database, names)
+        write_portable(self.database, found, Path(text_of(str(path), "the path")), force=force)
+        return found
 
     def import_(
-        self, path: str | PathLike[str], names: Sequence[str] | None = None
+        self,
+        path: str | PathLike[str],
+        names: Sequence[str] | Mapping[str, str] | None = None,
     ) -> list[Revision]:
         """Take models (all, or those named) over from a file that `export` wrote.
 
-        Returns the last revision of each. All of them come, or none; a store that was made for
-        them leaves no file when they do not.
+        A mapping gives them new names: `{"arm": "arm_of_ada"}`. Returns the last revision of
+        each. All of them come, or none; a store that was made for them leaves no file when they
+        do not.
         """
         try:
             with open_store_file(path) as other:
-                chosen = chosen_names(other.database, names)
-                return copy_models(other.database, self.database, chosen)
+                if isinstance(names, Mapping):
+                    chosen_names(other.database, list(names))
+                    return copy_models(other.database, self.database, names)
+                found = chosen_names(other.database, names)
+                return copy_models(other.database, self.database, {name: name for name in found})
         except BaseException:
             self._is_in_vain = True
             raise
@@ -251,11 +328,11 @@ class Store:
         sigma: Any = None,
         wrench: Any = None,
         values: Mapping[str, Any] | None = None,
-        quantities: str | Sequence[str] | None = None,
+        outputs: str | Sequence[str] | None = None,
         *,
         trust_rows: bool = False,
     ) -> dict[str, NDArray[np.float64]]:
-        """Return quantities (the outputs, or those named) computed level by level in SQL.
+        """Return outputs (all, or those named, or other quantities) computed level by level in SQL.
 
         States and names are given as to `Model.evaluate`; the states of a batch are computed one
         by one. Rows that are not those saved are refused, unless `trust_rows` takes them as they
@@ -266,34 +343,68 @@ class Store:
         given = {group: state for group, state in states.items() if state is not None}
         numbers = {} if values is None else mapping_of(values, "values")
         batch, inputs = input_values(model.graph, model.mechanism, given, numbers)
-        wanted = None if quantities is None else texts_of(quantities, "quantities")
+        texts = model.outputs if outputs is None else texts_of(outputs, "outputs")
         if not inputs:
             # Nothing is to be computed; what is asked for has its shape all the same.
-            return model.evaluate(**states, values=numbers, outputs=wanted)
+            return model.evaluate(**states, values=numbers, outputs=texts)
+        wanted = {text: resolve(model.graph, text) for text in texts}
+        names = list(dict.fromkeys(request.name for request in wanted.values()))
         results = [
-            self.database.evaluate(revision.reference, each, wanted, trust_rows=trust_rows)
+            self.database.evaluate(revision.reference, each, names, trust_rows=trust_rows)
             for each in inputs
         ]
+        arrays = {name: np.stack([result[name] for result in results]) for name in names}
+        whole = {name: array.reshape((*batch, *array.shape[1:])) for name, array in arrays.items()}
+        lead = (slice(None),) * len(batch)
         return {
-            name: np.stack([result[name] for result in results]).reshape((*batch, *array.shape))
-            for name, array in results[0].items()
+            text: np.array(whole[request.name][(*lead, *chosen(request.indices))])
+            for text, request in wanted.items()
         }
 
-    def formula(self, reference: str, variable: str) -> str:
-        """Return the definition of one variable, in terms of others."""
-        return self.database.formula(reference, variable)
+    # Names are those of the database first, then the letters and indices of the command line.
+
+    def formula(self, reference: str, quantity: str) -> str:
+        """Return the definition of an entry or variable, or those of a whole quantity by lines."""
+        entries = self.database.entries(reference, *_meanings(quantity))
+        found = {label: self.database.formula(reference, v) for label, v in entries.items()}
+        if len(found) == 1:
+            return next(iter(found.values()))
+        return "\n".join(f"{label} = {formula}" for label, formula in found.items())
 
     def expand(self, reference: str, quantity: str, **form: bool) -> dict[str, str]:
-        """Return the analytic expression of each entry of a quantity, by its name (`H_1_2`)."""
-        return self.database.expand(reference, quantity, **form)
+        """Return the analytic expression of each entry of a quantity, by its name (`H_1_2`).
+
+        Its terms and factors stay in the database, as rows.
+        """
+        first, *others = _meanings(quantity)
+        return self.database.expand(reference, first[0], *others, **form)
 
     def cone(self, reference: str, variable: str) -> list[str]:
         """Return the names of everything that a variable is computed from."""
-        return self.database.cone(reference, variable)
+        return self.database.cone(reference, self._single(reference, variable))
 
     def uses(self, reference: str, variable: str, *, whole: bool = False) -> list[str]:
         """Return the names of what a variable enters: directly, or with `whole` at all."""
-        return self.database.uses(reference, variable, whole=whole)
+        return self.database.uses(reference, self._single(reference, variable), whole=whole)
+
+    def _single(self, reference: str, text: str) -> str:
+        entries = self.database.entries(reference, *_meanings(text))
+        if len(entries) > 1:
+            raise StoreError(
+                f"{text} has {len(entries)} entries",
+                element=text,
+                remedy=f"name one of them, such as {next(iter(entries))}",
+            )
+        return next(iter(entries.values()))
+
+
+def _meanings(text: str) -> list[Candidate]:
+    """Return what a text may mean: a name as it stands, or a letter and indices from 1."""
+    found: list[Candidate] = [(text_of(text, "the name of a quantity"), ())]
+    with suppress(Error):
+        request = parse_request(text)
+        found.append((request.name, request.indices))
+    return found
 
 
 def _author(author: str | None) -> str:
@@ -303,31 +414,3 @@ def _author(author: str | None) -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
         return ""
-
-
-def _moment(value: datetime | date | str | None, *, ends: bool = False) -> datetime | None:
-    """Return a date or a time as a moment; a day means its beginning, or its end."""
-    if isinstance(value, str):
-        value = _parsed(value)
-    if value is None:
-        return None
-    if isinstance(value, datetime):
-        return utc(value)
-    if not isinstance(value, date):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise _no_date(value)
-    return datetime.combine(value, time.max if ends else time.min, UTC)
-
-
-def _parsed(text: str) -> datetime | date:
-    for form in (date, datetime):
-        with suppress(ValueError):
-            return form.fromisoformat(text)
-    raise _no_date(text)
-
-
-def _no_date(value: object) -> StoreError:
-    return StoreError(
-        f"{str(value)[:40]!r} is not a date",
-        element="date",
-        remedy="write 2026-01-31, or with a time",
-    )

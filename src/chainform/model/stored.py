@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path, PureWindowsPath
 from typing import Any, cast
 
-from chainform.errors import Error, ReadError, StoreError
-from chainform.graph import Graph, substitute
+from chainform.errors import ReadError, StoreError
+from chainform.graph import Graph, number_text
 from chainform.mechanism import Mechanism, Note, parametrise
-from chainform.mechanism.numbers import number_of
-from chainform.model.model import Model
+from chainform.model.model import Model, Origin
 from chainform.readers import native_text, read_text
 from chainform.store import MechanismFile, Parameter, Revision
 
@@ -37,6 +35,13 @@ def options_of(model: Model) -> dict[str, Any]:
         "closure": model.closure,
         "wrenches": list(model.wrenches),
     }
+
+
+def bound_options(model: Model) -> dict[str, Any]:
+    """Return the numbers that were given to parameters, and those that stay free with them."""
+    values = {name: number_text(value) for name, value in model.bound.items()}
+    kept = [name for name in values if name in model.free_parameters]
+    return {"values": values, **({"keep_free": kept} if kept else {})}
 
 
 def is_method(options: Mapping[str, Any]) -> bool:
@@ -89,6 +94,7 @@ def model_from(
         str(method.get("reduce", "none")),
         str(method.get("closure", "complete")),
         tuple(map(str, method.get("wrenches", ()))),
+        origin=Origin(revision.name, revision.number, revision.content),
     )
 
 
@@ -113,51 +119,3 @@ def mechanism_from(file: MechanismFile, reference: str) -> Mechanism:
 
 def _parameter_choice(value: Any) -> str | tuple[str, ...]:
     return value if isinstance(value, str) else tuple(map(str, cast("Sequence[Any]", value)))
-
-
-# --- binding --------------------------------------------------------------------------------
-
-
-def bound_model(model: Model, values: Mapping[str, Any], reference: str) -> Model:
-    """Return the model with free parameters made numbers, in its graph and in its mechanism.
-
-    Deriving from the new mechanism, with the names that are still free, gives the same equations.
-    """
-    free = model.free_parameters
-    for name in values:
-        if name not in free:
-            listed = (
-                f"free are {', '.join(free)}" if free else "every parameter is a number already"
-            )
-            raise StoreError(f"{name} is not a free parameter", element=reference, remedy=listed)
-    numbers = {name: _number(name, value) for name, value in values.items()}
-    settled = parametrise(model.mechanism, model.parameters)
-    parameters = tuple(replace(p, value=numbers.get(p.name, p.value)) for p in settled.parameters)
-    mechanism = replace(settled, parameters=parameters)
-    _check_possible(mechanism, reference)
-    kept = tuple(p.name for p in parameters if p.name in free and p.name not in numbers)
-    graph = substitute(model.graph, numbers)
-    return replace(model, mechanism=mechanism, graph=graph, parameters=kept or "numeric")
-
-
-def _check_possible(mechanism: Mechanism, reference: str) -> None:
-    """Refuse values with which the mechanism is none: it is stored as text and must read back."""
-    try:
-        read_text(native_text(mechanism), "json")
-    except ReadError as problem:
-        where = f"{problem.element}: " if problem.element else ""
-        raise StoreError(
-            f"with these values the mechanism is not possible: {where}{problem.message}",
-            element=reference,
-            remedy=problem.remedy,
-        ) from None
-
-
-def _number(name: str, value: Any) -> Fraction:
-    try:
-        number = number_of(value)
-    except Error as problem:
-        raise StoreError(problem.message, element=name, remedy=problem.remedy) from None
-    if isinstance(number, Fraction):
-        return number
-    raise StoreError("a value may not name parameters", element=name, remedy="give a number")

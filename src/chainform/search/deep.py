@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from time import monotonic
+from time import time
 
 from chainform.algebra import STANDARD, Prices
 from chainform.graph import Graph
@@ -71,7 +71,7 @@ class _Search:
         self.best_cost = float("inf")
         self.prices = prices
         self.left = steps
-        self.deadline = None if seconds is None else monotonic() + seconds
+        self.deadline = None if seconds is None else time() + seconds
         self.seed = seed
         self.progress = progress
         self.steps = 0
@@ -83,7 +83,7 @@ class _Search:
     def goes_on(self) -> bool:
         """Whether steps and time are left."""
         return (self.left is None or self.left > 0) and (
-            self.deadline is None or monotonic() < self.deadline
+            self.deadline is None or time() < self.deadline
         )
 
     def round(self, crew: Crew) -> None:
@@ -112,7 +112,6 @@ class _Search:
         steps = round_steps(island.graph)
         if self.left is not None:
             steps = min(steps, max(1, self.left // WALKS))
-        seconds = None if self.deadline is None else max(0.0, self.deadline - monotonic())
         return Task(
             island.graph,
             seed=hash((self.seed, self.rounds, number)),
@@ -120,7 +119,7 @@ class _Search:
             temperature=TEMPERATURES[number],
             prices=self.prices,
             expansion=island.expansion,
-            seconds=seconds,
+            until=self.deadline,
         )
 
     def _follow(self) -> None:

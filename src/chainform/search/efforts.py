@@ -84,14 +84,15 @@ def reduce_graph(
     graph: Graph,
     effort: Effort,
     *,
+    start: str = "formulation",
     observe: Observer | None = None,
     progress: Progress | None = None,
 ) -> tuple[Stage, ...]:
-    """Return the stages of a reduction, the graph as it was first, the final one last.
+    """Return the stages of a reduction, the graph as it was (called `start`) first.
 
     Each stage is evaluated against the first in a large finite field before it is accepted.
     """
-    run = _Run(graph, effort, observe, progress)
+    run = _Run(stage_of(start, graph), effort, observe, progress)
     match effort.name:
         case "thesis":
             run.thesis()
@@ -107,7 +108,7 @@ def reduce_graph(
 class _Run:
     def __init__(
         self,
-        graph: Graph,
+        start: Stage,
         effort: Effort,
         observe: Observer | None,
         progress: Progress | None,
@@ -117,7 +118,7 @@ class _Run:
         self.progress = progress
         self.prices = Prices(call=effort.sine_cost)
         self.stages: list[Stage] = []
-        self._accept(stage_of("formulation", graph))
+        self._accept(start)
 
     def _accept(self, stage: Stage) -> None:
         if self.stages and not is_same(self.stages[0].graph, stage.graph):

@@ -10,7 +10,7 @@ LONGEST, TOTAL = 60, 600
 """Terms of one output, and of all, up to which multiplying everything out is tried as a start."""
 
 FEWEST, MOST = 100, 1000
-WORK = 150_000
+WORK = 250_000
 
 
 def fast_steps(graph: Graph) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from chainform.algebra import Prices, multiply_out, system_of
@@ -35,7 +35,8 @@ class Task:
     prices: Prices
     expansion: int = 0
     """Multiply the outputs out first, unless they have more terms than this in all."""
-    seconds: float | None = None
+    until: float | None = None
+    """When to stop, by the clock (`time.time`)."""
 
     def as_data(self) -> dict[str, Any]:
         """Return the task as plain data."""
@@ -49,7 +50,7 @@ class Task:
         return cls(parse_graph(data["graph"]), prices=Prices(**data["prices"]), **rest)
 
 
-_PLAIN = ("seed", "steps", "temperature", "expansion", "seconds")
+_PLAIN = ("seed", "steps", "temperature", "expansion", "until")
 
 
 @dataclass(frozen=True)
@@ -63,19 +64,21 @@ class Result:
 
 def run(task: Task, report: Report | None = None) -> Result:
     """Carry out a task."""
-    start = monotonic()
+    if _is_over(task):
+        return Result(task.graph, float("inf"), 0)
     system = system_of(task.graph, task.prices)
     if task.expansion:
         multiply_out(system.sums, task.expansion, task.expansion)
     walk = Walk(system, task.seed, task.temperature)
-    told, reported = walk.best_cost, start
-    while walk.steps < task.steps:
-        now = monotonic()
-        if task.seconds is not None and now - start > task.seconds:
-            break
+    told, reported = walk.best_cost, monotonic()
+    while walk.steps < task.steps and not _is_over(task):
         walk.temperature = task.temperature * (COOLING ** (walk.steps / task.steps))
         walk.step()
-        if report and walk.best_cost < told and now - reported > _BETWEEN_REPORTS:
-            told, reported = walk.best_cost, now
+        if report and walk.best_cost < told and monotonic() - reported > _BETWEEN_REPORTS:
+            told, reported = walk.best_cost, monotonic()
             report(walk.steps, told, walk.best_graph())
     return Result(walk.best_graph(), walk.best_cost, walk.steps)
+
+
+def _is_over(task: Task) -> bool:
+    return task.until is not None and time() > task.until

@@ -18,9 +18,9 @@ from chainform.cli.printing import Document, Page, Report
 from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.saving import add_save, check_saving, save_model, show_saved
 from chainform.cli.size import show_size, size_document
-from chainform.cli.store_place import chosen_store
-from chainform.cli.stored import is_stored, revision_document
+from chainform.cli.stored import is_stored, revision_document, with_outputs
 from chainform.errors import ReadError
+from chainform.mechanism import Mechanism
 from chainform.model import Model
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ def add_options(parser: ArgumentParser) -> None:
         nargs="+",
         help="a free parameter and its number: a=0.25, b=1/3",
     )
+    parser.add_argument(
+        "--keep-free",
+        action="store_true",
+        help="make the numbers default values, and keep the parameters free",
+    )
     add_outputs(parser, USUAL)
     add_method(parser)
     add_save(parser)
@@ -50,22 +55,26 @@ def run(args: Namespace) -> Report:
     else:
         check_saving(args)
     mechanism = read_chosen(args)
+    model = _model(args, mechanism, list(values)).bind(values, keep_free=args.keep_free)
     revision: Revision | None = None
     moved: list[str] = []
-    if adds_revision:
-        model, revision = _next_revision(args, values)
-    else:
-        model = args.stored
-        if model is None:
-            outputs = chosen_outputs(args, usual_outputs(mechanism, args))
-            model = derive_chosen(mechanism, args, outputs, list(values))
-        model = _bound(model, values, args.file)
-        if args.save is not None:
-            revision, moved = save_model(args, model)
+    if adds_revision or args.save is not None:
+        name = args.file.partition("@")[0] if adds_revision else None
+        revision, moved = save_model(args, model, name=name)
     document: Document = {"file": args.file, **size_document(model), "values": values}
     if revision is not None:
         document |= {"saved": revision_document(revision)}
-    return Report(document, lambda page: _show(page, model, values, revision, moved))
+    return Report(document, lambda page: _show(page, args, model, values, (revision, moved)))
+
+
+def _model(args: Namespace, mechanism: Mechanism, names: list[str]) -> Model:
+    """Return the stored model, or the one of a file in which the parameters named are free."""
+    if args.stored is None:
+        outputs = chosen_outputs(args, usual_outputs(mechanism, args))
+        return derive_chosen(mechanism, args, outputs, names)
+    if args.outputs is None:
+        return args.stored
+    return with_outputs(args.stored, chosen_outputs(args, ()))
 
 
 def _values(texts: list[str]) -> dict[str, str]:
@@ -86,33 +95,25 @@ def _values(texts: list[str]) -> dict[str, str]:
 
 def _check_revision(args: Namespace) -> None:
     """Refuse what a new revision of the same model cannot have."""
-    for option, value in (("--outputs", args.outputs), ("--tag", args.tag)):
-        if value is not None:
-            raise ReadError(
-                f"{option} goes with a file or with --save NAME",
-                element=args.file[:60],
-                remedy="leave it out; the new revision has the outputs of the one before",
-            )
-
-
-def _next_revision(args: Namespace, values: dict[str, str]) -> tuple[Model, Revision]:
-    with chosen_store(args) as store:
-        revision = store.bind(args.file, values, args.note, args.author)
-        return store.load(revision.reference), revision
-
-
-def _bound(model: Model, values: dict[str, str], reference: str) -> Model:
-    # Beside the store, for which it is written; importing that takes long.
-    from chainform.model.stored import bound_model
-
-    return bound_model(model, values, reference)
+    if args.outputs is not None:
+        raise ReadError(
+            "--outputs goes with a file or with --save NAME",
+            element=args.file[:60],
+            remedy="leave it out; the new revision has the outputs of the one before",
+        )
 
 
 def _show(
-    page: Page, model: Model, values: dict[str, str], revision: Revision | None, moved: list[str]
+    page: Page,
+    args: Namespace,
+    model: Model,
+    values: dict[str, str],
+    saved: tuple[Revision | None, list[str]],
 ) -> None:
     show_size(page, model)
-    page.text(f"bound: {', '.join(f'{name} = {value}' for name, value in values.items())}")
+    word = "new default values" if args.keep_free else "bound"
+    page.text(f"{word}: {', '.join(f'{name} = {value}' for name, value in values.items())}")
+    revision, moved = saved
     if revision is not None:
         show_saved(page, revision, moved)
 
@@ -120,9 +121,10 @@ def _show(
 BIND = Command(
     summary="make free parameters numbers",
     usage="FILE PARAMETER=VALUE ...",
-    description="Make free parameters numbers, exactly. A stored model gets a new revision; with\n"
-    "--save the result goes under another name. Of a file the parameters named are taken as\n"
-    "free, and the result is saved only with --save.",
+    description="Make free parameters numbers, exactly, or give them other default values and\n"
+    "keep them free. A stored model gets a new revision; with --save the result goes under\n"
+    "another name. Of a file the parameters named are taken as free, and the result is saved\n"
+    "only with --save.",
     add_options=add_options,
     run=run,
 )

@@ -14,11 +14,17 @@ from chainform.cli.options import (
     derive_chosen,
     left_out_document,
     method_document,
-    once_document,
     show_left_out,
 )
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.reading import add_file, read_chosen
+from chainform.cli.reducing import COLUMNS
+from chainform.cli.store_place import chosen_store
+from chainform.cli.waterfall import waterfall
+from chainform.cli.writing import target_of, write_file
+from chainform.emitters import count_python
+from chainform.errors import ReadError
+from chainform.graph import Cost
 from chainform.model import Model
 
 
@@ -26,45 +32,86 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser, stored=True)
     add_outputs(parser, "all that the mechanism has")
+    group = parser.add_argument_group("what is counted")
+    group.add_argument(
+        "--by-quantity", action="store_true", help="each output alone, and together (the default)"
+    )
+    group.add_argument(
+        "--by-pass", action="store_true", help="all outputs together, after each step"
+    )
+    group.add_argument(
+        "--picture", metavar="FILE.svg", help="draw what each step saved into this file"
+    )
+    group.add_argument("--force", action="store_true", help="overwrite the picture")
     add_method(parser)
 
 
 def run(args: Namespace) -> Report:
-    """Derive the outputs and count, each alone and all together."""
+    """Derive the outputs and count, each alone and all together, and after each step."""
     mechanism = read_chosen(args)
     left_out: LeftOut = {}
     if args.outputs is None:
         model, left_out = derive_all(mechanism, args)
     else:
         model = derive_chosen(mechanism, args, chosen_outputs(args, ()))
+    steps = _steps(args, model) if args.by_pass or args.picture else []
     document = _document(args.file, model, left_out)
-    return Report(document, lambda page: _show(page, document, left_out))
+    if args.by_pass:
+        document["passes"] = [{"name": n, "operations": c.as_dict()} for n, c in steps]
+    if args.picture:
+        target = target_of(args.picture, args.file, force=args.force, option="--picture")
+        if target is None:
+            raise ReadError("a picture needs a file", element="--picture", remedy="name a FILE.svg")
+        title = f"{model.mechanism.name}, {model.formulation}"
+        write_file(target, waterfall(title, steps), force=args.force)
+        document["picture"] = args.picture
+    return Report(document, lambda page: _show(page, args, document, left_out))
+
+
+def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
+    """Return the count after each step: of the derivation, or of the revisions up to this one."""
+    if args.stored is None:
+        return [(stage.name, stage.cost) for stage in model.stages]
+    with chosen_store(args) as store:
+        return [(revision.step, revision.cost) for revision in store.lineage(args.file)]
 
 
 def _document(file: str, model: Model, left_out: LeftOut) -> Document:
+    """Count from the program text that the model emits, not from the graph it was reduced in."""
+    total = count_python(model.emit("python"))
+    each = {name: count_python(model.emit("python", [name])).each for name in model.outputs}
+    once = total.once.as_dict()
     return {
         "file": file,
         "mechanism": model.mechanism.name,
         **method_document(model),
-        "outputs": {name: model.count([name]).as_dict() for name in model.outputs},
-        "total": model.count().as_dict(),
-        **once_document(model),
+        "outputs": {name: count.as_dict() for name, count in each.items()},
+        "total": total.each.as_dict(),
+        **({"once": once} if any(once.values()) else {}),
         **left_out_document(left_out),
     }
 
 
-def _show(page: Page, document: Document, left_out: LeftOut) -> None:
+def _show(page: Page, args: Namespace, document: Document, left_out: LeftOut) -> None:
+    page.text(f"{document['mechanism']}, {document['formulation']}", style="bold")
+    if args.by_quantity or not args.by_pass:
+        _show_quantities(page, document)
+    if args.by_pass:
+        rows = [(p["name"], *map(str, p["operations"].values())) for p in document["passes"]]
+        page.table(("after", *COLUMNS), rows, numbers=COLUMNS)
+    if args.picture:
+        page.text(f"picture written to {args.picture}")
+    show_left_out(page, left_out)
+
+
+def _show_quantities(page: Page, document: Document) -> None:
     total: dict[str, int] = document["total"]
-    columns = [name.replace("_", " ") for name in total]
-    columns[-1] = "other calls"
     rows = [(name, *map(str, counts.values())) for name, counts in document["outputs"].items()]
     if len(rows) > 1:
         rows.append(("together", *map(str, total.values())))
     if "once" in document:
         rows.append(("once", *map(str, document["once"].values())))
-    page.text(f"{document['mechanism']}, {document['formulation']}", style="bold")
-    page.table(("output", *columns), rows, numbers=columns)
-    show_left_out(page, left_out)
+    page.table(("output", *COLUMNS), rows, numbers=COLUMNS)
 
 
 COUNT = Command(
@@ -73,7 +120,9 @@ COUNT = Command(
     description="Count the operations of each output alone and of all together, where what\n"
     "they share counts once. x^n costs n - 1 multiplications, 2x one addition, a sign nothing.\n"
     "What depends on free parameters alone is computed once, when they are set; it is counted\n"
-    "apart, in the row called once.",
+    "apart, in the row called once. The counts are read from the program that is emitted.\n"
+    "With --by-pass they are shown after each step of the reduction, of a stored model for each\n"
+    "revision that led to it.",
     add_options=add_options,
     run=run,
 )

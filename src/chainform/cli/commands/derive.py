@@ -16,9 +16,11 @@ from chainform.cli.options import (
 )
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.reading import add_file, read_chosen
+from chainform.cli.reducing import show_stages, stage_documents
 from chainform.cli.saving import add_save, check_saving, save_model, show_saved
 from chainform.cli.size import show_size, size_document
 from chainform.cli.stored import revision_document
+from chainform.search import Stage
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -35,15 +37,23 @@ def run(args: Namespace) -> Report:
     mechanism = read_chosen(args)
     outputs = chosen_outputs(args, usual_outputs(mechanism, args))
     start = perf_counter()
-    model = derive_chosen(mechanism, args, outputs)
+    stages: list[Stage] = []
+    model = derive_chosen(mechanism, args, outputs, observe=stages.append)
     seconds = perf_counter() - start
-    document: Document = {"file": args.file, **size_document(model), "seconds": seconds}
+    document: Document = {
+        "file": args.file,
+        **size_document(model),
+        "stages": stage_documents(stages),
+        "seconds": seconds,
+    }
     saved = None if args.save is None else save_model(args, model, seconds)
     if saved is not None:
         document |= {"saved": revision_document(saved[0])}
 
     def show(page: Page) -> None:
         show_size(page, model)
+        if len(stages) > 1:
+            show_stages(page, stages, mechanism.name)
         page.text(f"derived in {seconds:.3f} s")
         if saved is not None:
             show_saved(page, *saved)

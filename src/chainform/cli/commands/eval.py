@@ -43,7 +43,7 @@ def add_options(parser: ArgumentParser) -> None:
         help="a state file (JSON), the state itself as '{...}', or - for standard input",
     )
     add_outputs(parser, "those whose inputs the state gives")
-    add_method(parser)
+    add_method(parser, search=False)
 
 
 def run(args: Namespace) -> Report:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from contextlib import suppress
 from pathlib import Path
 
 from chainform.cli.commands.command import Command
@@ -18,8 +17,9 @@ from chainform.cli.options import (
 )
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.reading import add_file, read_chosen
+from chainform.cli.writing import existing, exists, target_of, write_file
 from chainform.emitters import EMITTERS
-from chainform.errors import ReadError, RunError
+from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.readers import export_urdf, native_text, side_path
 
@@ -46,7 +46,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Derive, emit, and write the file if one is named."""
-    target = _target(args)
+    target = target_of(args.output_file, args.file, force=args.force)
     mechanism = read_chosen(args)
     if args.language == URDF:
         return _export_urdf(args, mechanism, target)
@@ -56,7 +56,7 @@ def run(args: Namespace) -> Report:
     model = derive_chosen(mechanism, args, outputs)
     text = model.emit(args.language)
     if target is not None:
-        _write(target, text, force=args.force)
+        write_file(target, text, force=args.force)
     document: Document = {
         "file": args.file,
         "mechanism": model.mechanism.name,
@@ -75,12 +75,12 @@ def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> 
     written = [] if target is None else [(target, export.text)]
     if target is not None:
         side = side_path(target)
-        if _exists(side) and (export.side is None or not args.force):
-            raise _existing(side) if export.side is not None else _stale(side)
+        if exists(side) and (export.side is None or not args.force):
+            raise existing(side) if export.side is not None else _stale(side)
         if export.side is not None:
             written.append((side, export.side))
     for path, text in written:
-        _write(path, text, force=args.force)
+        write_file(path, text, force=args.force)
     document = _mechanism_document(args, mechanism, target, export.text)
 
     def show(page: Page) -> None:
@@ -98,7 +98,7 @@ def _export_native(args: Namespace, mechanism: Mechanism, target: Path | None) -
     """Write the mechanism in our own form, exactly."""
     text = native_text(mechanism)
     if target is not None:
-        _write(target, text, force=args.force)
+        write_file(target, text, force=args.force)
     document = _mechanism_document(args, mechanism, target, text)
     return Report(document, lambda page: _show(page, target, text))
 
@@ -132,58 +132,6 @@ def _show(page: Page, target: Path | None, text: str) -> None:
         page.text(text.removesuffix("\n"))
     else:
         page.text(f"wrote {target}")
-
-
-def _target(args: Namespace) -> Path | None:
-    """Return where to write, None for standard output; refuse what would destroy a file."""
-    if args.output_file is None or args.output_file == "-":
-        return None
-    target = Path(args.output_file)
-    if not _exists(target):
-        return target
-    if target.is_dir():
-        raise ReadError("this is a folder", file=str(target), element="-o")
-    with suppress(OSError, ValueError):
-        if target.samefile(args.file):
-            raise ReadError("this is the mechanism itself", file=str(target), element="-o")
-    if not args.force:
-        raise _existing(target)
-    return target
-
-
-def _exists(target: Path) -> bool:
-    try:
-        target.lstat()
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError) as problem:
-        raise ReadError(f"it cannot be a file: {problem}", file=str(target)) from None
-    return True
-
-
-def _existing(target: Path) -> ReadError:
-    return ReadError("the file exists", file=str(target), remedy="--force overwrites it")
-
-
-def _write(target: Path, text: str, *, force: bool) -> None:
-    """Write a whole file or none: a new one that cannot be finished is removed."""
-    try:
-        with target.open("w" if force else "x", encoding="utf-8", newline="\n") as stream:
-            try:
-                stream.write(text)
-                stream.flush()
-            except OSError:
-                if not force:
-                    target.unlink(missing_ok=True)
-                raise
-    except FileExistsError:
-        raise _existing(target) from None
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        remedy = "look at the folder, the rights to it, and the room on the disk"
-        raise RunError(
-            f"it cannot be written: {reason}", file=str(target), remedy=remedy
-        ) from problem
 
 
 EXPORT = Command(

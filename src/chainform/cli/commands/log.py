@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from chainform.store import Revision
 
 TITLES = (
-    *("revision", "from", "step", "formulation", "variables", "mul", "add"),
+    *("revision", "from", "step", "values", "formulation", "variables", "mul", "add"),
     *("author", "date (UTC)", "tags", "note"),
 )
+NUMBERS = ("revision", "variables", "mul", "add")
+MOST_VALUES = 6
+"""More values of one step than this are counted, not shown."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -35,14 +38,19 @@ def run(args: Namespace) -> Report:
 
 def _show(page: Page, name: str, revisions: Sequence[Revision]) -> None:
     page.text(name, style="bold")
-    page.table(TITLES, [_row(r) for r in revisions], numbers=(*TITLES[:2], *TITLES[4:7]))
+    rows = [_row(revision) for revision in revisions]
+    columns = list(zip(*rows, strict=True))
+    filled = [i for i, title in enumerate(TITLES) if title != "values" or any(columns[i])]
+    titles = [TITLES[i] for i in filled]
+    page.table(titles, [[row[i] for i in filled] for row in rows], numbers=NUMBERS)
 
 
 def _row(revision: Revision) -> tuple[str, ...]:
     return (
         str(revision.number),
-        "" if revision.parent is None else str(revision.parent),
+        revision.origin,
         revision.step,
+        _values(revision),
         revision.formulation,
         str(revision.variables),
         str(revision.cost.multiplications),
@@ -54,11 +62,22 @@ def _row(revision: Revision) -> tuple[str, ...]:
     )
 
 
+def _values(revision: Revision) -> str:
+    """Return the numbers that a step gave to parameters: a = 0.25, g = 1.62 (free)."""
+    free: list[str] = revision.options.get("keep_free") or []
+    texts = [
+        f"{name} = {value}{' (free)' if name in free else ''}"
+        for name, value in revision.values.items()
+    ]
+    more = [f"{len(texts) - MOST_VALUES} more"] if len(texts) > MOST_VALUES else []
+    return ", ".join(texts[:MOST_VALUES] + more)
+
+
 LOG = Command(
     summary="show the history of a stored model",
     usage="NAME",
-    description="Show the revisions of a stored model: what made each, from which one, when, and\n"
-    "how many operations it takes.",
+    description="Show the revisions of a stored model: what made each, from which one, with which\n"
+    "values, when, and how many operations it takes.",
     add_options=add_options,
     run=run,
 )

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Page, Report
-from chainform.cli.selection import output_of
 from chainform.cli.store_place import chosen_store
 from chainform.cli.stored import date_text, revision_document
 from chainform.errors import ReadError
+from chainform.model.names import output_of
 
 if TYPE_CHECKING:
     from chainform.model.store import Store
     from chainform.store import ModelEntry
 
-TITLES = ("name", "revisions", "mechanism", "formulation", "author", "date (UTC)", "tags")
+TITLES = ("name", "revision", "mechanism", "formulation", "author", "date (UTC)", "tags", "note")
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("search", metavar="TEXT", nargs="?", help="a part of the name")
+    parser.add_argument("search", metavar="TEXT", nargs="?", help="a part of the name or of a note")
     parser.add_argument("--mechanism", metavar="NAME", help="models of this mechanism")
     parser.add_argument("--author", metavar="NAME", help="models with a revision of this author")
     parser.add_argument("--tag", metavar="TAG", help="models with a revision of this tag")
@@ -40,7 +40,12 @@ def run(args: Namespace) -> Report:
         hint = "" if entries or quantity is None else _hint(store, quantity)
     document = {
         "models": [
-            {"name": e.name, "revisions": e.revisions, "latest": revision_document(e.latest)}
+            {
+                "name": e.name,
+                "revisions": e.revisions,
+                "latest": revision_document(e.latest),
+                "matching": [revision_document(r) for r in e.matching],
+            }
             for e in entries
         ]
     }
@@ -81,21 +86,30 @@ def _show(page: Page, entries: Sequence[ModelEntry], hint: str) -> None:
     if not entries:
         page.text(hint or "no models")
         return
-    rows = [_row(entry) for entry in entries]
-    page.table(TITLES, rows, numbers=("revisions",))
+    page.table(TITLES, [row for entry in entries for row in _rows(entry)])
 
 
-def _row(entry: ModelEntry) -> tuple[str, ...]:
-    last = entry.latest
-    words = (last.mechanism, last.formulation, last.author, date_text(last), ", ".join(last.tags))
-    return (entry.name, str(entry.revisions), *words)
+def _rows(entry: ModelEntry) -> Iterator[tuple[str, ...]]:
+    """Give the revisions that fit; where all of them do, the last one."""
+    fits_all = len(entry.matching) == entry.revisions
+    for revision in entry.matching[-1:] if fits_all else entry.matching:
+        yield (
+            entry.name,
+            f"{revision.number} of {entry.latest.number}",
+            revision.mechanism,
+            revision.formulation,
+            revision.author,
+            date_text(revision),
+            ", ".join(revision.tags),
+            revision.note,
+        )
 
 
 MODELS = Command(
     summary="list the models in the store",
     usage="[TEXT]",
-    description="List the models in the store, all or those that fit, with the last revision\n"
-    "of each.",
+    description="List the models in the store with the last revision of each, or those that fit,\n"
+    "with the revisions that do.",
     add_options=add_options,
     run=run,
 )

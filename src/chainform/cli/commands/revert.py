@@ -25,7 +25,7 @@ def run(args: Namespace) -> Report:
         raise ReadError("this is a revision, not a name", element=args.name[:60], remedy=remedy)
     with chosen_store(args) as store:
         meant = store.revision(f"{args.name}@{args.revision}")
-        revision = store.revert(args.name, meant.number, args.note, args.author)
+        revision = store.revert(args.name, args.revision, args.note, args.author)
     text = f"{revision.reference} is as {meant.reference} was"
     document = {"reverted_to": meant.number, "saved": revision_document(revision)}
     return Report(document, lambda page: page.text(text))

@@ -10,7 +10,8 @@ from chainform.cli.printing import Report
 
 NAMES = (
     *("check", "derive", "show", "eval", "count", "export", "state"),
-    *("bind", "models", "log", "diff", "revert", "delete", "gc", "export-db", "import-db"),
+    *("bind", "models", "log", "diff", "tag", "rename", "revert", "delete", "gc", "check-db"),
+    *("export-db", "import-db"),
 )
 
 

@@ -22,12 +22,10 @@ from chainform.cli.options import (
 from chainform.cli.printing import Document, Page, Report, shape_text
 from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.selection import (
-    Request,
     Selection,
     frame_names,
     is_known,
     is_numbered,
-    letter_of,
     named_outputs,
     parse_request,
     refuse_numbered,
@@ -39,6 +37,7 @@ from chainform.formulations import OF_FRAME
 from chainform.graph import GROUPS, definition_text, expand, expansion_text, sympy_expressions
 from chainform.mechanism import Mechanism
 from chainform.model import Model
+from chainform.model.names import Request, letter_of
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -57,7 +56,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--expand", action="store_true", help="multiply out over the inputs")
     parser.add_argument("--latex", action="store_true", help="write LaTeX")
     parser.add_argument("--sympy", action="store_true", help="write SymPy expressions")
-    add_method(parser)
+    add_method(parser, search=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,128 @@
+"""The options of a reduction, its progress, and its table."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from chainform.cli.printing import Page
+from chainform.errors import ReadError
+from chainform.graph import Cost, Graph, cost
+from chainform.search import EFFORTS, Progress, Stage, comparison
+
+PAPER_CASES = {"rackovic_2_1": "example_2_1", "rackovic_4_1": "example_4_1"}
+"""The mechanisms whose reduction paper 000 publishes, by name."""
+
+SEARCH_OPTIONS = ("budget", "steps_made", "seed", "cores", "sine_cost")
+
+COLUMNS = ("multiplications", "additions", "sin", "cos", "angle sums", "other calls")
+
+
+def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
+    """Add `--reduce` and, unless the command has no use for a search, what goes with it."""
+    group = parser.add_argument_group("how many operations they are reduced to")
+    group.add_argument(
+        "--reduce",
+        metavar="EFFORT",
+        help=f"{', '.join(EFFORTS)}: nothing, as in paper 000, about a second, or a search for as "
+        "long as --budget or --steps says; Ctrl-C ends the search and keeps the best",
+    )
+    if not search:
+        # One look at a formula or a number is not worth a reduction, unless it is asked for.
+        parser.set_defaults(**dict.fromkeys(SEARCH_OPTIONS), effort="none")
+        return
+    parser.set_defaults(effort=None)
+    group.add_argument(
+        "--budget", metavar="TIME", help="how long a deep search takes: 90s, 5m, 1h (default: 60s)"
+    )
+    group.add_argument(
+        "--steps",
+        dest="steps_made",
+        metavar="N",
+        help="how many steps a deep search makes, in place of a time",
+    )
+    group.add_argument(
+        "--seed", metavar="N", help="of the search; the same seed and steps give the same model"
+    )
+    group.add_argument("--cores", metavar="N", help="processes of a deep search (default: all)")
+    group.add_argument(
+        "--sine-cost",
+        metavar="N",
+        help="what a sine or cosine is worth, in multiplications (default: 12)",
+    )
+
+
+def reduction_options(args: Namespace) -> dict[str, Any]:
+    """Return the options that were given, as `derive` takes them."""
+    options = {
+        "reduce": args.reduce or args.effort,
+        "budget": args.budget,
+        "steps": _number(args.steps_made, "--steps", int),
+        "seed": _number(args.seed, "--seed", int),
+        "cores": _number(args.cores, "--cores", int),
+        "sine_cost": _number(args.sine_cost, "--sine-cost", float),
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _number(text: str | None, option: str, kind: Callable[[str], Any]) -> Any:
+    if text is None:
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        what = "a whole number" if kind is int else "a number"
+        raise ReadError(f"{text[:40]!r} is not {what}", element=option) from None
+
+
+@contextmanager
+def shown_progress(args: Namespace) -> Generator[Progress | None, None, None]:
+    """Show how far a deep search has got, on a terminal; yield what it has to be told."""
+    if getattr(args, "reduce", None) != "deep" or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, markup=False, highlight=False)
+    with console.status("searching; Ctrl-C keeps the best so far") as status:
+
+        def progress(steps: int, _: float, graph: Graph) -> None:
+            best = cost(graph)
+            status.update(
+                f"{steps} steps, best {best.multiplications} multiplications and "
+                f"{best.additions} additions; Ctrl-C keeps it"
+            )
+
+        yield progress
+
+
+def stage_documents(stages: Sequence[Stage]) -> list[dict[str, Any]]:
+    """Return the stages of a reduction as documents tell them."""
+    return [
+        {"name": stage.name, "operations": stage.cost.as_dict(), "seconds": stage.seconds}
+        for stage in stages
+    ]
+
+
+def show_stages(page: Page, stages: Sequence[Stage], mechanism: str) -> None:
+    """Print what each step of a reduction left, beside what paper 000 has where it has."""
+    case = PAPER_CASES.get(mechanism)
+    published: dict[str, str] = {}
+    if case is not None:
+        rows = comparison(case, stages)
+        known = ((row.stage, row.published) for row in rows)
+        published = {name: f"{pair[0]}/{pair[1]}" for name, pair in known if pair is not None}
+    titles = ["after", *COLUMNS, *(["published"] if published else []), "seconds"]
+    table: list[list[str]] = []
+    for stage in stages:
+        paper = [published.get(stage.name, "")] if published else []
+        table.append([stage.name, *figures(stage.cost), *paper, f"{stage.seconds:.2f}"])
+    page.table(titles, table, numbers=titles[1:])
+
+
+def figures(count: Cost) -> list[str]:
+    """Return the columns of a count as text."""
+    return [str(number) for number in count.as_dict().values()]

@@ -1,0 +1,192 @@
+"""What people call quantities: mass_matrix, H, H[1,2], H_1_2, jacobian(tool)[1,2], Q_3, e_2_x."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+
+from chainform.errors import Error, RunError
+from chainform.formulations import parse_request as parse_output
+from chainform.graph import Block, Graph
+
+LETTERS = {
+    "H": "mass_matrix",
+    "C": "coriolis",
+    "Cm": "coriolis_matrix",
+    "hG": "gravity",
+    "h": "bias",
+    "B": "closure",
+    "J": "closure_jacobian",
+    "tau": "inverse_dynamics",
+    "qdd": "forward_dynamics",
+    "T": "kinetic_energy",
+    "V": "potential_energy",
+}
+"""The letters of the equation tau = H qdd + qd^T C qd + hG + B sigma, and the outputs they mean."""
+
+FRAME_LETTERS = {
+    "T": "pose",
+    "v": "velocity",
+    "a": "acceleration",
+    "J": "jacobian",
+    "Jd": "jacobian_rate",
+}
+"""The letters of quantities of a frame, which stands in brackets behind them: J(tool)."""
+
+WORD = re.compile(r"\s*([^\s\[\](),]+)\s*(\([^()]*\))?\s*(?:\[([^\[\]]*)\])?\s*")
+INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A quantity asked for: its name, and 1-based indices, None standing for `:`."""
+
+    text: str
+    name: str
+    indices: tuple[int | None, ...] = ()
+
+
+# --- names ----------------------------------------------------------------------------------
+
+
+def output_of(text: str) -> str:
+    """Return the output that a letter stands for, with its frame; other names as they are."""
+    name, bracket, frame = text.partition("(")
+    word = name.strip()
+    if not bracket:
+        return LETTERS.get(word, word)
+    return parse_output(FRAME_LETTERS.get(word, word) + bracket + frame).text
+
+
+def letter_of(output: str) -> str | None:
+    """Return the letter of an output, with its frame if it has one: J(tool); or None."""
+    name, bracket, frame = output.partition("(")
+    letters = FRAME_LETTERS if bracket else LETTERS
+    found = (letter for letter, meant in letters.items() if meant == name)
+    return next((letter + bracket + frame for letter in found), None)
+
+
+def parse_request(text: str) -> Request:
+    """Return what a QUANTITY on the command line asks for."""
+    match = WORD.fullmatch(text)
+    if match is None:
+        raise RunError(
+            f"{text[:60]!r} is not a quantity",
+            element="QUANTITY",
+            remedy="write a name or a name with indices: mass_matrix, H[1,2], H_1_2, "
+            "jacobian(tool)[1,2], e_2_x",
+        )
+    word, frame, indices = match.groups()
+    name = output_of(word + (frame or ""))
+    if indices is None:
+        return Request(text, name)
+    return Request(text, name, tuple(_index(part, text) for part in indices.split(",")))
+
+
+def _index(part: str, text: str) -> int | None:
+    match = INDEX.fullmatch(part)
+    if match is None:
+        raise RunError(
+            f"{part.strip()[:20]!r} is not an index",
+            element=text[:60],
+            remedy="write numbers from 1 with commas between them, or : for all, as in H[1,:]",
+        )
+    return None if match[1] == ":" else int(match[1])
+
+
+# --- in a graph -----------------------------------------------------------------------------
+
+
+def has_name(graph: Graph, name: str) -> bool:
+    """Whether a graph has an output, a quantity, a variable or an entry of this very name."""
+    return (
+        name in graph.outputs
+        or name in graph.quantities
+        or name in graph.numbers
+        or _labelled(graph, name) is not None
+    )
+
+
+def resolve(graph: Graph, text: str) -> Request:
+    """Return what a text means in a graph: a name of its own first, then a letter, with indices.
+
+    Letters and indices are those of the command line, so that indices count from 1.
+    """
+    text = str(text)
+    if has_name(graph, text):
+        return Request(text, text)
+    try:
+        request = parse_request(text)
+    except Error:
+        raise unknown(graph, text) from None
+    if not has_name(graph, request.name):
+        raise unknown(graph, text)
+    shape = block_named(graph, request.name).shape
+    pairs = zip(request.indices, shape, strict=False)
+    if len(request.indices) > len(shape) or not all(
+        i is None or 1 <= i <= length for i, length in pairs
+    ):
+        raise RunError(
+            f"{request.name} has the shape {shape}; there is no such entry",
+            element=text[:60],
+            remedy="indices within a text count from 1, as in H[1,2]",
+        )
+    return request
+
+
+def find_block(graph: Graph, text: str) -> Block:
+    """Return the entries that a text means, as an array; a single one has the shape ()."""
+    request = resolve(graph, text)
+    block = block_named(graph, request.name)
+    if not request.indices:
+        return block
+    places = np.arange(len(block.variables)).reshape(block.shape)[chosen(request.indices)]
+    labels = tuple(block.labels[i] for i in places.flat)
+    name = labels[0] if not places.ndim else text
+    return Block(name, places.shape, tuple(block.variables[i] for i in places.flat), labels)
+
+
+def chosen(indices: tuple[int | None, ...]) -> tuple[int | slice, ...]:
+    """Return indices from 1 as numpy takes them."""
+    return tuple(slice(None) if i is None else i - 1 for i in indices)
+
+
+def block_named(graph: Graph, name: str) -> Block:
+    """Return the output, quantity, variable or entry of this very name."""
+    if name in graph.outputs or name in graph.quantities:
+        return graph.block(name)
+    variable = graph.numbers.get(name, _labelled(graph, name))
+    if variable is None:
+        raise unknown(graph, name)
+    return Block(name, (), (variable,), (name,))
+
+
+def _labelled(graph: Graph, label: str) -> int | None:
+    """Return the variable behind an entry, whose own name may be another: H_2_1 is H_1_2."""
+    for block in _blocks(graph):
+        if label in block.labels:
+            return block.variables[block.labels.index(label)]
+    return None
+
+
+def _blocks(graph: Graph) -> Iterator[Block]:
+    yield from graph.outputs.values()
+    yield from graph.quantities.values()
+
+
+def unknown(graph: Graph, name: str) -> RunError:
+    """Return the error about a name that a graph does not have, with those that may be meant."""
+    labels = [label for block in _blocks(graph) for label in block.labels]
+    known = dict.fromkeys([*graph.outputs, *graph.quantities, *labels, *graph.numbers])
+    close = get_close_matches(name[:60], known, n=3)
+    return RunError(
+        f"the model has no quantity {name[:60]}",
+        element=name[:60],
+        remedy=f"did you mean {', '.join(close)}?"
+        if close
+        else f"it has {', '.join(graph.outputs) or 'no outputs'}; others are to be derived",
+    )

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from chainform.pipeline import derive
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -27,6 +29,17 @@ def no_store_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CHAINFORM_DB", str(tmp_path_factory.mktemp("store") / "models.db"))
         yield
+
+
+@pytest.fixture(autouse=True)
+def models_as_derived(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the reduction where a test asks for no effort and is not marked `reduces`.
+
+    Most tests look at what formulations build, or need any model at all; reducing it would take
+    most of their time.
+    """
+    if request.node.get_closest_marker("reduces") is None:
+        monkeypatch.setitem(derive.__kwdefaults__, "reduce", "none")
 
 
 @pytest.fixture(scope="session")

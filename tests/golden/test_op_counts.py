@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
-from chainform.graph import verify
+import pytest
+
+import chainform as cf
+from chainform.emitters import count_python
+from chainform.graph import Cost, verify
 from unreduced import unreduced
 from zoo import reference
 
@@ -36,8 +41,31 @@ OUTPUTS = {
 }
 
 
-def rows() -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
+MODEL = ("mass_matrix", "coriolis", "gravity")
+REDUCED = (
+    ("rackovic_2_1", "numeric", MODEL),
+    ("rackovic_2_1", "numeric", ("inverse_dynamics",)),
+    ("rackovic_2_1", "symbolic", MODEL),
+    ("rackovic_4_1", "numeric", MODEL),
+    ("puma560", "numeric", MODEL),
+    ("puma560", "numeric", ("inverse_dynamics",)),
+    ("seven_axis", "numeric", ("inverse_dynamics",)),
+    ("stanford_toolbox", "numeric", MODEL),
+    ("stanford_toolbox", "numeric", ("inverse_dynamics",)),
+)
+"""What is also counted after a fast reduction, from the program that is emitted."""
+
+Row = tuple[str, ...]
+
+
+def row(words: tuple[str, ...], outputs: tuple[str, ...], step: tuple[str, str], c: Cost) -> Row:
+    figures = (c.multiplications, c.additions, c.sin + c.cos + c.calls)
+    return (*words, "+".join(outputs), *step, *map(str, figures))
+
+
+@cache
+def formulation_rows() -> tuple[Row, ...]:
+    found: list[Row] = []
     for name in MECHANISMS:
         for parameters in ("numeric", "symbolic"):
             for formulation, choices in OUTPUTS.items():
@@ -46,20 +74,42 @@ def rows() -> list[tuple[str, ...]]:
                         reference(name), outputs, formulation=formulation, parameters=parameters
                     )
                     verify(model.graph)
-                    count = model.count()
-                    figures = (
-                        count.multiplications,
-                        count.additions,
-                        count.sin + count.cos + count.calls,
-                    )
-                    label = "+".join(outputs)
-                    words = (name, parameters, label, formulation, "formulation")
-                    found.append((*words, *map(str, figures)))
-    return found
+                    step = (formulation, "formulation")
+                    found.append(row((name, parameters), outputs, step, model.count()))
+    return tuple(found)
 
 
-def test_operation_counts(update_golden: bool) -> None:
-    text = "".join("\t".join(row) + "\n" for row in (HEADER, *rows()))
-    if update_golden:
-        TABLE.write_text(text)
-    assert TABLE.read_text().splitlines() == text.splitlines()
+@cache
+def reduced_row(name: str, parameters: str, outputs: tuple[str, ...]) -> Row:
+    model = cf.derive(reference(name), outputs, parameters=parameters, reduce="fast")
+    verify(model.graph)
+    count = count_python(model.emit("python")).each
+    assert count == model.count()
+    return row((name, parameters), outputs, ("auto", "fast"), count)
+
+
+def table() -> list[Row]:
+    return [tuple(line.split("\t")) for line in TABLE.read_text().splitlines()]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def written(request: pytest.FixtureRequest) -> None:
+    """Write the table anew first, where that is asked for."""
+    if request.config.getoption("--update-golden"):
+        rows = (HEADER, *formulation_rows(), *(reduced_row(*case) for case in REDUCED))
+        TABLE.write_text("".join("\t".join(row) + "\n" for row in rows))
+
+
+def test_operation_counts() -> None:
+    assert [line for line in table() if line[4] != "fast"] == [HEADER, *formulation_rows()]
+
+
+@pytest.mark.parametrize(("name", "parameters", "outputs"), REDUCED)
+def test_counts_after_a_fast_reduction(
+    name: str, parameters: str, outputs: tuple[str, ...]
+) -> None:
+    assert reduced_row(name, parameters, outputs) in table()
+
+
+def test_every_reduced_row_is_still_made() -> None:
+    assert sum(line[4] == "fast" for line in table()) == len(REDUCED)

@@ -255,7 +255,7 @@ class _Writer:
             else:
                 product = self._product(others, coefficient)
             moving = moving + product
-        if not is_constant and len(still.terms) > 1:
+        if not is_constant:
             still = builder.keep(still)
         total = moving + still
         if not self._is_original(variable):

@@ -11,7 +11,7 @@ from chainform.cli.printing import printable
 from chainform.cli.store_place import add_db
 from chainform.errors import ReadError
 
-OPEN_ENDED = ("quantities", "names")
+OPEN_ENDED = ("quantities", "names", "tags")
 """Arguments of which there may be any number, before and behind the options."""
 
 

@@ -25,6 +25,7 @@ from chainform.cli.arguments import parse
 from chainform.cli.commands import COMMANDS
 from chainform.cli.interruption import INTERRUPTED, Interruption, drop_stdout
 from chainform.cli.printing import Page, printable, write_document
+from chainform.cli.remedies import in_shell_words
 from chainform.errors import DeriveError, Error, ReadError, StoreError
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
@@ -46,8 +47,7 @@ def run(arguments: Sequence[str], interruption: Interruption) -> int:
     """Run one command and return its exit code."""
     _let_streams_write_anything()
     try:
-        _run(arguments)
-        return DONE
+        return _run(arguments)
     except SystemExit as stop:  # --help and --version end the reading of the arguments so
         return stop.code if isinstance(stop.code, int) else DONE
     except BrokenPipeError:
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str], interruption: Interruption) -> int:
         return _exit_code(problem)
 
 
-def _run(arguments: Sequence[str]) -> None:
+def _run(arguments: Sequence[str]) -> int:
     try:
         chosen = parse(arguments)
     finally:
@@ -77,6 +77,7 @@ def _run(arguments: Sequence[str]) -> None:
     else:
         report.show(Page())
     _flush()
+    return FAILED if report.has_failed else DONE
 
 
 def _flush() -> None:
@@ -133,7 +134,7 @@ def _complain(problem: Exception) -> None:
 
 def _message(problem: Exception) -> str:
     if isinstance(problem, Error):
-        return f"error: {problem}"
+        return f"error: {in_shell_words(str(problem))}"
     if isinstance(problem, MemoryError):
         return "error: there is not enough memory"
     if isinstance(problem, OSError):

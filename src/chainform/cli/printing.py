@@ -25,6 +25,8 @@ class Report:
 
     document: Document | None
     show: Callable[[Page], None]
+    has_failed: bool = False
+    """Whether the report tells of a failure, so that the exit code must too."""
 
 
 class Page:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from contextlib import suppress
 from pathlib import Path
 
-from chainform.cli.stored import is_stored, load_stored, refuse_stored
+from chainform.cli.stored import is_stored, load_stored, refuse_stored, with_stored
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.readers import read
@@ -72,7 +72,13 @@ def read_chosen(args: Namespace) -> Mechanism:
     _check_regular(args.file)
     given = {name: getattr(args, name) for name in READING}
     chosen = {name: value for name, value in given.items() if value is not None}
-    return _with_additions(read(args.file, **chosen), args)
+    try:
+        mechanism = read(args.file, **chosen)
+    except ReadError as problem:
+        if not args.takes_stored:
+            raise
+        raise with_stored(problem, args) from None
+    return _with_additions(mechanism, args)
 
 
 def _check_regular(file: str) -> None:

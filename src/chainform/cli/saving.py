@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from chainform.cli.printing import Page
@@ -33,24 +34,35 @@ def check_saving(args: Namespace) -> None:
     given = {"--tag": args.tag, "--note": args.note, "--author": args.author}
     for option, value in given.items():
         if value and args.save is None:
-            raise ReadError(f"{option} goes with --save NAME", element="options")
+            raise ReadError(
+                f"{option} goes with --save NAME, and nothing is saved here",
+                element="options",
+                remedy=f"add --save NAME, or leave out {option}",
+            )
     if args.save is not None:
         check_name(args.save)
 
 
 def save_model(
-    args: Namespace, model: Model, seconds: float | None = None
+    args: Namespace, model: Model, seconds: float | None = None, name: str | None = None
 ) -> tuple[Revision, list[str]]:
-    """Save a model as the options say; return its revision, and which tags moved to it."""
+    """Save a model as the options say, or as `name`; return its revision, and what moved to it."""
+    goal: str = name or args.save
     with chosen_store(args, make=True) as store:
         tags: list[str] = args.tag or []
-        before = _tagged(store, args.save) if tags else {}
-        revision = store.save(model, args.save, tags, args.note, args.author, seconds=seconds)
-    moved = [tag for tag in dict.fromkeys(tags) if tag in before]
-    return revision, [f"tag {t} moved from {before[t]} to {revision.reference}" for t in moved]
+        before = tagged(store, goal) if tags else {}
+        revision = store.save(model, goal, tags, args.note, args.author, seconds=seconds)
+    return revision, moved_lines(tags, before, revision)
 
 
-def _tagged(store: Store, name: str) -> dict[str, str]:
+def moved_lines(tags: Sequence[str], before: Mapping[str, str], revision: Revision) -> list[str]:
+    """Return which tags another revision had before."""
+    goal = revision.reference
+    moved = [tag for tag in dict.fromkeys(tags) if before.get(tag, goal) != goal]
+    return [f"tag {tag} moved from {before[tag]} to {goal}" for tag in moved]
+
+
+def tagged(store: Store, name: str) -> dict[str, str]:
     """Return the revision that each tag of a model belongs to, nothing for a new model."""
     try:
         revisions = store.log(name)
@@ -62,5 +74,8 @@ def _tagged(store: Store, name: str) -> dict[str, str]:
 def show_saved(page: Page, revision: Revision, moved: list[str]) -> None:
     """Print under which name a model was saved."""
     page.text(f"saved as {revision.reference}")
+    if revision.parent is not None and revision.parent < revision.number - 1:
+        came = f"made from {revision.name}@{revision.parent}"
+        page.text(f"it was {came}, and is the last revision of {revision.name} now")
     for line in moved:
         page.text(line)

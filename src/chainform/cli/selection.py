@@ -1,4 +1,4 @@
-"""What people call quantities: mass_matrix, H, H[1,2], H_1_2, jacobian(tool)[1,2], Q_3, e_2_x."""
+"""What the quantities of a command line mean in a model, and what must be derived for them."""
 
 from __future__ import annotations
 
@@ -9,50 +9,15 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME
-from chainform.formulations import parse_request as parse_output
 from chainform.graph import Block
 from chainform.mechanism import Mechanism
-from chainform.model import Model
+from chainform.model import Model, names
+from chainform.model.names import FRAME_LETTERS, LETTERS, Request
 
-LETTERS = {
-    "H": "mass_matrix",
-    "C": "coriolis",
-    "Cm": "coriolis_matrix",
-    "hG": "gravity",
-    "h": "bias",
-    "B": "closure",
-    "J": "closure_jacobian",
-    "tau": "inverse_dynamics",
-    "qdd": "forward_dynamics",
-    "T": "kinetic_energy",
-    "V": "potential_energy",
-}
-"""The letters of the equation tau = H qdd + qd^T C qd + hG + B sigma, and the outputs they mean."""
-
-FRAME_LETTERS = {
-    "T": "pose",
-    "v": "velocity",
-    "a": "acceleration",
-    "J": "jacobian",
-    "Jd": "jacobian_rate",
-}
-"""The letters of quantities of a frame, which stands in brackets behind them: J(tool)."""
-
-WORD = re.compile(r"\s*([^\s\[\](),]+)\s*(\([^()]*\))?\s*(?:\[([^\[\]]*)\])?\s*")
-INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
 NUMBERED = re.compile(r"(?:[a-z]+_)*(?:x|constant)_[0-9]+_*")
 """The name of a variable without a name of its own: its place in one particular graph."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A quantity asked for: its name, and 1-based indices, None standing for `:`."""
-
-    text: str
-    name: str
-    indices: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,49 +41,12 @@ class Selection:
 # --- names ----------------------------------------------------------------------------------
 
 
-def output_of(text: str) -> str:
-    """Return the output that a letter stands for, with its frame; other names as they are."""
-    name, bracket, frame = text.partition("(")
-    word = name.strip()
-    if not bracket:
-        return LETTERS.get(word, word)
-    return parse_output(FRAME_LETTERS.get(word, word) + bracket + frame).text
-
-
-def letter_of(output: str) -> str | None:
-    """Return the letter of an output, with its frame if it has one: J(tool); or None."""
-    name, bracket, frame = output.partition("(")
-    letters = FRAME_LETTERS if bracket else LETTERS
-    found = (letter for letter, meant in letters.items() if meant == name)
-    return next((letter + bracket + frame for letter in found), None)
-
-
 def parse_request(text: str) -> Request:
     """Return what a QUANTITY on the command line asks for."""
-    match = WORD.fullmatch(text)
-    if match is None:
-        raise ReadError(
-            f"{text[:60]!r} is not a quantity",
-            element="QUANTITY",
-            remedy="write a name or a name with indices: mass_matrix, H[1,2], H_1_2, "
-            "jacobian(tool)[1,2], e_2_x",
-        )
-    word, frame, indices = match.groups()
-    name = output_of(word + (frame or ""))
-    if indices is None:
-        return Request(text, name)
-    return Request(text, name, tuple(_index(part, text) for part in indices.split(",")))
-
-
-def _index(part: str, text: str) -> int | None:
-    match = INDEX.fullmatch(part)
-    if match is None:
-        raise ReadError(
-            f"{part.strip()[:20]!r} is not an index",
-            element=text[:60],
-            remedy="write numbers from 1 with commas between them, or : for all, as in H[1,:]",
-        )
-    return None if match[1] == ":" else int(match[1])
+    try:
+        return names.parse_request(text)
+    except RunError as problem:
+        raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
 
 
 # --- what must be derived -------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Queue
 from threading import Thread
@@ -43,8 +44,12 @@ class Crew:
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             for _ in range(size)
         ]
-        for number, worker in enumerate(self._workers):
-            Thread(target=self._listen, args=(number, worker), daemon=True).start()
+        self._listeners = [
+            Thread(target=self._listen, args=(number, worker), daemon=True)
+            for number, worker in enumerate(self._workers)
+        ]
+        for listener in self._listeners:
+            listener.start()
 
     def _listen(self, number: int, worker: subprocess.Popen[str]) -> None:
         assert worker.stdout is not None
@@ -63,8 +68,10 @@ class Crew:
     ) -> None:
         for worker in self._workers:
             worker.kill()
-        for worker in self._workers:
-            worker.wait()
+        for worker, listener in zip(self._workers, self._listeners, strict=True):
+            listener.join()
+            with suppress(OSError), worker:  # closes the pipes, and waits
+                pass
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Answer]:
         """Carry out tasks, as many at a time as there are workers; yield what they say."""

@@ -54,7 +54,7 @@ def deep(
                 search.round(crew)
     except KeyboardInterrupt:
         pass
-    return search.best
+    return search.result()
 
 
 class _Search:
@@ -69,6 +69,9 @@ class _Search:
     ) -> None:
         self.best = graph
         self.best_cost = float("inf")
+        self.latest = graph
+        """The best graph heard of, perhaps in a round that did not come to its end."""
+        self.latest_cost = float("inf")
         self.prices = prices
         self.left = steps
         self.deadline = None if seconds is None else time() + seconds
@@ -79,6 +82,10 @@ class _Search:
         self.islands = [
             _Island(graph, float("inf"), EXPANSION if number % 2 else 0) for number in range(WALKS)
         ]
+
+    def result(self) -> Graph:
+        """Return the best graph; that of a round cut short only if it is better."""
+        return self.latest if self.latest_cost < self.best_cost - 1e-9 else self.best
 
     def goes_on(self) -> bool:
         """Whether steps and time are left."""
@@ -93,8 +100,8 @@ class _Search:
             self.left -= sum(task.steps for task in tasks)
         done = 0
         for answer in crew.run(tasks):
-            if answer.cost < self.best_cost - 1e-9:
-                self.best_cost, self.best = answer.cost, answer.graph
+            if answer.cost < self.latest_cost - 1e-9:
+                self.latest_cost, self.latest = answer.cost, answer.graph
             if answer.is_done:
                 done += answer.steps
                 island = self.islands[answer.task]
@@ -102,7 +109,11 @@ class _Search:
                     island.cost, island.graph = answer.cost, answer.graph
                 island.expansion = 0
             if self.progress:
-                self.progress(self.steps + done, self.best_cost, self.best)
+                self.progress(self.steps + done, self.latest_cost, self.latest)
+        # Whatever order the answers came in: the first of the cheapest walks.
+        for island in self.islands:
+            if island.cost < self.best_cost - 1e-9:
+                self.best_cost, self.best = island.cost, island.graph
         self.steps += done
         self.rounds += 1
         self._follow()

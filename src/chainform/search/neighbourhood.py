@@ -41,6 +41,11 @@ class Walk:
         self.settler.settle(resubstitute=True)
         self.best_cost = self.sums.cost
 
+    @property
+    def is_at_best(self) -> bool:
+        """Whether the sums are those of the lowest cost so far."""
+        return self.sums.mark() == 0
+
     def best_graph(self) -> Graph:
         """Go back to the lowest cost so far, and return the graph."""
         self.sums.undo(0)

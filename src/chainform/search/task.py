@@ -74,7 +74,9 @@ def run(task: Task, report: Report | None = None) -> Result:
     while walk.steps < task.steps and not _is_over(task):
         walk.temperature = task.temperature * (COOLING ** (walk.steps / task.steps))
         walk.step()
-        if report and walk.best_cost < told and monotonic() - reported > _BETWEEN_REPORTS:
+        # Only where the walk is at its best, so that telling about it does not move it.
+        is_better = walk.is_at_best and walk.best_cost < told
+        if report and is_better and monotonic() - reported > _BETWEEN_REPORTS:
             told, reported = walk.best_cost, monotonic()
             report(walk.steps, told, walk.best_graph())
     return Result(walk.best_graph(), walk.best_cost, walk.steps)

@@ -1,8 +1,8 @@
 """Models whole in a database: each variable, term and factor a row, with the model's history."""
 
+from chainform.store.changes import Difference, EntryChange, ParameterChange, ParameterState
 from chainform.store.database import Database
 from chainform.store.records import (
-    Difference,
     MechanismFile,
     ModelEntry,
     Parameter,
@@ -15,9 +15,12 @@ from chainform.store.runs import Run
 __all__ = [
     "Database",
     "Difference",
+    "EntryChange",
     "MechanismFile",
     "ModelEntry",
     "Parameter",
+    "ParameterChange",
+    "ParameterState",
     "Record",
     "Revision",
     "Run",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ SECRET = ("password", "sslpassword")
 """Options of an address that are not shown."""
 
 MEMORY = ":memory:"
+
+SHARED = 65_536
+"""Bytes that SQLite needs beside a file to read it: the file that leads to the log, and some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ def parse_address(url: str, timeout: float | None) -> Address:
     text_of(url, "the address of the database")
     if "://" not in url:
         return Address(url, TIMEOUT if timeout is None else seconds_of(timeout, "timeout"))
+    _check_marks(url)
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
@@ -68,6 +73,17 @@ def parse_address(url: str, timeout: float | None) -> Address:
     return Address(parsed.database or MEMORY, wait)
 
 
+def _check_marks(url: str) -> None:
+    """Refuse an address in which a password cannot be told from what follows it."""
+    kind, _, rest = url.partition("://")
+    if rest.partition("?")[0].count("@") > 1 and not kind.startswith("sqlite"):
+        raise StoreError(
+            "the address has more than one @",
+            file=f"{kind}://...",
+            remedy="write %40 for each @ within a user name, a password or a database",
+        )
+
+
 def shown_url(url: URL) -> str:
     """Return an address without its passwords."""
     hidden = url.update_query_dict({name: "***" for name in SECRET if name in url.query})
@@ -89,18 +105,50 @@ def _timeout(url: URL, shown: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How SQLite is to open a file."""
+    """How SQLite is to open a file; without a path, a database in memory."""
 
-    uri: str
-    read_only: bool
-    is_new: bool
+    path: Path | None
+    read_only: bool = False
+    is_new: bool = False
     """Whether opening it makes the file."""
+
+    def uri(self) -> str:
+        """Return what SQLite is to open, as things stand now."""
+        if self.path is None:
+            return MEMORY
+        address = f"file:{quote(str(self.path))}"
+        if not self.read_only:
+            return address
+        # Whoever may write tidies up: the last one to leave removes the log. A reader without
+        # that right would leave an empty one behind.
+        may_write = _is_writable(self.path) and _is_writable(self.path.parent)
+        return f"{address}?mode={'rw' if may_write else 'ro'}"
+
+    def state(self) -> tuple[int, ...]:
+        """Return by what a change of a file, or of the log beside it, shows."""
+        if self.path is None:
+            return ()
+        files = (self.path, *(Path(f"{self.path}{ending}") for ending in ("-wal", "-shm")))
+        found = [file.stat() if file.exists() else None for file in files]
+        return tuple(part for s in found if s for part in (s.st_ino, s.st_size, s.st_mtime_ns))
+
+    def has_log(self) -> bool:
+        """Tell whether something is in the log that the file does not have yet."""
+        log = Path(f"{self.path}-wal")
+        return log.exists() and log.stat().st_size > 0
+
+    def is_full(self) -> bool:
+        """Tell whether the disk has less room than SQLite needs beside a file to read its log."""
+        try:
+            return self.path is not None and shutil.disk_usage(self.path.parent).free < SHARED
+        except OSError:
+            return False
 
 
 def place_of(shown: str, *, read_only: bool) -> Place:
     """Return how to open a file; refuse what cannot be one."""
     if shown == MEMORY:
-        return Place(MEMORY, read_only, True)
+        return Place(None, read_only, True)
     try:
         # SQLite keeps its log beside the file itself, not beside a link to it.
         path = Path(shown).resolve()
@@ -109,8 +157,7 @@ def place_of(shown: str, *, read_only: bool) -> Place:
         is_there = path.exists()
         if not is_there and not path.parent.is_dir():
             raise StoreError("its folder does not exist", file=shown, remedy="make the folder")
-        read_only = read_only or (is_there and not _is_writable(path))
-        return Place(_uri(path, read_only), read_only, not is_there)
+        return Place(path, read_only or (is_there and not _is_writable(path)), not is_there)
     except (OSError, ValueError, RuntimeError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise StoreError(
@@ -122,19 +169,3 @@ def place_of(shown: str, *, read_only: bool) -> Place:
 
 def _is_writable(path: Path) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
-def _uri(path: Path, read_only: bool) -> str:
-    address = f"file:{quote(str(path))}"
-    if not read_only:
-        return address
-    if _is_writable(path) and _is_writable(path.parent):
-        # Whoever may write tidies up: the last one to leave removes the log. A reader without
-        # that right would leave an empty one behind.
-        return f"{address}?mode=rw"
-    # Where nothing can be written, SQLite cannot make the file by which readers and writers of a
-    # log agree; without a log there is nothing to agree on.
-    log = Path(f"{path}-wal")
-    has_log = log.exists() and log.stat().st_size > 0
-    can_share = _is_writable(path.parent) or Path(f"{path}-shm").exists()
-    return f"{address}?mode=ro" if has_log or can_share else f"{address}?mode=ro&immutable=1"

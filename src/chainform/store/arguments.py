@@ -48,10 +48,15 @@ def whole_number(value: object, what: str) -> int:
 def seconds_of(value: object, what: str) -> float:
     """Return a time in seconds."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
         if math.isfinite(number) and number >= 0:
             return number
-    raise StoreError(f"{what} must be a number of seconds, not {value!r}"[:120], element=what)
+    is_huge = isinstance(value, int) and abs(value) > 10**18
+    shown = "so large a number" if is_huge else repr(value)
+    raise StoreError(f"{what} must be a number of seconds, not {shown}"[:120], element=what)
 
 
 def mapping_of(value: object, what: str) -> dict[str, Any]:

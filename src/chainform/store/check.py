@@ -15,10 +15,11 @@ from sqlalchemy import Connection, delete, select, text, update
 
 from chainform.errors import Error, StoreError
 from chainform.graph import verify
-from chainform.store import schema
+from chainform.store import runs, schema
 from chainform.store.arguments import raw_bytes
 from chainform.store.check_expansions import broken_expansions
-from chainform.store.check_rows import damage_of, usable_graph
+from chainform.store.check_rows import damage_of, merged, usable_graph
+from chainform.store.check_views import view_damage
 from chainform.store.counts import TOTAL
 from chainform.store.link import Link
 from chainform.store.references import check_name, check_tags
@@ -38,22 +39,29 @@ def check_store(link: Link, connection: Connection, *, repair: bool) -> list[str
     """Return everything that is wrong, each with where it is; with `repair` mend what can be."""
     found = list(_file_damage(link, connection))
     names: dict[int, str] = {}
-    for row in connection.execute(text(_REVISIONS)).mappings().all():
-        reference = f"{row['name']}@{row['number']}"
-        names.setdefault(row["graph"], reference)
-        found += _revision_damage(connection, dict(row), reference)
-    found += _mechanism_damage(connection)
+    for row in _revisions(connection):
+        names.setdefault(row["graph"], row["reference"])
     for key in connection.execute(select(schema.graphs.c.id)).scalars().all():
         found += _graph_damage(connection, key, names.get(key, f"graph {key}"), repair)
-    # The costs beside a revision are compared after those of its graph were mended.
+    # What a revision says of its graph is compared after the graph was mended.
+    for row in _revisions(connection):
+        found += _revision_damage(connection, row, row["reference"])
     found += _cost_damage(connection, repair)
-    found += _blob_damage(connection, repair)
+    found += _mechanism_damage(connection)
+    found += _object_damage(connection, repair)
+    found += _run_damage(connection)
+    found += view_damage(connection, repair)
     found += _orphans(connection, repair)
     return found
 
 
+def _revisions(connection: Connection) -> list[dict[str, Any]]:
+    rows = connection.execute(text(_REVISIONS)).mappings().all()
+    return [{**row, "reference": f"{row['name']}@{row['number']}"} for row in rows]
+
+
 def _file_damage(link: Link, connection: Connection) -> Iterator[str]:
-    if link.is_sqlite:
+    if connection.dialect.name == "sqlite":
         answers = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
         yield from (f"{link.place}: {answer}" for answer in answers if answer != "ok")
 
@@ -97,10 +105,12 @@ def _graph_damage(connection: Connection, key: int, name: str, repair: bool) -> 
         graph, found = None, ["the rows cannot be read, and no cache is left"]
     if graph is None:
         return [f"{name}: {problem}; take the database from a backup" for problem in found]
+    if repair and found and merged(connection, key, graph):
+        return [f"{name}: {problem}{REPAIRED}" for problem in found]
     rows = damage_of(connection, key, graph)
     if repair and (rows or found):
         rewrite_graph(connection, Content(graph), key)
-    stale = broken_expansions(connection, key, repair)
+    stale = broken_expansions(connection, key, graph, repair)
     mended = REPAIRED if repair else ""
     return [f"{name}: {problem}{mended}" for problem in (*found, *rows, *stale)]
 
@@ -124,20 +134,25 @@ def _cost_damage(connection: Connection, repair: bool) -> Iterator[str]:
             yield f"{said}, the graph takes {right[column]}{REPAIRED if repair else ''}"
 
 
-def _blob_damage(connection: Connection, repair: bool) -> Iterator[str]:
-    for table, column in ((schema.objects, "key"), (schema.runs, "id")):
-        key = table.c[column]
-        query = f"SELECT {column}, hash, bytes FROM {table.name}"
-        for name, expected, data in connection.execute(text(query)).all():
-            found = raw_bytes(data)
-            if found is not None and hashlib.sha256(found).hexdigest() == expected:
-                continue
-            # An object can be compiled again; a run cannot be told from what it was.
-            can_go = repair and table is schema.objects
-            if can_go:
-                connection.execute(delete(table).where(key == name))
-            said = f"{table.name} {name}: the bytes are not those that were saved"
-            yield f"{said}{REPAIRED if can_go else ''}"
+def _object_damage(connection: Connection, repair: bool) -> Iterator[str]:
+    table = schema.objects
+    for key, expected, data in connection.execute(
+        text("SELECT key, hash, bytes FROM objects")
+    ).all():
+        found = raw_bytes(data)
+        if found is not None and hashlib.sha256(found).hexdigest() == expected:
+            continue
+        if repair:
+            connection.execute(delete(table).where(table.c.key == key))
+        mended = REPAIRED if repair else ""
+        yield f"objects {key}: the bytes are not those that were saved{mended}"
+
+
+def _run_damage(connection: Connection) -> Iterator[str]:
+    for row in connection.execute(text(runs.ROWS)).mappings().all():
+        if not runs.is_whole(dict(row)):
+            columns = "name, kind, options, created, seconds, media_type, bytes or hash"
+            yield f"runs {row['id']} ({row['name']}): {columns} is not what was saved"
 
 
 def _orphans(connection: Connection, repair: bool) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from sqlalchemy import Connection, Table, select, text, update
+from sqlalchemy import Connection, Table, delete, select, text, update
 
 from chainform.graph import Graph
 from chainform.store import schema
@@ -36,11 +36,34 @@ def usable_graph(connection: Connection, key: int, repair: bool) -> tuple[Graph 
     if from_rows == expected:
         return rows, found
     if cache is not None and content_hash(cache) == from_rows:
-        if repair:
+        if repair and _other(connection, key, from_rows) is None:
             table = schema.graphs
             connection.execute(update(table).where(table.c.id == key).values(hash=from_rows))
         return rows, [f"graphs.hash is {expected!r}, rows and cache have {from_rows!r}"]
     return None, [*found, "the rows are not those that were saved, and no whole cache is left"]
+
+
+def merged(connection: Connection, key: int, graph: Graph) -> bool:
+    """Let the graph of the same content take the place of one whose hash was changed.
+
+    Whoever saved the content again did not find it under its hash, so that it is stored twice.
+    """
+    other = _other(connection, key, content_hash(graph_bytes(graph)))
+    if other is None:
+        return False
+    for table in (schema.revisions, schema.objects):
+        connection.execute(update(table).where(table.c.graph == key).values(graph=other))
+    for table in schema.OF_CONTENT:
+        connection.execute(delete(table).where(table.c.graph == key))
+    connection.execute(delete(schema.graphs).where(schema.graphs.c.id == key))
+    return True
+
+
+def _other(connection: Connection, key: int, content: str) -> int | None:
+    """Return another graph that has a hash."""
+    table = schema.graphs.c
+    query = select(table.id).where(table.hash == content, table.id != key)
+    return connection.execute(query).scalar()
 
 
 def _cache(connection: Connection, key: int) -> bytes | None:

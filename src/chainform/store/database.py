@@ -15,20 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, select
 
+from chainform.errors import StoreError
 from chainform.graph import Expansion, Graph, expansion_text
 from chainform.store import expansions, history, levels, navigate, schema
 from chainform.store.address import MEMORY
 from chainform.store.arguments import mapping_of, text_of, texts_of, whole_number
+from chainform.store.changes import Difference
 from chainform.store.check import check_store
-from chainform.store.copying import copy_models, record_of
+from chainform.store.copying import check_parameters, copy_models, record_of
+from chainform.store.difference import Side, difference
 from chainform.store.digest import rows_match
 from chainform.store.link import Link, open_link
+from chainform.store.locks import find_locked, lock_model
 from chainform.store.mechanisms import read_mechanism, read_parameters
-from chainform.store.migrate import prepare
+from chainform.store.migrate import prepare, prepare_later
+from chainform.store.navigate import Candidate
 from chainform.store.objects import Objects
 from chainform.store.query import query_rows
 from chainform.store.records import (
-    Difference,
     MechanismFile,
     ModelEntry,
     Parameter,
@@ -37,15 +41,9 @@ from chainform.store.records import (
     Swept,
 )
 from chainform.store.references import find_model
-from chainform.store.revisions import (
-    add_tags,
-    find,
-    load_graph,
-    read_revisions,
-    remove_tags,
-    save,
-)
+from chainform.store.revisions import find, load_graph, read_revisions, save
 from chainform.store.runs import Runs
+from chainform.store.tags import add_tags, take_tags
 from chainform.store.troubles import damaged
 
 
@@ -60,19 +58,32 @@ class Database:
         self.link = link
         self.objects = Objects(link)
         self.runs = Runs(link)
-        self._proven: set[int] = set()
-        """The graphs whose rows were seen to be those saved."""
+        self._proven: set[tuple[int, str]] = set()
+        """The graphs whose rows were seen to be those saved, by key and hash.
+
+        A key alone would not do: another graph may get it when one is gone.
+        """
 
     @staticmethod
-    def open(url: str, *, timeout: float | None = None, read_only: bool = False) -> Database:
+    def open(
+        url: str,
+        *,
+        timeout: float | None = None,
+        read_only: bool = False,
+        make_later: bool = False,
+    ) -> Database:
         """Open a path, `sqlite:///path` or `postgresql://...`; make the tables if it is new.
 
         `timeout` is how long to wait, in seconds, while other processes write: 30 unless the
-        address ends with `?timeout=...`. A file that cannot be written is opened for reading.
+        address ends with `?timeout=...`. A file that cannot be written is opened for reading;
+        with `make_later` a file that is not there is made when something is first saved.
         """
         link = open_link(url, timeout=timeout, read_only=read_only)
         try:
-            prepare(link)
+            if make_later:
+                prepare_later(link)
+            else:
+                prepare(link)
         except BaseException:
             link.engine.dispose()
             raise
@@ -90,7 +101,7 @@ class Database:
 
     def close(self) -> None:
         """Let go of the database."""
-        self.link.engine.dispose()
+        self.link.close()
 
     def __enter__(self) -> Database:
         return self
@@ -107,10 +118,8 @@ class Database:
 
     def save(self, graph: Graph, record: Record) -> Revision:
         """Store a graph as the next revision of a model; all of it is kept, or nothing."""
-        key = save(self.link, graph, record)
-        with self.link.reading() as connection:
-            revision = read_revisions(connection, schema.revisions.c.id == key)[0]
-        self._proven.add(revision.graph)
+        revision = save(self.link, graph, record)
+        self._proven.add((revision.graph, revision.content))
         return revision
 
     def load(self, name: str, revision: int | None = None) -> tuple[Graph, Revision]:
@@ -154,8 +163,9 @@ class Database:
     ) -> list[ModelEntry]:
         """Return the models of which some revision meets every condition, by name.
 
-        `search`, `mechanism` and `author` are parts of names, in any case; `quantity` is an
-        output or intermediate quantity, `tag` a whole tag, `since` and `until` moments.
+        `search` is a part of a name or of a note, `mechanism` and `author` are parts of names, in
+        any case; `quantity` is an output or intermediate quantity, `tag` a whole tag, `since` and
+        `until` are moments.
         """
         conditions = (search, mechanism, author, quantity, tag, since, until)
         with self.link.reading() as connection, damaged(self.place, "models"):
@@ -168,43 +178,66 @@ class Database:
             with damaged(self.place, name):
                 return read_revisions(connection, schema.revisions.c.model == key)
 
-    def diff(self, before: str, after: str) -> Difference:
-        """Return which definitions and outputs changed, by name; the costs are in the revisions."""
-        return history.difference(self.load(before), self.load(after))
+    def diff(self, before: str, after: str, *, expand: bool = False) -> Difference:
+        """Return which parameters, entries of outputs and definitions changed.
+
+        With `expand` the formulas of entries are multiplied out. Costs are in the revisions.
+        """
+        return difference(self._side(before), self._side(after), expanded=expand)
+
+    def _side(self, reference: str) -> Side:
+        with self.link.reading() as connection:
+            found = find(self.link, connection, reference)
+            graph = load_graph(self.link, connection, found)
+            with damaged(self.place, found.reference):
+                return Side(graph, found, read_parameters(connection, found))
 
     # --- changing -----------------------------------------------------------------------
 
     def tag(self, reference: str, *tags: str) -> Revision:
         """Give a revision tags; a tag belongs to one revision of a model at a time."""
-        with self.link.writing() as connection:
-            revision = find(self.link, connection, reference)
+
+        def task(connection: Connection) -> Revision:
+            revision = find_locked(self.link, connection, reference)
             add_tags(connection, revision.key, tags)
             return find(self.link, connection, revision.reference)
 
+        return self.link.write(task)
+
     def untag(self, reference: str, *tags: str) -> None:
-        """Take tags away."""
-        with self.link.writing() as connection:
-            revision = find(self.link, connection, reference)
-            remove_tags(connection, revision.key, texts_of(tags, "a tag"))
+        """Take tags away from a revision, or from the model where only its name is given."""
+
+        def task(connection: Connection) -> None:
+            revision = find_locked(self.link, connection, reference)
+            take_tags(connection, revision, tags, whole="@" not in reference)
+
+        self.link.write(task)
 
     def rename(self, name: str, new_name: str) -> None:
         """Give a model a new name, which must be free."""
-        with self.link.writing() as connection:
+
+        def task(connection: Connection) -> None:
+            lock_model(connection, name)
             history.rename(self.link, connection, name, new_name)
 
-    def revert(self, name: str, revision: int, *, author: str = "", note: str = "") -> Revision:
-        """Make an old state the newest: a new revision with the old content."""
-        number = whole_number(revision, "a revision")
-        reference = f"{text_of(name, 'the name of a model')}@{number}"
+        self.link.write(task)
+
+    def revert(
+        self, name: str, revision: int | str, *, author: str = "", note: str = ""
+    ) -> Revision:
+        """Make an old state, by its number or tag, the newest: a revision with its content."""
+        known = revision if isinstance(revision, str) else whole_number(revision, "a revision")
+        reference = f"{text_of(name, 'the name of a model')}@{known}"
         with self.link.reading() as connection, damaged(self.place, reference):
             old = find(self.link, connection, reference)
+            check_parameters(connection, old)
             record = replace(
                 record_of(connection, old),
                 step="revert",
-                options={"revision": revision},
-                parent=revision,
+                options={"revision": old.number},
+                parent=old.number,
                 author=author,
-                note=note or f"back to revision {revision}",
+                note=note or f"back to revision {old.number}",
                 tags=(),
                 seconds=None,
                 created=None,
@@ -214,14 +247,16 @@ class Database:
 
     def delete(self, name: str) -> int:
         """Remove a model with all its revisions and return their number; `gc` frees the room."""
-        with self.link.writing() as connection:
+
+        def task(connection: Connection) -> int:
+            lock_model(connection, name)
             return history.delete_model(self.link, connection, name)
+
+        return self.link.write(task)
 
     def gc(self) -> Swept:
         """Remove graphs, mechanisms and objects that no revision uses, and free their room."""
-        with self.link.writing() as connection:
-            self.link.hold(connection, alone=True)
-            swept = history.sweep(connection)
+        swept = self.link.write(history.sweep, alone=True)
         if self.link.is_sqlite and swept.graphs:
             self._shrink()
         return swept
@@ -240,11 +275,20 @@ class Database:
         goal = name if new_name is None else new_name
         return copy_models(self.link, target.link, {text_of(name, "the name of a model"): goal})
 
-    def copy_all(self, names: Sequence[str], target: Database) -> list[Revision]:
-        """Copy several models, all of them or none; return the last revision of each."""
-        chosen = {name: name for name in texts_of(names, "names")}
+    def copy_all(
+        self, names: Sequence[str] | Mapping[str, str], target: Database
+    ) -> list[Revision]:
+        """Copy several models, all of them or none; return the last revision of each.
+
+        A mapping gives them new names.
+        """
+        chosen = (
+            mapping_of(names, "names")
+            if isinstance(names, Mapping)
+            else {name: name for name in texts_of(names, "names")}
+        )
         last = {revision.name: revision for revision in copy_models(self.link, target.link, chosen)}
-        return [last[name] for name in chosen]
+        return [last[name] for name in chosen.values()]
 
     def check(self, *, repair: bool = False) -> list[str]:
         """Return what is wrong with the stored data, cell by cell; nothing, if it is whole.
@@ -252,10 +296,8 @@ class Database:
         With `repair` rows, counts and caches are written anew from what is left of the graph;
         what was mended is marked so. What a person wrote cannot be mended: it stays, and is told.
         """
-        transaction = self.link.writing() if repair else self.link.reading()
+        transaction = self.link.writing(alone=True) if repair else self.link.reading()
         with transaction as connection:
-            if repair:
-                self.link.hold(connection, alone=True)
             return check_store(self.link, connection, repair=repair)
 
     def drop_caches(self) -> None:
@@ -269,7 +311,7 @@ class Database:
         self,
         reference: str,
         inputs: Mapping[str, float],
-        quantities: str | Sequence[str] | None = None,
+        outputs: str | Sequence[str] | None = None,
         *,
         trust_rows: bool = False,
     ) -> dict[str, NDArray[np.float64]]:
@@ -280,9 +322,9 @@ class Database:
         those who changed them on purpose.
         """
         given = mapping_of(inputs, "inputs")
-        wanted = None if quantities is None else texts_of(quantities, "quantities")
+        wanted = None if outputs is None else texts_of(outputs, "outputs")
         with self.link.reading() as connection:
-            if self.link.read_only and not self.link.is_sqlite:
+            if self.link.read_only and connection.dialect.name == "postgresql":
                 # The values stand in a temporary table, which is gone with the transaction.
                 connection.exec_driver_sql("SET TRANSACTION READ WRITE")
             revision = find(self.link, connection, reference)
@@ -293,7 +335,7 @@ class Database:
 
     def _prove(self, connection: Connection, revision: Revision) -> None:
         """Refuse rows that are not those saved; each graph is looked at once."""
-        if revision.graph in self._proven:
+        if (revision.graph, revision.content) in self._proven:
             return
         graph = load_graph(self.link, connection, revision)
         if not rows_match(connection, revision.graph, graph):
@@ -302,7 +344,7 @@ class Database:
                 "check(repair=True) puts them back; trust_rows=True computes with them as they are",
                 revision.reference,
             )
-        self._proven.add(revision.graph)
+        self._proven.add((revision.graph, revision.content))
 
     def cone(self, reference: str, variable: str) -> list[str]:
         """Return the variable and everything needed to compute it, in definition order."""
@@ -319,8 +361,21 @@ class Database:
         with damaged(self.place, reference):
             return found[0]
 
+    def entries(self, reference: str, *candidates: Candidate) -> dict[str, str]:
+        """Return the names of the variables that the first known candidate means, by label."""
+        with self.link.reading() as connection:
+            revision = find(self.link, connection, reference)
+            with damaged(self.place, revision.reference):
+                found = navigate.find_entries(connection, revision.graph, candidates)
+                return navigate.variable_names(connection, revision.graph, found)
+
     def expand(
-        self, reference: str, quantity: str, *, trig: bool = True, split_angles: bool = True
+        self,
+        reference: str,
+        quantity: str,
+        *others: Candidate,
+        trig: bool = True,
+        split_angles: bool = True,
     ) -> dict[str, str]:
         """Return the analytic expression of each entry of a quantity, by label, and store it.
 
@@ -331,7 +386,8 @@ class Database:
         with self.link.reading() as connection:
             revision = find(self.link, connection, reference)
             with damaged(self.place, revision.reference):
-                entries = self._entries(connection, revision.graph, quantity)
+                candidates = ((quantity, ()), *others)
+                entries = navigate.find_entries(connection, revision.graph, candidates)
                 variables = sorted(set(entries.values()))
                 texts = expansions.stored_texts(connection, revision.graph, variables, form)
                 absent = [v for v in variables if v not in texts]
@@ -339,18 +395,29 @@ class Database:
         if graph is not None:
             found = expansions.expanded(graph, absent, **options)
             texts |= {v: expansion_text(expansion) for v, expansion in found.items()}
-            if not self.link.read_only:
-                self._keep(revision, found, form)
+            # Who asks for an expression gets it, stored or not: others may hold the database, the
+            # disk may be full, the user may have no right to write.
+            with suppress(StoreError):
+                self._keep(revision.content, found, form)
         return {label: texts[v] for label, v in entries.items()}
 
-    def _keep(self, revision: Revision, found: dict[int, Expansion], form: str) -> None:
-        """Store expansions, unless another client has done so meanwhile."""
-        with self.link.writing() as connection:
-            self.link.hold(connection, alone=True)
-            key = find(self.link, connection, revision.reference).graph
-            stored = expansions.stored_texts(connection, key, list(found), form)
-            new = {v: expansion for v, expansion in found.items() if v not in stored}
-            expansions.write_expansions(connection, key, new, form)
+    def _keep(self, content: str, found: dict[int, Expansion], form: str) -> None:
+        """Store expansions with the graph of that hash, if it is there still.
+
+        What another client has stored meanwhile stays.
+        """
+        if self.link.read_only:
+            return
+
+        def task(connection: Connection) -> None:
+            table = schema.graphs.c
+            key = connection.execute(select(table.id).where(table.hash == content)).scalar()
+            if key is not None:
+                stored = expansions.stored_texts(connection, key, list(found), form)
+                new = {v: expansion for v, expansion in found.items() if v not in stored}
+                expansions.write_expansions(connection, key, new, form)
+
+        self.link.write(task, alone=True)
 
     def query(self, sql: str, values: Mapping[str, Any] | None = None) -> list[Mapping[str, Any]]:
         """Return the rows of a query of one's own, which may only read.
@@ -367,15 +434,3 @@ class Database:
             with damaged(self.place, revision.reference):
                 number = navigate.find_variable(connection, revision.graph, variable)
                 return navigate.names(connection, query, revision.graph, number)
-
-    def _entries(self, connection: Connection, graph: int, quantity: str) -> dict[str, int]:
-        """Return the variables behind a quantity by label, or behind the name of a variable."""
-        text_of(quantity, "the name of a quantity")
-        o = schema.outputs.c
-        query = select(o.is_output, o.label, o.variable).where(
-            o.graph == graph, o.quantity == quantity
-        )
-        rows: Any = connection.execute(query.order_by(o.is_output.desc(), o.place)).all()
-        if rows:
-            return {label: v for is_output, label, v in rows if is_output == rows[0].is_output}
-        return {quantity: navigate.find_variable(connection, graph, quantity)}

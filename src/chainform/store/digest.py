@@ -24,22 +24,34 @@ PRIME = 2_147_483_647
 WEIGHTS = (1_000_003, 10_007, 101, 7_919, 31)
 
 
-def _mixed(columns: Iterable[str]) -> str:
-    parts = zip(columns, WEIGHTS, strict=False)
-    total = " + ".join(f"CAST({name} AS BIGINT) * {weight}" for name, weight in parts)
-    return f"({total}) % {PRIME}"
+def _query(table: str, columns: Sequence[str], groups: str, *, is_sqlite: bool) -> str:
+    """Return the query for count and sum over the rows of a graph, and whether cells are numbers.
+
+    A column of SQLite may hold anything. Where one of the cells is a fraction, so is the number
+    made of the row; text and bytes, which count as the number they begin with, are larger than all
+    numbers.
+    """
+    form = "{name} * {weight}" if is_sqlite else "CAST({name} AS BIGINT) * {weight}"
+    pairs = zip(columns, WEIGHTS, strict=False)
+    total = " + ".join(form.format(name=name, weight=weight) for name, weight in pairs)
+    largest = f"max({', '.join(columns)})" if is_sqlite else "0"
+    kind = "max(typeof(h)), max(largest)" if is_sqlite else "'integer', 0"
+    first = f"{groups}, " if groups else ""
+    return (
+        f"SELECT {first}count(*), coalesce(sum((h % {PRIME}) * (h % {PRIME}) % {PRIME}), 0), {kind}"
+        f" FROM (SELECT {first}{total} AS h, {largest} AS largest FROM {table}"
+        f" WHERE graph = :graph) AS mixed{f' GROUP BY {groups}' if groups else ''}"
+    )
 
 
-_FACTORS = (
-    "SELECT count(*), coalesce(sum(h * h % {prime}), 0) FROM"
-    " (SELECT {mixed} AS h FROM factors WHERE graph = :graph) AS mixed"
-).format(prime=PRIME, mixed=_mixed(("owner", "term", "place", "variable", "power")))
-
-_TERMS = (
-    "SELECT coefficient, value, count(*), sum(h * h % {prime}) FROM"
-    " (SELECT coefficient, value, {mixed} AS h FROM terms WHERE graph = :graph) AS mixed"
-    " GROUP BY coefficient, value"
-).format(prime=PRIME, mixed=_mixed(("owner", "place")))
+def _sums(connection: Connection, key: int, table: str, columns: Sequence[str], groups: str) -> Any:
+    """Return the rows of that query; refuse cells that are no whole numbers."""
+    query = _query(table, columns, groups, is_sqlite=connection.dialect.name == "sqlite")
+    rows: Any = connection.execute(text(query), {"graph": key}).all()
+    for *_, count, _, kind, largest in rows:
+        if count and (kind != "integer" or not isinstance(largest, int)):
+            raise TypeError(f"{table} has a cell that is no whole number")
+    return [row[:-2] for row in rows]
 
 
 def rows_match(connection: Connection, key: int, graph: Graph) -> bool:
@@ -100,13 +112,14 @@ def _counts_match(connection: Connection, key: int, graph: Graph) -> bool:
 
 
 def _factors_match(connection: Connection, key: int, graph: Graph) -> bool:
-    count, total = connection.execute(text(_FACTORS), {"graph": key}).one()
+    columns = ("owner", "term", "place", "variable", "power")
+    ((count, total),) = _sums(connection, key, "factors", columns, "")
     expected = _squares(factor_columns(graph, key)[1:]).sum()
     return (count, int(total)) == (len(graph.factor), int(expected))
 
 
 def _terms_match(connection: Connection, key: int, graph: Graph) -> bool:
-    rows: Any = connection.execute(text(_TERMS), {"graph": key}).all()
+    rows = _sums(connection, key, "terms", ("owner", "place"), "coefficient, value")
     found = {(name, value): (count, int(total)) for name, value, count, total in rows}
     squares = _squares(term_keys(graph))
     totals = np.zeros(len(graph.coefficients), dtype=np.int64)

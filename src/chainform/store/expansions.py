@@ -14,7 +14,8 @@ from chainform.store.bulk import insert_rows
 from chainform.store.rows import double, exact
 
 TEXT = (
-    "SELECT expression FROM expressions WHERE graph = :graph AND number = :number AND form = :form"
+    "SELECT expression FROM expansion_texts"
+    " WHERE graph = :graph AND number = :number AND form = :form"
 )
 
 
@@ -26,6 +27,11 @@ def form_name(*, trig: bool, split_angles: bool) -> str:
 def form_options(form: str) -> dict[str, bool]:
     """Return what a name of a form stands for."""
     return {"trig": form.startswith("trig"), "split_angles": form.endswith(" split")}
+
+
+def is_form(form: object) -> bool:
+    """Tell whether this is the name of a form."""
+    return isinstance(form, str) and form_name(**form_options(form)) == form
 
 
 def expression_hash(expression: str) -> str:

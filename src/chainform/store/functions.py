@@ -15,9 +15,9 @@ class Product:
     def __init__(self) -> None:
         self.value: float | None = 1.0
 
-    def step(self, value: float | None, power: int) -> None:
-        """Multiply by one factor, as often as its power says."""
-        if value is None or self.value is None:
+    def step(self, value: object, power: object) -> None:
+        """Multiply by one factor, as often as its power says; cells may hold anything."""
+        if self.value is None or not isinstance(value, float | int) or not isinstance(power, int):
             self.value = None
             return
         for _ in range(power):
@@ -28,9 +28,11 @@ class Product:
         return self.value
 
 
-def call_value(function: str, argument: float | None) -> float | None:
+def call_value(function: object, argument: object) -> float | None:
     """Return the value of a call, or None where it has none."""
-    if argument is None:
+    if not isinstance(argument, float | int) or not isinstance(function, str):
+        return None
+    if not function or function not in CALLS:
         return None
     try:
         value = FLOAT.call(function, argument)

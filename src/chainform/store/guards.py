@@ -48,14 +48,8 @@ def reading_only(connection: Connection, usual: Guard | None) -> Generator[None]
         finally:
             driver.set_authorizer(usual)
         return
-    # For the session too, so that a statement that ends the transaction gains nothing.
+    # Whatever a statement leaves in the session - settings, locks - goes with the connection.
+    connection.detach()
     connection.exec_driver_sql("SET TRANSACTION READ ONLY")
     connection.exec_driver_sql("SET default_transaction_read_only = on")
-    try:
-        yield
-    except BaseException:
-        # Whether the setting went with the transaction is not known; the connection goes instead.
-        connection.invalidate()
-        raise
-    if usual is None:
-        connection.exec_driver_sql("SET default_transaction_read_only = off")
+    yield

@@ -1,19 +1,16 @@
-"""Finding models, and changing what they are called; comparing, reverting, removing."""
+"""Finding models, changing what they are called, and removing them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from chainform.graph import Graph, definition_text, number_text
 from chainform.store import schema
 from chainform.store.arguments import optional_text, utc
 from chainform.store.link import Link
-from chainform.store.records import Difference, ModelEntry, Revision, Swept
+from chainform.store.records import ModelEntry, Revision, Swept
 from chainform.store.references import check_name, find_model
 from chainform.store.revisions import read_revisions
 
@@ -33,19 +30,22 @@ def list_models(
     since: datetime | None,
     until: datetime | None,
 ) -> list[ModelEntry]:
-    """Return the models of which some revision meets every condition, by name."""
+    """Return the models of which some revision meets every condition, by name.
+
+    `search` is looked for in names and in notes.
+    """
     words = {"search": search, "mechanism": mechanism, "author": author, "tag": tag}
     for what, word in {**words, "quantity": quantity}.items():
         optional_text(word, what)
     m, r, k = schema.models.c, schema.revisions.c, schema.mechanisms.c
     o, t = schema.shapes.c, schema.tags.c
     found = (
-        select(r.model)
+        select(r.id)
         .join_from(schema.revisions, schema.models, m.id == r.model)
         .outerjoin(schema.mechanisms, k.id == r.mechanism)
     )
     if search:
-        found = found.where(contains(m.name, search))
+        found = found.where(contains(m.name, search) | contains(r.note, search))
     if mechanism:
         found = found.where(contains(k.name, mechanism))
     if author:
@@ -59,13 +59,23 @@ def list_models(
         found = found.where(r.created >= utc(since))
     if until:
         found = found.where(r.created <= utc(until))
-    last = select(func.max(r.id)).where(r.model.in_(found)).group_by(r.model)
-    counts: Any = connection.execute(select(r.model, func.count()).group_by(r.model)).all()
-    number: dict[int, int] = dict(counts)
-    models: Any = connection.execute(select(m.name, m.id)).all()
-    key: dict[str, int] = dict(models)
-    latest = read_revisions(connection, r.id.in_(last))
-    return [ModelEntry(item.name, number[key[item.name]], item) for item in latest]
+    last = select(func.max(r.id)).group_by(r.model)
+    if not any((search, mechanism, author, quantity, tag, since, until)):
+        found = last
+    matching: dict[str, list[Revision]] = {}
+    for revision in read_revisions(connection, r.id.in_(found)):
+        matching.setdefault(revision.name, []).append(revision)
+    latest = {item.name: item for item in read_revisions(connection, r.id.in_(last))}
+    counts: Any = connection.execute(
+        select(m.name, func.count())
+        .join_from(schema.revisions, schema.models, m.id == r.model)
+        .group_by(m.name)
+    ).all()
+    number: dict[str, int] = dict(counts)
+    return [
+        ModelEntry(name, number[name], latest[name], tuple(revisions))
+        for name, revisions in matching.items()
+    ]
 
 
 def rename(link: Link, connection: Connection, name: str, new_name: str) -> None:
@@ -107,102 +117,3 @@ def sweep(connection: Connection) -> Swept:
     mechanisms = connection.execute(delete(k).where(k.c.id.not_in(in_use))).rowcount
     objects = connection.execute(delete(o).where(o.c.graph.is_(None))).rowcount
     return Swept(len(graphs), mechanisms, objects)
-
-
-# --- differences ------------------------------------------------------------------------------
-
-
-def difference(before: tuple[Graph, Revision], after: tuple[Graph, Revision]) -> Difference:
-    """Return what changed between two graphs, by the names of variables."""
-    (old_graph, old), (new_graph, new) = before, after
-    if old.content == new.content:
-        return Difference(old, new, {}, {}, {}, (), (), ())
-    ids: dict[object, int] = {}
-    earlier, later = _Definitions(old_graph, ids), _Definitions(new_graph, ids)
-    old_outputs, new_outputs = earlier.outputs(), later.outputs()
-    return Difference(
-        old,
-        new,
-        added=later.missing_in(earlier),
-        removed=earlier.missing_in(later),
-        changed={
-            name: (earlier.text(name), later.text(name))
-            for name in later.named
-            if name in earlier.named and earlier.named[name] != later.named[name]
-        },
-        outputs_added=tuple(name for name in new_outputs if name not in old_outputs),
-        outputs_removed=tuple(name for name in old_outputs if name not in new_outputs),
-        outputs_changed=tuple(
-            name
-            for name, entries in new_outputs.items()
-            if old_outputs.get(name, entries) != entries
-        ),
-    )
-
-
-_NUMBERED = re.compile(r"(x|constant)_\d+_*")
-"""Names that only count: they change whenever something before them does, and mean nothing."""
-
-
-class _Definitions:
-    """The definitions of a graph, comparable with those of another that shares `ids`.
-
-    `meaning` says what each variable is, down to the inputs; `shallow` the same, down to inputs
-    and variables with names of their own. Equal numbers mean equal definitions.
-    """
-
-    def __init__(self, graph: Graph, ids: dict[object, int]) -> None:
-        self.graph = graph
-        self.ids = ids
-        self.meaning: list[int] = []
-        self.shallow: list[int] = []
-        self.named: dict[str, int] = {}
-        self.numbered: dict[str, int] = {}
-        for v, name in enumerate(graph.names):
-            self.meaning.append(self._number(self._key(v, self.meaning.__getitem__)))
-            self.shallow.append(self._number(self._key(v, self._seen)))
-            kind = self.numbered if _NUMBERED.fullmatch(name) else self.named
-            kind[name] = self.shallow[v]
-
-    def _number(self, key: object) -> int:
-        return self.ids.setdefault(key, len(self.ids))
-
-    def _seen(self, variable: int) -> int:
-        name = self.graph.names[variable]
-        if _NUMBERED.fullmatch(name):
-            return self.shallow[variable]
-        return self._number(("name", name))
-
-    def _key(self, variable: int, refer: Callable[[int], int]) -> object:
-        graph = self.graph
-        if variable in graph.inputs:
-            return graph.inputs[variable]
-        if graph.call[variable]:
-            return (int(graph.call[variable]), refer(int(graph.argument[variable])))
-        return frozenset(
-            (term.coefficient, tuple(sorted((refer(f.variable), f.power) for f in term.factors)))
-            for term in graph.terms(variable)
-        )
-
-    def text(self, name: str) -> str:
-        """Return a definition as text."""
-        variable = self.graph.numbers[name]
-        given = self.graph.inputs.get(variable)
-        if given is None:
-            return definition_text(self.graph, variable)
-        default = "" if given.default is None else f" = {number_text(given.default)}"
-        return f"input {given.group} {given.index}{default}"
-
-    def missing_in(self, other: _Definitions) -> dict[str, str]:
-        """Return the definitions that the other graph has not, under any number."""
-        known = {*other.named.values(), *other.numbered.values()}
-        own = [name for name in self.named if name not in other.named]
-        own += [name for name, shallow in self.numbered.items() if shallow not in known]
-        return {name: self.text(name) for name in own}
-
-    def outputs(self) -> dict[str, tuple[Any, ...]]:
-        """Return what each output is."""
-        return {
-            name: (block.shape, block.labels, tuple(self.meaning[v] for v in block.variables))
-            for name, block in self.graph.outputs.items()
-        }

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import RLock
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.pool import QueuePool, StaticPool
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, NoResultFound, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from chainform.errors import StoreError
-from chainform.store.address import MEMORY, Address, parse_address, place_of
-from chainform.store.functions import register_functions
+from chainform.errors import Error, StoreError
+from chainform.store.address import Address, parse_address, place_of
+from chainform.store.engines import WRITE, Access, file_engine, server_engine
 from chainform.store.guards import Guard, only_temporary
-from chainform.store.troubles import first_line, trouble
+from chainform.store.troubles import CHANGED, COLLISIONS, FULL, GONE, LOCKED, first_line, trouble
 
-WRITE = "chainform_write"
-"""The option of a connection whose transaction is going to write."""
+T = TypeVar("T")
+
+TRIES = 4
+"""How often a change is tried that others got in the way of."""
 
 LOCK = 0x636861696E
 """The advisory lock of PostgreSQL that saves share and `gc` and migrations hold alone."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Link:
     """An open database: reading and writing transactions, with errors as StoreError."""
 
@@ -35,6 +39,17 @@ class Link:
     read_only: bool = False
     is_new: bool = False
     """Whether opening it made the file."""
+    is_closed: bool = False
+    stand_in: Engine | None = None
+    """A store in memory that answers in its place: an empty one while there are no tables here,
+    for looking makes none, or a copy of an earlier version that cannot be written."""
+    make: Callable[[], None] | None = None
+    """What makes the tables before something is first written."""
+    access: Access | None = None
+    """How a file of SQLite is opened, None on a server."""
+    url: str = field(default="", repr=False)
+    timeout: float | None = None
+    _lock: RLock = field(default_factory=RLock)
 
     @property
     def is_sqlite(self) -> bool:
@@ -49,37 +64,113 @@ class Link:
     @contextmanager
     def reading(self) -> Generator[Connection]:
         """Give a transaction that sees one state of the database and changes nothing."""
-        with self.told(), self.engine.connect() as plain:
-            level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        self._check_open()
+        if self.make is not None and Path(self.place).exists():
+            self._made()  # by another process, since this one looked
+        engine = self.stand_in or self.engine
+        with self._unchanged(), self.told(), engine.connect() as plain:
+            is_sqlite = plain.dialect.name == "sqlite"
+            level = {} if is_sqlite else {"isolation_level": "REPEATABLE READ"}
             connection = plain.execution_options(**level)
             with connection.begin():
                 yield connection
 
     @contextmanager
-    def writing(self) -> Generator[Connection]:
+    def _unchanged(self) -> Generator[None]:
+        """See to it that a file which is read as if nobody wrote it stays as it is meanwhile."""
+        access = self.access
+        if access is None or not access.is_alone:
+            yield
+            return
+        if access.is_changed():
+            self.engine.dispose()
+        try:
+            yield
+        except Error as problem:
+            if access.is_changed():
+                raise self.error(*CHANGED) from problem
+            raise
+        if access.is_changed():
+            raise self.error(*CHANGED)
+
+    def write(self, task: Callable[[Connection], T], *, alone: bool = False) -> T:
+        """Return what a task gives in a transaction that writes.
+
+        Where another client got in its way, as when each waits for the other, it is done again,
+        and then sees what the other has done.
+        """
+        for _ in range(TRIES - 1):
+            try:
+                with self.writing(alone=alone) as connection:
+                    return task(connection)
+            except StoreError as problem:
+                driver = getattr(problem.__cause__, "orig", problem.__cause__)
+                if getattr(driver, "sqlstate", None) not in COLLISIONS:
+                    raise
+        with self.writing(alone=alone) as connection:
+            return task(connection)
+
+    @contextmanager
+    def writing(self, *, alone: bool = False) -> Generator[Connection]:
         """Give a transaction that writes: all of it is kept, or nothing.
 
-        SQLite lets one writer in at a time; the others wait for as long as the timeout says.
+        SQLite lets one writer in at a time; the others wait for as long as the timeout says. On a
+        server many write at once, unless one asks to be `alone`.
         """
         if self.read_only:
             raise self.error("it is open for reading only", "open it where it can be written")
+        self._check_open()
+        self._made()
         # Whoever waited for a lock must see what was committed meanwhile, whatever the server's
         # own setting is.
         level = {} if self.is_sqlite else {"isolation_level": "READ COMMITTED"}
+        if self.access is not None and self.access.is_alone:
+            self.engine.dispose()  # there may be room by now
         with self.told(), self.engine.connect() as plain:
             connection = plain.execution_options(**{WRITE: True}, **level)
             with connection.begin():
+                self._hold(connection, alone=alone)
                 yield connection
 
-    def hold(self, connection: Connection, *, alone: bool) -> None:
-        """Keep `gc` and saves apart until the transaction ends.
+    def _made(self) -> None:
+        """Make the tables, if that was put off."""
+        with self._lock:
+            make, stand_in = self.make, self.stand_in
+            if make is None:
+                return
+            self.make = self.stand_in = None
+            self.is_new = not Path(self.place).exists()
+            try:
+                make()
+            except BaseException:
+                self.make, self.stand_in = make, stand_in
+                raise
+
+    def _check_open(self) -> None:
+        if self.is_closed:
+            raise self.error("the store is closed", "open it again; a `with` block closes it")
+
+    def close(self) -> None:
+        """Give the connections back; whoever asks afterwards is told so."""
+        self.is_closed = True
+        self.engine.dispose()
+        if self.stand_in is not None:
+            self.stand_in.dispose()
+
+    def _hold(self, connection: Connection, *, alone: bool) -> None:
+        """Keep those who must be alone, as `gc`, and all others apart until the transaction ends.
 
         A save may point to a graph that another model stopped using; it must not be swept
-        between the look and the commit. SQLite has one writer anyway.
+        between the look and the commit. SQLite has one writer anyway. The lock is the first that
+        a transaction takes, so that nobody waits for it who holds another one.
         """
         if not self.is_sqlite:
             kind = "" if alone else "_shared"
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock{kind}({LOCK})")
+
+    def again(self) -> Link:
+        """Return another way to the same database, which may write if that is allowed."""
+        return open_link(self.url, timeout=self.timeout, read_only=False)
 
     def error(self, message: str, remedy: str | None = None, element: str | None = None) -> Any:
         """Return a StoreError about this database."""
@@ -93,84 +184,43 @@ class Link:
             yield
         except DBAPIError as problem:
             original = problem.orig if problem.orig is not None else problem
-            raise trouble(original, self.place) from problem
+            raise self._trouble(original) from problem
         except driver.Error as problem:
-            raise trouble(problem, self.place) from problem
+            raise self._trouble(problem) from problem
+        except PoolTimeoutError as problem:
+            raise self.error(*LOCKED) from problem
+        except NoResultFound as problem:
+            raise self.error(*GONE) from problem
         except SQLAlchemyError as problem:
             raise self.error(first_line(problem)) from problem
         except (UnicodeError, OverflowError) as problem:
             raise self.error(f"a value fits no column: {first_line(problem)}") from problem
 
+    def _trouble(self, problem: BaseException) -> Error:
+        code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+        if code in NO_ROOM and self.access is not None and self.access.place.is_full():
+            return self.error(*FULL)
+        return trouble(problem, self.place)
+
+
+NO_ROOM = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+"""What SQLite reports when it cannot make a file beside the database, for want of room or else."""
+
 
 def open_link(url: str, *, timeout: float | None, read_only: bool) -> Link:
     """Return the way to a database; nothing is read or changed yet."""
     address = parse_address(url, timeout)
-    return _file(address, read_only) if address.server is None else _server(address, read_only)
+    link = _file(address, read_only) if address.server is None else _server(address, read_only)
+    link.url, link.timeout = url, timeout
+    return link
 
 
 def _file(address: Address, read_only: bool) -> Link:
     place = place_of(address.shown, read_only=read_only)
-    in_memory = place.uri == MEMORY
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: _connected(place.uri, address.timeout, link.guard),
-        poolclass=StaticPool if in_memory else QueuePool,
-    )
-    link = Link(engine, address.shown, place.read_only, place.is_new and not in_memory)
-
-    def begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get(WRITE, False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    event.listen(engine, "begin", begin)
-    return link
-
-
-def _connected(uri: str, timeout: float, guard: Guard | None) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        uri, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True
-    )
-    try:
-        connection.execute("PRAGMA foreign_keys = ON")
-        # A commit must outlast a power failure, not only the end of the process.
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA cache_size = -65536")
-        register_functions(connection)
-        if guard is not None:
-            connection.set_authorizer(guard)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    access = Access(place, address.timeout, only_temporary if place.read_only else None)
+    is_new = place.is_new and place.path is not None
+    return Link(file_engine(access), address.shown, place.read_only, is_new, access=access)
 
 
 def _server(address: Address, read_only: bool) -> Link:
-    url: Any = address.server
-    wait = (
-        {} if "connect_timeout" in url.query else {"connect_timeout": max(2, int(address.timeout))}
-    )
-    try:
-        engine = create_engine(url, connect_args=wait)
-    except (ImportError, NoSuchModuleError):
-        raise StoreError(
-            "the driver of PostgreSQL is not installed",
-            file=address.shown,
-            remedy="pip install 'chainform[postgres]'",
-        ) from None
-    except (ArgumentError, TypeError, ValueError) as problem:
-        raise StoreError(
-            f"the address cannot be understood: {first_line(problem)}",
-            file=address.shown,
-            remedy="write postgresql://user@host:port/database",
-        ) from None
-
-    def connected(connection: Any, _record: object) -> None:
-        milliseconds = str(min(2**31 - 1, max(1, int(address.timeout * 1000))))
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('lock_timeout', %s, false)", (milliseconds,))
-            if read_only:
-                cursor.execute("SET default_transaction_read_only = on")
-        connection.commit()
-
-    event.listen(engine, "connect", connected)
-    return Link(engine, address.shown, read_only)
+    return Link(server_engine(address, read_only), address.shown, read_only)

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, insert, select
 
 from chainform.graph import Graph
 from chainform.store import schema
-from chainform.store.arguments import bytes_of
+from chainform.store.arguments import raw_bytes
 from chainform.store.records import MechanismFile, Parameter, Revision
 from chainform.store.rows import double, exact
-from chainform.store.seals import mechanism_hash
+from chainform.store.seals import is_sealed, mechanism_hash
 from chainform.store.upsert import upsert
 
 
@@ -41,16 +41,19 @@ def add_mechanism(connection: Connection, values: dict[str, Any]) -> int:
 
 
 def read_mechanism(connection: Connection, revision: Revision) -> MechanismFile | None:
-    """Return the mechanism of a revision, with its file."""
+    """Return the mechanism of a revision, with its file; refuse one that is not what was saved."""
     k, r = schema.mechanisms, schema.revisions.c
-    query = select(k).join_from(k, schema.revisions, r.mechanism == k.c.id)
+    query = select(k, r.seal).join_from(k, schema.revisions, r.mechanism == k.c.id)
     row = connection.execute(query.where(r.id == revision.key)).one_or_none()
     if row is None:
         return None
+    source = raw_bytes(row.bytes)
+    parts = (row.name, row.file_name, row.media_type, row.text)
+    is_whole = source is not None and mechanism_hash(parts, source, str(row.notes)) == row.hash
+    if source is None or not is_whole or not is_sealed(row.seal, "mechanism", row.hash):
+        raise ValueError("its mechanism is not what was saved")
     notes = tuple(tuple(map(str, note)) for note in json.loads(row.notes))
-    return MechanismFile(
-        row.name, row.text, row.file_name, row.media_type, bytes_of(row.bytes, "its file"), notes
-    )
+    return MechanismFile(row.name, row.text, row.file_name, row.media_type, source, notes)
 
 
 def parameter_rows(given: tuple[Parameter, ...] | None, graph: Graph) -> list[tuple[Any, ...]]:
@@ -58,6 +61,11 @@ def parameter_rows(given: tuple[Parameter, ...] | None, graph: Graph) -> list[tu
     if given is None:
         found = sorted(graph.inputs.values(), key=lambda item: item.index)
         given = tuple(Parameter(i.name, i.default) for i in found if i.group == "parameter")
+    return given_rows(given)
+
+
+def given_rows(given: tuple[Parameter, ...]) -> list[tuple[Any, ...]]:
+    """Return the rows of parameters."""
     return [
         (item.name, place, exact(item.value), double(item.value), item.unit, item.note)
         for place, item in enumerate(given)

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, inspect, select
+from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
+from chainform.errors import StoreError
 from chainform.store import schema
+from chainform.store.engines import memory_engine
 from chainform.store.link import Link
 from chainform.store.steps import STEPS, Step
 from chainform.store.views import create_views, drop_views
 
-VERSION = 2
+VERSION = 3
 """The version of the tables in `schema.py`."""
 
 APPLICATION = 0x6368666D
@@ -27,6 +29,11 @@ APPLICATION = 0x6368666D
 
 MARK = "chainform store"
 """The comment on `schema_version` by which tables of chainform are known on a server."""
+
+
+class OldStoreError(StoreError):
+    """A store that must be brought up to date before it can be read."""
+
 
 FIRST_TABLES = frozenset(schema.metadata.tables)
 """The tables of version 1, which bore no mark on a server."""
@@ -51,22 +58,68 @@ def prepare(link: Link, version: int = VERSION, steps: Mapping[int, Step] = STEP
         _use_log(link)
 
 
+def prepare_later(link: Link) -> None:
+    """Put the tables off until something is written, where there is no file yet."""
+    if link.is_new and not link.read_only:
+        link.stand_in = _empty_store()
+        link.make = lambda: prepare(link)
+    else:
+        prepare(link)
+
+
+def _empty_store() -> Engine:
+    """Return a store in memory that holds nothing, for those who only look."""
+    engine = memory_engine()
+    with engine.begin() as connection:
+        _create(connection, VERSION)
+    return engine
+
+
 def _bring_up_to_date(
     link: Link, found: int | None, version: int, steps: Mapping[int, Step]
 ) -> None:
+    if link.read_only and found is None:
+        link.stand_in = _empty_store()
+        return
     if link.read_only:
-        if found is None:
-            raise link.error("it is empty: no model was saved into it yet", "save one first")
-        state = f"its tables have the old version {found}"
-        raise link.error(f"{state}, and it cannot be written", "open it once where it can be")
-    with link.writing() as connection:
-        link.hold(connection, alone=True)
+        _bring_reader_up_to_date(link, version, steps)
+        return
+    with link.writing(alone=True) as connection:
         # Another process may have been faster.
         found = found_version(link, connection)
         if found is None:
             _create(connection, version)
         elif found < version:
             _upgrade(link, connection, found, version, steps)
+
+
+def _bring_reader_up_to_date(link: Link, version: int, steps: Mapping[int, Step]) -> None:
+    """Let a reader see tables of this version: in place, or without the right to, in a copy."""
+    found = "its tables have an earlier version"
+    with closing(link.again()) as writer:
+        if not writer.read_only:
+            try:
+                prepare(writer, version, steps)
+            except StoreError as problem:
+                raise OldStoreError(
+                    f"{found} and could not be brought up to date: {problem.message}",
+                    file=link.place,
+                    remedy=problem.remedy or "open it once as somebody who may write it",
+                ) from problem
+            return
+    if not link.is_sqlite:
+        raise OldStoreError(found, file=link.place, remedy="open it once where it can be written")
+    link.stand_in = _copied(link, version, steps)
+
+
+def _copied(link: Link, version: int, steps: Mapping[int, Step]) -> Engine:
+    """Return a copy in memory of a file that cannot be written, brought up to date there."""
+    engine = memory_engine()
+    with link.told(), link.engine.connect() as source, engine.connect() as target:
+        old: Any = source.connection.driver_connection
+        old.backup(target.connection.driver_connection)
+    prepare(Link(engine, link.place), version, steps)
+    return engine
 
 
 def found_version(link: Link, connection: Connection) -> int | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
+from typing import Any
 
 from sqlalchemy import Connection, select, text
 
@@ -71,6 +74,75 @@ def find_variable(connection: Connection, graph: int, name: str) -> int:
         element=name,
         remedy=f"did you mean {', '.join(close)}?" if close else "the view formulas lists them",
     )
+
+
+BATCH = 500
+"""How many keys one query asks for; a statement holds a limited number of values."""
+
+Candidate = tuple[str, tuple[int | None, ...]]
+"""A name, and indices from 1 of the entries meant; None stands for all."""
+
+
+def find_entries(
+    connection: Connection, graph: int, candidates: Sequence[Candidate]
+) -> dict[str, int]:
+    """Return the variables that the first known name means, by label.
+
+    A name is that of a quantity, with indices or without, of an entry or of a variable.
+    """
+    for name, indices in candidates:
+        found = _block_entries(connection, graph, text_of(name, "the name of a quantity"), indices)
+        if found is None and not indices:
+            with suppress(StoreError):
+                found = {name: find_variable(connection, graph, name)}
+        if found is not None:
+            return found
+    name = candidates[0][0]
+    return {name: find_variable(connection, graph, name)}
+
+
+def _block_entries(
+    connection: Connection, graph: int, name: str, indices: tuple[int | None, ...]
+) -> dict[str, int] | None:
+    o = schema.outputs.c
+    query = select(o.is_output, o.indices, o.label, o.variable)
+    query = query.where(o.graph == graph, o.quantity == name)
+    rows: Any = connection.execute(query.order_by(o.is_output.desc(), o.place)).all()
+    if not rows:
+        return None
+    found = {
+        row.label: row.variable
+        for row in rows
+        if row.is_output == rows[0].is_output and _fits(row.indices, indices)
+    }
+    if not found:
+        asked = ",".join(":" if i is None else str(i) for i in indices)
+        raise StoreError(
+            f"{name} has no entry [{asked}]",
+            element=name,
+            remedy=f"indices count from 1; the last entry is [{rows[-1].indices}]",
+        )
+    return found
+
+
+def _fits(place: str, indices: tuple[int | None, ...]) -> bool:
+    own = place.split(",") if place else []
+    if len(indices) > len(own):
+        return False
+    return all(i is None or str(i) == part for i, part in zip(indices, own, strict=False))
+
+
+def variable_names(
+    connection: Connection, graph: int, entries: Mapping[str, int]
+) -> dict[str, str]:
+    """Return the own name of the variable behind each label."""
+    v = schema.variables.c
+    query = select(v.number, v.name).where(v.graph == graph)
+    if len(entries) <= BATCH:
+        query = query.where(v.number.in_(list(entries.values())))
+    rows: Any = connection.execute(query).all()
+    named: dict[int, str] = dict(rows)
+    return {label: named[number] for label, number in entries.items()}
 
 
 def names(connection: Connection, query: str, graph: int, variable: int) -> list[str]:

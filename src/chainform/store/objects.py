@@ -15,7 +15,7 @@ from sqlalchemy import Connection, delete, select
 from chainform.store import schema
 from chainform.store.arguments import bytes_of, raw_bytes, text_of
 from chainform.store.link import Link
-from chainform.store.revisions import find
+from chainform.store.locks import find_locked
 from chainform.store.upsert import insert_or
 
 
@@ -27,10 +27,12 @@ class Objects:
 
     def put(self, key: str, data: bytes, reference: str | None = None) -> None:
         """Keep bytes under a key, in place of what is there; `reference` is whose they are."""
-        with self.link.writing() as connection:
-            self.link.hold(connection, alone=False)
-            graph = None if reference is None else find(self.link, connection, reference).graph
-            put_object(connection, key, data, graph)
+
+        def task(connection: Connection) -> None:
+            owner = None if reference is None else find_locked(self.link, connection, reference)
+            put_object(connection, key, data, None if owner is None else owner.graph)
+
+        self.link.write(task)
 
     def get(self, key: str) -> bytes | None:
         """Return the bytes under a key; None where there are none, or not those that were kept."""
@@ -39,8 +41,7 @@ class Objects:
 
     def delete(self, key: str) -> bool:
         """Remove what is kept under a key; return whether there was anything."""
-        with self.link.writing() as connection:
-            return delete_object(connection, key)
+        return self.link.write(lambda connection: delete_object(connection, key))
 
 
 def put_object(connection: Connection, key: str, data: bytes, graph: int | None) -> None:

@@ -60,7 +60,7 @@ class Record:
     """When the step was made (with a time zone); None is now."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Revision:
     """One state of a model, as the store knows it."""
 
@@ -97,40 +97,38 @@ class Revision:
         """The revision as commands name it: arm@3."""
         return f"{self.name}@{self.number}"
 
+    @property
+    def values(self) -> Mapping[str, str]:
+        """The numbers that the step gave to parameters, each as exact text."""
+        return dict(self.options.get("values") or {})
 
-@dataclass(frozen=True, slots=True)
+    @property
+    def origin(self) -> str:
+        """The revision that the step started from: 2, or arm@2 where that is another model."""
+        return str(self.options.get("origin") or ("" if self.parent is None else self.parent))
+
+    def __repr__(self) -> str:
+        came = f" from {self.origin}" if self.origin else ""
+        bound = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        tags = f"tags {', '.join(self.tags)}" if self.tags else ""
+        when = f"{self.created:%Y-%m-%d %H:%M}"
+        parts = (f"{self.step}{came}", bound, tags, self.author, when, self.note)
+        return f"<{self.reference}: {'; '.join(part for part in parts if part)}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class ModelEntry:
     """A model in a list: its name, how many revisions it has, and the last of them."""
 
     name: str
     revisions: int
     latest: Revision
+    matching: tuple[Revision, ...]
+    """The revisions that meet the conditions of a search; the last one where there are none."""
 
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What changed from one revision to another, definition by definition."""
-
-    before: Revision
-    after: Revision
-    added: Mapping[str, str]
-    removed: Mapping[str, str]
-    changed: Mapping[str, tuple[str, str]]
-    """The definition before and after, by name."""
-    outputs_added: tuple[str, ...]
-    outputs_removed: tuple[str, ...]
-    outputs_changed: tuple[str, ...]
-    """Outputs whose shape, or one of whose entries, is another variable now."""
-
-    def __bool__(self) -> bool:
-        return bool(
-            self.added
-            or self.removed
-            or self.changed
-            or self.outputs_added
-            or self.outputs_removed
-            or self.outputs_changed
-        )
+    def __repr__(self) -> str:
+        count = f"{self.revisions} revision{'' if self.revisions == 1 else 's'}"
+        return f"<{self.name}: {count}, of {self.latest.mechanism or 'no mechanism'}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,14 @@ def find_model(connection: Connection, place: str, name: str) -> int:
     found = connection.execute(select(models.id).where(models.name == name)).scalar()
     if found is not None:
         return found
+    whole, mark, _ = name.partition("@")
+    if mark:
+        raise StoreError(
+            "this names one revision, and the whole model is meant here",
+            file=place,
+            element=name,
+            remedy=f"write {whole}",
+        )
     known = list(connection.execute(select(models.name)).scalars())
     close = get_close_matches(name, known, n=3)
     raise StoreError(

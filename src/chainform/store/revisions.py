@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,17 +42,27 @@ from chainform.store.records import Record, Revision
 from chainform.store.references import check_name, check_tags, find_revision
 from chainform.store.rows import read_graph, write_graph
 from chainform.store.seals import seal_of, seal_text
-from chainform.store.troubles import damaged
+from chainform.store.tags import add_tags
+from chainform.store.troubles import GONE, damaged
 from chainform.store.upsert import insert_or, upsert
 
 
-def save(link: Link, graph: Graph, record: Record) -> int:
-    """Store a graph as the next revision of a model, in one transaction; return its key."""
+def save(link: Link, graph: Graph, record: Record) -> Revision:
+    """Store a graph as the next revision of a model, in one transaction."""
     content = Content(graph)
     check_record(record)
-    with link.writing() as connection:
-        link.hold(connection, alone=False)
-        return add_revision(connection, content, record)
+    parameters = parameter_rows(record.parameters, content.graph)
+    record = replace(record, created=utc(record.created) if record.created else datetime.now(UTC))
+
+    def task(connection: Connection) -> Revision:
+        # The row of the model is locked first, so that two saves cannot take the same number.
+        values = {"name": record.name, "created": record.created}
+        model = upsert(connection, schema.models, "name", values)
+        owner = Owner(model, add_graph(connection, content), content.hash)
+        key = add_revision(connection, owner, record, parameters)
+        return read_revisions(connection, schema.revisions.c.id == key)[0]
+
+    return link.write(task)
 
 
 class Content:
@@ -67,24 +77,31 @@ class Content:
         self.hash = content_hash(self.data)
 
 
-def add_revision(connection: Connection, content: Content, record: Record) -> int:
-    """Add a revision within a transaction that writes; return its key."""
-    created = utc(record.created) if record.created else datetime.now(UTC)
-    # The row of the model is locked first, so that two saves cannot take the same number.
-    model = upsert(connection, schema.models, "name", {"name": record.name, "created": created})
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What a revision belongs to: the keys of its model and of its graph, and the graph's hash."""
+
+    model: int
+    graph: int
+    content: str
+
+
+def add_revision(
+    connection: Connection, owner: Owner, record: Record, parameters: list[tuple[Any, ...]]
+) -> int:
+    """Add a revision to a model that is locked; return its key."""
     origin = mechanism_values(record.mechanism) if record.mechanism else None
-    graph = add_graph(connection, content)
     rows = schema.revisions
-    last = select(func.max(rows.c.number)).where(rows.c.model == model)
+    last = select(func.max(rows.c.number)).where(rows.c.model == owner.model)
     number = (connection.execute(last).scalar() or 0) + 1
     if record.parent is not None and not 1 <= record.parent < number:
         raise StoreError(
             f"{record.name} has no revision {record.parent} to start from", element=record.name
         )
     values: dict[str, Any] = {
-        "model": model,
+        "model": owner.model,
         "number": number,
-        "graph": graph,
+        "graph": owner.graph,
         "mechanism": None if origin is None else add_mechanism(connection, origin),
         "parent": record.parent,
         "formulation": record.formulation,
@@ -92,12 +109,11 @@ def add_revision(connection: Connection, content: Content, record: Record) -> in
         "options": _json(record),
         "author": record.author,
         "note": record.note,
-        "created": created,
+        "created": record.created,
         "seconds": None if record.seconds is None else float(record.seconds),
-        **_total(connection, graph),
+        **_total(connection, owner.graph),
     }
-    parameters = parameter_rows(record.parameters, content.graph)
-    seal = seal_of(values, content.hash, None if origin is None else origin["hash"], parameters)
+    seal = seal_of(values, owner.content, None if origin is None else origin["hash"], parameters)
     values["seal"] = seal_text(seal)
     key: int = connection.execute(insert(rows).values(values).returning(rows.c.id)).scalar_one()
     add_tags(connection, key, record.tags)
@@ -155,7 +171,8 @@ def rewrite_graph(connection: Connection, content: Content, key: int) -> None:
     """Write every row of a graph anew."""
     table = schema.graphs
     # Locked, so that two clients do not write them at once.
-    connection.execute(select(table.c.id).where(table.c.id == key).with_for_update())
+    locked = select(table.c.id).where(table.c.id == key)
+    connection.execute(locked.with_for_update(key_share=True))
     for rows in schema.OF_CONTENT:
         connection.execute(delete(rows).where(rows.c.graph == key))
     counts = content_counts(content.graph)
@@ -177,24 +194,6 @@ def _total(connection: Connection, graph: int) -> dict[str, int]:
     columns = [table.c[name] for name in schema.COST_COLUMNS]
     query = select(*columns).where(table.c.graph == graph, table.c.quantity == TOTAL)
     return dict(connection.execute(query).mappings().one())
-
-
-def add_tags(connection: Connection, revision: int, tags: Iterable[str]) -> None:
-    """Give a revision tags; another revision of the model that bears one loses it."""
-    names = sorted(set(texts_of(tags, "a tag")))
-    check_tags(names)
-    if names:
-        remove_tags(connection, revision, names)
-        rows = [{"revision": revision, "tag": tag} for tag in names]
-        connection.execute(insert(schema.tags), rows)
-
-
-def remove_tags(connection: Connection, revision: int, tags: Iterable[str]) -> None:
-    """Take tags from the model of a revision, whichever revision bears them."""
-    r, t = schema.revisions.c, schema.tags
-    model = select(r.model).where(r.id == revision).scalar_subquery()
-    of_model = select(r.id).where(r.model == model)
-    connection.execute(delete(t).where(t.c.revision.in_(of_model), t.c.tag.in_(list(tags))))
 
 
 # --- reading --------------------------------------------------------------------------------
@@ -236,7 +235,9 @@ def find(link: Link, connection: Connection, reference: str) -> Revision:
     """Return the revision that a reference means."""
     key = find_revision(connection, link.place, reference)
     with damaged(link.place, reference):
-        return read_revisions(connection, schema.revisions.c.id == key)[0]
+        for revision in read_revisions(connection, schema.revisions.c.id == key):
+            return revision
+    raise link.error(*GONE, element=reference)
 
 
 def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:

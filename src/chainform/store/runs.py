@@ -7,7 +7,6 @@ after another, little-endian. Nothing in them is ever executed.
 from __future__ import annotations
 
 import builtins
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,14 +15,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, text
 
 from chainform.errors import StoreError
 from chainform.store import schema
 from chainform.store.arguments import bytes_of, mapping_of, seconds_of, text_of, utc
 from chainform.store.link import Link
+from chainform.store.locks import find_locked, lock_model
+from chainform.store.records import Revision
 from chainform.store.references import LONGEST
 from chainform.store.revisions import find
+from chainform.store.seals import RUN, run_hash
 from chainform.store.troubles import damaged
 
 MEDIA_TYPE = "application/x-chainform-columns"
@@ -62,10 +64,14 @@ class Runs:
         seconds: float | None = None,
     ) -> Run:
         """Keep a run of a revision: arrays of numbers by name, and what is known of them."""
-        with self.link.writing() as connection:
-            revision = find(self.link, connection, reference)
-            save_run(connection, revision.key, name, columns, options or {}, kind, seconds)
+        values = run_values(name, columns, options or {}, kind, seconds)
+
+        def task(connection: Connection) -> Run:
+            revision = find_locked(self.link, connection, reference)
+            save_run(connection, revision, values)
             return find_run(list_runs(connection, revision.key, revision.reference), name)
+
+        return self.link.write(task)
 
     def list(self, reference: str) -> builtins.list[Run]:
         """Return the runs of a revision, the oldest first, without their columns."""
@@ -81,8 +87,12 @@ class Runs:
 
     def delete(self, reference: str, name: str) -> None:
         """Remove a run."""
-        with self.link.writing() as connection:
+
+        def task(connection: Connection) -> None:
+            lock_model(connection, reference)
             delete_run(connection, find_run(self._runs(connection, reference), name))
+
+        self.link.write(task)
 
     def _runs(self, connection: Connection, reference: str) -> builtins.list[Run]:
         revision = find(self.link, connection, reference)
@@ -90,36 +100,36 @@ class Runs:
             return list_runs(connection, revision.key, revision.reference)
 
 
-def save_run(
-    connection: Connection,
-    revision: int,
+def run_values(
     name: str,
     columns: Mapping[str, Any],
     options: Mapping[str, Any],
     kind: str,
     seconds: float | None,
-) -> None:
-    """Keep the columns of a run under a name that the revision has not used yet."""
+) -> dict[str, Any]:
+    """Return the row of a run, apart from whose it is."""
     _check_name(name)
-    table = schema.runs
-    taken = select(table.c.id).where(table.c.revision == revision, table.c.name == name)
-    if connection.execute(taken).scalar() is not None:
-        raise StoreError(
-            "there is a run of this name already", element=name, remedy="choose another, or delete"
-        )
-    data = columns_bytes(columns)
-    values = {
-        "revision": revision,
+    return {
         "name": name,
         "kind": text_of(kind, "the kind of a run"),
         "options": _json(options),
         "created": datetime.now(UTC),
         "seconds": None if seconds is None else seconds_of(seconds, "seconds"),
         "media_type": MEDIA_TYPE,
-        "bytes": data,
-        "hash": hashlib.sha256(data).hexdigest(),
+        "bytes": columns_bytes(columns),
     }
-    connection.execute(insert(table).values(values))
+
+
+def save_run(connection: Connection, revision: Revision, values: dict[str, Any]) -> None:
+    """Keep a run under a name that the revision has not used yet."""
+    table, name = schema.runs, values["name"]
+    taken = select(table.c.id).where(table.c.revision == revision.key, table.c.name == name)
+    if connection.execute(taken).scalar() is not None:
+        raise StoreError(
+            "there is a run of this name already", element=name, remedy="choose another, or delete"
+        )
+    owner = {"revision": revision.key, "hash": run_hash(values, revision.content)}
+    connection.execute(insert(table).values({**values, **owner}))
 
 
 def list_runs(connection: Connection, revision: int, reference: str) -> list[Run]:
@@ -142,16 +152,26 @@ def list_runs(connection: Connection, revision: int, reference: str) -> list[Run
 
 
 def load_columns(connection: Connection, run: Run) -> dict[str, NDArray[Any]]:
-    """Return the columns of a run; refuse bytes that are not those that were kept."""
-    table = schema.runs.c
-    query = select(table.bytes, table.hash, table.media_type).where(table.id == run.key)
-    row = connection.execute(query).one()
-    data = bytes_of(row.bytes, "a run")
-    if hashlib.sha256(data).hexdigest() != row.hash:
-        raise ValueError("the columns are not those that were saved")
-    if row.media_type != MEDIA_TYPE:
-        raise ValueError(f"{row.media_type} holds no columns")
-    return columns_of_bytes(data)
+    """Return the columns of a run; refuse one that is not what was kept."""
+    query = text(f"{ROWS} WHERE r.id = :key")
+    row = connection.execute(query, {"key": run.key}).mappings().one()
+    if not is_whole(dict(row)):
+        raise ValueError("the run is not what was saved")
+    if row["media_type"] != MEDIA_TYPE:
+        raise ValueError(f"{row['media_type']} holds no columns")
+    return columns_of_bytes(bytes_of(row["bytes"], "a run"))
+
+
+ROWS = (
+    f"SELECT r.id, r.hash, g.hash AS content, {', '.join(f'r.{name}' for name in RUN)}"
+    " FROM runs r JOIN revisions v ON v.id = r.revision LEFT JOIN graphs g ON g.id = v.graph"
+)
+"""The runs as the tables hold them, each with the hash of its graph."""
+
+
+def is_whole(row: Mapping[str, Any]) -> bool:
+    """Tell whether a run is what was saved."""
+    return run_hash(row, row["content"]) == row["hash"]
 
 
 def delete_run(connection: Connection, run: Run) -> None:
@@ -164,7 +184,7 @@ def find_run(runs: list[Run], name: str) -> Run:
     for run in runs:
         if run.name == name:
             return run
-    listed = ", ".join(run.name for run in runs[:20]) or "none"
+    listed = ", ".join(str(run.name) for run in runs[:20]) or "none"
     raise StoreError(
         "there is no such run", element=str(name)[:60], remedy=f"the runs are {listed}"
     )

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from chainform.errors import StoreError
-from chainform.store.arguments import utc
+from chainform.store.arguments import raw_bytes, utc
 
 REVISION = (
     *("model", "number", "parent", "formulation", "step", "options", "author", "note"),
@@ -70,6 +70,15 @@ def broken_parts(found: Mapping[str, str], sealed: str) -> list[str]:
         return ["seal"]
 
 
+def is_sealed(sealed: str, part: str, value: object) -> bool:
+    """Tell whether one part is as it was sealed; a seal that cannot be read tells nothing."""
+    try:
+        expected: Any = json.loads(sealed)
+        return part not in expected or expected[part] == short_hash(value)
+    except (ValueError, TypeError):
+        return True
+
+
 def short_hash(value: object) -> str:
     """Return a hash of plain data; what is not plain differs from whatever was."""
     data = json.dumps(value, sort_keys=True, default=repr).encode("utf-8", "surrogatepass")
@@ -81,6 +90,19 @@ def mechanism_hash(parts: Sequence[Any], source: bytes, notes: str) -> str:
     head = json.dumps(list(parts), default=repr).encode()
     tail = b"" if notes == "[]" else b"\n" + notes.encode("utf-8", "surrogatepass")
     return hashlib.sha256(head + b"\n" + source + tail).hexdigest()
+
+
+RUN = ("name", "kind", "options", "created", "seconds", "media_type", "bytes")
+
+
+def run_hash(run: Mapping[str, Any], content: str | None) -> str:
+    """Return the hash of a run: of its columns, its bytes, and the graph of its revision."""
+    parts: dict[str, Any] = {name: run[name] for name in RUN if name != "bytes"}
+    parts |= {"created": _moment(run["created"]), "graph": content}
+    head = json.dumps(parts, sort_keys=True, default=repr).encode("utf-8", "surrogatepass")
+    data = raw_bytes(run["bytes"])
+    tail = repr(run["bytes"]).encode() if data is None else data
+    return hashlib.sha256(head + b"\n" + tail).hexdigest()
 
 
 def _moment(value: Any) -> str:

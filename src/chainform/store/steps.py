@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from sqlalchemy import Connection, text
 
 from chainform.store.arguments import raw_bytes
-from chainform.store.seals import seal_text, stored_seal
+from chainform.store.seals import RUN, run_hash, seal_text, stored_seal
 
 Step = Callable[[Connection], None]
 
@@ -53,5 +53,22 @@ def seal_revisions(connection: Connection) -> None:
         connection.execute(text("UPDATE runs SET hash = :hash WHERE id = :key"), values)
 
 
-STEPS: Mapping[int, Step] = {2: seal_revisions}
+def seal_runs(connection: Connection) -> None:
+    """Version 3: the hash of a run is of all of it, not of its bytes alone.
+
+    A run that is damaged keeps the hash that tells so. The view `expressions` tells model and label
+    now; views are made anew anyway.
+    """
+    runs = text(
+        f"SELECT r.id, r.hash, g.hash AS content, {', '.join(f'r.{name}' for name in RUN)}"
+        " FROM runs r LEFT JOIN revisions v ON v.id = r.revision"
+        " LEFT JOIN graphs g ON g.id = v.graph"
+    )
+    for row in connection.execute(runs).mappings().all():
+        if hashlib.sha256(raw_bytes(row["bytes"]) or b"").hexdigest() == row["hash"]:
+            values = {"hash": run_hash(dict(row), row["content"]), "key": row["id"]}
+            connection.execute(text("UPDATE runs SET hash = :hash WHERE id = :key"), values)
+
+
+STEPS: Mapping[int, Step] = {2: seal_revisions, 3: seal_runs}
 """What makes each version out of the one before it; the first version needs nothing."""

@@ -9,15 +9,36 @@ from contextlib import contextmanager
 
 from chainform.errors import Error, RunError, StoreError
 
-_FULL = (
+FULL = (
     "the disk is full, and nothing was saved",
-    "make room and save again; what was saved before is whole",
+    "make room and try again; what was saved before is whole",
 )
-_LOCKED = (
+LOCKED = (
     "another process holds the database",
     "try again when it is done, or open with a longer timeout",
 )
 _READ_ONLY = ("it cannot be written", "change its permissions, or save to another database")
+
+CHANGED = (
+    "the file was changed by another process while it was read",
+    "ask again; without the right to write beside it a reader cannot hold it still",
+)
+GONE = (
+    "a row is not there: it was removed by another process, or by hand",
+    "look whether the model is there still; `check` tells whether rows are missing",
+)
+_TAKEN = (
+    "another process has just stored the same name or content",
+    "look what is there now, and try again",
+)
+_REMOVED = (
+    "what this belongs to was just removed by another process",
+    "look what is there now, and try again",
+)
+_ENCODING = (
+    "the encoding of the database lacks a character of a text",
+    "make the database anew with: createdb --encoding UTF8 --template template0 NAME",
+)
 
 ONLY_READS = (
     "a query may only read",
@@ -33,10 +54,14 @@ _SQLITE = {
         "the file is damaged",
         "take a copy from a backup, or save what is left with: sqlite3 FILE .recover",
     ),
-    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_FULL: FULL,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
-    sqlite3.SQLITE_BUSY: _LOCKED,
-    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
+    sqlite3.SQLITE_CONSTRAINT: (
+        "a row does not fit those that are there: some were changed by hand",
+        "`check` tells which, and check(repair=True) mends what it can",
+    ),
     sqlite3.SQLITE_CANTOPEN: (
         "the file cannot be opened",
         "look at the permissions of the file and of its folder",
@@ -57,12 +82,24 @@ _NO_PASSWORD = (
 _REFUSED = ("the server refuses the password", "look at the user and the password")
 
 _POSTGRES = {
-    "53100": _FULL,
+    "53100": FULL,
     "25006": _READ_ONLY,
     "42501": ("the user of the database may not do this", "ask its owner for the permission"),
-    "55P03": _LOCKED,
-    "57014": _LOCKED,
-    "40P01": _LOCKED,
+    "55P03": LOCKED,
+    "40P01": LOCKED,
+    "40001": LOCKED,
+    "57014": (
+        "the server stopped the statement: it took longer than the server allows",
+        "raise statement_timeout for the user or the database",
+    ),
+    "23505": _TAKEN,
+    "23503": _REMOVED,
+    "22P05": _ENCODING,
+    "22021": _ENCODING,
+    "3F000": (
+        "no schema of the database is chosen in which tables can be made",
+        "set search_path for the user or the database",
+    ),
     "28P01": _REFUSED,
     "28000": ("the server refuses the user", "look at the user name"),
     "3D000": _NO_DATABASE,
@@ -76,6 +113,11 @@ _CONNECTING = (
     (re.compile(r"password authentication failed"), _REFUSED),
 )
 """What a server says when it lets nobody in; the driver passes on the words and no code."""
+
+COLLISIONS = ("40P01", "40001", "23505", "23503")
+"""Deadlock, states that cannot follow one another, a name just taken, an owner just removed."""
+
+DEPENDENT = "2BP01"
 
 NO_VALUE = ("22003", "22012", "2201E", "2201F")
 """Out of range, division by zero, logarithm and root of what has none."""
@@ -91,6 +133,8 @@ def trouble(problem: BaseException, place: str) -> Error:
         if state in NO_VALUE:
             return RunError(f"a value cannot be computed: {first_line(problem)}", file=place)
         known = _POSTGRES.get(state or "") or _on_connecting(problem, state)
+        if state == DEPENDENT:
+            known = _dependent(problem)
     message, remedy = known or (first_line(problem), None)
     return StoreError(message, file=place, remedy=remedy)
 
@@ -105,6 +149,16 @@ def _on_connecting(problem: BaseException, state: str | None) -> tuple[str, str]
     return (
         f"the server cannot be reached: {first_line(problem)}",
         "look at host and port, and whether the server runs",
+    )
+
+
+def _dependent(problem: BaseException) -> tuple[str, str]:
+    """Return what stands in the way of removing a table or a view, as the server names it."""
+    detail: str = getattr(getattr(problem, "diag", None), "message_detail", None) or ""
+    names = ", ".join(detail.splitlines()) or first_line(problem)
+    return (
+        f"something of yours is built on tables or views that must change: {names}",
+        "drop it, open the database once, and make it anew",
     )
 
 

@@ -39,6 +39,14 @@ FROM {_OF_REVISION}
 JOIN operations n ON n.graph = r.graph
 """
 
+_EXPRESSIONS = f"""
+SELECT m.name AS model, r.number AS revision, r.graph, o.quantity, o.is_output,
+       coalesce(o.label, e.name) AS label, e.number, e.name, e.form, e.terms, e.expression
+FROM {_OF_REVISION}
+JOIN expansion_texts e ON e.graph = r.graph
+LEFT JOIN outputs o ON o.graph = e.graph AND o.variable = e.number
+"""
+
 _USES = f"""
 SELECT DISTINCT m.name AS model, r.number AS revision, r.graph, u.name, w.name AS uses
 FROM {_OF_REVISION}
@@ -104,7 +112,7 @@ def _definitions(*, is_sqlite: bool) -> str:
     )
 
 
-def _expressions(*, is_sqlite: bool) -> str:
+def _expansion_texts(*, is_sqlite: bool) -> str:
     factors = (
         "FROM expanded_factors f WHERE f.graph = t.graph AND f.variable = t.variable"
         " AND f.form = t.form AND f.term = t.place"
@@ -125,17 +133,23 @@ def _expressions(*, is_sqlite: bool) -> str:
 def _views(*, is_sqlite: bool) -> dict[str, str]:
     return {
         "definitions": _definitions(is_sqlite=is_sqlite),
-        "expressions": _expressions(is_sqlite=is_sqlite),
+        "expansion_texts": _expansion_texts(is_sqlite=is_sqlite),
         "quantities": _QUANTITIES,
         "formulas": _FORMULAS,
         "operation_counts": _OPERATION_COUNTS,
+        "expressions": _EXPRESSIONS,
         "uses": _USES,
     }
 
 
+def view_queries(connection: Connection) -> dict[str, str]:
+    """Return the query of each view, in the order in which they can be made."""
+    return _views(is_sqlite=connection.dialect.name == "sqlite")
+
+
 def create_views(connection: Connection) -> None:
     """Make every view; they use nothing but what SQLite and PostgreSQL have of their own."""
-    for name, query in _views(is_sqlite=connection.dialect.name == "sqlite").items():
+    for name, query in view_queries(connection).items():
         # A percent sign would begin a parameter of the driver of PostgreSQL.
         connection.exec_driver_sql(
             f"CREATE VIEW {name} AS {query}".replace("%", _percent(connection))

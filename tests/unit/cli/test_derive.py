@@ -19,7 +19,7 @@ def test_size(call: Callable[..., Any], arm: Path) -> None:
     assert {name: tuple(output["shape"]) for name, output in document["outputs"].items()} == {
         name: model[name].shape for name in model.outputs
     }
-    assert document["variables"]["inputs"] == 17
+    assert document["variables"]["inputs"] == 16
     assert document["parameters"] == "numeric"
     assert 0 < document["seconds"] < 60
 

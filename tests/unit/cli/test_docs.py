@@ -17,6 +17,8 @@ import pytest
 
 from chainform.cli.commands import COMMANDS
 
+pytestmark = pytest.mark.reduces
+
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "cli.md"
 

@@ -54,7 +54,7 @@ Store.save = saved
 """,
     "as another error": """
 import chainform.cli.commands.derive as derive
-def fail(*_):
+def fail(*_, **__):
     try:
         interrupt()
     except KeyboardInterrupt:

@@ -6,19 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from chainform.cli.selection import (
-    FRAME_LETTERS,
-    LETTERS,
-    Request,
-    letter_of,
-    named_outputs,
-    parse_request,
-    refuse_numbered,
-    select,
-)
+from chainform.cli.selection import named_outputs, parse_request, refuse_numbered, select
 from chainform.errors import Error, ReadError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
+from chainform.model.names import FRAME_LETTERS, LETTERS, Request, letter_of
 from chainform.pipeline import OUTPUTS, derive
 from chainform.readers import read
 
@@ -30,7 +22,8 @@ def mechanism(arm: Path) -> Mechanism:
 
 @pytest.fixture(scope="module")
 def model(mechanism: Mechanism) -> Model:
-    return derive(mechanism, [*OUTPUTS, "jacobian(hand)"], formulation="closed_form")
+    outputs = [*OUTPUTS, "jacobian(hand)"]
+    return derive(mechanism, outputs, formulation="closed_form", reduce="none")
 
 
 def names(model: Model, text: str) -> list[str]:

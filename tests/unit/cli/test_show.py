@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chainform.model import Model
-from chainform.pipeline import derive
+from unreduced import unreduced as derive
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 import chainform as cf
 from chainform.cli import main
 from chainform.cli.commands.schema import schema_text
+from unreduced import unreduced
 
 Call = Callable[..., Any]
 ROOT = Path(__file__).parents[3]
@@ -30,10 +31,10 @@ def filled(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("CHAINFORM_DB", url)
     path = ROOT / "examples" / "four_bar.toml"
     with cf.open_store(url) as store:
-        model = cf.derive(path, ["mass_matrix", "gravity"], parameters="symbolic")
+        model = unreduced(path, ["mass_matrix", "gravity"], parameters="symbolic")
         store.save(model, "linkage", ["drawn"], "as drawn", "Ada")
         store.bind("linkage", {"a": "0.25"}, "longer", "Grace")
-        store.save(cf.derive(path, ["gravity"]), "weight", author="Ada")
+        store.save(unreduced(path, ["gravity"]), "weight", author="Ada")
     return url
 
 
@@ -66,8 +67,19 @@ def test_models(call: Call, filled: str) -> None:
     assert names(call, "--since", "2020-01-01") == ["linkage", "weight"]
     assert names(call, "--until", "2020-01-01") == []
     printed = call("models").out
-    assert printed.splitlines()[0].split()[:2] == ["name", "revisions"]
+    assert printed.splitlines()[0].split()[:2] == ["name", "revision"]
+    assert printed.splitlines()[1].split()[:4] == ["linkage", "2", "of", "2"]
     assert call("models", "xyz").out == "no models\n"
+
+
+def test_the_revisions_that_fit_are_shown(call: Call, filled: str) -> None:
+    for options in (("--tag", "drawn"), ("--author", "Ada", "link"), ("as drawn",)):
+        lines = call("models", *options).out.splitlines()
+        assert lines[1].split()[:4] == ["linkage", "1", "of", "2"]
+        assert "Ada" in lines[1]
+    (entry,) = valid(call("models", "--author", "Grace", "--json"), "models")["models"]
+    assert [revision["revision"] for revision in entry["matching"]] == [2]
+    assert names(call, "LONGER") == ["linkage"]
 
 
 def test_dates(call: Call, refused: Call, filled: str) -> None:
@@ -84,22 +96,87 @@ def test_log(call: Call, filled: str) -> None:
     lines = call("log", "linkage").out.splitlines()
     assert lines[0] == "linkage"
     assert len(lines) == 4
+    assert " a = 0.25 " in lines[3]
+    assert "values" not in call("log", "weight").out
 
 
 def test_diff(call: Call, filled: str) -> None:
     document = valid(call("diff", "linkage@1", "linkage", "--json"), "diff")
     assert (document["before"]["revision"], document["after"]["revision"]) == (1, 2)
-    changed = [row["name"] for row in document["formulas"]["changed"]]
-    assert changed
-    printed = call("diff", "linkage@drawn", "linkage@2").out
+    changed = [row["name"] for row in document["entries"] if not row["same_values"]]
+    assert {"H_1_1", "hG_1"} <= set(changed)
+    assert "H_3_3" not in changed
+    assert document["outputs"]["changed"] == ["mass_matrix", "gravity"]
+    state = {"name": "a", "before": {"value": "0.2", "is_free": True}}
+    assert document["parameters"] == [{**state, "after": {"value": "0.25", "is_free": False}}]
+    printed = call("diff", "linkage@drawn", "linkage@2", "--expand").out
+    assert "\n  a 0.2 (free) -> 0.25 (number)\n" in printed
     for name in changed:
         assert f"- {name} = " in printed
         assert f"+ {name} = " in printed
+    plain = call("diff", "linkage@drawn", "linkage@2").out.splitlines()
+    told = {line.split()[1] for line in plain if line[:2] in ("- ", "+ ", "~ ")}
+    assert set(changed) <= told
     same = call("diff", "linkage", "linkage")
     assert "the formulas are the same" in same.out
     other = valid(call("diff", "linkage", "weight", "--json"), "diff")
     assert other["outputs"]["removed"] == ["mass_matrix"]
+    assert "b" in {row["name"] for row in other["parameters"]}
     assert "outputs removed: mass_matrix" in call("diff", "linkage", "weight").out
+
+
+def test_the_same_values_by_other_formulas(call: Call, filled: str, four_bar: Path) -> None:
+    for formulation in ("closed_form", "newton_euler"):
+        options = ("--outputs", "hG", "--formulation", formulation, "--save", "twice")
+        assert call("derive", four_bar, *options).code == 0
+    document = valid(call("diff", "twice@1", "twice@2", "--json"), "diff")
+    assert document["outputs"] == {
+        "added": [],
+        "removed": [],
+        "changed": [],
+        "rewritten": ["gravity"],
+    }
+    assert all(row["same_values"] for row in document["entries"])
+    assert "same values, other formulas: gravity\n" in call("diff", "twice@1", "twice@2").out
+
+
+# --- tag, rename ----------------------------------------------------------------------------
+
+
+def test_tags(call: Call, refused: Call, filled: str) -> None:
+    document = valid(call("tag", "linkage", "good", "v1", "--json"), "tag")
+    assert document["tags"] == {"drawn": "linkage@1", "good": "linkage@2", "v1": "linkage@2"}
+    moved = "tagged linkage@1: good\ntag good moved from linkage@2 to linkage@1\n"
+    assert call("tag", "linkage@1", "good").out == moved
+    assert call("show", "linkage@good", "hG_1").out == call("show", "linkage@1", "hG_1").out
+    assert "v1 is a tag of linkage@2" in refused(call("tag", "linkage@1", "v1", "--delete"))
+    assert "has no tag x" in refused(call("tag", "linkage", "x", "--delete"))
+    assert call("tag", "linkage", "--delete", "v1").out == "tag v1 taken from linkage@2\n"
+    assert "v1" not in call("log", "linkage").out
+    assert "cannot be a tag" in refused(call("tag", "linkage", "1"))
+
+
+def test_rename(call: Call, refused: Call, filled: str) -> None:
+    assert call("rename", "linkage", "bar").out == "linkage is bar now\n"
+    assert names(call) == ["bar", "weight"]
+    valid(call("rename", "bar", "linkage", "--json"), "rename")
+    assert "already" in refused(call("rename", "linkage", "weight"))
+    assert "looks like a file" in refused(call("rename", "linkage", "x.toml"))
+    assert "no model nothing" in refused(call("rename", "nothing", "x"))
+
+
+@pytest.mark.parametrize("command", [("log",), ("delete", "--yes"), ("rename",), ("export-db",)])
+def test_the_whole_model_is_meant(
+    call: Call, refused: Call, filled: str, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    name, *options = command
+    if name == "export-db":
+        options = ["linkage@2"]
+    more = {"rename": ["x"]}.get(name, [])
+    first = tmp_path / "new.db" if name == "export-db" else "linkage@2"
+    message = refused(call(name, first, *more, *options))
+    assert "this names one revision" in message
+    assert "remedy: write linkage\n" in message
 
 
 # --- revert, delete, gc ---------------------------------------------------------------------
@@ -169,7 +246,15 @@ def test_export_and_import(call: Call, refused: Call, filled: str, tmp_path: Pat
     assert call("export-db", path, "--force").out == f"wrote {path}: linkage, weight\n"
     taken = valid(call("import-db", path, "linkage", "--db", other, "--json"), "import-db")
     assert [row["revision"] for row in taken["models"]] == [2]
-    assert "already has" in refused(call("import-db", path, "--db", other))
+    message = refused(call("import-db", path, "--db", other))
+    assert "already has" in message
+    assert "import-db FILE linkage --as OTHER, or rename yours by chainform rename" in message
+    renamed = call("import-db", path, "linkage", "--as", "second", "--db", other)
+    assert renamed.out == f"read {path}: second@2\n"
+    assert call("delete", "second", "--yes", "--db", other).code == 0
+    assert "2 are meant" in refused(call("import-db", path, "--as", "x", "--db", other))
+    assert "looks like" in refused(call("import-db", path, "weight", "--as", "x.toml"))
+    assert "this is an address" in refused(call("import-db", "postgresql://host/x"))
     assert call("import-db", path, "weight", "--db", other).out == f"read {path}: weight@1\n"
     assert names(call, "--db", str(other)) == ["linkage", "weight"]
     one, two = (call("show", "linkage@drawn", "H", *db).out for db in ((), ("--db", other)))

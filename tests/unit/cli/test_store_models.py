@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 import chainform as cf
 from chainform.cli.commands.schema import schema_text
 from chainform.readers import read_text
+from unreduced import unreduced
 
 Call = Callable[..., Any]
 
@@ -37,7 +38,10 @@ def saved(call: Call, db: str, four_bar: Path) -> str:
     return db
 
 
-SAVE = ("--save", "linkage", "--tag", "drawn", "--tag", "v1.0", "--note", "as drawn")
+SAVE = (
+    *("--reduce", "none", "--save", "linkage"),
+    *("--tag", "drawn", "--tag", "v1.0", "--note", "as drawn"),
+)
 
 
 def valid(result: Any, command: str) -> Any:
@@ -68,7 +72,9 @@ def test_the_saved_revision_is_told(call: Call, db: str, four_bar: Path) -> None
 
 @pytest.mark.parametrize("option", ["--tag", "--note", "--author"])
 def test_what_goes_with_save(call: Call, refused: Call, db: str, arm: Path, option: str) -> None:
-    assert f"{option} goes with --save" in refused(call("derive", arm, option, "x"))
+    message = refused(call("derive", arm, option, "x"))
+    assert f"{option} goes with --save" in message
+    assert f"remedy: add --save NAME, or leave out {option}" in message
 
 
 @pytest.mark.parametrize("name", ["", "a@b", " ", "a\nb"])
@@ -93,7 +99,7 @@ def test_show(call: Call, saved: str, four_bar: Path) -> None:
         document = valid(call("show", name, "H_1_1", "--expand", "--json"), "show")
         assert document["file"] == name
         (entry,) = document["quantities"][0]["entries"]
-        model = cf.derive(four_bar, ["mass_matrix"], parameters="symbolic")
+        model = unreduced(four_bar, ["mass_matrix"], parameters="symbolic")
         assert entry["formula"] == str(model["mass_matrix"][0, 0].expand())
     listed = valid(call("show", "linkage", "--json"), "show")
     assert [row["name"] for row in listed["outputs"]] == ["mass_matrix", "gravity"]
@@ -104,7 +110,7 @@ def test_show(call: Call, saved: str, four_bar: Path) -> None:
 def test_eval(call: Call, saved: str, four_bar: Path) -> None:
     state = b'{"q": [1, -0.8, 1.9], "values": {"a": [0.1, 0.2]}}'
     document = valid(call("eval", "linkage", "--at", "-", "--json", stdin=state), "eval")
-    model = cf.derive(four_bar, ["gravity"], parameters="symbolic")
+    model = unreduced(four_bar, ["gravity"], parameters="symbolic")
     expected = model.evaluate(q=[1, -0.8, 1.9], values={"a": [0.1, 0.2]})["gravity"]
     assert document["batch"] == [2]
     np.testing.assert_allclose(document["outputs"]["gravity"]["values"], expected, rtol=1e-12)
@@ -122,7 +128,7 @@ def test_count(call: Call, saved: str, four_bar: Path) -> None:
     document = valid(call("count", "linkage", "--outputs", "hG", "--json"), "count")
     assert list(document["outputs"]) == ["gravity"]
     outputs = ("mass_matrix", "gravity")
-    whole = cf.derive(four_bar, outputs, parameters="symbolic")
+    whole = unreduced(four_bar, outputs, parameters="symbolic")
     assert document["total"]["cos"] == whole.count(["gravity"]).cos > 0
 
 
@@ -140,7 +146,7 @@ def test_export_native(call: Call, saved: str, four_bar: Path) -> None:
         assert read_text(document["text"], "json").segments == cf.read(four_bar).segments
 
 
-def test_a_file_of_that_name_comes_first(
+def test_what_cannot_be_read_does_not_stand_before_a_model(
     call: Call,
     saved: str,
     arm: Path,
@@ -149,10 +155,39 @@ def test_a_file_of_that_name_comes_first(
     refused: Call,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shown = call("show", "linkage", "hG_1").out
+    assert shown.startswith("hG_1 = ")
     Path("linkage").write_text("not a mechanism", "utf-8")
-    assert "ending of the name" in refused(call("show", "linkage"))
+    assert call("show", "linkage", "hG_1").out == shown
     Path("linkage").unlink()
+    Path("linkage").mkdir()
+    for reference in ("linkage", "linkage@1"):
+        assert call("show", reference, "hG_1").out == shown
+    Path("other").write_text("not a mechanism", "utf-8")
+    assert "ending of the name" in refused(call("show", "other"))
+
+
+def test_a_stored_model_that_looks_like_a_file(call: Call, refused: Call, saved: str) -> None:
+    with cf.open_store(saved) as store:
+        store.rename("linkage", "linkage.toml")
+    message = refused(call("show", "linkage.toml", "hG_1"))
+    assert "no such file" in message
+    assert "there is a stored model linkage.toml" in message
+    assert "chainform rename linkage.toml OTHER" in message
+    assert call("rename", "linkage.toml", "linkage").code == 0
     assert call("show", "linkage", "hG_1").code == 0
+
+
+def test_an_empty_store_is_the_same_everywhere(
+    call: Call, refused: Call, db: str, four_bar: Path
+) -> None:
+    if not db.startswith("postgresql"):
+        call("derive", four_bar, "--outputs", "hG", "--save", "x")
+        call("delete", "x", "--yes")
+    assert (call("models").code, call("models").out) == (0, "no models\n")
+    assert "there is no model x\n  remedy: chainform models lists" in refused(call("log", "x"))
+    assert "neither a file nor a stored model" in refused(call("show", "x"))
+    assert call("check-db").out == "the store is whole\n"
 
 
 # --- what is refused ------------------------------------------------------------------------

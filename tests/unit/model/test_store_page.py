@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from chainform.store import schema
+from chainform.store import Database, schema
 from docs import DOCS, Block, blocks_of, run_page
 
 PAGE = DOCS / "store.md"
 GIVES = '```text title="gives"'
-VIEWS = ("quantities", "formulas", "operation_counts", "uses")
+VIEWS = ("quantities", "formulas", "operation_counts", "expressions", "uses")
 
 Rows = Sequence[Sequence[Any]]
 
@@ -73,9 +73,9 @@ def test_the_page_on_postgresql(
         check_queries(lambda query: connection.execute(query.encode()).fetchall())
 
 
-def test_there_are_five_queries_that_use_the_views() -> None:
+def test_there_are_six_queries_that_use_the_views() -> None:
     texts = [query.text for query, _ in queries()]
-    assert len(texts) == 5
+    assert len(texts) == 6
     for view in VIEWS:
         assert any(re.search(rf"\b{view}\b", text) for text in texts)
 
@@ -86,6 +86,20 @@ def test_every_table_is_in_the_diagram_and_in_the_list() -> None:
     for table in schema.metadata.tables:
         assert re.search(rf"\b{table}\b", diagram), table
         assert f"`{table}`" in page, table
+
+
+def test_every_view_is_listed_with_its_columns(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    path = tmp_path / "models.db"
+    Database.open(str(path)).close()
+    with closing(sqlite3.connect(path)) as file:
+        views = file.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall()
+        assert len(views) == 7
+        for (view,) in views:
+            (row,) = re.findall(rf"^\| `{view}` \|.*$", page, re.MULTILINE)
+            for _, column, *_ in file.execute(f"PRAGMA table_info({view})"):
+                own = column.removeprefix("once_")
+                assert f"`{own}`" in row or own in ("model", "revision", "graph"), (view, column)
 
 
 def test_columns_in_the_diagram_exist() -> None:

@@ -37,4 +37,6 @@ def test_the_environment_names_the_store(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert default_url() == str(tmp_path / "chainform" / "models.db")
     with cf.open_store() as store:
         assert store.models() == []
+        assert not (tmp_path / "chainform" / "models.db").exists()
+        store.gc()
     assert (tmp_path / "chainform" / "models.db").is_file()

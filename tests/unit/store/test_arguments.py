@@ -16,6 +16,8 @@ from chainform.errors import Error, StoreError
 from chainform.graph import Graph
 from chainform.model.store import Store
 from chainform.store import Database, Record
+from chainform.store.link import LOCK
+from unreduced import unreduced
 
 WRONG: list[Any] = [
     None,
@@ -122,10 +124,34 @@ def test_queries_only_read(database: Database, graph: Graph) -> None:
 def test_several_statements_do_not_change_rows(postgres_url: str, graph: Graph) -> None:
     with Database.open(postgres_url) as database:
         database.save(graph, Record("arm"))
-        with pytest.raises(StoreError):
-            database.query("SELECT 1; COMMIT; DELETE FROM parameters")
+        for statement in (
+            "SELECT 1; COMMIT; DELETE FROM parameters",
+            "COMMIT; BEGIN READ WRITE; DELETE FROM parameters; COMMIT; SELECT 1 AS x",
+            "COMMIT; SET default_transaction_read_only = off; DELETE FROM parameters; SELECT 1",
+        ):
+            with pytest.raises(StoreError, match="one statement"):
+                database.query(statement)
+        for statement in (
+            "COMMIT",
+            "SELECT set_config('transaction_read_only', 'off', false)",
+            "DELETE FROM parameters RETURNING name",
+        ):
+            with pytest.raises(StoreError):
+                database.query(statement)
         assert len(database.parameters("arm")) == 2
+        database.query("SELECT set_config('default_transaction_read_only', 'on', false)")
+        database.query(f"SELECT pg_advisory_lock({LOCK})")
         assert database.tag("arm", "good").tags == ("good",)
+        database.gc()
+        sql = "SELECT name, '100%' AS x FROM models WHERE name LIKE :part;"
+        assert database.query(sql, {"part": "a%"}) == [{"name": "arm", "x": "100%"}]
+
+
+def test_times_to_wait(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db")
+    with pytest.raises(StoreError, match="number of seconds"):
+        Database.open(path, timeout=10**400)
+    Database.open(path, timeout=1e12).close()
 
 
 # --- dates -------------------------------------------------------------------------------------
@@ -191,7 +217,7 @@ def test_damaged_rows(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "store.db"
     example = Path(__file__).parents[3] / "examples" / "four_bar.toml"
     with cf.open_store(path) as store:
-        store.save(cf.derive(example, ["gravity"], parameters="symbolic"), "arm")
+        store.save(unreduced(example, ["gravity"], parameters="symbolic"), "arm")
     with closing(sqlite3.connect(path)) as file:
         file.executescript(damage)
     with cf.open_store(path) as store:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
-from chainform.errors import StoreError
+from chainform.errors import RunError, StoreError
 from chainform.graph import FLOAT, Graph, evaluate, graph_text
 from chainform.store import Database, MechanismFile, Parameter, Record
 
@@ -23,7 +24,7 @@ def fill(database: Database, graph: Graph) -> None:
     database.save(graph, Record("arm", mechanism=mechanism, parameters=parameters, seconds=2))
     database.expand("arm", "energy")
     database.objects.put("key", b"code", "arm")
-    database.runs.save("arm", "first", {"t": [0.0, 1.0]})
+    database.runs.save("arm", "first", {"t": [0.0, 1.0]}, {"step": 0.1}, seconds=1)
 
 
 def change(database: Database, statement: str) -> None:
@@ -105,7 +106,19 @@ TOLD = {
         f"UPDATE mechanisms SET {column} = 'x'": "mechanisms 1"
         for column in ("name", "file_name", "media_type", "text", "notes", "hash")
     },
-    "UPDATE runs SET hash = 'x'": "runs 1: the bytes",
+    **{
+        f"UPDATE runs SET {column} = {value}": "runs 1 ("
+        for column, value in {
+            "name": "'x'",
+            "kind": "'x'",
+            "options": "'{}'",
+            "created": "'2001-01-01 00:00:00.000000'",
+            "seconds": 9,
+            "media_type": "'x'",
+            "bytes": "'x'",
+            "hash": "'x'",
+        }.items()
+    },
     "DELETE FROM graphs": "arm@1: its graph 1 is missing",
     "DELETE FROM mechanisms": "arm@1: its mechanism 1 is missing",
     "DELETE FROM models": "its model is missing",
@@ -149,6 +162,51 @@ def test_a_changed_hash_is_told_from_changed_content(database: Database, graph: 
     assert database.check() == []
 
 
+def test_a_content_that_was_saved_again_under_its_hash(database: Database, graph: Graph) -> None:
+    fill(database, graph)
+    change(database, "UPDATE graphs SET hash = 'x'")
+    database.save(graph, Record("copy"))
+    assert any("graphs.hash" in problem for problem in database.check())
+    repaired = database.check(repair=True)
+    assert all(problem.endswith("(repaired)") for problem in repaired), repaired
+    assert database.check() == []
+    assert database.revision("arm").graph == database.revision("copy").graph
+    assert database.objects.get("key") == b"code"
+    assert database.runs.load("arm", "first")[1].name == "first"
+
+
+@pytest.mark.parametrize("name", ["definitions", "uses"])
+def test_a_view_that_was_replaced(database: Database, graph: Graph, name: str) -> None:
+    fill(database, graph)
+    columns = {
+        "definitions": "graph, number, name, '' AS kind, level, 'nonsense' AS formula",
+        "uses": "'' AS model, 1 AS revision, graph, name, name AS uses",
+    }
+    cascade = "" if database.file is not None else " CASCADE"
+    change(database, f"DROP VIEW {name}{cascade}")
+    change(database, f"CREATE VIEW {name} AS SELECT {columns[name]} FROM variables")
+    assert f"the view {name} is not what was made" in database.check()
+    assert f"the view {name} is not what was made (repaired)" in database.check(repair=True)
+    assert database.check() == []
+    assert database.formula("arm", "both") == "q1 + q2"
+
+
+def test_a_view_that_others_are_built_on_is_told(postgres_url: str, graph: Graph) -> None:
+    with Database.open(postgres_url) as database:
+        fill(database, graph)
+        change(database, "CREATE VIEW mine AS SELECT * FROM uses")
+        assert database.check() == []
+        columns = "model, revision, graph, name, uses"
+        change(
+            database,
+            f"CREATE OR REPLACE VIEW uses AS SELECT {columns} FROM (SELECT m.name AS"
+            " model, r.number AS revision, r.graph, m.name, m.name AS uses FROM models m"
+            " JOIN revisions r ON r.model = m.id) AS x",
+        )
+        told = ["the view uses is not what was made"]
+        assert database.check() == database.check(repair=True) == told
+
+
 def test_without_rows_and_cache_nothing_is_left(database: Database, graph: Graph) -> None:
     fill(database, graph)
     change(database, "UPDATE terms SET coefficient = '9.82' WHERE value > 9")
@@ -167,6 +225,91 @@ def test_a_damaged_cache_is_written_anew(database: Database, graph: Graph) -> No
 
 
 # --- saving and evaluating over changed rows ---------------------------------------------------
+
+
+MECHANISM = ("text = 'x'", "name = 'x'", "bytes = 'x'", "notes = '[]'", "hash = 'x'")
+
+
+@pytest.mark.parametrize("cell", MECHANISM)
+def test_a_changed_mechanism_is_not_taken_for_the_saved_one(
+    database: Database, graph: Graph, cell: str, tmp_path: Path
+) -> None:
+    """Whatever would seal it anew refuses it, so that the change stays to be seen."""
+    fill(database, graph)
+    change(database, f"UPDATE mechanisms SET {cell}")
+    with Database.open(str(tmp_path / "target.db")) as target:
+        for task in (
+            lambda: database.mechanism("arm"),
+            lambda: database.revert("arm", 1),
+            lambda: database.copy("arm", target),
+        ):
+            with pytest.raises(StoreError, match="damaged"):
+                task()
+        assert target.models() == []
+    assert any("mechanisms 1" in problem for problem in database.check())
+
+
+def test_a_mechanism_with_a_hash_that_fits_it(database: Database, graph: Graph) -> None:
+    """The revision knows which mechanism it came from."""
+    fill(database, graph)
+    other = MechanismFile("other", "{}")
+    database.save(graph, Record("other", mechanism=other))
+    change(database, "UPDATE revisions SET mechanism = 2 WHERE id = 1")
+    with pytest.raises(StoreError, match="mechanism is not what was saved"):
+        database.mechanism("arm")
+
+
+def test_a_copy_shows_what_was_changed(database: Database, graph: Graph, tmp_path: Path) -> None:
+    fill(database, graph)
+    change(database, "UPDATE revisions SET note = 'x'")
+    change(database, "UPDATE parameters SET unit = 'g' WHERE name = 'm_1'")
+    change(database, "UPDATE runs SET kind = 'x'")
+    with pytest.raises(StoreError, match="parameters are not what was saved"):
+        database.revert("arm", 1)
+    with Database.open(str(tmp_path / "target.db")) as target:
+        database.copy("arm", target)
+        found = "\n".join(target.check())
+        for part in ("revisions.note", "parameters.unit", "runs 1"):
+            assert part in found
+        assert "revisions.author" not in found
+
+
+def test_a_run_whose_name_is_no_text(tmp_path: Path, graph: Graph) -> None:
+    with Database.open(str(tmp_path / "store.db")) as database:
+        fill(database, graph)
+        change(database, "UPDATE runs SET name = x'00ff'")
+        for task in (database.runs.load, database.runs.delete):
+            with pytest.raises(StoreError, match="no such run"):
+                task("arm", "first")
+        assert any("runs 1 (" in problem for problem in database.check())
+
+
+LOOSE = [
+    "UPDATE factors SET variable = variable + 0.5",
+    "UPDATE factors SET variable = variable || 'x'",
+    "UPDATE factors SET power = power + 0.5",
+    "UPDATE factors SET term = term + 0.25",
+    "UPDATE terms SET place = place + 0.25 WHERE place = 1",
+    "UPDATE terms SET owner = owner || 'x'",
+    "UPDATE variables SET call = 'SIN' WHERE call = 'sin'",
+    "UPDATE inputs SET value = 'x' WHERE variable = 2",
+]
+
+
+@pytest.mark.parametrize("statement", LOOSE)
+def test_cells_of_another_kind(tmp_path: Path, graph: Graph, statement: str) -> None:
+    """SQLite lets a column of whole numbers hold anything."""
+    url = str(tmp_path / "store.db")
+    with Database.open(url) as database:
+        fill(database, graph)
+        change(database, statement)
+    with Database.open(url) as database:
+        with pytest.raises(StoreError, match="not those that were saved"):
+            database.evaluate("arm", STATE)
+        with suppress(RunError):  # no value, where a cell holds no number
+            database.evaluate("arm", STATE, trust_rows=True)
+        database.save(graph, Record("copy"))
+        assert database.check() == []
 
 
 CHANGES = [

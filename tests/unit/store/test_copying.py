@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,9 @@ import pytest
 import chainform as cf
 from chainform.errors import StoreError
 from chainform.graph import Graph, set_defaults
+from chainform.model import transfer
 from chainform.store import Database, Record, copying
+from unreduced import unreduced
 
 
 @pytest.fixture
@@ -58,7 +62,7 @@ def test_a_store_with_anything_in_it_stays(source: Path, tmp_path: Path, graph: 
     for name in ("later.db", "earlier.db"):
         target = tmp_path / name
         if name == "earlier.db":
-            cf.open_store(target).close()
+            Database.open(str(target)).close()
         with cf.open_store(target) as store:
             with pytest.raises(StoreError):
                 store.import_(source)
@@ -101,7 +105,7 @@ com = [1, 0, 0]
     path = tmp_path / "folder" / "bent.toml"
     path.parent.mkdir()
     path.write_text(text)
-    model = cf.derive(path, ["gravity"])
+    model = unreduced(path, ["gravity"])
     assert any("rational" in note.text or "rotation" in note.text for note in model.mechanism.notes)
     with cf.open_store(url) as store:
         store.save(model, "bent")
@@ -110,3 +114,96 @@ com = [1, 0, 0]
         # Of the file its name and its bytes are kept; the folder tells about a machine.
         assert (again.file, again.source) == ("bent.toml", path.read_bytes())
         assert store.check() == []
+
+
+# --- files that come or change while one is written ---------------------------------------------
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, task: Callable[[], object]) -> None:
+    """Have another process do something while a file is written."""
+    plain = transfer.copy_models
+
+    def copy(*arguments: Any) -> Any:
+        found = plain(*arguments)
+        task()
+        return found
+
+    monkeypatch.setattr(transfer, "copy_models", copy)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_that_comes_meanwhile_stays(
+    source: Path, tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch, force: bool
+) -> None:
+    goal = tmp_path / "goal.db"
+
+    def save() -> None:
+        with Database.open(str(goal)) as other:
+            other.save(graph, Record("precious"))
+
+    meanwhile(monkeypatch, save)
+    for has_links in (True, False):
+        goal.unlink(missing_ok=True)
+        if not has_links:
+            monkeypatch.setattr(os, "link", refuse)
+        with cf.open_store(source) as store, pytest.raises(StoreError):
+            store.export(goal, force=force)
+        with Database.open(str(goal)) as other:
+            assert [entry.name for entry in other.models()] == ["precious"]
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["goal.db", "source.db"]
+
+
+def refuse(*_: object) -> None:
+    raise PermissionError(1, "Operation not permitted")
+
+
+def test_a_disk_without_links(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", refuse)
+    with cf.open_store(source) as store:
+        store.export(tmp_path / "goal.db")
+    with Database.open(str(tmp_path / "goal.db")) as other:
+        assert len(other.models()) == 3
+        assert other.check() == []
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_file_that_is_used_meanwhile_stays(
+    source: Path, tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch, is_open: bool
+) -> None:
+    goal = tmp_path / "goal.db"
+    with Database.open(str(goal)) as other:
+        other.save(graph, Record("precious"))
+    opened: list[Database] = []
+
+    def save() -> None:
+        other = Database.open(str(goal))
+        other.save(graph, Record("precious"))
+        opened.append(other)
+        if not is_open:
+            other.close()
+
+    with monkeypatch.context() as patch:
+        meanwhile(patch, save)
+        with cf.open_store(source) as store, pytest.raises(StoreError) as caught:
+            store.export(goal, force=True)
+    assert ("replaced now" if is_open else "changed meanwhile") in str(caught.value)
+    opened[0].close()
+    with Database.open(str(goal)) as other:
+        assert len(other.log("precious")) == 2
+    with cf.open_store(source) as store:
+        store.export(goal, force=True)
+    with Database.open(str(goal)) as other:
+        assert [entry.name for entry in other.models()] == ["arm", "hand", "leg"]
+        assert other.check() == []
+
+
+def test_what_is_left_of_an_earlier_file_is_not_read(source: Path, tmp_path: Path) -> None:
+    goal = tmp_path / "goal.db"
+    for ending in ("-wal", "-shm", "-journal"):
+        Path(f"{goal}{ending}").write_bytes(b"old" * 20_000)
+    with cf.open_store(source) as store:
+        store.export(goal)
+    with Database.open(str(goal)) as other:
+        assert len(other.models()) == 3

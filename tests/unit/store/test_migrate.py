@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 from sqlalchemy import Connection, inspect
 
+from chainform import open_store
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text
 from chainform.store import Database, Parameter, Record, migrate
@@ -55,10 +57,6 @@ def add_colour(connection: Connection) -> None:
 def test_a_step_to_the_next_version(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
         database.save(graph, Record("arm"))
-    read_only = open_link(url, timeout=5, read_only=True)
-    with pytest.raises(StoreError, match=f"old version {migrate.VERSION}"):
-        migrate.prepare(read_only, NEXT, {NEXT: add_colour})
-    read_only.engine.dispose()
     link = open_link(url, timeout=5, read_only=False)
     migrate.prepare(link, NEXT, {NEXT: add_colour})
     with link.reading() as connection:
@@ -137,5 +135,99 @@ def test_version_1_is_brought_up_to_date(url: str, graph: Graph, tmp_path: Path)
         assert tables(url) == tables(new)
 
 
+def test_version_2_gets_the_new_views(url: str, graph: Graph) -> None:
+    """Only views changed: the old one is put back, with the old number."""
+    with Database.open(url) as database:
+        database.save(graph, Record("arm"))
+        database.expand("arm", "gravity")
+        with database.link.writing() as connection:
+            for statement in (
+                "DROP VIEW expressions",
+                "CREATE VIEW expressions AS SELECT graph, number, expression FROM expansion_texts",
+                "DELETE FROM schema_version",
+                "INSERT INTO schema_version VALUES (2, '2024-01-01 00:00:00.000000')",
+            ):
+                connection.exec_driver_sql(statement)
+    with Database.open(url) as database:
+        found = database.query("SELECT model, revision, label, name FROM expressions")
+        rows = {tuple(row.values()) for row in found}
+        assert rows >= {("arm", 1, "hG_1", "hG_1"), ("arm", 1, "hG_2", "zero")}
+        assert database.check() == []
+
+
 def test_every_step_is_there() -> None:
     assert set(migrate.STEPS) == set(range(2, migrate.VERSION + 1))
+
+
+def test_readers_see_version_1(url: str, graph: Graph) -> None:
+    make_old(url)
+    with Database.open(url, read_only=True) as database:
+        assert graph_text(database.load("arm@1")[0]) == graph_text(graph)
+        assert database.check() == []
+
+
+def test_version_1_is_read_where_it_cannot_be_written(
+    tmp_path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "old.db"
+    make_old(f"sqlite:///{path}")
+    before = path.read_bytes()
+    monkeypatch.setattr("chainform.store.address._is_writable", lambda _: False)
+    with Database.open(str(path)) as database:
+        assert graph_text(database.load("arm@1")[0]) == graph_text(graph)
+        assert database.check() == []
+        with pytest.raises(StoreError, match="reading only"):
+            database.save(graph, Record("arm"))
+    assert path.read_bytes() == before
+
+
+def test_version_1_is_imported(url: str, tmp_path: Path) -> None:
+    old = tmp_path / "old.db"
+    make_old(f"sqlite:///{old}")
+    with open_store(url) as store:
+        assert [revision.reference for revision in store.import_(old)] == ["arm@2"]
+        assert store.check() == []
+
+
+def test_a_reader_on_a_server_who_may_not_change_it(postgres_url: str) -> None:
+    make_old(postgres_url)
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute("CREATE ROLE visitor LOGIN")
+        server.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO visitor")
+        try:
+            for read_only in (True, False):
+                with pytest.raises(StoreError) as caught:
+                    Database.open(
+                        postgres_url.replace("postgres@", "visitor@"), read_only=read_only
+                    )
+                assert "may not do this" in str(caught.value)
+        finally:
+            server.execute("DROP OWNED BY visitor")
+            server.execute("DROP ROLE visitor")
+
+
+def test_views_that_are_built_on_ours(postgres_url: str) -> None:
+    make_old(postgres_url)
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute("CREATE VIEW mine AS SELECT * FROM formulas")
+        with pytest.raises(StoreError, match="view mine depends on view formulas") as caught:
+            Database.open(postgres_url)
+        assert "drop it" in (caught.value.remedy or "")
+        server.execute("DROP VIEW mine")
+    with Database.open(postgres_url) as database:
+        assert database.check() == []
+
+
+def test_runs_of_version_2_are_sealed(url: str, graph: Graph) -> None:
+    with Database.open(url) as database:
+        database.save(graph, Record("arm"))
+        for name in ("whole", "damaged"):
+            database.runs.save("arm", name, {"t": [1.0]})
+        for key, data in ((1, b""), (2, b"x")):
+            with database.link.writing() as connection:
+                stored = connection.exec_driver_sql(f"SELECT bytes FROM runs WHERE id = {key}")
+                old = hashlib.sha256(bytes(stored.scalar_one()) + data).hexdigest()
+                connection.exec_driver_sql(f"UPDATE runs SET hash = '{old}' WHERE id = {key}")
+        with database.link.writing() as connection:
+            migrate.STEPS[3](connection)
+        assert [problem.partition(":")[0] for problem in database.check()] == ["runs 2 (damaged)"]

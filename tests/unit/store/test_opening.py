@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def test_the_log_lies_beside_the_file_itself(tmp_path: Path, graph: Graph) -> No
         links.chmod(0o555)
         path.chmod(0o444)
         try:
-            assert "immutable" not in place_of(str(link), read_only=True).uri
+            assert str(real) in place_of(str(link), read_only=True).uri()
             with Database.open(str(link), read_only=True) as reader:
                 assert [entry.name for entry in reader.models()] == ["arm"]
         finally:
@@ -150,11 +151,13 @@ def test_passwords_are_not_shown(postgres: str) -> None:
         f"postgresql://127.0.0.1:{port}/nowhere?user=postgres&password=se%40cret",
         "postgresql://127.0.0.1/db?password=se%40cret&nonsense=1",
         "mysql://127.0.0.1/db?password=se%40cret",
+        "postgresql://ann:se@cret@127.0.0.1:1/db",
+        "postgresql://ann:s@e/cret@127.0.0.1:1/db",
     ):
         with pytest.raises(StoreError) as caught:
             Database.open(url, timeout=2)
         assert "cret" not in str(caught.value)
-        assert "***" in str(caught.value)
+        assert "***" in str(caught.value) or "%40" in str(caught.value)
 
 
 def test_missing_databases_and_users_are_named(postgres: str) -> None:
@@ -214,6 +217,54 @@ def test_expansions_at_once(url: str, graph: Graph) -> None:
         assert database.check() == []
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "datestyle = 'German'",
+        "extra_float_digits = -5",
+        "timezone = 'Asia/Kathmandu'",
+        "client_encoding = 'LATIN1'",
+        "standard_conforming_strings = off",
+    ],
+)
+def test_settings_of_a_server_do_not_matter(postgres_url: str, graph: Graph, setting: str) -> None:
+    name = postgres_url.rpartition("/")[2]
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute(f"ALTER DATABASE {name} SET {setting}".encode())
+    with Database.open(postgres_url) as database:
+        saved = database.save(graph, Record("arm", note="\u2192 \\x"))
+        assert database.revision("arm") == saved
+        assert saved.created.utcoffset() == timedelta(0)
+        assert database.expand("arm", "energy")
+        assert database.check() == []
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_encodings_of_a_server(postgres: str, graph: Graph, encoding: str) -> None:
+    with psycopg.connect(f"{postgres}/postgres", autocommit=True) as server:
+        options = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+        server.execute(f"CREATE DATABASE encoded {options}".encode())
+        try:
+            with Database.open(f"{postgres}/encoded") as database:
+                assert database.save(graph, Record("arm", note="\u00fc")).note == "\u00fc"
+                assert database.check() == []
+                if encoding == "LATIN1":
+                    with pytest.raises(StoreError, match=r"encoding of the database(.|\n)*UTF8"):
+                        database.save(graph, Record("arm", note="\u2192"))
+        finally:
+            server.execute("DROP DATABASE encoded WITH (FORCE)")
+
+
+def test_a_statement_that_the_server_stops(postgres_url: str) -> None:
+    sleep = "SET LOCAL statement_timeout = 10; SELECT pg_sleep(5)"
+    with (
+        Database.open(postgres_url) as database,
+        pytest.raises(StoreError, match="longer than the server allows"),
+        database.link.writing() as connection,
+    ):
+        connection.exec_driver_sql(sleep)
+
+
 def test_a_server_whose_transactions_see_one_state(postgres_url: str, graph: Graph) -> None:
     name = postgres_url.rpartition("/")[2]
     with psycopg.connect(postgres_url, autocommit=True) as server:
@@ -228,3 +279,41 @@ def test_a_server_whose_transactions_see_one_state(postgres_url: str, graph: Gra
         with one.link.writing() as connection:
             level = connection.exec_driver_sql("SHOW transaction_isolation").scalar()
             assert level == "read committed"
+
+
+# --- looking, and closing ------------------------------------------------------------------------
+
+
+def test_looking_makes_no_file(tmp_path: Path, graph: Graph) -> None:
+    path = tmp_path / "models.db"
+    with cf.open_store(path) as store, cf.open_store(path) as other:
+        assert store.models() == []
+        assert store.check() == []
+        with pytest.raises(StoreError, match="no model arm"):
+            store.load("arm")
+        assert list(tmp_path.iterdir()) == []
+        other.database.save(graph, Record("arm"))
+        assert [entry.name for entry in store.models()] == ["arm"]
+        assert store.database.save(graph, Record("arm")).number == 2
+
+
+def test_an_empty_database_has_no_models(url: str, tmp_path: Path) -> None:
+    if url.startswith("sqlite"):
+        (tmp_path / "store.db").touch()
+    with Database.open(url, read_only=True) as database:
+        assert database.models() == []
+        with pytest.raises(StoreError, match="there is no model arm"):
+            database.evaluate("arm", {})
+        with pytest.raises(StoreError, match="reading only"):
+            database.gc()
+
+
+def test_a_closed_store_says_so(url: str, graph: Graph) -> None:
+    store = cf.open_store(url)
+    store.database.save(graph, Record("arm"))
+    store.close()
+    for task in (store.models, store.gc, store.check, lambda: store.log("arm")):
+        with pytest.raises(StoreError, match="the store is closed") as caught:
+            task()
+        assert caught.value.remedy
+    store.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import socket
 import sqlite3
@@ -18,6 +19,7 @@ import pytest
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, set_defaults
 from chainform.store import Database, MechanismFile, Parameter, Record
+from chainform.store.address import Place
 
 
 @pytest.fixture
@@ -194,11 +196,90 @@ def test_read_only_file(path: Path, graph: Graph, folder_mode: int) -> None:
         shutil.rmtree(folder)
 
 
+@contextmanager
+def shared_folder(path: Path) -> Generator[Path]:
+    """Give a copy of a store that others may read and only its owner may write."""
+    folder = Path(tempfile.mkdtemp())
+    file = folder / "store.db"
+    shutil.copy(path, file)
+    file.chmod(0o644)
+    folder.chmod(0o755)
+    try:
+        yield file
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_reader_without_rights_sees_what_the_owner_writes(path: Path, graph: Graph) -> None:
+    other = set_defaults(graph, {"m_1": Fraction(9)})
+    with shared_folder(path) as file, ordinary_user(), Database.open(str(file)) as reader:
+        assert [entry.name for entry in reader.models()] == ["arm"]
+        with owner(), Database.open(str(file)) as writer:
+            writer.save(other, Record("hand"))
+            with ordinary_user():
+                assert [entry.name for entry in reader.models()] == ["arm", "hand"]
+        with owner(), Database.open(str(file)) as writer:
+            writer.delete("arm")
+            writer.gc()
+            writer.save(other, Record("arm"))
+        assert graph_text(reader.load("arm")[0]) == graph_text(other)
+        assert reader.check() == []
+        with Database.open(str(file)) as second:
+            assert graph_text(second.load("arm")[0]) == graph_text(other)
+
+
+def test_a_file_that_changes_while_it_is_read(path: Path, graph: Graph) -> None:
+    """Without the right to hold it still the reader is told, and asks again."""
+    with shared_folder(path) as file, ordinary_user(), Database.open(str(file)) as reader:
+        reader.models()
+        with (
+            pytest.raises(StoreError, match="changed by another process while"),
+            reader.link.reading(),
+            owner(),
+            Database.open(str(file)) as writer,
+        ):
+            writer.save(graph, Record("arm"))
+        assert len(reader.log("arm")) == 2
+
+
+@contextmanager
+def owner() -> Generator[None]:
+    """Have the rights of root back for a moment, if they were put aside."""
+    user = os.geteuid()
+    os.seteuid(os.getuid())
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_reading_on_a_full_disk(path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file that SQLite makes beside one with a log does not fit; without it one can read."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    monkeypatch.setattr(Place, "is_full", lambda _: True)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))
+    try:
+        for read_only in (True, False):
+            with Database.open(str(path), read_only=read_only) as database:
+                assert graph_text(database.load("arm")[0]) == graph_text(graph)
+                assert database.evaluate("arm", {"q1": 1.0, "q2": 2.0})
+                assert database.expand("arm", "energy")
+        with Database.open(str(path)) as database:
+            with pytest.raises(StoreError, match="disk is full"):
+                database.save(graph, Record("arm"))
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            monkeypatch.undo()
+            assert database.save(graph, Record("arm")).number == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
 def test_an_empty_database_for_reading(tmp_path: Path) -> None:
     file = tmp_path / "empty.db"
     file.touch()
-    with pytest.raises(StoreError, match="it is empty"):
-        Database.open(str(file), read_only=True)
+    with Database.open(str(file), read_only=True) as database:
+        assert database.models() == []
+    assert file.stat().st_size == 0
 
 
 # --- servers -----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.graph import FLOAT, evaluate, parse_graph
 from chainform.store import Database, Record
+from unreduced import unreduced
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "four_bar.toml"
 
@@ -90,13 +91,13 @@ def test_values_without_a_number_name_the_variable(
 
 
 def test_the_forms_of_asking(url: str) -> None:
-    model = cf.derive(EXAMPLE, ["mass_matrix", "gravity"], parameters="symbolic")
+    model = unreduced(EXAMPLE, ["mass_matrix", "gravity"], parameters="symbolic")
     with cf.open_store(url) as store:
         store.save(model, "arm")
         q = [0.1, 0.2, 0.3]
         variable = model.graph.names[model.graph.outputs["gravity"].variables[0]]
         for names in (None, "gravity", ["gravity"], ("mass_matrix", variable), variable):
-            found = store.evaluate("arm", q=q, quantities=names)
+            found = store.evaluate("arm", q=q, outputs=names)
             expected = model.evaluate(q=q, outputs=names)
             assert list(found) == list(expected)
             for name, array in expected.items():
@@ -106,4 +107,4 @@ def test_the_forms_of_asking(url: str) -> None:
             empty = store.evaluate("arm", q=np.zeros(shape))
             assert empty["mass_matrix"].shape == (*shape[:-1], 3, 3)
         with pytest.raises(RunError, match="no quantity nothing"):
-            store.evaluate("arm", q=q, quantities="nothing")
+            store.evaluate("arm", q=q, outputs="nothing")

@@ -1,0 +1,222 @@
+"""Comparing two revisions: parameters by name, outputs entry by entry, variables by definition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from chainform.graph import Graph, definition_text, expand, expansion_text
+from chainform.store.changes import (
+    NUMBERED,
+    Difference,
+    EntryChange,
+    ParameterChange,
+    ParameterState,
+)
+from chainform.store.fingerprint import Fingerprints
+from chainform.store.records import Parameter, Revision
+
+Pair: TypeAlias = tuple[int | None, int | None]
+"""The variables behind an entry, before and after; None where a side has no such entry."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two revisions."""
+
+    graph: Graph
+    revision: Revision
+    parameters: tuple[Parameter, ...]
+
+    def states(self) -> dict[str, ParameterState]:
+        """Return the parameters that the revision names."""
+        free = {i.name: i.default for i in self.graph.inputs.values() if i.group == "parameter"}
+        named = {p.name: ParameterState(p.value, p.name in free) for p in self.parameters}
+        return named | {name: ParameterState(value, True) for name, value in free.items()}
+
+    def entries(self) -> dict[tuple[str, str], int]:
+        """Return the variable behind each entry of an output, by output and label."""
+        return {
+            (block.name, label): v
+            for block in self.graph.outputs.values()
+            for label, v in zip(block.labels, block.variables, strict=True)
+        }
+
+    def entry_names(self) -> set[str]:
+        """Return the labels of entries, and the names of the variables behind them."""
+        entries = self.entries()
+        return {label for _, label in entries} | {self.graph.names[v] for v in entries.values()}
+
+
+def difference(old: Side, new: Side, *, expanded: bool = False) -> Difference:
+    """Return what changed; with `expanded` the formulas of entries are multiplied out."""
+    parameters = _parameter_changes(old, new)
+    if old.revision.content == new.revision.content:
+        return Difference(old.revision, new.revision, parameters)
+    ids: dict[object, int] = {}
+    earlier, later = _Definitions(old.graph, ids), _Definitions(new.graph, ids)
+    entries = _entry_changes(old, new, earlier, later, expanded=expanded)
+    shown = old.entry_names() | new.entry_names()
+    changed = _outputs_of(old, new, [entry for entry in entries if not entry.same_values])
+    rewritten = {entry.output for entry in entries if entry.same_values}
+    before, after = old.graph.outputs, new.graph.outputs
+    return Difference(
+        old.revision,
+        new.revision,
+        parameters,
+        entries=tuple(sorted(entries, key=lambda entry: entry.same_values)),
+        added=later.missing_in(earlier, shown),
+        removed=earlier.missing_in(later, shown),
+        changed={
+            name: (earlier.text(name), later.text(name))
+            for name in later.named
+            if name in earlier.named
+            and name not in shown
+            and earlier.named[name] != later.named[name]
+        },
+        outputs_added=tuple(name for name in after if name not in before),
+        outputs_removed=tuple(name for name in before if name not in after),
+        outputs_changed=changed,
+        outputs_rewritten=tuple(name for name in after if name in rewritten - {*changed}),
+    )
+
+
+def _outputs_of(old: Side, new: Side, entries: Sequence[EntryChange]) -> tuple[str, ...]:
+    """Return the outputs of both sides that have another shape, or one of the entries."""
+    touched = {entry.output for entry in entries}
+    before = old.graph.outputs
+    return tuple(
+        name
+        for name, block in new.graph.outputs.items()
+        if name in before and (name in touched or before[name].shape != block.shape)
+    )
+
+
+def _parameter_changes(old: Side, new: Side) -> tuple[ParameterChange, ...]:
+    before, after = old.states(), new.states()
+    return tuple(
+        ParameterChange(name, before.get(name), after.get(name))
+        for name in dict.fromkeys((*before, *after))
+        if before.get(name) != after.get(name)
+    )
+
+
+# --- entries ----------------------------------------------------------------------------------
+
+
+def _entry_changes(
+    old: Side, new: Side, earlier: _Definitions, later: _Definitions, *, expanded: bool
+) -> list[EntryChange]:
+    before, after = old.entries(), new.entries()
+    pairs: dict[tuple[str, str], Pair] = {
+        key: (before.get(key), after.get(key))
+        for key in dict.fromkeys((*before, *after))
+        if key not in before
+        or key not in after
+        or earlier.meaning[before[key]] != later.meaning[after[key]]
+    }
+    write = _expansions if expanded else _definitions
+    was = write(old.graph, [v for v, _ in pairs.values() if v is not None])
+    now = write(new.graph, [v for _, v in pairs.values() if v is not None])
+    values = _values(old, new, pairs.values())
+    return [
+        EntryChange(
+            *key,
+            None if v is None else was[v],
+            None if w is None else now[w],
+            v is not None and w is not None and values[0][v] == values[1][w],
+        )
+        for key, (v, w) in pairs.items()
+    ]
+
+
+def _definitions(graph: Graph, variables: Sequence[int]) -> dict[int, str]:
+    return {v: definition_text(graph, v) for v in variables}
+
+
+def _expansions(graph: Graph, variables: Sequence[int]) -> dict[int, str]:
+    chosen = list(dict.fromkeys(variables))
+    found = expand(graph, chosen)
+    return {v: expansion_text(e) for v, e in zip(chosen, found, strict=True)}
+
+
+def _values(old: Side, new: Side, pairs: Collection[Pair]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return what the variables of each side are worth at the same random place.
+
+    A parameter that only one side leaves free has its value there; all else is random.
+    """
+    sides: list[dict[int, int]] = []
+    free = [{i.name for i in side.graph.inputs.values()} for side in (old, new)]
+    for place, side in enumerate((old, new)):
+        known: dict[str, Fraction] = {
+            i.name: i.default
+            for i in side.graph.inputs.values()
+            if i.default is not None and i.name not in free[1 - place]
+        }
+        wanted = [v for pair in pairs if (v := pair[place]) is not None]
+        values = Fingerprints(side.graph, known).of(wanted)
+        sides.append(dict(zip(wanted, values, strict=True)))
+    return sides[0], sides[1]
+
+
+# --- definitions ------------------------------------------------------------------------------
+
+
+class _Definitions:
+    """The definitions of a graph, comparable with those of another that shares `ids`.
+
+    `meaning` says what each variable is, down to the inputs; `shallow` the same, down to inputs
+    and variables with names of their own. Equal numbers mean equal definitions.
+    """
+
+    def __init__(self, graph: Graph, ids: dict[object, int]) -> None:
+        self.graph = graph
+        self.ids = ids
+        self.meaning: list[int] = []
+        self.shallow: list[int] = []
+        self.named: dict[str, int] = {}
+        self.numbered: dict[str, int] = {}
+        for v, name in enumerate(graph.names):
+            self.meaning.append(self._number(self._key(v, self.meaning.__getitem__)))
+            self.shallow.append(self._number(self._key(v, self._seen)))
+            if v not in graph.inputs:
+                kind = self.numbered if NUMBERED.fullmatch(name) else self.named
+                kind[name] = self.shallow[v]
+
+    def _number(self, key: object) -> int:
+        return self.ids.setdefault(key, len(self.ids))
+
+    def _seen(self, variable: int) -> int:
+        name = self.graph.names[variable]
+        if NUMBERED.fullmatch(name):
+            return self.shallow[variable]
+        return self._number(("name", name))
+
+    def _key(self, variable: int, refer: Callable[[int], int]) -> object:
+        graph = self.graph
+        if variable in graph.inputs:
+            # The default value is no part of a formula; it stands among the parameters.
+            return ("input", graph.inputs[variable].name)
+        if graph.call[variable]:
+            return (int(graph.call[variable]), refer(int(graph.argument[variable])))
+        return frozenset(
+            (term.coefficient, tuple(sorted((refer(f.variable), f.power) for f in term.factors)))
+            for term in graph.terms(variable)
+        )
+
+    def text(self, name: str) -> str:
+        """Return a definition as text."""
+        return definition_text(self.graph, self.graph.numbers[name])
+
+    def missing_in(self, other: _Definitions, shown: set[str]) -> dict[str, str]:
+        """Return the definitions that the other graph has not, under any number, nor are shown."""
+        known = {*other.named.values(), *other.numbered.values()}
+        own = [name for name in self.named if name not in other.named and name not in shown]
+        own += [
+            name
+            for name, shallow in self.numbered.items()
+            if shallow not in known and name not in shown
+        ]
+        return {name: self.text(name) for name in own}

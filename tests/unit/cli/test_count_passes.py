@@ -1,0 +1,152 @@
+"""`chainform count --by-pass` and its picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import chainform as cf
+from chainform.cli.commands.schema import schema_text
+from chainform.cli.waterfall import WIDTH, waterfall
+from chainform.graph import Cost
+
+pytestmark = pytest.mark.reduces
+
+Call = Callable[..., Any]
+STEPS = ["formulation", "extract_divisors", "search_neighbourhoods"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def valid(result: Any) -> Any:
+    """Return the document of `count` after a check against its schema."""
+    assert (result.code, result.err) == (0, "")
+    document = result.document
+    Draft202012Validator(json.loads(schema_text("count"))).validate(document)
+    return document
+
+
+@pytest.fixture
+def saved(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, four_bar: Path) -> str:
+    """A store with the model `bar`, derived and reduced."""
+    url = str(tmp_path / "models.db")
+    monkeypatch.setenv("CHAINFORM_DB", url)
+    assert call("derive", four_bar, "--outputs", "H,hG", "--save", "bar").code == 0
+    return url
+
+
+def test_of_a_file(call: Call, four_bar: Path) -> None:
+    arguments = ("count", four_bar, "--outputs", "H,hG", "--by-pass")
+    document = valid(call(*arguments, "--json"))
+    model = cf.derive(four_bar, ["mass_matrix", "gravity"])
+    assert [step["name"] for step in document["passes"]] == STEPS
+    assert [step["operations"] for step in document["passes"]] == [
+        stage.cost.as_dict() for stage in model.stages
+    ]
+    assert document["passes"][-1]["operations"] == document["total"]
+    lines = call(*arguments).out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["after", *STEPS]
+
+
+def test_both_ways_at_once(call: Call, four_bar: Path) -> None:
+    arguments = ("count", four_bar, "--outputs", "H,hG", "--by-pass", "--by-quantity")
+    words = [line.split()[0] for line in call(*arguments).out.splitlines()[1:]]
+    assert words == ["output", "mass_matrix", "gravity", "together", "after", *STEPS]
+
+
+def test_without_a_reduction(call: Call, four_bar: Path) -> None:
+    arguments = ("count", four_bar, "--outputs", "H", "--reduce", "none", "--by-pass", "--json")
+    assert [step["name"] for step in valid(call(*arguments))["passes"]] == ["formulation"]
+    assert "passes" not in valid(call("count", four_bar, "--outputs", "H", "--json"))
+
+
+def test_of_a_stored_model(call: Call, saved: str) -> None:
+    call("reduce", "bar@1", "--reduce", "deep", "--steps", "8", "--cores", "1")
+    expected = {
+        "bar@3": ["derive", *STEPS[1:]],
+        "bar@2": ["derive", STEPS[1]],
+        "bar": ["derive", "search_deep"],
+    }
+    with cf.open_store(saved) as store:
+        costs = {r.reference: r.cost.as_dict() for r in store.log("bar")}
+    for name, steps in expected.items():
+        document = valid(call("count", name, "--by-pass", "--json"))
+        assert [step["name"] for step in document["passes"]] == steps
+        last = costs[name if "@" in name else "bar@4"]
+        assert document["passes"][-1]["operations"] == last
+
+
+# --- the picture ------------------------------------------------------------------------------
+
+
+def texts(picture: str) -> list[str]:
+    root = ElementTree.fromstring(picture)
+    assert root.tag == f"{SVG}svg"
+    return [text.text or "" for text in root.iter(f"{SVG}text")]
+
+
+def test_the_picture_is_written(call: Call, four_bar: Path, tmp_path: Path) -> None:
+    path = tmp_path / "steps.svg"
+    arguments = ("count", four_bar, "--outputs", "H,hG", "--picture", path)
+    result = call(*arguments)
+    assert result.code == 0
+    assert f"picture written to {path}" in result.out.replace("\n", "")
+    words = texts(path.read_text("utf-8"))
+    assert "four_bar, auto" in words
+    assert [word for word in words if word in STEPS] == STEPS
+
+
+def test_a_file_is_not_overwritten_unasked(
+    call: Call, refused: Call, four_bar: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "steps.svg"
+    path.write_text("mine", "utf-8")
+    arguments = ("count", four_bar, "--outputs", "H", "--picture", path)
+    assert "the file exists" in refused(call(*arguments))
+    assert path.read_text("utf-8") == "mine"
+    document = valid(call(*arguments, "--force", "--json"))
+    assert document["picture"] == str(path)
+    assert texts(path.read_text("utf-8"))
+
+
+def test_where_no_picture_can_be(call: Call, refused: Call, four_bar: Path, tmp_path: Path) -> None:
+    arguments = ("count", four_bar, "--outputs", "H", "--picture")
+    assert "a picture needs a file" in refused(call(*arguments, "-"))
+    assert "this is a folder" in refused(call(*arguments, tmp_path))
+    own = tmp_path / "own.toml"
+    own.write_bytes(four_bar.read_bytes())
+    message = refused(call("count", own, "--outputs", "H", "--picture", own, "--force"))
+    assert "this is the mechanism itself" in message
+    missing = call(*arguments, tmp_path / "no" / "steps.svg")
+    assert missing.code != 0
+    assert "Traceback" not in missing.err
+
+
+def test_the_picture_of_a_stored_model(call: Call, saved: str, tmp_path: Path) -> None:
+    path = tmp_path / "steps.svg"
+    assert call("count", "bar", "--picture", path).code == 0
+    assert [word for word in texts(path.read_text("utf-8")) if word in STEPS] == STEPS[1:]
+
+
+def test_bars_are_as_long_as_the_counts() -> None:
+    counts = [("a < b & c", Cost(30, 10)), ("b", Cost(10, 10)), ("c", Cost(12, 10))]
+    picture = waterfall("x > y", counts)
+    assert {"x > y", "a < b & c", "30/10", "10/10 (-20)", "12/10"} <= set(texts(picture))
+    bars = [
+        float(bar.get("width", "0"))
+        for bar in ElementTree.fromstring(picture).iter(f"{SVG}rect")
+        if bar.get("height") == "20"
+    ]
+    assert bars[0] == pytest.approx(3 * bars[1], abs=0.2)
+    assert bars[2] == pytest.approx(bars[0] / 3, abs=0.2)
+    assert max(bars[0] + bars[1], 0) < WIDTH
+
+
+def test_nothing_to_draw() -> None:
+    assert texts(waterfall("empty", [])) == ["empty", "multiplications", "additions"]
+    assert "0/0" in texts(waterfall("zero", [("derive", Cost())]))

@@ -1,0 +1,209 @@
+"""Reductions on the command line: the table of `derive`, and `reduce` with its revisions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+import chainform as cf
+from chainform.cli.commands.schema import schema_text
+
+pytestmark = pytest.mark.reduces
+
+Call = Callable[..., Any]
+REFERENCE = Path(__file__).parents[2] / "data" / "reference"
+FAST = ["extract_divisors", "search_neighbourhoods"]
+DEEP = ("--reduce", "deep", "--steps", "8", "--cores", "1")
+
+
+@pytest.fixture
+def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An empty store, which the environment names."""
+    url = str(tmp_path / "models.db")
+    monkeypatch.setenv("CHAINFORM_DB", url)
+    return url
+
+
+@pytest.fixture
+def saved(call: Call, db: str, four_bar: Path) -> str:
+    """A store with the model `bar` as it was derived."""
+    options = ("--outputs", "H,hG", "--reduce", "none", "--save", "bar")
+    assert call("derive", four_bar, *options).code == 0
+    return db
+
+
+def valid(result: Any, command: str) -> Any:
+    """Return the document of a call after a check against its schema."""
+    assert (result.code, result.err) == (0, "")
+    document = result.document
+    Draft202012Validator(json.loads(schema_text(command))).validate(document)
+    return document
+
+
+def table(text: str) -> dict[str, list[str]]:
+    """Return the rows of the table of stages, by their first word."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("  after"))
+    rows: dict[str, list[str]] = {"after": lines[first].split()[1:]}
+    for line in lines[first + 1 :]:
+        if not line.startswith("  "):
+            break
+        name, *figures = [part for part in line.split("  ") if part]
+        rows[name.strip()] = [figure.strip() for figure in figures]
+    return rows
+
+
+# --- derive -----------------------------------------------------------------------------------
+
+
+def test_derive_tells_each_step(call: Call, four_bar: Path) -> None:
+    rows = table(call("derive", four_bar, "--outputs", "H,hG").out)
+    assert list(rows) == ["after", "formulation", *FAST]
+    model = cf.derive(four_bar, ["mass_matrix", "gravity"])
+    for stage in model.stages:
+        assert rows[stage.name][:6] == [str(n) for n in stage.cost.as_dict().values()]
+
+
+def test_the_document_has_the_steps(call: Call, four_bar: Path) -> None:
+    document = valid(call("derive", four_bar, "--outputs", "H", "--json"), "derive")
+    assert [stage["name"] for stage in document["stages"]] == ["formulation", *FAST]
+    assert document["stages"][-1]["operations"] == document["operations"]
+    assert document["reduce"] == "fast"
+    plain = valid(call("derive", four_bar, "--reduce", "none", "--json"), "derive")
+    assert [stage["name"] for stage in plain["stages"]] == ["formulation"]
+    assert "after" not in call("derive", four_bar, "--reduce", "none").out
+
+
+def test_beside_what_is_published(call: Call) -> None:
+    arguments = ("--outputs", "H,C,hG", "--formulation", "closed_form", "--reduce", "thesis")
+    rows = table(call("derive", REFERENCE / "rackovic_2_1.json", *arguments).out)
+    assert rows["after"][-2:] == ["published", "seconds"]
+    assert rows["initial graph"][-2] == "10268/6166"
+    assert rows["simplified expressions"][-2] == "442/174"
+    assert rows["final graph"][-2] == "140/107"
+    assert int(rows["final graph"][0]) <= 140
+    assert int(rows["final graph"][1]) <= 107
+
+
+def test_others_have_no_published_column(call: Call) -> None:
+    arguments = ("--outputs", "hG", "--reduce", "thesis")
+    assert "published" not in call("derive", REFERENCE / "manipulator_5dof.json", *arguments).out
+
+
+def test_derive_takes_the_options_of_a_search(call: Call, four_bar: Path) -> None:
+    arguments = ("derive", four_bar, "--outputs", "H", *DEEP, "--seed", "3", "--sine-cost", "5")
+    document = valid(call(*arguments, "--json"), "derive")
+    assert [stage["name"] for stage in document["stages"]] == ["formulation", "search_deep"]
+    assert document["reduce"] == "deep"
+
+
+def test_each_step_is_saved(call: Call, db: str, four_bar: Path) -> None:
+    arguments = ("--outputs", "H", "--save", "bar", "--tag", "v1", "--note", "as drawn")
+    document = valid(call("derive", four_bar, *arguments, "--json"), "derive")
+    assert (document["saved"]["revision"], document["saved"]["parent"]) == (3, 2)
+    with cf.open_store(db) as store:
+        log = store.log("bar")
+        assert [(r.step, r.parent) for r in log] == [("derive", None), (FAST[0], 1), (FAST[1], 2)]
+        assert [r.tags for r in log] == [(), (), ("v1",)]
+        assert [r.note for r in log] == ["", "", "as drawn"]
+        assert log[0].options["reduce"] == "none"
+        assert log[2].options["seed"] == 0
+
+
+# --- reduce -----------------------------------------------------------------------------------
+
+
+def test_reduce_adds_revisions(call: Call, saved: str) -> None:
+    document = valid(call("reduce", "bar", "--json"), "reduce")
+    assert [stage["name"] for stage in document["stages"]] == ["before", *FAST]
+    assert document["saved"]["step"] == FAST[1]
+    assert (document["saved"]["revision"], document["saved"]["parent"]) == (3, 2)
+    again = valid(call("reduce", "bar", *DEEP, "--json"), "reduce")
+    assert (again["saved"]["revision"], again["saved"]["parent"]) == (4, 3)
+    assert again["saved"]["step"] == "search_deep"
+    assert again["saved"]["options"]["steps"] == 8
+    with cf.open_store(saved) as store:
+        assert [r.parent for r in store.log("bar")] == [None, 1, 2, 3]
+        sizes = [r.cost.multiplications + r.cost.additions for r in store.log("bar")]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+def test_reduce_an_earlier_revision(call: Call, saved: str) -> None:
+    assert call("reduce", "bar").code == 0
+    out = call("reduce", "bar@1", *DEEP, "--tag", "again").out
+    assert out.endswith(
+        "saved as bar@4\nit was made from bar@1, and is the last revision of bar now\n"
+    )
+    with cf.open_store(saved) as store:
+        assert [r.number for r in store.lineage("bar@again")] == [1, 4]
+
+
+def test_reduce_under_another_name(call: Call, saved: str) -> None:
+    document = valid(call("reduce", "bar", "--save", "short", "--json"), "reduce")
+    assert (document["saved"]["name"], document["saved"]["revision"]) == ("short", 3)
+    with cf.open_store(saved) as store:
+        assert len(store.log("bar")) == 1
+        assert [r.step for r in store.log("short")] == ["derive", *FAST]
+
+
+def test_the_text_of_reduce(call: Call, saved: str) -> None:
+    out = call("reduce", "bar", "--note", "shorter").out
+    assert out.startswith("four_bar, auto\n")
+    assert list(table(out)) == ["after", "before", *FAST]
+    assert out.endswith("saved as bar@3\n")
+
+
+def test_values_stay(call: Call, saved: str) -> None:
+    state = b'{"q": [1, -0.8, 1.9]}'
+    before = call("eval", "bar", "--at", "-", "--json", stdin=state).document["outputs"]
+    call("reduce", "bar")
+    after = call("eval", "bar@3", "--at", "-", "--json", stdin=state).document["outputs"]
+    for name in before:
+        expected = np.asarray(before[name]["values"])
+        np.testing.assert_allclose(after[name]["values"], expected, rtol=1e-12, atol=1e-12)
+
+
+# --- what is refused --------------------------------------------------------------------------
+
+BAD = [
+    (("--reduce", "fsat"), "fsat is not a choice for reduce"),
+    (("--reduce", "fast", "--steps", "4"), "takes no steps"),
+    (("--budget", "5m"), "takes no budget"),
+    (("--reduce", "deep", "--budget", "soon"), "soon is no time"),
+    (("--reduce", "deep", "--steps", "x"), "--steps: 'x' is not a whole number"),
+    (("--reduce", "deep", "--steps", "0"), "steps must be a whole number from 1 on"),
+    (("--reduce", "deep", "--cores", "0"), "cores must be a whole number from 1 on"),
+    (("--seed", "1.5"), "--seed: '1.5' is not a whole number"),
+    (("--sine-cost", "-1"), "must be a number from 0 on"),
+    (("--sine-cost", "much"), "--sine-cost: 'much' is not a number"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD)
+def test_bad_options(
+    call: Call, refused: Call, saved: str, four_bar: Path, options: tuple[str, ...], message: str
+) -> None:
+    for command in (("derive", four_bar, "--outputs", "H"), ("reduce", "bar")):
+        text = refused(call(*command, *options))
+        assert message in text.splitlines()[0]
+        assert all(line.startswith("  remedy: ") for line in text.splitlines()[1:])
+    with cf.open_store(saved) as store:
+        assert len(store.log("bar")) == 1
+
+
+def test_only_stored_models_are_reduced(call: Call, refused: Call, saved: str, arm: Path) -> None:
+    assert "is no stored model" in refused(call("reduce", arm))
+    assert "neither a file nor a stored model" in refused(call("reduce", "nothing"))
+    assert "this looks like a file" in refused(call("reduce", "bar", "--save", "a/b"))
+    refused(call("reduce", "bar@7"))
+
+
+def test_a_stored_model_is_taken_as_it_is(call: Call, refused: Call, saved: str) -> None:
+    for command in (("count", "bar"), ("show", "bar", "H")):
+        assert "--reduce goes with a file" in refused(call(*command, "--reduce", "fast"))

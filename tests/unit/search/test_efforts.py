@@ -1,0 +1,220 @@
+"""How much is done: the choices, their options, and what each leaves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+import chainform as cf
+from chainform.errors import DeriveError
+from chainform.graph import cost, evaluate, verify
+from chainform.readers import read_text
+from chainform.search import (
+    EFFORTS,
+    SINE_COST,
+    Stage,
+    effort_of,
+    efforts,
+    fast,
+    reduce_graph,
+    seconds_of,
+)
+from reductions import check_kept, operations
+from unreduced import unreduced
+from zoo import DATA, exact_state, random_tree, reference
+
+pytestmark = pytest.mark.reduces
+
+
+@pytest.fixture(autouse=True)
+def short_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the walk of a fast reduction be short, so that the tests are quick."""
+    monkeypatch.setattr(fast, "FEWEST", 40)
+    monkeypatch.setattr(fast, "MOST", 40)
+
+
+# --- options ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("5m", 300), ("90", 90), ("90s", 90), (" 1.5 h ", 5400), (".5s", 0.5), (2, 2), (0.25, 0.25)],
+)
+def test_times(text: Any, seconds: float) -> None:
+    assert seconds_of(text) == seconds
+    assert effort_of("deep", budget=text).seconds == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "5d", "-1", "0", "1e3", "nan", "inf", 0, -3, "5 m m"])
+def test_no_times(text: Any) -> None:
+    with pytest.raises(DeriveError, match="no time to search for"):
+        effort_of("deep", budget=text)
+
+
+def test_times_that_are_not_finite() -> None:
+    for number in (float("nan"), float("inf")):
+        with pytest.raises(DeriveError):
+            seconds_of(number)
+
+
+def test_an_unknown_effort() -> None:
+    with pytest.raises(DeriveError) as found:
+        effort_of("depe")
+    assert found.value.element == "reduce"
+    assert found.value.remedy == f"did you mean deep? choices are {', '.join(EFFORTS)}"
+
+
+@pytest.mark.parametrize("name", ["none", "thesis", "fast"])
+def test_bounds_belong_to_deep(name: str) -> None:
+    with pytest.raises(DeriveError, match="takes no budget") as found:
+        effort_of(name, budget=5)
+    assert found.value.element == "budget"
+    with pytest.raises(DeriveError, match="takes no steps"):
+        effort_of(name, steps=5)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("sine_cost", value) for value in (-1, float("nan"), float("inf"), "12", True, None)),
+        *(("seed", value) for value in (-1, 1.5, "0", True)),
+        *(("steps", value) for value in (0, -4, 2.0, "9", False)),
+        *(("cores", value) for value in (0, -1, 1.0, "all")),
+    ],
+)
+def test_bad_numbers(option: str, value: Any) -> None:
+    with pytest.raises(DeriveError) as found:
+        effort_of("deep", **{option: value})
+    assert found.value.element == option
+
+
+def test_derive_refuses_before_it_works() -> None:
+    mechanism = reference("rackovic_2_1")
+    bad: list[dict[str, Any]] = [
+        {"reduce": "quick"},
+        {"budget": "5m"},
+        {"reduce": "deep", "cores": 0},
+    ]
+    for options in bad:
+        with pytest.raises(DeriveError):
+            cf.derive(mechanism, **options)
+
+
+# --- stages -----------------------------------------------------------------------------------
+
+ZOO: list[tuple[Any, list[str], str]] = [
+    (reference("rackovic_2_1"), ["mass_matrix", "coriolis", "gravity"], "numeric"),
+    (reference("manipulator_5dof"), ["inverse_dynamics"], "numeric"),
+    (reference("manipulator_5dof"), ["forward_dynamics"], "symbolic"),
+    (reference("sliding_links_3"), ["mass_matrix"], "symbolic"),
+    (reference("stanford_arm"), ["mass_matrix", "gravity"], "numeric"),
+    (random_tree(2), ["mass_matrix", "com"], "numeric"),
+    (random_tree(3), ["mass_matrix"], "numeric"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "outputs", "parameters"), ZOO)
+def test_fast_is_never_dearer(mechanism: Any, outputs: list[str], parameters: str) -> None:
+    graph = unreduced(mechanism, outputs, parameters=parameters).graph
+    stages = reduce_graph(graph, effort_of("fast"))
+    names = ["formulation", "extract_divisors", "search_neighbourhoods"]
+    assert [stage.name for stage in stages] == names
+    for before, stage in pairwise(stages):
+        assert operations(stage.graph) <= operations(before.graph), stage.name
+        assert stage.cost == cost(stage.graph)
+        assert stage.seconds > 0
+    assert stages[2].options["steps"] == 40
+    state = exact_state(mechanism, 2) | {f"tau{i}": i for i in range(1, 9)}
+    check_kept(graph, stages[-1].graph, state)
+
+
+def test_none_is_the_graph_alone() -> None:
+    graph = unreduced(reference("rackovic_2_1"), ["gravity"]).graph
+    (stage,) = reduce_graph(graph, effort_of("none"), start="before")
+    assert (stage.name, stage.graph, stage.seconds) == ("before", graph, 0.0)
+
+
+def test_stages_are_observed_as_they_come() -> None:
+    graph = unreduced(reference("manipulator_5dof"), ["gravity"]).graph
+    seen: list[Stage] = []
+    stages = reduce_graph(graph, effort_of("fast", seed=4), observe=seen.append)
+    assert tuple(seen) == stages
+    assert stages[1].options == {"sine_cost": SINE_COST}
+    assert stages[2].options["seed"] == 4
+
+
+def test_thesis_keeps_the_stages_with_all_outputs() -> None:
+    graph = unreduced(
+        reference("manipulator_5dof"), ["mass_matrix", "gravity"], formulation="closed_form"
+    ).graph
+    seen: list[Stage] = []
+    stages = reduce_graph(graph, effort_of("thesis"), observe=seen.append)
+    assert len(seen) > len(stages) > 4
+    assert all(list(stage.graph.outputs) == list(graph.outputs) for stage in stages)
+    check_kept(graph, stages[-1].graph, exact_state(reference("manipulator_5dof"), 2))
+
+
+def test_a_step_that_changes_a_value_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = reference("manipulator_5dof")
+    graph = unreduced(mechanism, ["gravity"]).graph
+    payload = mechanism.with_payload(mechanism.segments[-1].name, "0.001", [0, 0, 0])
+    wrong = unreduced(payload, ["gravity"]).graph
+    monkeypatch.setattr(efforts, "walked", lambda *_: wrong)
+    with pytest.raises(DeriveError, match="search_neighbourhoods changed a value"):
+        reduce_graph(graph, effort_of("fast"))
+
+
+# --- what is asked of a reduction -------------------------------------------------------------
+
+
+def test_free_parameters() -> None:
+    mechanism = reference("manipulator_5dof")
+    outputs = ["mass_matrix", "gravity"]
+    plain = unreduced(mechanism, outputs, parameters="symbolic")
+    model = cf.derive(mechanism, outputs, parameters="symbolic")
+    assert model.free_parameters == plain.free_parameters
+    values = exact_state(mechanism, 5)
+    for place, name in enumerate(model.free_parameters, start=1):
+        values[name] = place
+    check_kept(plain.graph, model.graph, values)
+    once = model.count(once=True)
+    assert once.multiplications + once.additions > 0
+    assert operations(model.graph) < operations(plain.graph)
+    numeric = cf.derive(mechanism, outputs)
+    assert operations(model.graph) <= 1.3 * operations(numeric.graph)
+
+
+def with_gravity(z: float) -> cf.Mechanism:
+    data = json.loads((DATA / "manipulator_5dof.json").read_text("utf-8"))
+    place = data.get("mechanism", data)
+    place["gravity"] = [0.0, 0.0, z]
+    return read_text(json.dumps(data), "json")
+
+
+def test_gravity_can_stay_free() -> None:
+    model = cf.derive(with_gravity(-9.81), ["inverse_dynamics"], parameters=["g"])
+    assert list(model.free_parameters) == ["g"]
+    state = exact_state(model.mechanism, 6)
+    for g in ("1.62", "9.81", "0"):
+        other = unreduced(with_gravity(-float(g)), ["inverse_dynamics"]).graph
+        bound = model.bind({"g": g}).graph
+        verify(bound)
+        expected = evaluate(other, state)["inverse_dynamics"]
+        assert (evaluate(bound, state)["inverse_dynamics"] == expected).all()
+
+
+def test_cheap_sines_are_used() -> None:
+    mechanism = reference("rackovic_2_1")
+    outputs = ["mass_matrix", "coriolis", "gravity"]
+    usual, cheap = (cf.derive(mechanism, outputs, sine_cost=c).count() for c in (SINE_COST, 0))
+    assert cheap.sin + cheap.cos > usual.sin + usual.cos
+    assert cheap.multiplications + cheap.additions < usual.multiplications + usual.additions
+
+
+def test_effort_is_a_value() -> None:
+    effort = effort_of("deep", steps=5)
+    assert replace(effort, seed=3) == effort_of("deep", steps=5, seed=3)

@@ -39,7 +39,7 @@ def models_as_derived(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     most of their time.
     """
     if request.node.get_closest_marker("reduces") is None:
-        monkeypatch.setitem(derive.__kwdefaults__, "reduce", "none")
+        monkeypatch.setitem(derive.__kwdefaults__ or {}, "reduce", "none")
 
 
 @pytest.fixture(scope="session")

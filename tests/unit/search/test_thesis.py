@@ -9,7 +9,8 @@ import pytest
 import chainform as cf
 from chainform.graph import cost, evaluate, verify
 from chainform.search.published import TABLE_3_3, comparison
-from chainform.search.thesis import FINAL_GRAPH, INITIAL_GRAPH, Stage, Thesis, thesis
+from chainform.search.stage import Stage
+from chainform.search.thesis import FINAL_GRAPH, INITIAL_GRAPH, Thesis, thesis
 from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 

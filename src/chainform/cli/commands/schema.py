@@ -10,7 +10,19 @@ from chainform.cli.printing import Report
 
 NAMES = (
     *("check", "derive", "show", "eval", "count", "export", "state"),
-    *("bind", "models", "log", "diff", "tag", "rename", "revert", "delete", "gc", "check-db"),
+    *(
+        "bind",
+        "reduce",
+        "models",
+        "log",
+        "diff",
+        "tag",
+        "rename",
+        "revert",
+        "delete",
+        "gc",
+        "check-db",
+    ),
     *("export-db", "import-db"),
 )
 

@@ -105,9 +105,13 @@ def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
     scales: dict[int, int] = {}
     cofactors: list[tuple[int, int]] = []
     cost, shared, addition = sums.term_cost, sums.monomials.shared, sums.prices.addition
+    degree = sums.monomials.degree
     for v, m, n in places:
         k = sum_of(v)[m]
-        before += cost(m, k) + cost(n, numbers.product(k, ratio)) + addition
+        before += cost(m, k) + cost(n, numbers.product(k, ratio))
+        # A constant that stands beside others in the sum is added with them, once for all.
+        if sums.constants[v] < 2 or (degree[m] and degree[n]):
+            before += addition
         cofactors.append((shared(m, n)[0], k))
         scales[k & ~1] = scales.get(k & ~1, 0) + 1
     if known is not None:

@@ -12,7 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from chainform.errors import RunError
 from chainform.graph import Graph, evaluate_variables
+from chainform.graph.simplify import call_of_number, is_even, is_odd
 
 SHORT = 2**61 - 1
 LONG = 2**521 - 1
@@ -22,6 +24,8 @@ Linear = dict[str, Fraction]
 """A sum of multiples of inputs; the name of the constant part is empty."""
 
 _LONGEST_TURN = 1000
+_SHORT_BITS = 12
+"""Numbers this short are taken to be meant, where a function has an exact value for them."""
 
 
 class Residue:
@@ -90,7 +94,15 @@ class Field:
         """Return a function of a value that is no angle."""
         if function == "reciprocal" and value:
             return pow(value, -1, self.prime)
-        return self._random(f"{function} {value}")
+        number = rational(value, self.prime, _SHORT_BITS)
+        exact = None if number is None else _exact(function, number)
+        if exact is not None:
+            return exact.numerator * pow(exact.denominator, -1, self.prime) % self.prime
+        positive = min(value, self.prime - value)
+        result = self._random(f"{function} {positive if is_odd(function) else value}")
+        if is_even(function):
+            return self._random(f"{function} {positive}")
+        return -result % self.prime if is_odd(function) and value != positive else result
 
     def turn(self, angle: Linear) -> tuple[int, int]:
         """Return cosine and sine of an angle."""
@@ -117,6 +129,13 @@ class Field:
         return random.Random(f"{self.seed} {name}").randrange(1, self.prime)
 
 
+def _exact(function: str, number: Fraction) -> Fraction | None:
+    try:
+        return call_of_number(function, number)
+    except RunError:
+        return None
+
+
 def residues(graph: Graph, field: Field, wanted: list[int]) -> dict[int, Residue]:
     """Return the values of some variables of a graph, and of all they need."""
     values = {given.name: field.input(given.name) for given in graph.inputs.values()}
@@ -139,15 +158,15 @@ def is_same(first: Graph, second: Graph, seed: int = 0) -> bool:
     return True
 
 
-def rational(value: int, prime: int) -> Fraction | None:
+def rational(value: int, prime: int, bits: int | None = None) -> Fraction | None:
     """Return the fraction with a short numerator and denominator that has this value."""
-    limit = 1 << (prime.bit_length() // 2 - 16)
+    limit = 1 << (prime.bit_length() // 2 - 16 if bits is None else bits)
     r, next_r = prime, value % prime
     s, next_s = 0, 1
     while next_r >= limit:
         quotient = r // next_r
         r, next_r = next_r, r - quotient * next_r
         s, next_s = next_s, s - quotient * next_s
-    if not next_r or abs(next_s) >= limit:
+    if abs(next_s) >= limit or (not next_r and bits is None):
         return None
     return Fraction(next_r, next_s)

@@ -62,7 +62,8 @@ class Sums:
         """What a given variable costs as soon as it is used."""
         self.cost = 0.0
         self.index = Index(self)
-        self._constants: list[int] = []
+        self.constants: list[int] = []
+        """How many terms of each sum have no factor that moves; together they are one constant."""
         self._free: dict[bool, list[int]] = {False: [], True: []}
         self._dropped: list[int] = []
         self._log: list[tuple[int, int, int]] = []
@@ -97,7 +98,7 @@ class Sums:
         self.terms.append(terms)
         self.users.append({})
         self.is_constant.append(is_constant)
-        self._constants.append(0)
+        self.constants.append(0)
         self._births += 1
         self.birth.append(self._births)
         return len(self.terms) - 1
@@ -192,13 +193,13 @@ class Sums:
         if self.is_constant[v]:
             return
         if not self.monomials.degree[monomial]:
-            before = self._constants[v]
-            self._constants[v] = before + sign
+            before = self.constants[v]
+            self.constants[v] = before + sign
             if before if sign > 0 else before > 1:
                 return
             constants = 0
         else:
-            constants = self._constants[v]
+            constants = self.constants[v]
         if others - constants + (constants > 0) > 0:
             self.cost += sign * self.prices.addition
         self.cost += sign * self.term_cost(monomial, coefficient)

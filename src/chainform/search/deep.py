@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import time
 
-from chainform.algebra import STANDARD, Prices
+from chainform.algebra import STANDARD, Prices, system_of
 from chainform.graph import Graph
 from chainform.search.crew import Crew
 from chainform.search.task import Task
@@ -68,10 +68,10 @@ class _Search:
         progress: Progress | None,
     ) -> None:
         self.best = graph
-        self.best_cost = float("inf")
+        self.best_cost = system_of(graph, prices).sums.cost
         self.latest = graph
         """The best graph heard of, perhaps in a round that did not come to its end."""
-        self.latest_cost = float("inf")
+        self.latest_cost = self.best_cost
         self.prices = prices
         self.left = steps
         self.deadline = None if seconds is None else time() + seconds

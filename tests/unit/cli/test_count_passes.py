@@ -16,11 +16,7 @@ from chainform.cli.commands.schema import schema_text
 from chainform.cli.waterfall import WIDTH, waterfall
 from chainform.graph import Cost
 
-pytestmark = [
-    pytest.mark.reduces,
-    # A crew leaves the pipes of its workers to be closed by chance.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.reduces
 
 Call = Callable[..., Any]
 STEPS = ["formulation", "extract_divisors", "search_neighbourhoods"]

@@ -14,11 +14,7 @@ from jsonschema import Draft202012Validator
 import chainform as cf
 from chainform.cli.commands.schema import schema_text
 
-pytestmark = [
-    pytest.mark.reduces,
-    # A crew leaves the pipes of its workers to be closed by chance.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.reduces
 
 Call = Callable[..., Any]
 REFERENCE = Path(__file__).parents[2] / "data" / "reference"

@@ -16,11 +16,7 @@ from chainform.search import Stage
 from reductions import check_kept, operations
 from zoo import exact_state, reference
 
-pytestmark = [
-    pytest.mark.reduces,
-    # A crew leaves the pipes of its workers to be closed by chance.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.reduces
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 OUTPUTS = ["mass_matrix", "gravity"]

@@ -17,9 +17,6 @@ from reductions import check_kept, operations
 from unreduced import unreduced
 from zoo import exact_state, reference
 
-# A crew leaves the pipes of its workers to be closed by chance.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 MECHANISM = reference("manipulator_5dof")
 STEPS = 80
 

@@ -48,6 +48,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Derive the outputs and count, each alone and all together, and after each step."""
+    target = target_of(args.picture, args.file, force=args.force, option="--picture")
+    if args.picture and target is None:
+        raise ReadError("a picture needs a file", element="--picture", remedy="name a FILE.svg")
     mechanism = read_chosen(args)
     left_out: LeftOut = {}
     if args.outputs is None:
@@ -58,10 +61,7 @@ def run(args: Namespace) -> Report:
     document = _document(args.file, model, left_out)
     if args.by_pass:
         document["passes"] = [{"name": n, "operations": c.as_dict()} for n, c in steps]
-    if args.picture:
-        target = target_of(args.picture, args.file, force=args.force, option="--picture")
-        if target is None:
-            raise ReadError("a picture needs a file", element="--picture", remedy="name a FILE.svg")
+    if target is not None:
         title = f"{model.mechanism.name}, {model.formulation}"
         write_file(target, waterfall(title, steps), force=args.force)
         document["picture"] = args.picture

@@ -8,6 +8,9 @@ import pytest
 
 from docs import DOCS, run_page
 
+pytestmark = pytest.mark.reduces
+
+
 ROOT = DOCS.parent
 
 

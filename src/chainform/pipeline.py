@@ -58,7 +58,7 @@ def derive(
     on which external forces and moments act; they are inputs of inverse and forward dynamics.
 
     `reduce` is the effort spent on fewer operations: "none", "thesis" (as in paper 000), "fast"
-    (about a second) or "deep", a search for the time `budget` (60, "5m") or a number of `steps`,
+    (a few seconds) or "deep", a search for the time `budget` (60, "5m") or a number of `steps`,
     on so many `cores`; the same `seed` and steps give the same graph. `sine_cost` is what a sine
     or cosine is worth, in multiplications. `observe` is called with each stage, `progress` with
     the steps, the cost and the best graph of a deep search so far; Ctrl-C ends it and keeps that.

@@ -98,10 +98,10 @@ class Field:
         exact = None if number is None else _exact(function, number)
         if exact is not None:
             return exact.numerator * pow(exact.denominator, -1, self.prime) % self.prime
+        if not is_odd(function) and not is_even(function):
+            return self._random(f"{function} {value}")
         positive = min(value, self.prime - value)
-        result = self._random(f"{function} {positive if is_odd(function) else value}")
-        if is_even(function):
-            return self._random(f"{function} {positive}")
+        result = self._random(f"{function} {positive}")
         return -result % self.prime if is_odd(function) and value != positive else result
 
     def turn(self, angle: Linear) -> tuple[int, int]:

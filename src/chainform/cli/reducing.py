@@ -27,7 +27,7 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
     group.add_argument(
         "--reduce",
         metavar="EFFORT",
-        help=f"{', '.join(EFFORTS)}: nothing, as in paper 000, about a second, or a search for as "
+        help=f"{', '.join(EFFORTS)}: nothing, as in paper 000, a few seconds, or a search for as "
         "long as --budget or --steps says; Ctrl-C ends the search and keeps the best",
     )
     if not search:

@@ -1,4 +1,4 @@
-"""A reduction in about a second: common parts taken out, then a short walk."""
+"""A reduction in seconds: common parts taken out, then a short walk."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from os import PathLike
 
@@ -19,7 +19,7 @@ from chainform.formulations import (
     parse_request,
     refuse_moving_base,
 )
-from chainform.graph import Builder
+from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model import Model
 from chainform.readers import read
@@ -27,6 +27,11 @@ from chainform.search import SINE_COST, Observer, Progress, effort_of, reduce_gr
 
 OUTPUTS = ("mass_matrix", "coriolis", "gravity", "inverse_dynamics")
 """What is derived when nothing is asked for."""
+
+OTHERS = 5
+"""How many other choices of axes are tried as a start of the reduction."""
+LARGEST_WITH_OTHERS = 2_000
+"""The most variables of a graph for which others are tried."""
 
 CLOSURES = ("complete", "basic")
 
@@ -73,18 +78,48 @@ def derive(
     forces = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
     for frame in forces:
         source.frame(frame)
-    builder = _builder(settled)
+    options = Options(closure, forces)
+    kept = parameters if isinstance(parameters, str) else tuple(parameters)
+    graph = _graph(settled, method, wanted, options)
+    stages = reduce_graph(
+        graph,
+        effort,
+        others=lambda: _others(graph, settled, method, wanted, options),
+        observe=observe,
+        progress=progress,
+    )
+    graph = stages[-1].graph
+    return Model(source, graph, method.name, kept, reduce, closure, forces, stages=stages)
+
+
+def _graph(
+    mechanism: Mechanism, method: Formulation, wanted: Sequence[Request], options: Options
+) -> Graph:
+    """Return the graph of what is wanted, in the choice of axes of the options."""
+    builder = _builder(mechanism)
     own = [request.name for request in wanted if request.name not in COMMON]
     if own:
-        method.build(builder, settled, own, Options(closure, forces))
-    quantities = Quantities(builder, settled)
+        method.build(builder, mechanism, own, options)
+    quantities = Quantities(builder, mechanism)
     for request in wanted:
         if request.name in COMMON:
             quantities.build(request)
-    kept = parameters if isinstance(parameters, str) else tuple(parameters)
-    stages = reduce_graph(builder.finish(), effort, observe=observe, progress=progress)
-    graph = stages[-1].graph
-    return Model(source, graph, method.name, kept, reduce, closure, forces, stages=stages)
+    return builder.finish()
+
+
+def _others(
+    graph: Graph,
+    mechanism: Mechanism,
+    method: Formulation,
+    wanted: Sequence[Request],
+    options: Options,
+) -> Iterator[Graph]:
+    """Yield the graph of what is wanted in other choices of axes, the cheapest first."""
+    if len(graph.factor) > LARGEST_WITH_OTHERS:
+        return
+    for rank in range(1, min(options.choices.count, OTHERS + 1)):
+        options.choices.rank = rank
+        yield _graph(mechanism, method, wanted, options)
 
 
 def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.formulations import FORMULATIONS
-from chainform.graph import EXACT, evaluate, verify
+from chainform.formulations import FORMULATIONS, Options
+from chainform.graph import EXACT, Builder, evaluate, verify
+from chainform.mechanism import parametrise
 from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
@@ -51,6 +52,30 @@ def test_all_formulations_agree(mechanism: cf.Mechanism, seed: int) -> None:
         first, *others = [values_of(mechanism, state, m, output, parameters) for m in methods]
         for name, value in zip(methods[1:], others, strict=True):
             assert (value == first).all(), f"{output} by {name} and {methods[0]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        ("puma560", "inverse_dynamics"),
+        ("puma560", "mass_matrix"),
+        ("rackovic_2_1", "mass_matrix"),
+        ("stanford_toolbox", "inverse_dynamics"),
+    ],
+)
+def test_every_choice_of_axes_gives_the_same(name: str, output: str) -> None:
+    mechanism = reference(name)
+    state = exact_state(mechanism, 7)
+    options = Options()
+    settled = parametrise(mechanism, "numeric")
+    values: list[Any] = []
+    while options.choices.rank < options.choices.count:
+        builder = Builder()
+        FORMULATIONS["auto"].build(builder, settled, [output], options)
+        values.append(evaluate(builder.finish(), state, EXACT)[output])
+        options.choices.rank += 1
+    assert len(values) > 1
+    assert all((value == values[0]).all() for value in values)
 
 
 @pytest.mark.parametrize(("mechanism", "seed"), mechanisms())

@@ -13,7 +13,7 @@ from chainform.algebra.sums import Sum, Sums
 
 _TRIALS = 120
 _LONGEST_COFACTOR = 2
-_TERMS = 48
+_TERMS = 28
 """The longest expansion that is looked at."""
 _CANDIDATES = 100
 

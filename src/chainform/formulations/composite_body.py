@@ -11,7 +11,7 @@ from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.options import PLAIN, Options
 from chainform.formulations.outputs import declare
-from chainform.formulations.price import cheapest
+from chainform.formulations.price import by_price
 from chainform.formulations.refusals import refuse_quaternions
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
@@ -23,10 +23,13 @@ def composite_body(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
     """Build H, C and hG, in the cheapest choice of axes."""
-    shared = cheapest(
-        mechanism,
-        lambda trial, chosen: _build(trial, mechanism, outputs, chosen),
-        runs_only=True,
+    shared = options.choices.pick(
+        ("composite_body", *outputs),
+        lambda: by_price(
+            mechanism,
+            lambda trial, chosen: _build(trial, mechanism, outputs, chosen),
+            runs_only=True,
+        ),
     )
     _build(builder, mechanism, outputs, shared, options)
 

@@ -18,7 +18,7 @@ from chainform.formulations.applied import outer_forces
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.options import PLAIN, Options
 from chainform.formulations.outputs import Key, add_to, declare
-from chainform.formulations.price import cheapest
+from chainform.formulations.price import by_price
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
 from chainform.graph import Builder, Scalar
@@ -32,7 +32,12 @@ def newton_euler(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
     """Build the recursive equations, in the cheapest choice of axes."""
-    shared = cheapest(mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen))
+    shared = options.choices.pick(
+        ("newton_euler", *outputs),
+        lambda: by_price(
+            mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen)
+        ),
+    )
     _build(builder, mechanism, outputs, shared, options)
 
 

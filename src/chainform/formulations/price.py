@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chainform.formulations.axes import run_members
+from chainform.formulations.choices import Axes
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.skeleton import Skeleton
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
 
-Build = Callable[[Builder, frozenset[int]], None]
+Build = Callable[[Builder, Axes], None]
 
 SMALL = 12
 """Up to this many turning limbs each is tried on its own; beyond, those in runs and the last."""
@@ -18,8 +19,8 @@ MOST = 24
 """With more than this many to try, the best start is taken as it is."""
 
 
-def cheapest(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> frozenset[int]:
-    """Return the limbs that are described in the axes before their joint turns, by counting.
+def by_price(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> list[Axes]:
+    """Return choices of limbs that are described in the axes before their joint, cheapest first.
 
     A limb in a run of parallel joints may be, and so may the last one of a branch: nothing follows
     that would need its own axes. Starts from the best of none, the runs, the last ones and both,
@@ -31,22 +32,20 @@ def cheapest(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> 
     last = frozenset(k for k in turning if not runs_only and not skeleton.children(k))
     starts = dict.fromkeys((frozenset[int](), runs, last, runs | last))
     prices = {chosen: _price(build, chosen) for chosen in starts}
-    best = min(prices, key=prices.__getitem__)
     tried = sorted(runs | last) if runs_only or len(turning) > SMALL else turning
-    if len(tried) > (SMALL if runs_only else MOST):
-        return best
-    price, improved = prices[best], True
+    improved = len(tried) <= (SMALL if runs_only else MOST)
     while improved:
         improved = False
         for limb in tried:
+            best = min(prices, key=prices.__getitem__)
             trial = best ^ {limb}
-            found = _price(build, trial)
-            if found < price:
-                best, price, improved = trial, found, True
-    return best
+            if trial not in prices:
+                prices[trial] = _price(build, trial)
+                improved = improved or prices[trial] < prices[best]
+    return sorted(prices, key=prices.__getitem__)
 
 
-def _price(build: Build, chosen: frozenset[int]) -> int:
+def _price(build: Build, chosen: Axes) -> int:
     builder = Builder()
     build(builder, chosen)
     count = cost(builder.finish())

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from time import perf_counter
 from typing import cast
 
-from chainform.algebra import Prices, graph_of, is_same
+from chainform.algebra import Prices, is_same
 from chainform.errors import DeriveError
 from chainform.graph import Graph
 from chainform.search.budget import seconds_of
 from chainform.search.deep import Progress, deep
-from chainform.search.fast import fast_steps, settled, walked
-from chainform.search.stage import Observer, Stage, stage_of
+from chainform.search.fast import best_starts, best_walk
+from chainform.search.stage import Observer, Option, Stage, stage_of
 from chainform.search.thesis import Thesis
 
 EFFORTS = ("none", "thesis", "fast", "deep")
@@ -85,14 +85,16 @@ def reduce_graph(
     effort: Effort,
     *,
     start: str = "formulation",
+    others: Callable[[], Iterable[Graph]] = tuple,
     observe: Observer | None = None,
     progress: Progress | None = None,
 ) -> tuple[Stage, ...]:
     """Return the stages of a reduction, the graph as it was (called `start`) first.
 
-    Each stage is evaluated against the first in a large finite field before it is accepted.
+    `others` gives graphs of the same values that may be better to start from. Each stage is
+    evaluated against the first in a large finite field before it is accepted.
     """
-    run = _Run(stage_of(start, graph), effort, observe, progress)
+    run = _Run(stage_of(start, graph), effort, others, observe, progress)
     match effort.name:
         case "thesis":
             run.thesis()
@@ -110,10 +112,12 @@ class _Run:
         self,
         start: Stage,
         effort: Effort,
+        others: Callable[[], Iterable[Graph]],
         observe: Observer | None,
         progress: Progress | None,
     ) -> None:
         self.effort = effort
+        self.others = others
         self.observe = observe
         self.progress = progress
         self.prices = Prices(call=effort.sine_cost)
@@ -152,20 +156,25 @@ class _Run:
 
         Thesis()(self.stages[0].graph, observe)
 
+    def _starts(self) -> list[Graph]:
+        """Return the graphs to start from, that of the first stage first."""
+        return [self.stages[0].graph, *self.others()]
+
     def fast(self) -> None:
-        """Take out common parts, then walk a little."""
+        """Take out common parts, then walk a little, from the start that leads farthest."""
         sine_cost, seed = self.effort.sine_cost, self.effort.seed
-        self._step(
-            "extract_divisors", lambda g: graph_of(settled(g, self.prices)), sine_cost=sine_cost
-        )
-        steps = fast_steps(self.stages[-1].graph)
-        self._step(
-            "search_neighbourhoods",
-            lambda g: walked(g, self.prices, steps, seed),
-            steps=steps,
-            seed=seed,
-            sine_cost=sine_cost,
-        )
+        began = perf_counter()
+        starts = best_starts(self._starts(), self.prices)
+        settling = perf_counter() - began
+        start, walk = best_walk(starts, self.prices, seed)
+        walking = perf_counter() - began - settling
+        if start.graph is not self.stages[0].graph:
+            self._accept(stage_of("choose_start", start.graph, settling - start.seconds))
+            settling = start.seconds
+        options: dict[str, Option] = {"sine_cost": sine_cost}
+        self._accept(stage_of("extract_divisors", start.settled, settling, options))
+        options = {"steps": walk.steps, "seed": seed, **options}
+        self._accept(stage_of("search_neighbourhoods", walk.best_graph(), walking, options))
 
     def deep(self) -> None:
         """Search for as many steps, or as long, as was asked for."""
@@ -175,8 +184,8 @@ class _Run:
             seconds = DEFAULT_SECONDS
         self._step(
             "search_deep",
-            lambda g: deep(
-                g,
+            lambda _: deep(
+                self._starts(),
                 prices=self.prices,
                 steps=effort.steps,
                 seconds=seconds,

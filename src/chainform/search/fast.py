@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from chainform.algebra import Prices, Settler, System, multiply_out, system_of
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from chainform.algebra import Prices, Settler, System, graph_of, multiply_out, system_of
 from chainform.graph import Graph
 from chainform.search.neighbourhood import Walk
 
 LONGEST, TOTAL = 60, 600
 """Terms of one output, and of all, up to which multiplying everything out is tried as a start."""
 
+STARTS, TRIAL = 3, 60
+"""How many starts are walked from, and for how many steps before all but the best are left."""
+
 FEWEST, MOST = 100, 1000
-WORK = 250_000
+WORK = 1_200_000
+CHANGES, PER_VARIABLE = 30_000, 50
+"""The most terms that come or go in a walk; more where there are many variables."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A graph to start from, the same with common parts taken out, its cost then, and the time."""
+
+    graph: Graph
+    settled: Graph
+    cost: float
+    seconds: float
 
 
 def fast_steps(graph: Graph) -> int:
@@ -18,20 +37,49 @@ def fast_steps(graph: Graph) -> int:
     return max(FEWEST, min(MOST, WORK // (len(graph.factor) + 1)))
 
 
+def _changes(graph: Graph) -> int:
+    return max(CHANGES, PER_VARIABLE * len(graph.factor))
+
+
 def settled(graph: Graph, prices: Prices) -> System:
-    """Return the better of two starts, common parts taken out: as it is, and multiplied out."""
-    starts = [system_of(graph, prices)]
-    expanded = system_of(graph, prices)
-    if multiply_out(expanded.sums, LONGEST, TOTAL):
-        starts.append(expanded)
-    for system in starts:
-        Settler(system).settle(resubstitute=True)
-    return min(starts, key=lambda system: system.sums.cost)
+    """Return a graph as sums, common parts taken out."""
+    system = system_of(graph, prices)
+    Settler(system).settle(resubstitute=True)
+    return system
 
 
-def walked(graph: Graph, prices: Prices, steps: int, seed: int = 0) -> Graph:
-    """Return the best graph of a walk."""
-    walk = Walk(system_of(graph, prices), seed)
-    while walk.steps < steps:
-        walk.step()
-    return walk.best_graph()
+def multiplied_out(graph: Graph, prices: Prices) -> System | None:
+    """Return the outputs multiplied out, then settled; None where they are long."""
+    system = system_of(graph, prices)
+    if not multiply_out(system.sums, LONGEST, TOTAL):
+        return None
+    Settler(system).settle(resubstitute=True)
+    return system
+
+
+def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[Start]:
+    """Return graphs of the same values, the one with the lowest cost once settled first."""
+    starts: dict[float, Start] = {}
+    for number, graph in enumerate(graphs):
+        began = perf_counter()
+        system = settled(graph, prices)
+        # Multiplied out they are all the same.
+        expanded = None if number else multiplied_out(graph, prices)
+        if expanded and expanded.sums.cost < system.sums.cost:
+            system = expanded
+        cost = system.sums.cost
+        if cost not in starts:
+            starts[cost] = Start(graph, graph_of(system), cost, perf_counter() - began)
+    return [starts[cost] for cost in sorted(starts)]
+
+
+def best_walk(starts: Sequence[Start], prices: Prices, seed: int = 0) -> tuple[Start, Walk]:
+    """Walk a little from each of the first starts, then on from the one that got farthest."""
+    walks = [Walk(system_of(start.settled, prices), seed) for start in starts[:STARTS]]
+    if len(walks) > 1:
+        for walk in walks:
+            walk.go_on(TRIAL, CHANGES)
+    best = min(range(len(walks)), key=lambda number: walks[number].best_cost)
+    start, walk = starts[best], walks[best]
+    walk.go_on(fast_steps(start.settled), _changes(start.settled))
+    return start, walk

@@ -15,12 +15,12 @@ from chainform.algebra import Settler, System, graph_of, substitute
 from chainform.algebra.remainder import Remainders
 from chainform.graph import Graph
 
-GROWTH = 400
+GROWTH = 200
 """The most terms one definition may add where it is written out."""
 NOISE = 0.6
 REMAINDER, RESUBSTITUTION = 0.25, 0.25
 """How often a whole sum, and how often a part of one, is written by others."""
-NEIGHBOURS = (0, 1, 1, 2, 3, 5)
+NEIGHBOURS = (0, 1, 1, 2, 3, 5, 8, 12)
 """How many definitions are written out beside the first; one of these at random."""
 
 
@@ -36,6 +36,8 @@ class Walk:
         self.rng = random.Random(seed)
         self.temperature = temperature
         self.steps = 0
+        self.changes = 0
+        """How many terms came or went in all the steps: a measure of the work."""
         self.settler = Settler(system, self.rng)
         self.remainders = Remainders(system.sums)
         self.settler.settle(resubstitute=True)
@@ -51,6 +53,11 @@ class Walk:
         self.sums.undo(0)
         return graph_of(self.system)
 
+    def go_on(self, steps: int, changes: int) -> None:
+        """Go on until so many steps, or so many changes of terms, were made in all."""
+        while self.steps < steps and self.changes < changes:
+            self.step()
+
     def step(self) -> None:
         """Change something at random; take it back unless it is as good, or nearly."""
         sums, rng = self.sums, self.rng
@@ -59,6 +66,7 @@ class Walk:
         self._disturb()
         self.settler.reduce(rng.random() * NOISE)
         self.steps += 1
+        self.changes += sums.mark() - mark
         worse = sums.cost - before
         if worse > 1e-9 and rng.random() >= exp(-worse / self.temperature):
             sums.undo(mark)

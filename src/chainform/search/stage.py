@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from chainform.graph import Cost, Graph, cost
 
+Option = float | int | str | None
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -16,9 +18,7 @@ class Stage:
     graph: Graph
     cost: Cost
     seconds: float = 0.0
-    options: dict[str, float | int | str | None] = field(
-        default_factory=dict[str, float | int | str | None]
-    )
+    options: dict[str, Option] = field(default_factory=dict[str, Option])
 
 
 Observer = Callable[[Stage], None]
@@ -28,7 +28,7 @@ def stage_of(
     name: str,
     graph: Graph,
     seconds: float = 0.0,
-    options: dict[str, float | int | str | None] | None = None,
+    options: dict[str, Option] | None = None,
 ) -> Stage:
     """Return the stage of a graph, its operations counted."""
     return Stage(name, graph, cost(graph), seconds, options or {})

@@ -20,7 +20,7 @@ Report = Callable[[int, float, Graph], None]
 
 _BETWEEN_REPORTS = 2.0
 
-COOLING = 0.6
+COOLING = 0.15
 """The temperature at the end of a stretch, as a part of that at its start."""
 
 

@@ -29,7 +29,7 @@ def start() -> Graph:
 @cache
 def searched(cores: int, attempt: int = 0, seed: int = 0) -> Graph:
     del attempt
-    return deep(start(), steps=STEPS, cores=cores, seed=seed)
+    return deep([start()], steps=STEPS, cores=cores, seed=seed)
 
 
 def test_the_same_with_any_number_of_cores() -> None:
@@ -51,7 +51,7 @@ def test_a_seed_is_another_search() -> None:
 
 def test_time_ends_it() -> None:
     begin = perf_counter()
-    found = deep(start(), seconds=0.5, cores=2)
+    found = deep([start()], seconds=0.5, cores=2)
     assert perf_counter() - begin < 8
     verify(found)
     assert operations(found) <= operations(start())
@@ -59,7 +59,7 @@ def test_time_ends_it() -> None:
 
 def test_steps_are_told_and_not_exceeded() -> None:
     told: list[tuple[int, float]] = []
-    deep(start(), steps=40, cores=2, progress=lambda steps, cost, _: told.append((steps, cost)))
+    deep([start()], steps=40, cores=2, progress=lambda steps, cost, _: told.append((steps, cost)))
     steps, costs = zip(*told, strict=True)
     assert list(steps) == sorted(steps)
     assert steps[-1] == 40
@@ -74,7 +74,7 @@ def test_an_interrupt_keeps_the_best() -> None:
         if len(seen) == 3:
             raise KeyboardInterrupt
 
-    found = deep(start(), steps=40, cores=2, progress=progress)
+    found = deep([start()], steps=40, cores=2, progress=progress)
     assert graph_text(found) == graph_text(seen[-1])
     assert operations(found) < operations(start())
 
@@ -127,6 +127,6 @@ def test_rounds_are_shorter_where_a_step_takes_longer() -> None:
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_fewer_steps_than_walks(steps: int) -> None:
-    found = deep(start(), steps=steps, cores=2)
+    found = deep([start()], steps=steps, cores=2)
     check_kept(start(), found)
     assert operations(found) <= operations(start())

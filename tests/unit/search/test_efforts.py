@@ -18,11 +18,11 @@ from chainform.search import (
     SINE_COST,
     Stage,
     effort_of,
-    efforts,
     fast,
     reduce_graph,
     seconds_of,
 )
+from chainform.search.neighbourhood import Walk
 from reductions import check_kept, operations
 from unreduced import unreduced
 from zoo import DATA, exact_state, random_tree, reference
@@ -163,9 +163,27 @@ def test_a_step_that_changes_a_value_is_refused(monkeypatch: pytest.MonkeyPatch)
     graph = unreduced(mechanism, ["gravity"]).graph
     payload = mechanism.with_payload(mechanism.segments[-1].name, "0.001", [0, 0, 0])
     wrong = unreduced(payload, ["gravity"]).graph
-    monkeypatch.setattr(efforts, "walked", lambda *_: wrong)
+    monkeypatch.setattr(Walk, "best_graph", lambda _: wrong)
     with pytest.raises(DeriveError, match="search_neighbourhoods changed a value"):
         reduce_graph(graph, effort_of("fast"))
+
+
+def test_a_better_start_is_taken() -> None:
+    plain = unreduced(reference("puma560"), ["gravity"], formulation="closed_form").graph
+    better = unreduced(reference("puma560"), ["gravity"]).graph
+    stages = reduce_graph(plain, effort_of("fast"), others=lambda: [better])
+    names = [stage.name for stage in stages]
+    assert names == ["formulation", "choose_start", "extract_divisors", "search_neighbourhoods"]
+    assert stages[1].graph is better
+
+
+def test_a_start_with_other_values_is_refused() -> None:
+    mechanism = reference("puma560")
+    plain = unreduced(mechanism, ["gravity"], formulation="closed_form").graph
+    payload = mechanism.with_payload(mechanism.segments[-1].name, "0.001", [0, 0, 0])
+    wrong = unreduced(payload, ["gravity"]).graph
+    with pytest.raises(DeriveError, match="choose_start changed a value"):
+        reduce_graph(plain, effort_of("fast"), others=lambda: [wrong])
 
 
 # --- what is asked of a reduction -------------------------------------------------------------

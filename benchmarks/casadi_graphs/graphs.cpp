@@ -1,22 +1,25 @@
 // The dynamics of one mechanism as CasADi graphs, made by Pinocchio's algorithms, and their size.
 //
-//     graphs MODEL
+//     graphs MODEL [FOLDER BATCH]
 //
-// MODEL is a text file of numbers and words, written by count.py: how many joints; for each the
-// number of its parent, its kind, axis, placement (rotation by rows, then position), mass, mass
-// centre and inertia about it; then gravity, and a state q, v, a. Every output line is one graph:
-// quantity and convention, how many instructions of each kind it has after CasADi's elimination of
-// common subexpressions, and the values of its entries at the state, by rows.
+// MODEL is a text file written by count.py: a mechanism (see model.hpp) and a state q, v, a. Every
+// output line is one graph: quantity and convention, how many instructions of each kind it has
+// after CasADi's elimination of common subexpressions, and the values of its entries at the state,
+// by rows.
+//
+// Into FOLDER go CasADi's C programs of the same graphs, for one state each, and of inverse
+// dynamics also for BATCH states, as CasADi's `map`.
 
 #include <pinocchio/autodiff/casadi.hpp>
 
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/multibody.hpp>
-#include <pinocchio/multibody/joint.hpp>
+
+#include "model.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -33,64 +36,6 @@ using Data = pinocchio::DataTpl<Scalar>;
 using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 using pinocchio::Convention;
-
-// --- reading ----------------------------------------------------------------------------------
-
-Eigen::MatrixXd read(std::istream &file, int rows, int columns)
-{
-  Eigen::MatrixXd numbers(rows, columns);
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < columns; ++j)
-      file >> numbers(i, j);
-  if (!file)
-    throw std::runtime_error("the file of the model ends too early");
-  return numbers;
-}
-
-// The joint that Pinocchio itself would choose: one about a coordinate axis where there is one.
-pinocchio::JointModel joint(const std::string &kind, const Eigen::Vector3d &axis)
-{
-  using namespace pinocchio;
-  using Axis = Eigen::Vector3d;
-  if (kind == "free")
-    return JointModelFreeFlyer();
-  const bool turns = kind == "revolute";
-  if (!turns && kind != "prismatic")
-    throw std::runtime_error("no joint of the kind " + kind);
-  if (axis == Axis::UnitX())
-    return turns ? JointModel(JointModelRX()) : JointModel(JointModelPX());
-  if (axis == Axis::UnitY())
-    return turns ? JointModel(JointModelRY()) : JointModel(JointModelPY());
-  if (axis == Axis::UnitZ())
-    return turns ? JointModel(JointModelRZ()) : JointModel(JointModelPZ());
-  return turns ? JointModel(JointModelRevoluteUnaligned(axis))
-               : JointModel(JointModelPrismaticUnaligned(axis));
-}
-
-pinocchio::Model read_model(std::istream &file)
-{
-  pinocchio::Model model;
-  int joints = 0;
-  file >> joints;
-  for (int i = 1; i <= joints; ++i)
-  {
-    int parent = 0;
-    std::string kind;
-    file >> parent >> kind;
-    const Eigen::Vector3d axis = read(file, 3, 1);
-    const Eigen::Matrix3d rotation = read(file, 3, 3);
-    const Eigen::Vector3d position = read(file, 3, 1);
-    const double mass = read(file, 1, 1)(0, 0);
-    const Eigen::Vector3d centre = read(file, 3, 1);
-    const Eigen::Matrix3d inertia = read(file, 3, 3);
-    const auto added = model.addJoint(
-      parent, joint(kind, axis), pinocchio::SE3(rotation, position), "joint" + std::to_string(i));
-    model.appendBodyToJoint(
-      added, pinocchio::Inertia(mass, centre, inertia), pinocchio::SE3::Identity());
-  }
-  model.gravity.linear() = read(file, 3, 1);
-  return model;
-}
 
 // --- counting ---------------------------------------------------------------------------------
 
@@ -226,10 +171,31 @@ std::vector<Graph> graphs(const Model &model, const Vector &q, const Vector &v, 
   return all;
 }
 
+// --- C programs -------------------------------------------------------------------------------
+
+void write(const cs::Function &function, const std::string &folder)
+{
+  cs::CodeGenerator program(function.name() + ".c");
+  program.add(function);
+  program.generate(folder + "/");
+}
+
+void write_programs(
+  const Graph &graph, const std::vector<Scalar> &given, const std::string &folder, int batch)
+{
+  // CasADi stores matrices by columns; the transpose is the matrix by rows.
+  const Scalar by_rows = columns(graph.entries).T();
+  const std::string name = graph.quantity + "_" + graph.convention;
+  const cs::Function function(name, given, cs::SX::cse({by_rows}));
+  write(function, folder);
+  if (graph.quantity == "inverse_dynamics")
+    write(function.map(batch), folder);
+}
+
 int main(int count, char **arguments)
 {
-  if (count != 2)
-    throw std::runtime_error("usage: graphs MODEL");
+  if (count != 2 && count != 4)
+    throw std::runtime_error("usage: graphs MODEL [FOLDER BATCH]");
   std::ifstream file(arguments[1]);
   const pinocchio::Model numbers = read_model(file);
   const Model model = numbers.cast<Scalar>();
@@ -250,5 +216,7 @@ int main(int count, char **arguments)
     const std::string title =
       "\"quantity\": \"" + graph.quantity + "\", \"convention\": \"" + graph.convention + "\"";
     print(title, function, state);
+    if (count == 4)
+      write_programs(graph, given, arguments[2], std::atoi(arguments[3]));
   }
 }

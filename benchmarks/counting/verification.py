@@ -28,7 +28,7 @@ def verify(model: cf.Model, states: int = 3, seed: int = 0) -> float:
         qd, qdd, tau = rng.uniform(-1, 1, (3, model.mechanism.nv))
         found = model.evaluate(q=q, qd=qd, qdd=qdd, tau=tau)
         for name, value in found.items():
-            expected = _expected(oracle, name, q, qd, qdd, tau)
+            expected = expected_value(oracle, name, q, qd, qdd, tau)
             scale = max(float(np.abs(expected).max()), 1e-3)
             worst = max(worst, float(np.abs(value - expected).max()) / scale)
     if not worst <= LARGEST_DEVIATION:
@@ -36,7 +36,10 @@ def verify(model: cf.Model, states: int = 3, seed: int = 0) -> float:
     return worst
 
 
-def _expected(oracle: Oracle, quantity: str, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:
+def expected_value(
+    oracle: Oracle, quantity: str, q: Array, qd: Array, qdd: Array, tau: Array
+) -> Array:
+    """Return what Pinocchio computes at a state, all of it in our order."""
     match quantity:
         case "mass_matrix":
             return oracle.mass_matrix(q)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from os import PathLike
+from time import perf_counter
 
 from chainform.errors import DeriveError
 from chainform.formulations import (
@@ -63,8 +64,9 @@ def derive(
     on which external forces and moments act; they are inputs of inverse and forward dynamics.
 
     `reduce` is the effort spent on fewer operations: "none", "thesis" (as in paper 000), "fast"
-    (a few seconds) or "deep", a search for the time `budget` (60, "5m") or a number of `steps`,
-    on so many `cores`; the same `seed` and steps give the same graph. `sine_cost` is what a sine
+    (about a second for six axes) or "deep", a search for the time `budget` (60, "5m") or a number
+    of `steps`, on so many `cores`; the same `seed` and steps give the same graph. Passes may be
+    named instead: "expand, extract_monomials". `sine_cost` is what a sine
     or cosine is worth, in multiplications. `observe` is called with each stage, `progress` with
     the steps, the cost and the best graph of a deep search so far; Ctrl-C ends it and keeps that.
     """
@@ -80,10 +82,12 @@ def derive(
         source.frame(frame)
     options = Options(closure, forces)
     kept = parameters if isinstance(parameters, str) else tuple(parameters)
+    began = perf_counter()
     graph = _graph(settled, method, wanted, options)
     stages = reduce_graph(
         graph,
         effort,
+        seconds=perf_counter() - began,
         others=lambda: _others(graph, settled, method, wanted, options),
         observe=observe,
         progress=progress,

@@ -58,6 +58,8 @@ class Expansions:
                 if len(product) > self.limit:
                     return None
             self.add(total, product)
+            if len(total) > self.limit:
+                return None
         return total
 
     def product(self, a: Sum, b: Sum) -> Sum:

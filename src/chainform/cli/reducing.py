@@ -27,8 +27,9 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
     group.add_argument(
         "--reduce",
         metavar="EFFORT",
-        help=f"{', '.join(EFFORTS)}: nothing, as in paper 000, a few seconds, or a search for as "
-        "long as --budget or --steps says; Ctrl-C ends the search and keeps the best",
+        help=f"{', '.join(EFFORTS)}: nothing, as in paper 000, about a second, or a search for "
+        "as long as --budget or --steps says (Ctrl-C ends it and keeps the best); or passes by "
+        "name, such as expand,extract_monomials",
     )
     if not search:
         # One look at a formula or a number is not worth a reduction, unless it is asked for.

@@ -81,7 +81,7 @@ def load_stored(args: Namespace) -> Model:
             raise ReadError(
                 f"--{name} goes with a file; a stored model is taken as it is",
                 element=args.file[:60],
-                remedy="leave it out, or derive the model anew",
+                remedy="leave it out, derive the model anew, or reduce it: chainform reduce NAME",
             )
     file = store_file(args)
     if file is not None and not exists(file):

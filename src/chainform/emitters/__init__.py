@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from chainform.emitters import latex, python, text
+from chainform.emitters import latex, llvm, python, text
 from chainform.emitters.counter import Counts, count_python
 from chainform.emitters.latex import definition_latex, expansion_latex
 from chainform.emitters.names import latex_name
@@ -12,6 +12,7 @@ from chainform.graph import Graph
 
 EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {
     "latex": latex.emit,
+    "llvm": llvm.emit,
     "python": python.emit,
     "text": text.emit,
 }

@@ -18,8 +18,9 @@ from chainform.mechanism import Mechanism
 from chainform.model.binding import bound_model
 from chainform.model.names import find_block, resolve, unknown
 from chainform.model.quantity import Quantity
-from chainform.model.states import evaluate_states
+from chainform.model.states import evaluate_states, group_length
 from chainform.model.summary import summary
+from chainform.runtime import Keeper, Program, Sealed
 from chainform.search import (
     SINE_COST,
     Observer,
@@ -65,6 +66,8 @@ class Model:
     """The revision that the model was loaded from."""
     stages: tuple[Stage, ...] = ()
     """What the reduction did: the graph as it was derived, then after each step."""
+    keeper: Keeper | None = None
+    """Where compiled code is kept: in the store that the model was loaded from."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -217,3 +220,29 @@ class Model:
         asked = [outputs] if isinstance(outputs, str) else list(outputs or ())
         graph = self._graph_with(asked)
         return evaluate_states(graph, self.mechanism, given, values or {}, outputs)
+
+    def compile(
+        self,
+        *,
+        precision: str = "float64",
+        threads: int | None = None,
+        lanes: int | None = None,
+        keeper: Keeper | None = None,
+    ) -> Program:
+        """Return compiled functions: `model.compile().inverse_dynamics(q, qd, qdd)`.
+
+        `precision` is "float64" or "float32". Large batches go to `threads` threads, by default
+        all cores, in `lanes` lanes, by default those of the processor's vector registers.
+        `keeper` is where machine code is kept (`store.database.objects`); a model that was loaded
+        from a store keeps it there.
+        """
+        place = keeper or self.keeper
+        groups = {given.group for given in self.graph.inputs.values()} - {"parameter"}
+        return Program(
+            self.graph,
+            lengths={g: group_length(self.mechanism, self.graph, g) for g in groups},
+            precision=precision,
+            threads=threads,
+            lanes=lanes,
+            keeper=None if place is None else Sealed(place),
+        )

@@ -70,7 +70,7 @@ def _shaped(rows: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Arra
 
 def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
     """Return the values of a group as an array whose last dimension has the right length."""
-    length = _length(mechanism, graph, group)
+    length = group_length(mechanism, graph, group)
     if isinstance(given, Mapping):
         by_name = cast(Mapping[str, Any], given)
         given = _from_names(mechanism, group, by_name, length)
@@ -110,7 +110,8 @@ _ORDERS = {
 }
 
 
-def _length(mechanism: Mechanism, graph: Graph, group: str) -> int:
+def group_length(mechanism: Mechanism, graph: Graph, group: str) -> int:
+    """Return how many numbers a group of inputs has."""
     if group == "q":
         return mechanism.nq
     if group == "sigma":

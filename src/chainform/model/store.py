@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import DeriveError, Error, StoreError
 from chainform.model.dates import moment_of
+from chainform.model.kept import Kept
 from chainform.model.model import Model
 from chainform.model.names import chosen, parse_request, resolve
 from chainform.model.opening import open_store_file
@@ -117,7 +118,12 @@ class Store:
         first, *steps = model.stages
         if parent is None:
             options = {**record.options, "reduce": "none"}
-            plain = replace(record, options=options, tags=(), note="", seconds=None)
+            plain = replace(
+                record, options=options, tags=(), note="", seconds=first.seconds or None
+            )
+            if model.origin is not None:
+                options["origin"] = str(model.origin)
+                plain = replace(plain, step="copy", options=options)
             parent = self.database.save(first.graph, plain).number
         revision = self.database.revision(f"{record.name}@{parent}")
         for stage in steps:
@@ -161,7 +167,8 @@ class Store:
     def _loaded(self, reference: str) -> tuple[Model, Revision]:
         graph, revision = self.database.load(reference)
         file = self.database.mechanism(revision.reference)
-        return model_from(graph, revision, self._method(revision), file), revision
+        keeper = Kept(self.database.objects, revision.reference)
+        return model_from(graph, revision, self._method(revision), file, keeper), revision
 
     def _method(self, revision: Revision) -> Mapping[str, Any]:
         """Return how a model was derived: by the options of the step it goes back to."""

@@ -12,6 +12,7 @@ from chainform.graph import Graph, number_text
 from chainform.mechanism import Mechanism, Note, parametrise
 from chainform.model.model import Model, Origin
 from chainform.readers import native_text, read_text
+from chainform.runtime import Keeper
 from chainform.store import MechanismFile, Parameter, Revision
 
 MEDIA_TYPES = {
@@ -77,7 +78,11 @@ def parameters_of(model: Model) -> tuple[Parameter, ...]:
 
 
 def model_from(
-    graph: Graph, revision: Revision, method: Mapping[str, Any], file: MechanismFile | None
+    graph: Graph,
+    revision: Revision,
+    method: Mapping[str, Any],
+    file: MechanismFile | None,
+    keeper: Keeper | None = None,
 ) -> Model:
     """Return the model of a revision, derived by `method`; StoreError if it is only a graph."""
     if file is None or not file.text:
@@ -95,6 +100,7 @@ def model_from(
         str(method.get("closure", "complete")),
         tuple(map(str, method.get("wrenches", ()))),
         origin=Origin(revision.name, revision.number, revision.content),
+        keeper=keeper,
     )
 
 

@@ -16,7 +16,7 @@ from time import time
 from chainform.algebra import STANDARD, Prices, system_of
 from chainform.graph import Graph
 from chainform.search.crew import Answer, Crew
-from chainform.search.fast import best_starts
+from chainform.search.fast import best_starts, best_walk
 from chainform.search.task import Task
 
 WALKS = 8
@@ -74,8 +74,13 @@ class _Search:
         seed: int,
         progress: Progress | None,
     ) -> None:
-        self.best = starts[0]
-        self.best_cost = system_of(self.best, prices).sums.cost
+        ranked = best_starts(starts, prices)
+        # What a short walk finds is found in any case.
+        walk = best_walk(ranked, prices, seed)[1]
+        self.best, self.best_cost = walk.best_graph(), walk.best_cost
+        before = system_of(starts[0], prices).sums.cost
+        if before < self.best_cost - 1e-9:
+            self.best, self.best_cost = starts[0], before
         self.latest = self.best
         """The best graph heard of, perhaps in a round that did not come to its end."""
         self.latest_cost = self.best_cost
@@ -86,7 +91,7 @@ class _Search:
         self.progress = progress
         self.steps = 0
         self.rounds = 0
-        graphs = [start.graph for start in best_starts(starts, prices)[: WALKS // 2]]
+        graphs = [start.graph for start in ranked[: WALKS // 2]]
         self.starts = [
             _Island(
                 graphs[number // 2 % len(graphs)],
@@ -96,6 +101,7 @@ class _Search:
             for number in range(WALKS)
         ]
         self.islands = [replace(start) for start in self.starts]
+        self.islands[0] = _Island(self.best, self.best_cost, 0)
         self.idle = 0
 
     def result(self) -> Graph:
@@ -175,4 +181,4 @@ class _Search:
 
 def round_steps(graph: Graph) -> int:
     """Return how many steps a walk makes in a round: fewer where a step takes longer."""
-    return max(200, min(8_000, 800_000 // (len(graph.factor) + 1)))
+    return max(200, min(6_000, 500_000 // (len(graph.factor) + 1)))

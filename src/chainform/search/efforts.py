@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,9 +12,11 @@ from typing import cast
 from chainform.algebra import Prices, is_same
 from chainform.errors import DeriveError
 from chainform.graph import Graph
+from chainform.passes import PASSES, Pass
 from chainform.search.budget import seconds_of
 from chainform.search.deep import Progress, deep
 from chainform.search.fast import best_starts, best_walk
+from chainform.search.sequence import parse_sequence, sequence_text
 from chainform.search.stage import Observer, Option, Stage, stage_of
 from chainform.search.thesis import Thesis
 
@@ -35,6 +38,8 @@ class Effort:
     steps: int | None = None
     seed: int = 0
     cores: int | None = None
+    passes: tuple[Pass, ...] = ()
+    """The passes to run, where they were named one by one."""
 
 
 def effort_of(
@@ -45,14 +50,20 @@ def effort_of(
     seed: int = 0,
     cores: int | None = None,
 ) -> Effort:
-    """Return an effort, its options checked; DeriveError names the one that is wrong."""
-    if name not in EFFORTS:
+    """Return an effort, its options checked; DeriveError names the one that is wrong.
+
+    In place of an effort, passes may be named: "expand, extract_monomials".
+    """
+    passes: tuple[Pass, ...] = ()
+    if _names_passes(name):
+        passes = parse_sequence(name)
+    elif name not in EFFORTS:
         close = get_close_matches(str(name), EFFORTS, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise DeriveError(
             f"{name} is not a choice for reduce",
             element="reduce",
-            remedy=f"{hint}choices are {', '.join(EFFORTS)}",
+            remedy=f"{hint}choices are {', '.join(EFFORTS)}, or passes by name",
         )
     if name != "deep" and (budget is not None or steps is not None):
         given = "budget" if steps is None else "steps"
@@ -66,7 +77,12 @@ def effort_of(
     _whole("steps", steps, 1)
     _whole("cores", cores, 1)
     seconds = None if budget is None else seconds_of(budget)
-    return Effort(name, float(sine_cost), seconds, steps, seed, cores)
+    return Effort(name, float(sine_cost), seconds, steps, seed, cores, passes)
+
+
+def _names_passes(text: str) -> bool:
+    first = re.match(r"\s*([a-z_]+)", text) if type(text) is str else None
+    return first is not None and first[1] in PASSES
 
 
 def _number(name: str, value: object, least: float) -> None:
@@ -85,16 +101,18 @@ def reduce_graph(
     effort: Effort,
     *,
     start: str = "formulation",
+    seconds: float = 0.0,
     others: Callable[[], Iterable[Graph]] = tuple,
     observe: Observer | None = None,
     progress: Progress | None = None,
 ) -> tuple[Stage, ...]:
     """Return the stages of a reduction, the graph as it was (called `start`) first.
 
-    `others` gives graphs of the same values that may be better to start from. Each stage is
-    evaluated against the first in a large finite field before it is accepted.
+    `seconds` is how long it took to get there. `others` gives graphs of the same values that may be
+    better to start from. Each stage is evaluated against the first in a large finite field before
+    it is accepted.
     """
-    run = _Run(stage_of(start, graph), effort, others, observe, progress)
+    run = _Run(stage_of(start, graph, seconds), effort, others, observe, progress)
     match effort.name:
         case "thesis":
             run.thesis()
@@ -103,7 +121,8 @@ def reduce_graph(
         case "deep":
             run.deep()
         case _:
-            pass
+            for step in effort.passes:
+                run.step(step)
     return tuple(run.stages)
 
 
@@ -135,12 +154,14 @@ class _Run:
         if self.observe:
             self.observe(stage)
 
-    def _step(
-        self, name: str, step: Callable[[Graph], Graph], **options: float | int | None
-    ) -> None:
+    def _step(self, name: str, step: Callable[[Graph], Graph], **options: Option) -> None:
         start = perf_counter()
         graph = step(self.stages[-1].graph)
         self._accept(stage_of(name, graph, perf_counter() - start, dict(options)))
+
+    def step(self, step: Pass) -> None:
+        """Run one pass."""
+        self._step(step.name, step, passes=sequence_text([step]))
 
     def thesis(self) -> None:
         """Reduce as in paper 000; the stages that compute all outputs are kept."""

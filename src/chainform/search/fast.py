@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from chainform.algebra import Prices, Settler, System, graph_of, multiply_out, system_of
@@ -13,13 +13,16 @@ from chainform.search.neighbourhood import Walk
 LONGEST, TOTAL = 60, 600
 """Terms of one output, and of all, up to which multiplying everything out is tried as a start."""
 
+DEAR = 1000.0
+"""A price of sines and cosines at which no more of them are made."""
+
 STARTS, TRIAL = 3, 60
 """How many starts are walked from, and for how many steps before all but the best are left."""
 
 FEWEST, MOST = 100, 1000
 WORK = 1_200_000
-CHANGES, PER_VARIABLE = 30_000, 50
-"""The most terms that come or go in a walk; more where there are many variables."""
+CHANGES, PER_VARIABLE, MOST_CHANGES = 30_000, 50, 80_000
+"""The most terms that come or go in a walk; more, up to a limit, where there are many variables."""
 
 
 @dataclass(frozen=True)
@@ -38,23 +41,28 @@ def fast_steps(graph: Graph) -> int:
 
 
 def _changes(graph: Graph) -> int:
-    return max(CHANGES, PER_VARIABLE * len(graph.factor))
+    return max(CHANGES, min(MOST_CHANGES, PER_VARIABLE * len(graph.factor)))
 
 
-def settled(graph: Graph, prices: Prices) -> System:
-    """Return a graph as sums, common parts taken out."""
+def settled(graph: Graph, prices: Prices, *, is_expanded: bool = False) -> System | None:
+    """Return a graph as sums, common parts taken out; first multiplied out, unless that is long."""
     system = system_of(graph, prices)
-    Settler(system).settle(resubstitute=True)
-    return system
-
-
-def multiplied_out(graph: Graph, prices: Prices) -> System | None:
-    """Return the outputs multiplied out, then settled; None where they are long."""
-    system = system_of(graph, prices)
-    if not multiply_out(system.sums, LONGEST, TOTAL):
+    if is_expanded and not multiply_out(system.sums, LONGEST, TOTAL):
         return None
     Settler(system).settle(resubstitute=True)
     return system
+
+
+def _variants(graph: Graph, prices: Prices, *, is_expanded: bool) -> list[System]:
+    """Return a graph settled, and settled as if no further sine or cosine were worth its price."""
+    system = settled(graph, prices, is_expanded=is_expanded)
+    if system is None:
+        return []
+    if not system.sums.identities or prices.call >= DEAR:
+        return [system]
+    few = settled(graph, replace(prices, call=DEAR), is_expanded=is_expanded)
+    assert few is not None
+    return [system, system_of(graph_of(few), prices)]
 
 
 def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[Start]:
@@ -62,11 +70,11 @@ def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[Start]:
     starts: dict[float, Start] = {}
     for number, graph in enumerate(graphs):
         began = perf_counter()
-        system = settled(graph, prices)
+        systems = _variants(graph, prices, is_expanded=False)
         # Multiplied out they are all the same.
-        expanded = None if number else multiplied_out(graph, prices)
-        if expanded and expanded.sums.cost < system.sums.cost:
-            system = expanded
+        if number == 0:
+            systems += _variants(graph, prices, is_expanded=True)
+        system = min(systems, key=lambda system: system.sums.cost)
         cost = system.sums.cost
         if cost not in starts:
             starts[cost] = Start(graph, graph_of(system), cost, perf_counter() - began)

@@ -9,6 +9,7 @@ back, but for a chance that falls with the extra cost.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from math import exp
 
 from chainform.algebra import Settler, System, graph_of, substitute
@@ -20,8 +21,10 @@ GROWTH = 200
 NOISE = 0.6
 REMAINDER, RESUBSTITUTION = 0.25, 0.25
 """How often a whole sum, and how often a part of one, is written by others."""
-NEIGHBOURS = (0, 1, 1, 2, 3, 5, 8, 12)
+NEAR = (0, 1, 1, 2, 3, 5)
 """How many definitions are written out beside the first; one of these at random."""
+FAR = (*NEAR, 8, 12)
+"""The same for long searches: slower, and not so soon at an end."""
 
 
 class Walk:
@@ -30,11 +33,18 @@ class Walk:
     The log of the sums begins where the cost was lowest, so that this is where undoing it leads.
     """
 
-    def __init__(self, system: System, seed: int, temperature: float = 0.5) -> None:
+    def __init__(
+        self,
+        system: System,
+        seed: int,
+        temperature: float = 0.5,
+        neighbours: Sequence[int] = NEAR,
+    ) -> None:
         self.system = system
         self.sums = system.sums
         self.rng = random.Random(seed)
         self.temperature = temperature
+        self.neighbours = neighbours
         self.steps = 0
         self.changes = 0
         """How many terms came or went in all the steps: a measure of the work."""
@@ -101,7 +111,7 @@ class Walk:
         if not used:
             return
         picked = [rng.choice(used)]
-        for _ in range(rng.choice(NEIGHBOURS)):
+        for _ in range(rng.choice(self.neighbours)):
             picked.append(self._near(rng.choice(picked), used))
         for v in dict.fromkeys(picked):
             if sums.terms[v] is None or not sums.users[v]:

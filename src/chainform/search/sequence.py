@@ -18,7 +18,9 @@ from typing import Any, cast, get_type_hints
 from chainform.errors import DeriveError
 from chainform.passes import PASSES, Pass
 
-_TOKEN = re.compile(r'\s*(?:(-?[0-9]+)|([A-Za-z_*?][A-Za-z0-9_.*?]*)|("[^"]*")|([()\[\]=,]))')
+_TOKEN = re.compile(
+    r'\s*(?:(-?[0-9]+(?:\.[0-9]+)?)|([A-Za-z_*?][A-Za-z0-9_.*?]*)|("[^"]*")|([()\[\]=,]))'
+)
 _WORD = re.compile(r"[A-Za-z_*?][A-Za-z0-9_.*?]*")
 _CONSTANTS = {"true": True, "false": False, "none": None}
 _DEEPEST = 10
@@ -139,6 +141,8 @@ class _Reader:
             return _CONSTANTS[token]
         if re.fullmatch("-?[0-9]{1,18}", token):
             return int(token)
+        if re.fullmatch(r"-?[0-9]{1,18}\.[0-9]{1,18}", token):
+            return float(token)
         if token.startswith('"'):
             return token[1:-1]
         if token in PASSES:
@@ -172,8 +176,9 @@ def _fits(hint: str, value: object) -> bool:
         return all(isinstance(entry, kind) for entry in entries)
     if isinstance(value, bool) or "bool" in hint:
         return isinstance(value, bool) and "bool" in hint
-    if isinstance(value, int):
-        return "int" in hint and value >= 0
+    if isinstance(value, int | float):
+        kinds = ("float",) if isinstance(value, float) else ("int", "float")
+        return any(kind in hint for kind in kinds) and value >= 0
     if value is None:
         return "None" in hint
     return isinstance(value, str) and "str" in hint

@@ -13,7 +13,7 @@ from typing import Any
 
 from chainform.algebra import Prices, multiply_out, system_of
 from chainform.graph import Graph, graph_text, parse_graph
-from chainform.search.neighbourhood import Walk
+from chainform.search.neighbourhood import FAR, Walk
 
 Report = Callable[[int, float, Graph], None]
 """Called with steps done, cost and graph whenever a better graph is found, but not too often."""
@@ -69,7 +69,7 @@ def run(task: Task, report: Report | None = None) -> Result:
     system = system_of(task.graph, task.prices)
     if task.expansion:
         multiply_out(system.sums, task.expansion, task.expansion)
-    walk = Walk(system, task.seed, task.temperature)
+    walk = Walk(system, task.seed, task.temperature, FAR)
     told, reported = walk.best_cost, monotonic()
     while walk.steps < task.steps and not _is_over(task):
         walk.temperature = task.temperature * (COOLING ** (walk.steps / task.steps))

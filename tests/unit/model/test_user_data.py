@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import chainform as cf
-from chainform.model.user_data import data_folder, default_url
+from chainform.model.user_data import default_url
+from chainform.store.places import data_folder
 
 HOME = Path.home()
 

@@ -24,7 +24,7 @@ from chainform.cli.waterfall import waterfall
 from chainform.cli.writing import target_of, write_file
 from chainform.emitters import count_python
 from chainform.errors import ReadError
-from chainform.graph import Cost
+from chainform.graph import Cost, cost
 from chainform.model import Model
 
 
@@ -51,6 +51,12 @@ def run(args: Namespace) -> Report:
     target = target_of(args.picture, args.file, force=args.force, option="--picture")
     if args.picture and target is None:
         raise ReadError("a picture needs a file", element="--picture", remedy="name a FILE.svg")
+    if target is not None and not args.picture.lower().endswith(".svg"):
+        raise ReadError(
+            f"{args.picture[-60:]} is no name for an SVG file",
+            element="--picture",
+            remedy="give a name that ends with .svg",
+        )
     mechanism = read_chosen(args)
     left_out: LeftOut = {}
     if args.outputs is None:
@@ -73,7 +79,12 @@ def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
     if args.stored is None:
         return [(stage.name, stage.cost) for stage in model.stages]
     with chosen_store(args) as store:
-        return [(revision.step, revision.cost) for revision in store.lineage(args.file)]
+        revisions = store.lineage(args.file)
+        if set(model.outputs) == set(args.stored.outputs):
+            return [(revision.step, revision.cost) for revision in revisions]
+        graphs = [store.database.load(revision.reference)[0] for revision in revisions]
+    names = [revision.step for revision in revisions]
+    return [(n, cost(graph, model.outputs)) for n, graph in zip(names, graphs, strict=True)]
 
 
 def _document(file: str, model: Model, left_out: LeftOut) -> Document:

@@ -38,6 +38,12 @@ def run(args: Namespace) -> Report:
             element="NAME",
             remedy="save one with derive --save NAME; derive itself reduces, too",
         )
+    if args.reduce == "none":
+        raise ReadError(
+            "this leaves the model as it is",
+            element="--reduce none",
+            remedy="choose thesis, fast, deep or passes; to go back, use revert",
+        )
     if args.save is not None:
         check_saving(args)
     read_chosen(args)
@@ -61,6 +67,8 @@ def run(args: Namespace) -> Report:
         show_size(page, model)
         show_stages(page, stages, model.mechanism.name)
         page.text(f"reduced in {seconds:.3f} s")
+        if stages[-1].cost == stages[0].cost:
+            page.text("nothing better was found; another --seed looks elsewhere")
         show_saved(page, revision, moved)
 
     return Report(document, show)

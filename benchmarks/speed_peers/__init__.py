@@ -1,0 +1,1 @@
+"""The peers of benchmarks/speed.py and what times them."""

@@ -1,0 +1,60 @@
+"""From a robot file to the first result: seconds in a fresh interpreter, imports included."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+
+from speed_peers import casadi_c
+from speed_peers.build import Workshop
+from speed_peers.cases import Case
+from speed_peers.measure import Timing, in_turn
+from speed_peers.ours import ours_of
+
+PINOCCHIO = """
+import pinocchio as pin
+free = [pin.JointModelFreeFlyer()] if {floating} else []
+model = pin.buildModelFromUrdf({path!r}, *free)
+v = pin.utils.zero(model.nv)
+pin.rnea(model, model.createData(), pin.neutral(model), v, v)
+"""
+COLD, STORED, NOTHING = "chainform, cold", "chainform, from the store", "interpreter alone"
+TITLES = (NOTHING, "pinocchio", COLD, STORED)
+HEADER = ("robot", *(f"{title}, s" for title in TITLES), "CasADi: make C + compile, s")
+
+
+def rows(workshop: Workshop, cases: Sequence[Case], rounds: int) -> Iterator[Sequence[str]]:
+    """Go through robots."""
+    for case in cases:
+        measures = {(title, ""): _timer(text) for title, text in scripts(case).items()}
+        taken = in_turn(measures, rounds)
+        made, compiled = casadi_c.build_seconds(workshop, case, "inverse_dynamics")
+        seconds = [_seconds(taken.get(title)) for title in TITLES]
+        yield [case.name, *seconds, f"{made:.1f} + {compiled:.1f}"]
+
+
+def scripts(case: Case) -> dict[str, str]:
+    """Return the programs to time."""
+    floating = case.robot.base == "floating"
+    found = {NOTHING: "", "pinocchio": PINOCCHIO.format(path=str(case.path), floating=floating)}
+    for title in (COLD, STORED):
+        try:
+            found[title] = ours_of(case).start_script(stored=title == STORED)
+        except NotImplementedError:
+            continue
+    return found
+
+
+def _timer(text: str) -> Callable[[], float]:
+    def measure() -> float:
+        start = perf_counter()
+        subprocess.run([sys.executable, "-c", text], check=True)
+        return perf_counter() - start
+
+    return measure
+
+
+def _seconds(timing: Timing | None) -> str:
+    return f"{timing.best:.2f}" if timing else "-"

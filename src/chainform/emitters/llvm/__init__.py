@@ -1,0 +1,67 @@
+"""LLVM: text of functions for one state, and for batches in the lanes of vector registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chainform.emitters.llvm.batch import batch
+from chainform.emitters.llvm.body import Form
+from chainform.emitters.llvm.definitions import Definitions, parameters_of
+from chainform.emitters.llvm.functions import Functions
+from chainform.emitters.llvm.layout import layout
+from chainform.emitters.llvm.signature import Argument, Result, Signature, signature_of
+from chainform.emitters.llvm.trig import sincos, sincos_name, sincos_support
+from chainform.graph import Graph
+
+ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { nounwind noinline }\n"
+
+
+def single(graph: Graph, signature: Signature, name: str, form: Form, packed: int = 1) -> str:
+    """Return a module with the function for one state; sines and cosines `packed` side by side."""
+    functions = Functions(Definitions(graph), signature, name, form, packed)
+    code = functions.whole()
+    return _module([code.text], [code.declared], form, {form.lanes, packed})
+
+
+def many(graph: Graph, signature: Signature, name: str, form: Form) -> str:
+    """Return a module with the function for batches, in as many lanes as the form has."""
+    functions = Functions(Definitions(graph), signature, f"{name}.lanes", form)
+    code = functions.in_two()
+    moves, for_moves = layout(form)
+    loop, for_loop = batch(functions, name)
+    declared = [code.declared, for_moves, for_loop]
+    return _module([moves, code.text, loop], declared, form, {form.lanes})
+
+
+def _module(
+    texts: Sequence[str], declared: Iterable[frozenset[str]], form: Form, lanes: set[int]
+) -> str:
+    """Put functions together with the sines and cosines they use."""
+    body = "".join(texts)
+    used = [n for n in sorted(lanes) if f"@{sincos_name(form.precision, n)}(" in body]
+    trig = [sincos(form.precision, n, form.fused) for n in used]
+    if used:
+        trig.append(sincos_support([form.precision]))
+    lines = set[str]().union(*declared, *(part.declarations for part in trig))
+    return "\n".join([*sorted(lines), "", *(part.definitions for part in trig), body, ATTRIBUTES])
+
+
+def emit(graph: Graph, outputs: Sequence[str]) -> str:
+    """Return a module with one function, `model`, for one state in double precision.
+
+    It takes the address of each group of inputs that occurs, then of each output.
+    """
+    return single(graph, signature_of(graph, outputs), "model", Form())
+
+
+__all__ = [
+    "Argument",
+    "Form",
+    "Result",
+    "Signature",
+    "emit",
+    "many",
+    "parameters_of",
+    "signature_of",
+    "single",
+]

@@ -1,0 +1,8 @@
+"""From a graph to machine code in this process, and calls of it."""
+
+from chainform.runtime.kernel import Keeper
+from chainform.runtime.program import Program
+from chainform.runtime.seal import Sealed
+from chainform.runtime.target import Target, host
+
+__all__ = ["Keeper", "Program", "Sealed", "Target", "host"]

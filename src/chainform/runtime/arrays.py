@@ -1,0 +1,90 @@
+"""Arguments of compiled functions: checked, broadcast, and seen as rows of states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.emitters.llvm import Argument, Result
+from chainform.errors import RunError
+
+Array: TypeAlias = NDArray[np.floating[Any]]
+
+
+def given(argument: Argument, value: Any, dtype: np.dtype[Any]) -> Array:
+    """Return an argument as an array whose last dimension has the right length."""
+    name, length = argument.group, argument.length
+    array = numbers(name, value, dtype)
+    if array.ndim == 0 or array.shape[-1] != length:
+        raise RunError(
+            f"{name} has the shape {array.shape}, its last dimension must be {length}",
+            element=name,
+            remedy=f"give {length} numbers for one state, or an array (..., {length})",
+        )
+    return array
+
+
+def numbers(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
+    """Return real numbers as an array of the type that is computed with."""
+    try:
+        array: NDArray[Any] = np.asarray(value)
+    except ValueError:
+        array = np.asarray("not numbers")
+    if array.dtype.kind not in "fiu":
+        raise RunError(
+            f"{name} is not an array of real numbers but of {array.dtype}",
+            element=name,
+            remedy="give a list or an array of numbers",
+        )
+    return array.astype(dtype, copy=False)
+
+
+def batch_shape(arrays: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the common leading dimensions."""
+    try:
+        return np.broadcast_shapes(*arrays.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in arrays.items())
+        raise RunError(
+            f"the leading dimensions of the arguments do not fit together: {shapes}",
+            element=", ".join(arrays),
+            remedy="give every argument the same number of states, or one for all of them",
+        ) from None
+
+
+def rows(array: Array, batch: tuple[int, ...], length: int) -> Array:
+    """Return an argument as one row for each state of the batch; copied only if it must be."""
+    wide = np.broadcast_to(array, (*batch, length))
+    if len(batch) == 1:
+        return wide
+    return wide.reshape(int(np.prod(batch, dtype=np.int64)), length)
+
+
+def checked_out(result: Result, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return the array for a result, if it can take it; RunError if not."""
+    if not isinstance(out, np.ndarray):
+        raise RunError(f"out for {result.name} is not an array", element="out")
+    found = cast(Array, out)
+    if found.shape != shape or found.dtype != dtype:
+        raise RunError(
+            f"out for {result.name} has the shape {found.shape} and the type {found.dtype}",
+            element="out",
+            remedy=f"give an array of the shape {shape} and the type {dtype}",
+        )
+    if not found.flags.writeable:
+        raise RunError(f"out for {result.name} cannot be written to", element="out")
+    return found
+
+
+def rows_of_result(array: Array, count: int, length: int) -> Array | None:
+    """Return a result as one row for each state, without a copy; None where that cannot be."""
+    view = array.reshape(count, length)
+    return view if view.size == 0 or np.may_share_memory(view, array) else None
+
+
+def overlaps(array: Array, others: Sequence[Array]) -> bool:
+    """Whether an array may share memory with others."""
+    return any(np.may_share_memory(array, other) for other in others)

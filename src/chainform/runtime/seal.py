@@ -1,0 +1,77 @@
+"""Machine code is taken only from oneself: what was kept is sealed with a key of the user's own.
+
+A store or a file may come from somebody else, and machine code does whatever it likes. Code whose
+seal does not fit is compiled again.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import sys
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from chainform.runtime.kernel import Keeper
+from chainform.store.places import data_folder
+
+KEY_FILE = "machine-code.key"
+_BYTES = 32
+
+
+def user_key() -> bytes | None:
+    """Return the user's key, made when it is first asked for; None where it cannot be kept."""
+    return key_in(data_folder(sys.platform, os.environ))
+
+
+def key_in(folder: Path) -> bytes | None:
+    """Return the key in a folder, made when there is none; None where it cannot be kept."""
+    file = folder / KEY_FILE
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            # Made whole under another name, so that nobody reads half of it.
+            draft = folder / f"{KEY_FILE}.{secrets.token_hex(8)}"
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as f:
+                f.write(secrets.token_bytes(_BYTES))
+            try:
+                os.link(draft, file)
+            finally:
+                draft.unlink()
+    with suppress(OSError):
+        key = file.read_bytes()
+        return key if len(key) == _BYTES else None
+    return None
+
+
+def sealed(code: bytes, name: str, key: bytes) -> bytes:
+    """Return machine code with a seal that holds for its name."""
+    return hmac.digest(key, name.encode() + code, sha256) + code
+
+
+def unsealed(data: bytes, name: str, key: bytes) -> bytes | None:
+    """Return machine code whose seal fits; None otherwise."""
+    seal, code = data[:32], data[32:]
+    return (
+        code if hmac.compare_digest(seal, hmac.digest(key, name.encode() + code, sha256)) else None
+    )
+
+
+class Sealed:
+    """A keeper that seals what another one keeps; without a key it keeps nothing."""
+
+    def __init__(self, keeper: Keeper, key: bytes | None = None) -> None:
+        self.keeper = keeper
+        self.key = key or user_key()
+
+    def get(self, key: str) -> bytes | None:
+        """Return the machine code under a key, if the user made it."""
+        data = self.keeper.get(key) if self.key else None
+        return None if data is None or self.key is None else unsealed(data, key, self.key)
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep machine code under a key."""
+        if self.key:
+            self.keeper.put(key, sealed(data, key, self.key))

@@ -1,0 +1,94 @@
+"""A program as bytes, to travel to other processes and machines.
+
+The bytes hold the graph and the machine code made so far. Where the code does not fit the processor
+or was sealed by somebody else, it is compiled again from the graph.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from chainform.errors import RunError
+from chainform.graph import Graph, graph_text, parse_graph
+from chainform.runtime.seal import Sealed
+
+MAGIC = b"chainform program 1\n"
+
+
+class Memory:
+    """Keeps machine code in a dictionary."""
+
+    def __init__(self, codes: Mapping[str, bytes] | None = None) -> None:
+        self.codes = dict(codes or {})
+
+    def get(self, key: str) -> bytes | None:
+        """Return what is kept under a key."""
+        return self.codes.get(key)
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep bytes under a key."""
+        self.codes[key] = data
+
+
+@dataclass(frozen=True)
+class Cargo:
+    """What a program is made from, and the machine code made so far, sealed, by key."""
+
+    graph: Graph
+    lengths: Mapping[str, int]
+    precision: str
+    threads: int | None
+    lanes: int
+    parameters: Mapping[str, float | None]
+    codes: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+
+
+def sealed_codes(codes: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return machine code with the user's seal."""
+    memory = Memory()
+    keeper = Sealed(memory)
+    for key, code in codes.items():
+        keeper.put(key, code)
+    return memory.codes
+
+
+def packed(cargo: Cargo) -> bytes:
+    """Return bytes that hold all of it."""
+    data = {
+        "graph": graph_text(cargo.graph),
+        "lengths": dict(cargo.lengths),
+        "precision": cargo.precision,
+        "threads": cargo.threads,
+        "lanes": cargo.lanes,
+        "parameters": dict(cargo.parameters),
+        "codes": {key: base64.b85encode(code).decode() for key, code in cargo.codes.items()},
+    }
+    return MAGIC + zlib.compress(json.dumps(data).encode())
+
+
+def unpacked(data: Any) -> Cargo:
+    """Return what bytes hold; RunError where it is not a program."""
+    if not isinstance(data, bytes) or not data.startswith(MAGIC):
+        raise RunError("these bytes are not a program", remedy="make them with program.to_bytes()")
+    try:
+        found = cast(dict[str, Any], json.loads(zlib.decompress(data[len(MAGIC) :])))
+        return Cargo(
+            parse_graph(found["graph"]),
+            {str(group): int(n) for group, n in found["lengths"].items()},
+            found["precision"],
+            found["threads"],
+            found["lanes"],
+            {name: None if v is None else float(v) for name, v in found["parameters"].items()},
+            {key: base64.b85decode(code) for key, code in found["codes"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
+        raise RunError(
+            "the bytes of the program are damaged",
+            element="from_bytes",
+            remedy="make them again with program.to_bytes()",
+        ) from error

@@ -1,0 +1,23 @@
+"""The folder for a user's data, as each platform has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def data_folder(platform: str, environment: Mapping[str, str]) -> Path:
+    """Return the folder for our data, as each platform has it; it need not exist."""
+    home = Path.home()
+    if platform == "win32":
+        place = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
+    elif platform == "darwin":
+        place = home / "Library" / "Application Support"
+    else:
+        place = _absolute(environment.get("XDG_DATA_HOME")) or home / ".local" / "share"
+    return place / "chainform"
+
+
+def _absolute(text: str | None) -> Path | None:
+    """Return a folder that the environment names; a relative one is to be ignored."""
+    return Path(text) if text and Path(text).is_absolute() else None

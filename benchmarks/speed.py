@@ -45,9 +45,9 @@ class Options:
         return 3 if self.quick else 7
 
     @property
-    def passes(self) -> int:
-        """Return how often the states are gone through in a turn."""
-        return 20 if self.quick else 200
+    def turn(self) -> int:
+        """Return the milliseconds of a turn."""
+        return 10 if self.quick else 200
 
 
 def sections(workshop: Workshop, options: Options) -> Iterator[str]:
@@ -66,7 +66,7 @@ def section(
     rounds, quantities = options.rounds, options.quantities
     match name:
         case "single":
-            found = single.rows(workshop, cases, quantities, rounds, options.passes)
+            found = single.rows(workshop, cases, quantities, rounds, options.turn)
             return "One state, in a compiled loop", single.HEADER, found
         case "batch":
             arms = [case for case in cases if case.name in BATCH_ROBOTS]

@@ -45,15 +45,18 @@ void values(void *f, long arguments, const struct states *s, double *out, long s
   once(f, arguments, s, out, stride);
 }
 
-/* Nanoseconds per call in the best of `passes` over the states; results overwrite each other. */
-double best_pass(void *f, long arguments, const struct states *s, double *out, long passes)
+/* Nanoseconds per call in the best of many passes over the states, at least five, which together
+   take about `milliseconds`; results overwrite each other. */
+double best_pass(void *f, long arguments, const struct states *s, double *out, long milliseconds)
 {
-  double best = INFINITY;
+  double best = INFINITY, spent = 0;
   once(f, arguments, s, out, 0);
-  for (long pass = 0; pass < passes; ++pass) {
+  for (long pass = 0; pass < 5 || spent < 1e6 * (double)milliseconds; ++pass) {
     const double start = nanoseconds();
     once(f, arguments, s, out, 0);
-    best = fmin(best, nanoseconds() - start);
+    const double taken = nanoseconds() - start;
+    best = fmin(best, taken);
+    spent += taken;
   }
   return best / (double)s->count;
 }

@@ -56,9 +56,9 @@ class Loop:
         return competitor.order.back(out, quantity)
 
     def timer(
-        self, competitor: Competitor, quantity: str, states: States, size: int, passes: int
+        self, competitor: Competitor, quantity: str, states: States, size: int, milliseconds: int
     ) -> Callable[[], float]:
-        """Return a function that measures nanoseconds per call."""
+        """Return a function that measures nanoseconds per call, for about so long."""
         arranged = states.arranged(competitor.order)
         prepared, out = _prepared(arranged, quantity), np.zeros(size)
 
@@ -66,7 +66,7 @@ class Loop:
             # `arranged` lives here, since C sees only where its arrays lie.
             assert len(arranged) == prepared.count
             given = (competitor.address, competitor.arguments, ctypes.addressof(prepared))
-            return self.library.best_pass(*given, out.ctypes.data, passes)
+            return self.library.best_pass(*given, out.ctypes.data, milliseconds)
 
         return measure
 

@@ -28,17 +28,17 @@ Call = Callable[[Array, Array, Array], object]
 
 
 def rows(
-    workshop: Workshop, cases: Sequence[Case], quantities: Sequence[str], rounds: int, passes: int
+    workshop: Workshop, cases: Sequence[Case], quantities: Sequence[str], rounds: int, turn: int
 ) -> Iterator[Sequence[str]]:
-    """Go through robots and quantities."""
+    """Go through robots and quantities; each turn of a competitor takes `turn` milliseconds."""
     loop = Loop(workshop)
     for case in cases:
         for quantity in quantities:
-            yield row(workshop, loop, case, quantity, rounds, passes)
+            yield row(workshop, loop, case, quantity, rounds, turn)
 
 
 def row(
-    workshop: Workshop, loop: Loop, case: Case, quantity: str, rounds: int, passes: int
+    workshop: Workshop, loop: Loop, case: Case, quantity: str, rounds: int, turn: int
 ) -> Sequence[str]:
     """Check and time all competitors of one robot and quantity."""
     size, states = case.size(quantity), case.states(STATES)
@@ -46,7 +46,7 @@ def row(
     for each in competitors(workshop, case, quantity):
         found = loop.values(each, quantity, case.few, size)
         case.verify(f"{each.title} ({each.variant})", quantity, found)
-        timer = loop.timer(each, quantity, states, size, passes)
+        timer = loop.timer(each, quantity, states, size, turn)
         measures[each.title, each.variant] = timer
     taken = in_turn(measures, rounds)
     times = [_time(taken.get(title)) for title in (*PEERS, ours.TITLE)]

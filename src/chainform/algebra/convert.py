@@ -217,25 +217,39 @@ class _Writer:
 
     def _copied(self, v: int) -> Scalar:
         """Return a variable of the old graph as it was: an input, a sine, an angle."""
-        known = self.kept.get(v)
-        if known is not None:
-            return known
+        stack = [v]
+        while stack:
+            missing = [u for u in self._names(stack[-1]) if u not in self.kept]
+            if missing:
+                stack += missing
+                continue
+            last = stack.pop()
+            if last not in self.kept:
+                self.kept[last] = self._copy(last)
+        return self.kept[v]
+
+    def _names(self, v: int) -> list[int]:
+        """Return what a variable of the old graph is computed from."""
+        if v in self.kept:
+            return []
+        if self.old.call[v]:
+            return [int(self.old.argument[v])]
+        return [factor.variable for term in self.old.terms(v) for factor in term.factors]
+
+    def _copy(self, v: int) -> Scalar:
         old, builder = self.old, self.builder
         if old.kind[v] == Kind.CONSTANT:
-            scalar = builder.number(old.number_value[v])
-        elif old.call[v]:
-            inner = self._copied(int(old.argument[v]))
-            scalar = builder.call(CALLS[int(old.call[v])], inner, old.names[v])
-        else:
-            scalar = builder.number(0)
-            for term in old.terms(v):
-                product = builder.number(term.coefficient)
-                for factor in term.factors:
-                    product = product * self._copied(factor.variable) ** factor.power
-                scalar = scalar + product
-            scalar = builder.name(old.names[v], scalar)
-        self.kept[v] = scalar
-        return scalar
+            return builder.number(old.number_value[v])
+        if old.call[v]:
+            inner = self.kept[int(old.argument[v])]
+            return builder.call(CALLS[int(old.call[v])], inner, old.names[v])
+        scalar = builder.number(0)
+        for term in old.terms(v):
+            product = builder.number(term.coefficient)
+            for factor in term.factors:
+                product = product * self.kept[factor.variable] ** factor.power
+            scalar = scalar + product
+        return builder.name(old.names[v], scalar)
 
     def _sum(self, variable: int) -> Scalar:
         sums, builder = self.sums, self.builder

@@ -30,6 +30,10 @@ Key = tuple[int, tuple[int, ...]]
 """A kind of divisor and the divisor."""
 
 
+LONG = 120
+"""The most terms of one sum whose pairs are noted: there are as many as the square of this."""
+
+
 class Index:
     """The places of every divisor in the sums."""
 
@@ -40,6 +44,8 @@ class Index:
         self.multiples: dict[Multiple, dict[TermPlace, None]] = {}
         self.fresh: dict[Key, None] = {}
         """Divisors that have become more useful since the last look at them."""
+        self._alone: dict[int, set[int]] = {}
+        """The terms of long sums that are in no pair."""
 
     def enter(self, variable: int, monomial: int, coefficient: int, others: Sum) -> None:
         """Note a term that comes to the others of its sum."""
@@ -59,6 +65,12 @@ class Index:
             else:
                 places[place] = None
                 fresh[MULTIPLE, multiple] = None
+        if len(others) >= LONG or variable in self._alone:
+            alone = self._alone.setdefault(variable, set())
+            if len(others) - len(alone) >= LONG:
+                alone.add(monomial)
+                return
+            others = {m: k for m, k in others.items() if m not in alone}
         if others:
             self._enter_pairs(variable, monomial, coefficient, others)
 
@@ -90,6 +102,14 @@ class Index:
             _forget(self.products, product, place)
         for multiple in self._multiples_of(monomial, coefficient):
             _forget(self.multiples, multiple, place)
+        alone = self._alone.get(variable)
+        if alone is not None:
+            if monomial in alone:
+                alone.discard(monomial)
+                return
+            others = {m: k for m, k in others.items() if m not in alone}
+            if not alone:
+                del self._alone[variable]
         if others:
             self._leave_pairs(variable, monomial, coefficient, others)
 

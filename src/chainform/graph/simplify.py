@@ -30,7 +30,11 @@ def call_of_number(function: str, value: int | Fraction) -> Fraction | None:
     match function:
         case "reciprocal":
             if number == 0:
-                raise RunError("the reciprocal of zero was asked for")
+                raise RunError(
+                    "the reciprocal of something that is always zero was asked for",
+                    element="reciprocal",
+                    remedy="look for a freedom that nothing resists, or for a length of zero",
+                )
             return 1 / number
         case "abs":
             return abs(number)

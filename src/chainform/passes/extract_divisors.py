@@ -23,7 +23,7 @@ class ExtractDivisors:
     may_cost_more: ClassVar[bool] = False
 
     resubstitute: bool = True
-    sine_cost: int = 12
+    sine_cost: float = 12
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with the common parts as variables."""

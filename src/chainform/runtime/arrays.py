@@ -28,7 +28,7 @@ def given(argument: Argument, value: Any, dtype: np.dtype[Any]) -> Array:
 
 
 def numbers(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
-    """Return real numbers as an array of the type that is computed with."""
+    """Return real numbers as an aligned array of the type that is computed with."""
     try:
         array: NDArray[Any] = np.asarray(value)
     except ValueError:
@@ -39,7 +39,14 @@ def numbers(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
             element=name,
             remedy="give a list or an array of numbers",
         )
-    return array.astype(dtype, copy=False)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(cast(Any, value)):
+        raise RunError(
+            f"some numbers of {name} are masked",
+            element=name,
+            remedy="fill them, or leave their states out",
+        )
+    found = array.astype(dtype, copy=False)
+    return found if found.flags.aligned else found.copy()
 
 
 def batch_shape(arrays: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
@@ -81,6 +88,8 @@ def checked_out(result: Result, out: Any, shape: tuple[int, ...], dtype: np.dtyp
 
 def rows_of_result(array: Array, count: int, length: int) -> Array | None:
     """Return a result as one row for each state, without a copy; None where that cannot be."""
+    if not array.flags.aligned:
+        return None
     view = array.reshape(count, length)
     return view if view.size == 0 or np.may_share_memory(view, array) else None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import repeat
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -49,14 +49,13 @@ class Call:
         arrays = self._given(args)
         leading = {a.group: x.shape[:-1] for a, x in zip(self.arguments, arrays, strict=True)}
         lengths = [argument.length for argument in self.arguments]
+        given_values = self._given_values(values)
+        leading |= {f'values["{name}"]': value.shape for name, value in given_values.items()}
+        batch = batch_shape(leading)
         if self.takes_parameters:
-            found = self.parameter_values(values or {})
-            leading |= {name: np.shape(value) for name, value in found.items()}
+            found = self.parameter_values(given_values)
             arrays.append(_stacked(list(found.values()), self.dtype))
             lengths.append(len(found))
-        elif values:
-            raise unknown_parameter(next(iter(values)), [])
-        batch = batch_shape(leading)
         outs = self._outs(out, batch)
         if batch:
             self._batch(arrays, lengths, batch, outs)
@@ -75,11 +74,24 @@ class Call:
         pairs = zip(self.arguments, args, strict=True)
         return [given(argument, value, self.dtype) for argument, value in pairs]
 
-    def parameter_values(self, values: Mapping[str, Any]) -> dict[str, Array]:
-        """Return a value for every parameter: as given, else its default."""
-        for name in values:
+    def _given_values(self, values: Any) -> dict[str, Array]:
+        """Return the parameters that are given, each of them known."""
+        if values is None:
+            return {}
+        if not isinstance(values, Mapping):
+            raise RunError(
+                "values are given by the names of parameters",
+                element="values",
+                remedy='write values={"name": number}',
+            )
+        given = cast("Mapping[str, Any]", values)
+        for name in given:
             if name not in self.parameters:
                 raise unknown_parameter(name, list(self.parameters))
+        return {name: numbers(name, value, self.dtype) for name, value in given.items()}
+
+    def parameter_values(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Return a value for every parameter: as given, else its default."""
         found: dict[str, Array] = {}
         for name, default in self.parameters.items():
             value = values.get(name, default)
@@ -108,7 +120,7 @@ class Call:
     def _single(self, arrays: Sequence[Array], outs: Sequence[Array]) -> None:
         sources = [np.ascontiguousarray(array) for array in arrays]
         targets = [
-            x if x.flags.c_contiguous and not overlaps(x, sources) else np.empty_like(x, order="C")
+            x if x.flags.carray and not overlaps(x, sources) else np.empty(x.shape, self.dtype)
             for x in outs
         ]
         self.kernel.run_single(*(x.ctypes.data for x in [*sources, *targets]))
@@ -161,6 +173,11 @@ class Call:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="chainform")
+
+
+if hasattr(os, "register_at_fork"):
+    # A copy of the process has none of the threads, and would wait for them.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _stacked(values: Sequence[Array], dtype: np.dtype[Any]) -> Array:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from chainform import emitters
 from chainform.emitters.llvm import Signature
-from chainform.graph import Graph
+from chainform.graph import CALLS, Graph
+from chainform.runtime import fastcall
 
 
 def content_of(graph: Graph, signature: Signature, precision: str, lanes: int) -> str:
@@ -40,9 +41,10 @@ def _inputs(graph: Graph) -> list[tuple[int, str, int]]:
 
 @cache
 def _compiler() -> str:
-    """Return what the text of the code and its translation depend on: our source, and LLVM's."""
+    """Return what machine code depends on besides the graph: our source, LLVM's, Python's."""
     folder = Path(emitters.__file__).parent / "llvm"
     digest = hashlib.sha256()
     for file in sorted([*folder.glob("*.py"), *Path(__file__).parent.glob("*.py")]):
         digest.update(file.read_bytes())
-    return f"{digest.hexdigest()} llvmlite {version('llvmlite')}"
+    calls = ",".join(CALLS)
+    return f"{digest.hexdigest()} llvmlite {version('llvmlite')} {calls} {fastcall.TUPLE_ITEMS}"

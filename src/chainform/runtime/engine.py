@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 from collections.abc import Sequence
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -76,8 +77,12 @@ def _compiler() -> Any:
     return _shared[0]
 
 
+@cache
 def _c_library() -> dict[str, int]:
-    """Return the addresses of the functions that compiled code may call."""
+    """Return the addresses of the functions that compiled code may call.
+
+    Looking for the libraries starts other programs, so it is done once.
+    """
     names = [ctypes.util.find_library(name) for name in ("c", "m", "msvcrt")]
     libraries = [ctypes.CDLL(None)] if hasattr(ctypes, "pythonapi") else []
     libraries += [ctypes.CDLL(name) for name in names if name]

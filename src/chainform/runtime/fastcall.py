@@ -20,6 +20,8 @@ from chainform.emitters.llvm import Form, Signature
 
 # Where the fields of an array object are, in bytes; numpy's binary interface fixes it.
 _DATA, _DIMENSIONS_COUNT, _DIMENSIONS, _DESCRIPTION, _FLAGS = 16, 24, 32, 56, 64
+TUPLE_ITEMS = tuple.__basicsize__
+"""Where the items of a tuple begin: further on from Python 3.14 on."""
 _READ, _WRITE = 0x101, 0x501
 """Contiguous and aligned; and writeable too."""
 _TYPE_NUMBER = {"float64": 12, "float32": 11}
@@ -121,7 +123,8 @@ class _Text:
         lines.append("given:")
         self._need(self._new(f"icmp eq i64 {self._field('%names', 16, 'i64')}, 1"))
         wanted = self._field(table, 8 * _OUT)
-        self._need(self._new(f"icmp eq ptr {self._field('%names', 24)}, {wanted}"))
+        name = self._field("%names", TUPLE_ITEMS)
+        self._need(self._new(f"icmp eq ptr {name}, {wanted}"))
         given = self._field("%args", 8 * count)
         target = self._array(given, shape, _WRITE)
         for place, argument in enumerate(self.arguments):

@@ -12,6 +12,7 @@ from chainform.emitters.llvm import Signature, parameters_of, signature_of
 from chainform.errors import RunError
 from chainform.graph import FLOAT, Graph
 from chainform.runtime import fastcall
+from chainform.runtime.arrays import numbers
 from chainform.runtime.call import Call, unknown_parameter
 from chainform.runtime.content import content_of
 from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Keeper, Kernel
@@ -67,7 +68,9 @@ class Program:
         return [*super().__dir__(), *self.outputs]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_") or name not in self.graph.outputs:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self.graph.outputs:
             raise AttributeError(f"the program has no function {name}{_hint(name, self.outputs)}")
         found = self.function(name)
         self.__dict__[name] = found
@@ -95,7 +98,7 @@ class Program:
                 )
         if outputs not in self._kernels:
             signature = self.signature(*outputs)
-            self._kernels[outputs] = Kernel(
+            made = Kernel(
                 self.graph,
                 signature,
                 content_of(self.graph, signature, self.precision, self.lanes),
@@ -104,6 +107,8 @@ class Program:
                 self.lanes,
                 self.keeper,
             )
+            # Another thread may have been faster; an address that was given out must stay.
+            self._kernels.setdefault(outputs, made)
         return self._kernels[outputs]
 
     def signature(self, *outputs: str) -> Signature:
@@ -111,19 +116,28 @@ class Program:
         return signature_of(self.graph, outputs, self.lengths)
 
     def _function(self, kernel: Kernel) -> Callable[..., Any]:
-        call = Call(kernel, self.parameters, self.threads)
-        is_bound = not call.takes_parameters or None not in self.parameters.values()
+        parameters = self._parameters_for(kernel.signature)
+        call = Call(kernel, parameters, self.threads)
+        is_bound = not call.takes_parameters or None not in parameters.values()
         if not (kernel.has_one_result and is_bound and fastcall.is_possible()):
             return call
         vector = None
         if call.takes_parameters:
-            vector = np.array(list(self.parameters.values()), self.precision)
+            vector = np.array(list(parameters.values()), self.precision)
         arguments = ", ".join(argument.group for argument in call.arguments)
         name = call.name
         doc = f"{name}({arguments}, *, out=None, values=None)\n\nCompiled; one state or a batch."
         address = kernel.address(PYTHON)
         library = kernel.library(SINGLE)
         return fastcall.function(address, name, doc, call, vector, self.precision, library)
+
+    def _parameters_for(self, signature: Signature) -> dict[str, float | None]:
+        """Return the values of the parameters; zero where there is none and none is needed."""
+        graph, outputs = self.graph, [result.name for result in signature.results]
+        needed = graph.cone(graph.output_variables(outputs))
+        unused = {given.name for v, given in graph.inputs.items() if not needed[v]}
+        pairs = self.parameters.items()
+        return {n: 0.0 if value is None and n in unused else value for n, value in pairs}
 
     def bind(self, values: Mapping[str, Any]) -> Program:
         """Return the program with other values for parameters; the machine code is the same."""
@@ -214,8 +228,8 @@ def _default(graph: Graph, v: int) -> float | None:
 
 
 def _number(name: str, value: Any) -> float:
-    array = np.asarray(value)
-    if array.ndim or array.dtype.kind not in "fiu":
+    array = numbers(name, value, np.dtype("float64"))
+    if array.ndim:
         raise RunError(f"{name} must be one number", element=name)
     return float(array)
 
@@ -240,7 +254,7 @@ def _lanes(lanes: int | None, native: int) -> int:
     """Return the number of lanes: that of the processor, or fewer."""
     if lanes is None:
         return native
-    if lanes not in (2, 4, 8, 16):
+    if type(lanes) is not int or lanes not in (2, 4, 8, 16):
         raise RunError("lanes must be 2, 4, 8 or 16", element="lanes")
     return lanes
 

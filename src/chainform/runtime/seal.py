@@ -23,7 +23,12 @@ _BYTES = 32
 
 def user_key() -> bytes | None:
     """Return the user's key, made when it is first asked for; None where it cannot be kept."""
-    return key_in(data_folder(sys.platform, os.environ))
+    try:
+        folder = data_folder(sys.platform, os.environ)
+    except RuntimeError:
+        # A user without a home, as in some containers.
+        return None
+    return key_in(folder)
 
 
 def key_in(folder: Path) -> bytes | None:

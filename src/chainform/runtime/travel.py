@@ -13,11 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from chainform.errors import RunError
+from chainform.emitters.llvm import parameters_of
+from chainform.errors import Error, RunError
 from chainform.graph import Graph, graph_text, parse_graph
 from chainform.runtime.seal import Sealed
 
 MAGIC = b"chainform program 1\n"
+
+_DAMAGE = (Error, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What reading bytes that are not as they were written may lead to."""
 
 
 class Memory:
@@ -77,16 +81,18 @@ def unpacked(data: Any) -> Cargo:
         raise RunError("these bytes are not a program", remedy="make them with program.to_bytes()")
     try:
         found = cast(dict[str, Any], json.loads(zlib.decompress(data[len(MAGIC) :])))
+        graph, values = parse_graph(found["graph"]), found["parameters"]
+        names = [graph.inputs[v].name for v in parameters_of(graph)]
         return Cargo(
-            parse_graph(found["graph"]),
+            graph,
             {str(group): int(n) for group, n in found["lengths"].items()},
             found["precision"],
             found["threads"],
             found["lanes"],
-            {name: None if v is None else float(v) for name, v in found["parameters"].items()},
+            {name: None if values[name] is None else float(values[name]) for name in names},
             {key: base64.b85decode(code) for key, code in found["codes"].items()},
         )
-    except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
+    except (*_DAMAGE, zlib.error) as error:
         raise RunError(
             "the bytes of the program are damaged",
             element="from_bytes",

@@ -47,7 +47,7 @@ class Walk:
         self.neighbours = neighbours
         self.steps = 0
         self.changes = 0
-        """How many terms came or went in all the steps: a measure of the work."""
+        """How many terms came or went in all the steps, those of long sums several times."""
         self.settler = Settler(system, self.rng)
         self.remainders = Remainders(system.sums)
         self.settler.settle(resubstitute=True)

@@ -19,7 +19,7 @@ from chainform.graph import Cost
 pytestmark = pytest.mark.reduces
 
 Call = Callable[..., Any]
-STEPS = ["formulation", "extract_divisors", "search_neighbourhoods"]
+STEPS = ["formulation", "choose_start", "extract_divisors", "search_neighbourhoods"]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -68,7 +68,7 @@ def test_without_a_reduction(call: Call, four_bar: Path) -> None:
 def test_of_a_stored_model(call: Call, saved: str) -> None:
     call("reduce", "bar@1", "--reduce", "deep", "--steps", "8", "--cores", "1")
     expected = {
-        "bar@3": ["derive", *STEPS[1:]],
+        "bar@4": ["derive", *STEPS[1:]],
         "bar@2": ["derive", STEPS[1]],
         "bar": ["derive", "search_deep"],
     }
@@ -77,8 +77,14 @@ def test_of_a_stored_model(call: Call, saved: str) -> None:
     for name, steps in expected.items():
         document = valid(call("count", name, "--by-pass", "--json"))
         assert [step["name"] for step in document["passes"]] == steps
-        last = costs[name if "@" in name else "bar@4"]
+        last = costs[name if "@" in name else "bar@5"]
         assert document["passes"][-1]["operations"] == last
+
+
+def test_of_some_outputs_of_a_stored_model(call: Call, saved: str) -> None:
+    document = valid(call("count", "bar", "--by-pass", "--outputs", "H", "--json"))
+    assert document["passes"][-1]["operations"] == document["total"]
+    assert document["total"] != valid(call("count", "bar", "--json"))["total"]
 
 
 # --- the picture ------------------------------------------------------------------------------
@@ -99,6 +105,12 @@ def test_the_picture_is_written(call: Call, four_bar: Path, tmp_path: Path) -> N
     words = texts(path.read_text("utf-8"))
     assert "four_bar, auto" in words
     assert [word for word in words if word in STEPS] == STEPS
+
+
+def test_a_picture_is_svg(call: Call, refused: Call, four_bar: Path, tmp_path: Path) -> None:
+    arguments = ("count", four_bar, "--outputs", "H", "--picture", tmp_path / "steps.png")
+    assert "ends with .svg" in refused(call(*arguments))
+    assert not (tmp_path / "steps.png").exists()
 
 
 def test_a_file_is_not_overwritten_unasked(

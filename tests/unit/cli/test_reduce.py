@@ -64,7 +64,7 @@ def table(text: str) -> dict[str, list[str]]:
 
 def test_derive_tells_each_step(call: Call, four_bar: Path) -> None:
     rows = table(call("derive", four_bar, "--outputs", "H,hG").out)
-    assert list(rows) == ["after", "formulation", *FAST]
+    assert list(rows) == ["after", "formulation", "choose_start", *FAST]
     model = cf.derive(four_bar, ["mass_matrix", "gravity"])
     for stage in model.stages:
         assert rows[stage.name][:6] == [str(n) for n in stage.cost.as_dict().values()]
@@ -149,7 +149,23 @@ def test_reduce_under_another_name(call: Call, saved: str) -> None:
     assert (document["saved"]["name"], document["saved"]["revision"]) == ("short", 3)
     with cf.open_store(saved) as store:
         assert len(store.log("bar")) == 1
-        assert [r.step for r in store.log("short")] == ["derive", *FAST]
+        assert [r.step for r in store.log("short")] == ["copy", *FAST]
+        assert store.revision("short@1").options["origin"] == "bar@1"
+
+
+def test_reduce_by_passes(call: Call, saved: str) -> None:
+    document = valid(call("reduce", "bar", "--reduce", "expand,merge_equal", "--json"), "reduce")
+    assert [stage["name"] for stage in document["stages"]] == ["before", "expand", "merge_equal"]
+
+
+def test_reduce_to_nothing(call: Call, refused: Call, saved: str) -> None:
+    assert "leaves the model as it is" in refused(call("reduce", "bar", "--reduce", "none"))
+
+
+def test_nothing_better(call: Call, saved: str) -> None:
+    call("reduce", "bar")
+    out = call("reduce", "bar", "--reduce", "merge_equal").out
+    assert "nothing better was found" in out
 
 
 def test_the_text_of_reduce(call: Call, saved: str) -> None:

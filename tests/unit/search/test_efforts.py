@@ -65,7 +65,9 @@ def test_an_unknown_effort() -> None:
     with pytest.raises(DeriveError) as found:
         effort_of("depe")
     assert found.value.element == "reduce"
-    assert found.value.remedy == f"did you mean deep? choices are {', '.join(EFFORTS)}"
+    assert found.value.remedy == (
+        f"did you mean deep? choices are {', '.join(EFFORTS)}, or passes by name"
+    )
 
 
 @pytest.mark.parametrize("name", ["none", "thesis", "fast"])
@@ -166,6 +168,23 @@ def test_a_step_that_changes_a_value_is_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Walk, "best_graph", lambda _: wrong)
     with pytest.raises(DeriveError, match="search_neighbourhoods changed a value"):
         reduce_graph(graph, effort_of("fast"))
+
+
+def test_passes_by_name() -> None:
+    graph = unreduced(reference("puma560"), ["gravity"], formulation="closed_form").graph
+    effort = effort_of("expand(trig=true), extract_divisors(sine_cost=2.5)")
+    stages = reduce_graph(graph, effort)
+    assert [stage.name for stage in stages] == ["formulation", "expand", "extract_divisors"]
+    assert stages[2].options == {"passes": "extract_divisors(sine_cost=2.5)"}
+    with pytest.raises(DeriveError, match="did you mean merge_equal"):
+        effort_of("expand,merge_equals")
+
+
+def test_a_search_is_never_worse_than_a_short_one() -> None:
+    graph = unreduced(reference("puma560"), ["inverse_dynamics"]).graph
+    short = reduce_graph(graph, effort_of("fast"))[-1].graph
+    long = reduce_graph(graph, effort_of("deep", steps=1, cores=1))[-1].graph
+    assert operations(long) <= operations(short)
 
 
 def test_a_better_start_is_taken() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isinf
 
 from chainform.emitters.llvm.definitions import Definitions
+from chainform.errors import RunError
 
 INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}
 LIBRARY = ("asin", "acos", "atan", "exp", "log")
@@ -46,6 +48,8 @@ class Form:
         """Return a number as a constant of one lane."""
         if self.precision == "float32":
             value = struct.unpack("f", struct.pack("f", value))[0]
+            if isinf(value):
+                raise RunError("a number is too large for single precision")
         return f"0x{struct.pack('>d', value).hex().upper()}"
 
     def constant(self, value: float) -> str:
@@ -102,7 +106,12 @@ class Body:
         """Compute a variable."""
         call = self.definitions.calls[v]
         if call in ("sin", "cos"):
-            self.sine_and_cosine([self.definitions.arguments[v]])
+            angle = self.definitions.arguments[v]
+            # A graph may have the same call twice; one of them stands for both.
+            same = self.definitions.graph.call_variables[call, angle]
+            if same not in self.values:
+                self.sine_and_cosine([angle])
+            self.values[v] = self.values[same]
         elif call:
             self.values[v] = self._call(call, self.value(self.definitions.arguments[v]))
         else:

@@ -63,8 +63,8 @@ class Functions:
         """Return the variables that depend on parameters, and on nothing that moves."""
         definitions = self.definitions
         found = {v for v, given in definitions.inputs.items() if given.group == "parameter"}
-        if not found:
-            return found
+        if all(argument.group != "parameter" for argument in self.signature.arguments):
+            return set()
         fixed = found | set(definitions.constants)
         for v in range(len(definitions.calls)):
             if v not in fixed and v not in definitions.inputs:

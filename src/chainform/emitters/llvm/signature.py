@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from chainform.emitters.llvm.definitions import parameters_of
+from chainform.errors import RunError
 from chainform.graph import GROUPS, Graph
 
 USUAL = {
@@ -68,7 +69,13 @@ def signature_of(
         groups.update(USUAL.get(output, ("q",)))
     if groups & {"qdd", "tau"}:
         groups |= {"q", "qd"}
-    known = {**_lengths(graph), **(lengths or {})}
+    least = _lengths(graph)
+    known = {**least, **(lengths or {}), "parameter": least["parameter"]}
+    for group, length in least.items():
+        if known[group] < length:
+            raise RunError(
+                f"{group} has at least {length} entries, not {known[group]}", element=group
+            )
     order = [group for group in GROUPS if group != "parameter"] + ["parameter"]
     arguments = tuple(Argument(group, known.get(group, 0)) for group in order if group in groups)
     blocks = [graph.block(name) for name in outputs]

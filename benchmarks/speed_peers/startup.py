@@ -40,10 +40,7 @@ def scripts(case: Case) -> dict[str, str]:
     floating = case.robot.base == "floating"
     found = {NOTHING: "", "pinocchio": PINOCCHIO.format(path=str(case.path), floating=floating)}
     for title in (COLD, STORED):
-        try:
-            found[title] = ours_of(case).start_script(stored=title == STORED)
-        except NotImplementedError:
-            continue
+        found[title] = ours_of(case).start_script(stored=title == STORED)
     return found
 
 

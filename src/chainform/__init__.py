@@ -6,6 +6,7 @@ mechanism = cf.read("arm.toml")
 model = cf.derive(mechanism, outputs=["mass_matrix", "gravity"])
 print(model["mass_matrix"][0, 0].expand())
 model.evaluate(q=[0.1, 0.2, 0.3])["mass_matrix"]
+model.compile().mass_matrix(np.array([0.1, 0.2, 0.3]))
 """
 
 from importlib import import_module
@@ -17,15 +18,17 @@ if TYPE_CHECKING:
     from chainform.model import Model, open_store
     from chainform.pipeline import derive
     from chainform.readers import read
+    from chainform.runtime import Program
 
 __version__ = "0.1.0"
 
-__all__ = ["Error", "Mechanism", "Model", "derive", "open_store", "read"]
+__all__ = ["Error", "Mechanism", "Model", "Program", "derive", "open_store", "read"]
 
 _ROOMS = {
     "Error": "errors",
     "Mechanism": "mechanism",
     "Model": "model",
+    "Program": "runtime",
     "derive": "pipeline",
     "open_store": "model",
     "read": "readers",

@@ -12,12 +12,21 @@ from chainform.algebra.numbers import ONE, ZERO
 from chainform.algebra.sums import Sum, Sums
 
 
-class Expansions:
-    """Expansions of the variables of a system, as far as they have at most `limit` terms."""
+class TooMuchWorkError(Exception):
+    """More products of terms were to be formed than allowed."""
 
-    def __init__(self, sums: Sums, limit: int) -> None:
+
+class Expansions:
+    """Expansions of the variables of a system, as far as they have at most `limit` terms.
+
+    What is too long is known only once it is multiplied out; `work` is the number of products of
+    two terms that may be formed in all, and TooMuchWorkError is raised before there are more.
+    """
+
+    def __init__(self, sums: Sums, limit: int, work: float = float("inf")) -> None:
         self.sums = sums
         self.limit = limit
+        self.work = work
         self._known: dict[int, Sum | None] = {}
 
     def of(self, variable: int) -> Sum | None:
@@ -64,6 +73,9 @@ class Expansions:
 
     def product(self, a: Sum, b: Sum) -> Sum:
         """Return a b in canonical form."""
+        self.work -= len(a) * len(b)
+        if self.work < 0:
+            raise TooMuchWorkError
         if len(b) > len(a):
             a, b = b, a
         monomials, numbers = self.sums.monomials, self.sums.numbers
@@ -123,28 +135,42 @@ class Expansions:
             total[monomial] = k
 
 
-def multiply_out(sums: Sums, limit: int, total: int | None = None) -> bool:
+def multiply_out(
+    sums: Sums, limit: int, total: int | None = None, work: float = float("inf")
+) -> bool:
     """Write every root as its expansion, as far as it has at most `limit` terms.
 
-    With more than `total` terms in all, nothing is done, and False returned.
+    With more than `total` terms in all, or after more than `work` products of two terms, nothing
+    is done, and False returned.
     """
-    expansions = Expansions(sums, limit)
-    expanded: dict[int, Sum] = {}
-    left = total
-    for root in sorted(sums.roots):
-        terms = expansions.of(root)
-        if terms is not None:
-            expanded[root] = terms
-        if left is not None:
-            left -= limit if terms is None else len(terms)
-            if left < 0:
-                return False
+    expansions = Expansions(sums, limit, work)
+    try:
+        expanded = _expanded_roots(expansions, total)
+    except TooMuchWorkError:
+        return False
+    if expanded is None:
+        return False
     for root, terms in expanded.items():
         for monomial in list(sums.sum_of(root)):
             sums.remove(root, monomial)
         for monomial, coefficient in _shortest_form(expansions, terms).items():
             sums.insert(root, monomial, coefficient)
     return True
+
+
+def _expanded_roots(expansions: Expansions, total: int | None) -> dict[int, Sum] | None:
+    """Return the expansions that are not too long; None if all have more than `total` terms."""
+    expanded: dict[int, Sum] = {}
+    left = total
+    for root in sorted(expansions.sums.roots):
+        terms = expansions.of(root)
+        if terms is not None:
+            expanded[root] = terms
+        if left is not None:
+            left -= expansions.limit if terms is None else len(terms)
+            if left < 0:
+                return None
+    return expanded
 
 
 def _shortest_form(expansions: Expansions, terms: Sum) -> Sum:

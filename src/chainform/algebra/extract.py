@@ -193,6 +193,9 @@ def _take_pair(sums: Sums, divisor: Pair, plan: Plan) -> None:
         terms = ((first, plan.scale), (second, numbers.product(plan.scale, ratio)))
         divided = sums.define(terms, is_constant=constant)
     for v, m, n in plan.places:
+        # What was written for an earlier place may have met a term of this one.
+        if (v, m, n) not in sums.index.pairs.get(divisor, ()):
+            continue
         common = monomials.shared(m, n)[0]
         k = sums.remove(v, m)
         sums.remove(v, n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainform.algebra.convert import System
-from chainform.algebra.residues import Field, Linear, residues
+from chainform.algebra.residues import CURVED, Field, residues
 from chainform.graph import CALLS
 
 
@@ -24,21 +24,23 @@ class Values:
 
     def _give(self) -> None:
         """Set the values of everything that is given, but calls of sums."""
-        graph, sums = self.system.graph, self.sums
-        given = {
-            new: old
-            for new, old in self.system.origin.items()
-            if sums.terms[new] is None and new not in sums.argument
-        }
-        angles = {v for d in self.system.differences.values() for v in (d.minuend, d.subtrahend)}
-        found = residues(graph, self.field, [*given.values(), *angles])
+        graph, field, birth = self.system.graph, self.field, self.sums.birth
+        given = {new: old for new, old in self.system.origin.items() if self._is_given(new, old)}
+        found = residues(graph, field, list(given.values()))
         for new, old in given.items():
-            self._known[sums.birth[new]] = found[old].value
-        for new, difference in self.system.differences.items():
-            angle = found[difference.minuend] + -found[difference.subtrahend]
-            linear: Linear = angle.linear or {}
-            cosine, sine = self.field.turn(linear)
-            self._known[sums.birth[new]] = sine if difference.function == "sin" else cosine
+            self._known[birth[new]] = found[old]
+        differences = self.system.differences
+        ends = {v for d in differences.values() for v in (d.minuend, d.subtrahend)}
+        angles = residues(graph, field.angles, sorted(ends))
+        for new, difference in differences.items():
+            angle = angles[difference.minuend] - angles[difference.subtrahend]
+            self._known[birth[new]] = field.curved(difference.function, angle)
+
+    def _is_given(self, variable: int, origin: int) -> bool:
+        """Whether the value of a variable has to be found in the graph."""
+        if variable in self.sums.argument:
+            return CALLS[int(self.system.graph.call[origin])] in CURVED
+        return self.sums.terms[variable] is None
 
     def of(self, variable: int) -> int:
         """Return the value of a variable."""
@@ -85,8 +87,6 @@ class Values:
     def number(self, coefficient: int) -> int:
         """Return a coefficient modulo the prime."""
         numbers = self._numbers
-        values = self.sums.numbers.values
         while len(numbers) <= coefficient:
-            value = values[len(numbers)]
-            numbers.append(int(value.p) * pow(int(value.q), -1, self.prime) % self.prime)
+            numbers.append(self.field.number(self.sums.numbers.fraction(len(numbers))))
         return numbers[coefficient]

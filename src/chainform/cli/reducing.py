@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 from chainform.cli.printing import Page
 from chainform.errors import ReadError
 from chainform.graph import Cost, Graph, cost
-from chainform.search import EFFORTS, Progress, Stage, comparison
+from chainform.search import EFFORTS, Progress, Stage, comparison, seconds_of
+from chainform.search.efforts import DEFAULT_SECONDS
 
 PAPER_CASES = {"rackovic_2_1": "example_2_1", "rackovic_4_1": "example_4_1"}
 """The mechanisms whose reduction paper 000 publishes, by name."""
@@ -37,7 +40,9 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
         return
     parser.set_defaults(effort=None)
     group.add_argument(
-        "--budget", metavar="TIME", help="how long a deep search takes: 90s, 5m, 1h (default: 60s)"
+        "--budget",
+        metavar="TIME",
+        help="how long a deep search takes: 90s, 5m, 1h30m (default: 60s)",
     )
     group.add_argument(
         "--steps",
@@ -46,7 +51,10 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
         help="how many steps a deep search makes, in place of a time",
     )
     group.add_argument(
-        "--seed", metavar="N", help="of the search; the same seed and steps give the same model"
+        "--seed",
+        metavar="N",
+        help="of the search; the same seed and steps give the same model, another seed looks "
+        "elsewhere",
     )
     group.add_argument("--cores", metavar="N", help="processes of a deep search (default: all)")
     group.add_argument(
@@ -58,6 +66,7 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
 
 def reduction_options(args: Namespace) -> dict[str, Any]:
     """Return the options that were given, as `derive` takes them."""
+    _check_bounds(args)
     options = {
         "reduce": args.reduce or args.effort,
         "budget": args.budget,
@@ -69,6 +78,19 @@ def reduction_options(args: Namespace) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
+def _check_bounds(args: Namespace) -> None:
+    """Refuse the bounds of a deep search where another effort is chosen, or none."""
+    if args.reduce == "deep" or (args.reduce is not None and args.reduce not in EFFORTS):
+        return
+    for option, value in (("--budget", args.budget), ("--steps", args.steps_made)):
+        if value is not None:
+            raise ReadError(
+                f"{option} goes with --reduce deep",
+                element="options",
+                remedy=f"add --reduce deep, or leave out {option}",
+            )
+
+
 def _number(text: str | None, option: str, kind: Callable[[str], Any]) -> Any:
     if text is None:
         return None
@@ -76,28 +98,85 @@ def _number(text: str | None, option: str, kind: Callable[[str], Any]) -> Any:
         return kind(text)
     except ValueError:
         what = "a whole number" if kind is int else "a number"
-        raise ReadError(f"{text[:40]!r} is not {what}", element=option) from None
+        raise ReadError(
+            f"{text[:40]!r} is not {what}", element=option, remedy=f"give {what}, such as 12"
+        ) from None
+
+
+class Status:
+    """The line that tells how far a search has got; the time in it goes on by itself."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        """How long the search may take, if that is bounded."""
+        self.began: float | None = None
+        self.found = "deriving the model"
+
+    def progress(self, steps: int, _: float, graph: Graph) -> None:
+        """Take note of what a search has found."""
+        if self.began is None:
+            self.began = monotonic()
+        best = cost(graph)
+        made = f"{steps} steps" if steps else "a first look"
+        self.found = f"{made}, best {best.multiplications} multiplications and {best.additions} "
+        self.found += "additions; Ctrl-C keeps it"
+
+    def __rich__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        """Return the line as it is now."""
+        if self.began is None:
+            return self.found
+        elapsed = monotonic() - self.began
+        if self.seconds is None:
+            return f"{_clock(elapsed)}: {self.found}"
+        left = max(0.0, self.seconds - elapsed)
+        return f"{_clock(elapsed)}, {_clock(left)} left: {self.found}"
+
+
+def _clock(seconds: float) -> str:
+    """Return a time as hours, minutes and seconds."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _bound(args: Namespace) -> float | None:
+    """Return the seconds a search may take; None where its steps are counted alone."""
+    if args.budget is not None:
+        return seconds_of(args.budget)
+    return None if args.steps_made is not None else DEFAULT_SECONDS
 
 
 @contextmanager
 def shown_progress(args: Namespace) -> Generator[Progress | None, None, None]:
-    """Show how far a deep search has got, on a terminal; yield what it has to be told."""
-    if getattr(args, "reduce", None) != "deep" or not sys.stderr.isatty():
+    """Show how far a deep search has got, on a terminal; yield what it has to be told.
+
+    A search that had to end early says so in a line on stderr.
+    """
+    if getattr(args, "reduce", None) != "deep":
+        yield None
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RuntimeWarning)
+        with _shown_status(args) as progress:
+            yield progress
+    for warning in caught:
+        print(f"chainform: note: {warning.message}", file=sys.stderr)
+
+
+@contextmanager
+def _shown_status(args: Namespace) -> Generator[Progress | None, None, None]:
+    if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
 
+    status = Status(_bound(args))
     console = Console(stderr=True, markup=False, highlight=False)
-    with console.status("searching; Ctrl-C keeps the best so far") as status:
-
-        def progress(steps: int, _: float, graph: Graph) -> None:
-            best = cost(graph)
-            status.update(
-                f"{steps} steps, best {best.multiplications} multiplications and "
-                f"{best.additions} additions; Ctrl-C keeps it"
-            )
-
-        yield progress
+    with console.status(status):
+        yield status.progress
 
 
 def stage_documents(stages: Sequence[Stage]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from chainform.store.places import data_folder
+from chainform.places import data_folder
 
 VARIABLE = "CHAINFORM_DB"
 """The environment variable that names the store."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -51,12 +52,15 @@ def numbers(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
 
 def batch_shape(arrays: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return the common leading dimensions."""
+    shapes = set(arrays.values())
+    if len(shapes) == 1:
+        return shapes.pop()
     try:
         return np.broadcast_shapes(*arrays.values())
     except ValueError:
-        shapes = ", ".join(f"{name} {shape}" for name, shape in arrays.items())
+        told = ", ".join(f"{name} {shape}" for name, shape in arrays.items())
         raise RunError(
-            f"the leading dimensions of the arguments do not fit together: {shapes}",
+            f"the leading dimensions of the arguments do not fit together: {told}",
             element=", ".join(arrays),
             remedy="give every argument the same number of states, or one for all of them",
         ) from None
@@ -64,10 +68,9 @@ def batch_shape(arrays: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 def rows(array: Array, batch: tuple[int, ...], length: int) -> Array:
     """Return an argument as one row for each state of the batch; copied only if it must be."""
-    wide = np.broadcast_to(array, (*batch, length))
-    if len(batch) == 1:
-        return wide
-    return wide.reshape(int(np.prod(batch, dtype=np.int64)), length)
+    if array.shape != (*batch, length):
+        array = np.broadcast_to(array, (*batch, length))
+    return array if len(batch) == 1 else array.reshape(prod(batch), length)
 
 
 def checked_out(result: Result, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

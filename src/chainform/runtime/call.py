@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import repeat
+from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -133,7 +134,7 @@ class Call:
         batch: tuple[int, ...],
         outs: Sequence[Array],
     ) -> None:
-        count = int(np.prod(batch, dtype=np.int64))
+        count = prod(batch)
         sources = [rows(x, batch, length) for x, length in zip(arrays, lengths, strict=True)]
         seen: list[Array] = []
         targets: list[Array] = []

@@ -14,8 +14,8 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from chainform.places import data_folder
 from chainform.runtime.kernel import Keeper
-from chainform.store.places import data_folder
 
 KEY_FILE = "machine-code.key"
 _BYTES = 32

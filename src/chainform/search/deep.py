@@ -9,14 +9,20 @@ time limit cuts the sequence short.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import signal
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from threading import current_thread, main_thread
 from time import time
+from types import FrameType
+from typing import overload
 
 from chainform.algebra import STANDARD, Prices, system_of
 from chainform.graph import Graph
-from chainform.search.crew import Answer, Crew
-from chainform.search.fast import best_starts, best_walk
+from chainform.search.crew import Answer, Crew, LostError
+from chainform.search.fast import Start, best_starts, best_walk
 from chainform.search.task import Task
 
 WALKS = 8
@@ -25,16 +31,25 @@ PATIENCE = 2
 """After so many rounds without a better graph, walks that stand still start again."""
 EXPANSION = 1000
 """Terms in all up to which every second walk starts from outputs that are multiplied out."""
+WORTH = 1.15
+"""Unless that costs more than so many times what the same start costs as it is."""
 
 Progress = Callable[[int, float, Graph], None]
 """Called with the number of steps so far, the lowest cost and its graph."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    graph: Graph
+    cost: float
 
 
 @dataclass
 class _Island:
     graph: Graph
     cost: float
-    expansion: int
+    expansion: int = 0
+    dearest: float = float("inf")
     idle: int = 0
     """How many rounds brought nothing better."""
 
@@ -52,16 +67,76 @@ def deep(
     """Return the graph with the fewest operations found in some steps or seconds.
 
     The starts are graphs of the same values; the walks are spread over the best of them. An
-    interrupt (Ctrl-C) ends the search; the best graph so far is returned.
+    interrupt (Ctrl-C) ends the search; the best graph so far is returned, and that is no worse than
+    what a fast reduction finds: the first interrupt waits for it, the second does not. Where the
+    processes of the search cannot be kept alive, it ends with a warning and the best graph so far;
+    a walk that fails is left out, with a warning.
     """
     search = _Search(starts, prices, steps, seconds, seed, progress)
     try:
-        with Crew(min(cores or os.cpu_count() or 1, WALKS)) as crew:
+        with ExitStack() as stack:
+            with _later_interrupt():
+                crew = stack.enter_context(Crew(min(cores or os.cpu_count() or 1, WALKS)))
+                search.begin()
             while search.goes_on():
                 search.round(crew)
     except KeyboardInterrupt:
         pass
+    except LostError as problem:
+        message = f"the search ended early, with the best so far: {problem}"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    if search.problems:
+        message = f"{len(search.problems)} walks of the search failed ({search.problems[0]}) and "
+        message += "were left out; this is a defect of chainform, please report it"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
     return search.result()
+
+
+@contextmanager
+def _later_interrupt() -> Generator[None, None, None]:
+    """Keep the first interrupt back until something short is done; a second one comes through."""
+    before = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(before):
+        yield
+        return
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) > 1:
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        before(came[0], None)
+
+
+class _InTime(Sequence[Graph]):
+    """Graphs of which, once time is over, there are no more than were taken already, or one."""
+
+    def __init__(self, graphs: Sequence[Graph], deadline: float | None) -> None:
+        self.graphs = graphs
+        self.deadline = deadline
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    @overload
+    def __getitem__(self, place: int) -> Graph: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Graph]: ...
+    def __getitem__(self, place: int | slice) -> Graph | Sequence[Graph]:
+        return self.graphs[place]
+
+    def __iter__(self) -> Iterator[Graph]:
+        for number, graph in enumerate(self.graphs):
+            if number and self.deadline is not None and time() >= self.deadline:
+                return
+            yield graph
 
 
 class _Search:
@@ -74,78 +149,85 @@ class _Search:
         seed: int,
         progress: Progress | None,
     ) -> None:
-        ranked = best_starts(starts, prices)
-        # What a short walk finds is found in any case.
-        walk = best_walk(ranked, prices, seed)[1]
-        self.best, self.best_cost = walk.best_graph(), walk.best_cost
-        before = system_of(starts[0], prices).sums.cost
-        if before < self.best_cost - 1e-9:
-            self.best, self.best_cost = starts[0], before
+        self.deadline = None if seconds is None else time() + seconds
+        self.given = _InTime(starts, self.deadline)
+        self.best = _Found(starts[0], float("inf"))
         self.latest = self.best
         """The best graph heard of, perhaps in a round that did not come to its end."""
-        self.latest_cost = self.best_cost
         self.prices = prices
         self.left = steps
-        self.deadline = None if seconds is None else time() + seconds
         self.seed = seed
         self.progress = progress
         self.steps = 0
         self.rounds = 0
-        graphs = [start.graph for start in ranked[: WALKS // 2]]
-        self.starts = [
-            _Island(
-                graphs[number // 2 % len(graphs)],
-                float("inf"),
-                EXPANSION if number % 2 else 0,
-            )
-            for number in range(WALKS)
-        ]
-        self.islands = [replace(start) for start in self.starts]
-        self.islands[0] = _Island(self.best, self.best_cost, 0)
         self.idle = 0
+        self.problems: list[str] = []
+        """What went wrong in walks that failed."""
+        self.starts: list[_Island] = []
+        self.islands: list[_Island] = []
+
+    def begin(self) -> None:
+        """Find what a fast reduction finds, as far as there is time, and where the walks start."""
+        self._take(_Found(self.best.graph, system_of(self.best.graph, self.prices).sums.cost))
+        ranked = best_starts(self.given, self.prices)
+        self._take(_Found(ranked[0].settled, ranked[0].cost))
+        if self._is_in_time():
+            walk = best_walk(ranked, self.prices, self.seed, self.deadline)[1]
+            self._take(_Found(walk.best_graph(), walk.best_cost))
+        chosen = ranked[: WALKS // 2]
+        self.starts = [_island(chosen[n // 2 % len(chosen)], n % 2 == 1) for n in range(WALKS)]
+        self.islands = [replace(start) for start in self.starts]
+        self.islands[0] = _Island(self.best.graph, self.best.cost)
+
+    def _take(self, found: _Found) -> None:
+        """Take what costs no more, and tell about it."""
+        if found.cost < self.best.cost + 1e-9:
+            self.best = self.latest = found
+        self._tell(0)
+
+    def _tell(self, steps: int) -> None:
+        if self.progress:
+            self.progress(self.steps + steps, self.latest.cost, self.latest.graph)
 
     def result(self) -> Graph:
         """Return the best graph; that of a round cut short only if it is better."""
-        return self.latest if self.latest_cost < self.best_cost - 1e-9 else self.best
+        is_better = self.latest.cost < self.best.cost - 1e-9
+        return self.latest.graph if is_better else self.best.graph
+
+    def _is_in_time(self) -> bool:
+        return self.deadline is None or time() < self.deadline
 
     def goes_on(self) -> bool:
         """Whether steps and time are left."""
-        return (self.left is None or self.left > 0) and (
-            self.deadline is None or time() < self.deadline
-        )
+        return (self.left is None or self.left > 0) and self._is_in_time()
 
     def round(self, crew: Crew) -> None:
         """Let every walk go on for a while, then let the worse ones follow the better ones."""
         tasks = [self._task(number) for number in range(WALKS)]
         if self.left is not None:
             self.left -= sum(task.steps for task in tasks)
-        done = 0
-        for answer in crew.run(tasks):
-            if answer.cost < self.latest_cost - 1e-9:
-                self.latest_cost, self.latest = answer.cost, answer.graph
+        made = [0] * WALKS
+        for answer in crew.run(tasks, self.deadline):
+            if answer.cost < self.latest.cost - 1e-9:
+                self.latest = _Found(answer.graph, answer.cost)
+            # One that is carried out again begins at nothing, which need not be told.
+            made[answer.task] = max(made[answer.task], answer.steps)
+            if answer.problem:
+                self.problems.append(answer.problem)
             if answer.is_done:
-                done += answer.steps
-                self.islands[answer.task] = self._after(self.islands[answer.task], answer)
-            if self.progress:
-                self.progress(self.steps + done, self.latest_cost, self.latest)
+                self.islands[answer.task] = _after(self.islands[answer.task], answer)
+            self._tell(sum(made))
         # Whatever order the answers came in: the first of the cheapest walks.
         self.idle += 1
         for island in self.islands:
-            if island.cost < self.best_cost - 1e-9:
-                self.best_cost, self.best, self.idle = island.cost, island.graph, 0
-        self.steps += done
+            if island.cost < self.best.cost - 1e-9:
+                self.best, self.idle = _Found(island.graph, island.cost), 0
+        self.steps += sum(made)
         self.rounds += 1
         if self.idle >= PATIENCE:
             self._start_again()
         elif self.rounds % 2 == 0:
             self._follow()
-
-    def _after(self, island: _Island, answer: Answer) -> _Island:
-        """Return where a walk stands after a round."""
-        if answer.cost < island.cost - 1e-9:
-            return _Island(answer.graph, answer.cost, 0)
-        graph = answer.graph if answer.cost <= island.cost else island.graph
-        return _Island(graph, island.cost, 0, island.idle + 1)
 
     def _task(self, number: int) -> Task:
         island = self.islands[number]
@@ -159,6 +241,7 @@ class _Search:
             temperature=TEMPERATURES[number],
             prices=self.prices,
             expansion=island.expansion,
+            dearest=island.dearest,
             until=self.deadline,
         )
 
@@ -177,6 +260,21 @@ class _Search:
         for number in self._ranked()[1:]:
             if self.islands[number].idle >= PATIENCE:
                 self.islands[number] = replace(self.starts[number])
+
+
+def _island(start: Start, is_multiplied_out: bool) -> _Island:
+    """Return where a walk begins."""
+    if not is_multiplied_out:
+        return _Island(start.graph, float("inf"))
+    return _Island(start.graph, float("inf"), EXPANSION, WORTH * start.cost)
+
+
+def _after(island: _Island, answer: Answer) -> _Island:
+    """Return where a walk stands after a round."""
+    if answer.cost < island.cost - 1e-9:
+        return _Island(answer.graph, answer.cost)
+    graph = answer.graph if answer.cost <= island.cost else island.graph
+    return _Island(graph, island.cost, idle=island.idle + 1)
 
 
 def round_steps(graph: Graph) -> int:

@@ -13,7 +13,7 @@ from chainform.algebra import Prices, is_same
 from chainform.errors import DeriveError
 from chainform.graph import Graph
 from chainform.passes import PASSES, Pass
-from chainform.search.budget import seconds_of
+from chainform.search.budget import seconds_of, shown
 from chainform.search.deep import Progress, deep
 from chainform.search.fast import best_starts, best_walk
 from chainform.search.sequence import parse_sequence, sequence_text
@@ -24,6 +24,12 @@ EFFORTS = ("none", "thesis", "fast", "deep")
 
 SINE_COST = 12.0
 """What a sine or cosine costs, in multiplications: about what a vectorised one takes."""
+
+DEAREST_SINE = 1e6
+"""The most a sine may cost: costs are sums of floats, in which one more addition has to count."""
+
+LARGEST = 10**18
+"""The largest seed or number of steps."""
 
 DEFAULT_SECONDS = 60.0
 
@@ -61,21 +67,23 @@ def effort_of(
         close = get_close_matches(str(name), EFFORTS, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise DeriveError(
-            f"{name} is not a choice for reduce",
+            f"{shown(name)} is not a choice for reduce",
             element="reduce",
             remedy=f"{hint}choices are {', '.join(EFFORTS)}, or passes by name",
         )
     if name != "deep" and (budget is not None or steps is not None):
         given = "budget" if steps is None else "steps"
         raise DeriveError(
-            f"reduce={name!r} takes no {given}",
+            f"reduce={shown(name)!r} takes no {given}",
             element=given,
             remedy="leave it out, or choose the effort deep",
         )
-    _number("sine_cost", sine_cost, 0.0)
-    _whole("seed", seed, 0)
-    _whole("steps", steps, 1)
-    _whole("cores", cores, 1)
+    _check_sine_cost(sine_cost)
+    _check_whole("seed", seed, 0)
+    if steps is not None:
+        _check_whole("steps", steps, 1)
+    if cores is not None:
+        _check_whole("cores", cores, 1)
     seconds = None if budget is None else seconds_of(budget)
     return Effort(name, float(sine_cost), seconds, steps, seed, cores, passes)
 
@@ -85,15 +93,24 @@ def _names_passes(text: str) -> bool:
     return first is not None and first[1] in PASSES
 
 
-def _number(name: str, value: object, least: float) -> None:
+def _check_sine_cost(value: object) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not least <= cast(float, value) < float("inf"):
-        raise DeriveError(f"{name} must be a number from {least:g} on, not {value}", element=name)
+    if not is_number or not 0 <= cast(float, value) <= DEAREST_SINE:
+        raise DeriveError(
+            f"sine_cost must be a number from 0 on, up to {DEAREST_SINE:.0f}, not {shown(value)}",
+            element="sine_cost",
+            remedy=f"give it in multiplications, such as {SINE_COST:g}; from about a thousand on, "
+            "no sine or cosine is added",
+        )
 
 
-def _whole(name: str, value: object, least: int) -> None:
-    if value is not None and (type(value) is not int or value < least):
-        raise DeriveError(f"{name} must be a whole number from {least} on", element=name)
+def _check_whole(name: str, value: object, least: int) -> None:
+    if type(value) is not int or not least <= value <= LARGEST:
+        raise DeriveError(
+            f"{name} must be a whole number from {least} on, not {shown(value)}",
+            element=name,
+            remedy=f"give a number without a fraction, {least} or larger, up to {LARGEST}",
+        )
 
 
 def reduce_graph(

@@ -81,13 +81,15 @@ def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[Start]:
     return [starts[cost] for cost in sorted(starts)]
 
 
-def best_walk(starts: Sequence[Start], prices: Prices, seed: int = 0) -> tuple[Start, Walk]:
+def best_walk(
+    starts: Sequence[Start], prices: Prices, seed: int = 0, until: float | None = None
+) -> tuple[Start, Walk]:
     """Walk a little from each of the first starts, then on from the one that got farthest."""
     walks = [Walk(system_of(start.settled, prices), seed) for start in starts[:STARTS]]
     if len(walks) > 1:
         for walk in walks:
-            walk.go_on(TRIAL, CHANGES)
+            walk.go_on(TRIAL, CHANGES, until)
     best = min(range(len(walks)), key=lambda number: walks[number].best_cost)
     start, walk = starts[best], walks[best]
-    walk.go_on(fast_steps(start.settled), _changes(start.settled))
+    walk.go_on(fast_steps(start.settled), _changes(start.settled), until)
     return start, walk

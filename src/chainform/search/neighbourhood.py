@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from math import exp
+from time import time
 
 from chainform.algebra import Settler, System, graph_of, substitute
 from chainform.algebra.remainder import Remainders
@@ -63,9 +64,11 @@ class Walk:
         self.sums.undo(0)
         return graph_of(self.system)
 
-    def go_on(self, steps: int, changes: int) -> None:
-        """Go on until so many steps, or so many changes of terms, were made in all."""
+    def go_on(self, steps: int, changes: int, until: float | None = None) -> None:
+        """Go on until so many steps, or changes of terms, were made in all, or until a time."""
         while self.steps < steps and self.changes < changes:
+            if until is not None and time() >= until:
+                return
             self.step()
 
     def step(self) -> None:

@@ -15,13 +15,17 @@ from chainform.algebra import Prices, multiply_out, system_of
 from chainform.graph import Graph, graph_text, parse_graph
 from chainform.search.neighbourhood import FAR, Walk
 
-Report = Callable[[int, float, Graph], None]
-"""Called with steps done, cost and graph whenever a better graph is found, but not too often."""
+Report = Callable[[int, float, Graph | None], None]
+"""Called with steps done, cost and graph where a better graph is found, or with no graph."""
 
 _BETWEEN_REPORTS = 2.0
+"""The least time between two reports of a graph, and between two without."""
 
 COOLING = 0.15
 """The temperature at the end of a stretch, as a part of that at its start."""
+
+WORK = 100
+"""Products of two terms that may be formed in multiplying out, for each term that may be left."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Task:
     prices: Prices
     expansion: int = 0
     """Multiply the outputs out first, unless they have more terms than this in all."""
+    dearest: float = float("inf")
+    """What may cost more than this once it is multiplied out is left as it was."""
     until: float | None = None
     """When to stop, by the clock (`time.time`)."""
 
@@ -50,7 +56,7 @@ class Task:
         return cls(parse_graph(data["graph"]), prices=Prices(**data["prices"]), **rest)
 
 
-_PLAIN = ("seed", "steps", "temperature", "expansion", "until")
+_PLAIN = ("seed", "steps", "temperature", "expansion", "dearest", "until")
 
 
 @dataclass(frozen=True)
@@ -64,22 +70,50 @@ class Result:
 
 def run(task: Task, report: Report | None = None) -> Result:
     """Carry out a task."""
-    if _is_over(task):
-        return Result(task.graph, float("inf"), 0)
-    system = system_of(task.graph, task.prices)
-    if task.expansion:
-        multiply_out(system.sums, task.expansion, task.expansion)
-    walk = Walk(system, task.seed, task.temperature, FAR)
-    told, reported = walk.best_cost, monotonic()
+    walk = _multiplied_out(task) if task.expansion and not _is_over(task) else None
+    if walk is None:
+        if _is_over(task):
+            return Result(task.graph, float("inf"), 0)
+        walk = Walk(system_of(task.graph, task.prices), task.seed, task.temperature, FAR)
+    reporter = _Reporter(walk, report) if report else None
     while walk.steps < task.steps and not _is_over(task):
         walk.temperature = task.temperature * (COOLING ** (walk.steps / task.steps))
         walk.step()
-        # Only where the walk is at its best, so that telling about it does not move it.
-        is_better = walk.is_at_best and walk.best_cost < told
-        if report and is_better and monotonic() - reported > _BETWEEN_REPORTS:
-            told, reported = walk.best_cost, monotonic()
-            report(walk.steps, told, walk.best_graph())
+        if reporter:
+            reporter.look()
     return Result(walk.best_graph(), walk.best_cost, walk.steps)
+
+
+def _multiplied_out(task: Task) -> Walk | None:
+    """Return a walk from the outputs multiplied out, unless they are too long or too dear then."""
+    system = system_of(task.graph, task.prices)
+    work = WORK * task.expansion
+    if not multiply_out(system.sums, task.expansion, task.expansion, work) or _is_over(task):
+        return None
+    walk = Walk(system, task.seed, task.temperature, FAR)
+    return walk if walk.best_cost <= task.dearest else None
+
+
+class _Reporter:
+    """Tells now and then how far a walk has got."""
+
+    def __init__(self, walk: Walk, report: Report) -> None:
+        self.walk = walk
+        self.report = report
+        self.told = walk.best_cost
+        self.graph_at = self.steps_at = monotonic()
+
+    def look(self) -> None:
+        """Report if there is something to tell and the last time is long enough ago."""
+        walk, now = self.walk, monotonic()
+        # Only where the walk is at its best, so that telling about it does not move it.
+        is_better = walk.is_at_best and walk.best_cost < self.told
+        if is_better and now - self.graph_at > _BETWEEN_REPORTS:
+            self.told, self.graph_at, self.steps_at = walk.best_cost, now, now
+            self.report(walk.steps, walk.best_cost, walk.best_graph())
+        elif now - self.steps_at > _BETWEEN_REPORTS:
+            self.steps_at = now
+            self.report(walk.steps, float("inf"), None)
 
 
 def _is_over(task: Task) -> bool:

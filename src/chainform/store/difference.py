@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias
 
 from chainform.graph import Graph, definition_text, expand, expansion_text
@@ -15,7 +14,7 @@ from chainform.store.changes import (
     ParameterChange,
     ParameterState,
 )
-from chainform.store.fingerprint import Fingerprints
+from chainform.store.fingerprint import fingerprints
 from chainform.store.records import Parameter, Revision
 
 Pair: TypeAlias = tuple[int | None, int | None]
@@ -118,9 +117,10 @@ def _entry_changes(
         or earlier.meaning[before[key]] != later.meaning[after[key]]
     }
     write = _expansions if expanded else _definitions
-    was = write(old.graph, [v for v, _ in pairs.values() if v is not None])
-    now = write(new.graph, [v for _, v in pairs.values() if v is not None])
-    values = _values(old, new, pairs.values())
+    olds = [v for v, _ in pairs.values() if v is not None]
+    news = [w for _, w in pairs.values() if w is not None]
+    was, now = write(old.graph, olds), write(new.graph, news)
+    values = fingerprints(old.graph, new.graph, olds, news)
     return [
         EntryChange(
             *key,
@@ -140,25 +140,6 @@ def _expansions(graph: Graph, variables: Sequence[int]) -> dict[int, str]:
     chosen = list(dict.fromkeys(variables))
     found = expand(graph, chosen)
     return {v: expansion_text(e) for v, e in zip(chosen, found, strict=True)}
-
-
-def _values(old: Side, new: Side, pairs: Collection[Pair]) -> tuple[dict[int, int], dict[int, int]]:
-    """Return what the variables of each side are worth at the same random place.
-
-    A parameter that only one side leaves free has its value there; all else is random.
-    """
-    sides: list[dict[int, int]] = []
-    free = [{i.name for i in side.graph.inputs.values()} for side in (old, new)]
-    for place, side in enumerate((old, new)):
-        known: dict[str, Fraction] = {
-            i.name: i.default
-            for i in side.graph.inputs.values()
-            if i.default is not None and i.name not in free[1 - place]
-        }
-        wanted = [v for pair in pairs if (v := pair[place]) is not None]
-        values = Fingerprints(side.graph, known).of(wanted)
-        sides.append(dict(zip(wanted, values, strict=True)))
-    return sides[0], sides[1]
 
 
 # --- definitions ------------------------------------------------------------------------------

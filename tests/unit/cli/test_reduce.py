@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -12,7 +18,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import chainform as cf
+from chainform.cli import reducing
 from chainform.cli.commands.schema import schema_text
+from chainform.search import crew
 
 pytestmark = pytest.mark.reduces
 
@@ -189,14 +197,18 @@ def test_values_stay(call: Call, saved: str) -> None:
 
 BAD = [
     (("--reduce", "fsat"), "fsat is not a choice for reduce"),
-    (("--reduce", "fast", "--steps", "4"), "takes no steps"),
-    (("--budget", "5m"), "takes no budget"),
+    (("--reduce", "fast", "--steps", "4"), "--steps goes with --reduce deep"),
+    (("--budget", "10"), "--budget goes with --reduce deep"),
+    (("--reduce", "depe", "--budget", "10"), "depe is not a choice for reduce"),
+    (("--reduce", "expand", "--budget", "10"), "takes no budget"),
+    (("--reduce", "deep", "--budget", "9" * 400), f"{'9' * 37}... is no time"),
     (("--reduce", "deep", "--budget", "soon"), "soon is no time"),
     (("--reduce", "deep", "--steps", "x"), "--steps: 'x' is not a whole number"),
     (("--reduce", "deep", "--steps", "0"), "steps must be a whole number from 1 on"),
     (("--reduce", "deep", "--cores", "0"), "cores must be a whole number from 1 on"),
     (("--seed", "1.5"), "--seed: '1.5' is not a whole number"),
     (("--sine-cost", "-1"), "must be a number from 0 on"),
+    (("--sine-cost", "1e17"), "must be a number from 0 on, up to 1000000, not 1e+17"),
     (("--sine-cost", "much"), "--sine-cost: 'much' is not a number"),
 ]
 
@@ -208,7 +220,7 @@ def test_bad_options(
     for command in (("derive", four_bar, "--outputs", "H"), ("reduce", "bar")):
         text = refused(call(*command, *options))
         assert message in text.splitlines()[0]
-        assert all(line.startswith("  remedy: ") for line in text.splitlines()[1:])
+        assert [line[:10] for line in text.splitlines()[1:]] == ["  remedy: "]
     with cf.open_store(saved) as store:
         assert len(store.log("bar")) == 1
 
@@ -223,3 +235,77 @@ def test_only_stored_models_are_reduced(call: Call, refused: Call, saved: str, a
 def test_a_stored_model_is_taken_as_it_is(call: Call, refused: Call, saved: str) -> None:
     for command in (("count", "bar"), ("show", "bar", "H")):
         assert "--reduce goes with a file" in refused(call(*command, "--reduce", "fast"))
+
+
+# --- a deep search that is disturbed ----------------------------------------------------------
+
+
+def test_a_search_that_cannot_go_on_says_so(
+    call: Call, four_bar: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = (sys.executable, "-S", "-c", "import sys; sys.exit('no room')")
+    monkeypatch.setattr(crew, "_COMMAND", command)
+    result = call("derive", four_bar, "--outputs", "H", *DEEP, "--json")
+    assert result.code == 0
+    assert result.document["stages"][-1]["name"] == "search_deep"
+    (line,) = result.err.splitlines()
+    assert line.startswith("chainform: note: the search ended early, with the best so far: ")
+
+
+def children(process: int) -> list[int]:
+    place = Path(f"/proc/{process}/task/{process}/children")
+    return [int(word) for word in place.read_text("utf-8").split()] if place.exists() else []
+
+
+def is_alive(process: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+@pytest.mark.parametrize(
+    ("number", "wait"), [(signal.SIGINT, 0.0), (signal.SIGINT, 0.5), (signal.SIGTERM, 0.1)]
+)
+def test_a_signal_to_all_of_the_terminal(arm: Path, number: signal.Signals, wait: float) -> None:
+    """As Ctrl-C comes: to the command and all that it started, while these still begin."""
+    command = [sys.executable, "-m", "chainform", "derive", str(arm), "--outputs", "hG", "--json"]
+    command += ["--reduce", "deep", "--budget", "30s", "--cores", "2"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as process:
+        end = monotonic() + 20
+        while len(workers := children(process.pid)) < 2:
+            assert monotonic() < end
+            sleep(0.005)
+        sleep(wait)
+        os.killpg(process.pid, number)
+        out, err = process.communicate(timeout=20)
+    assert err == ""
+    assert process.returncode == (0 if number == signal.SIGINT else -number)
+    if number == signal.SIGINT:
+        stages = json.loads(out)["stages"]
+        before, after = (sum(stage["operations"].values()) for stage in stages)
+        assert after < before
+    while any(is_alive(worker) for worker in workers):
+        assert monotonic() < end
+        sleep(0.02)
+
+
+def test_the_line_of_a_search(monkeypatch: pytest.MonkeyPatch, four_bar: Path) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(reducing, "monotonic", lambda: clock[0])
+    graph = cf.derive(four_bar, ["mass_matrix"], reduce="none").graph
+    line = reducing.Status(5400.0)
+    assert str(line) == "deriving the model"
+    line.progress(0, 9.0, graph)
+    clock[0] += 65
+    assert str(line).startswith("1:05, 1:28:55 left: a first look, best ")
+    line.progress(1200, 9.0, graph)
+    assert "left: 1200 steps, best " in str(line)
+    clock[0] += 6000
+    assert ", 0:00 left: " in str(line)
+    unbounded = reducing.Status(None)
+    unbounded.progress(3, 9.0, graph)
+    assert str(unbounded).startswith("0:00: 3 steps, best ")

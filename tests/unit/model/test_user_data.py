@@ -8,7 +8,7 @@ import pytest
 
 import chainform as cf
 from chainform.model.user_data import default_url
-from chainform.store.places import data_folder
+from chainform.places import data_folder
 
 HOME = Path.home()
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from time import perf_counter
+from typing import Any
 
 import pytest
 
-from chainform.algebra import STANDARD, Prices, is_same
+from chainform.algebra import STANDARD, Prices, is_same, multiply_out, system_of
 from chainform.graph import Graph, graph_text, verify
+from chainform.search import crew as crews
+from chainform.search import deep as deeps
 from chainform.search import effort_of, reduce_graph
-from chainform.search.crew import Crew
-from chainform.search.deep import WALKS, deep, round_steps
-from chainform.search.task import Task, run
+from chainform.search import task as tasks
+from chainform.search.deep import EXPANSION, WALKS, deep, round_steps
+from chainform.search.fast import Start, best_starts, best_walk
+from chainform.search.task import WORK, Task, run
 from reductions import check_kept, operations
 from unreduced import unreduced
 from zoo import exact_state, reference
@@ -89,6 +98,124 @@ def test_an_interrupt_at_once_keeps_the_stages() -> None:
     assert operations(stages[-1].graph) <= operations(start())
 
 
+# --- interrupts, and processes that are lost --------------------------------------------------
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let an interrupt come as it does where nobody has changed that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def fast_graph() -> Graph:
+    return best_walk(best_starts([start()], STANDARD), STANDARD)[1].best_graph()
+
+
+@posix
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_waits_for_what_a_fast_reduction_finds() -> None:
+    told: list[Graph] = []
+
+    def progress(steps: int, cost: float, graph: Graph) -> None:
+        if not told:
+            signal.raise_signal(signal.SIGINT)
+        told.append(graph)
+
+    found = deep([start()], seconds=60, cores=1, progress=progress)
+    assert len(told) == 3
+    assert operations(found) <= operations(fast_graph())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@posix
+@pytest.mark.usefixtures("interruptible")
+def test_a_second_interrupt_does_not_wait() -> None:
+    def progress(steps: int, cost: float, graph: Graph) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    assert deep([start()], seconds=60, cores=1, progress=progress) is start()
+
+
+def test_starts_are_settled_as_long_as_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    walked: list[Any] = []
+    monkeypatch.setattr(deeps, "best_walk", walked.append)
+    seen: list[Graph] = []
+
+    def noted_starts(given: Sequence[Graph], prices: Prices) -> list[Start]:
+        seen.extend(given)
+        return best_starts(seen, prices)
+
+    monkeypatch.setattr(deeps, "best_starts", noted_starts)
+    found = deep([start()] * 3, seconds=1e-9, cores=1)
+    assert (len(seen), walked) == (1, [])
+    check_kept(start(), found)
+    seen.clear()
+    monkeypatch.setattr(deeps, "best_walk", best_walk)
+    deep([start()] * 3, steps=1, cores=1)
+    assert len(seen) == 3
+
+
+class Killing:
+    """Sends a signal to one worker as soon as the walks have begun."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+        self.number = number
+        self.sent = 0
+        give = crews.Crew.run
+
+        def run_and_kill(crew: crews.Crew, *arguments: Any) -> Any:
+            for answer in give(crew, *arguments):
+                if not self.sent:
+                    self.sent = crew.processes[-1]
+                    os.kill(self.sent, number)
+                yield answer
+
+        monkeypatch.setattr(crews.Crew, "run", run_and_kill)
+
+
+@posix
+def test_a_lost_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    killing = Killing(monkeypatch, signal.SIGKILL)
+    assert graph_text(deep([start()], steps=STEPS, cores=2)) == graph_text(searched(2))
+    assert killing.sent
+
+
+@posix
+def test_a_stopped_worker_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crews, "GRACE", 0.3)
+
+    def short(_: Graph) -> int:
+        return 20
+
+    monkeypatch.setattr(deeps, "round_steps", short)
+    killing = Killing(monkeypatch, signal.SIGSTOP)
+    begin = perf_counter()
+    found = deep([start()], seconds=2, cores=2)
+    assert perf_counter() - begin < 8
+    assert killing.sent
+    assert operations(found) <= operations(fast_graph())
+
+
+def test_a_search_that_cannot_go_on_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = (sys.executable, "-S", "-c", "import sys; sys.exit('no room')")
+    monkeypatch.setattr(crews, "_COMMAND", command)
+    with pytest.warns(RuntimeWarning, match=r"ended early.*3 times \(no room\)"):
+        found = deep([start()], steps=STEPS, cores=1)
+    assert operations(found) <= operations(fast_graph())
+
+
+def test_a_walk_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deeps, "TEMPERATURES", ("warm", *deeps.TEMPERATURES[1:]))
+    with pytest.warns(RuntimeWarning, match=r"1 walks of the search failed \(TypeError"):
+        found = deep([start()], steps=8, cores=1)
+    assert operations(found) <= operations(fast_graph())
+
+
 # --- its parts --------------------------------------------------------------------------------
 
 
@@ -108,15 +235,30 @@ def test_a_task_that_is_over() -> None:
     assert result.graph is start() or is_same(result.graph, start())
 
 
-def test_a_crew_answers_every_task() -> None:
-    tasks = [Task(start(), seed, 4, 0.4, STANDARD) for seed in range(3)]
-    with Crew(2) as crew:
-        answers = [answer for answer in crew.run(tasks) if answer.is_done]
-        assert sorted(answer.task for answer in answers) == [0, 1, 2]
-        for answer in answers:
-            assert answer.cost == run(tasks[answer.task]).cost
-            assert answer.steps == 4
-            check_kept(start(), answer.graph)
+def test_a_task_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "_BETWEEN_REPORTS", 0.0)
+    task = Task(start(), 3, 12, 0.4, STANDARD)
+    told: list[tuple[int, float, Graph | None]] = []
+    result = run(task, lambda *news: told.append(news))
+    assert [steps for steps, _, _ in told] == list(range(1, 13))
+    for _, cost, graph in told:
+        assert (graph is None) == (cost == float("inf"))
+    monkeypatch.undo()
+    assert graph_text(run(task).graph) == graph_text(result.graph)
+
+
+def test_what_is_dearer_multiplied_out_is_left_as_it_is() -> None:
+    plain = Task(start(), 3, 5, 0.4, STANDARD)
+    dear = replace(plain, expansion=1000, dearest=1.0)
+    assert graph_text(run(dear).graph) == graph_text(run(plain).graph)
+
+
+def test_multiplying_out_is_given_up_early() -> None:
+    graph = unreduced(reference("humanoid_30"), ["inverse_dynamics"]).graph
+    sums = system_of(graph).sums
+    began = perf_counter()
+    assert not multiply_out(sums, EXPANSION, EXPANSION, WORK * EXPANSION)
+    assert perf_counter() - began < 3
 
 
 def test_rounds_are_shorter_where_a_step_takes_longer() -> None:

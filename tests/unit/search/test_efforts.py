@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -42,17 +43,51 @@ def short_walks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("5m", 300), ("90", 90), ("90s", 90), (" 1.5 h ", 5400), (".5s", 0.5), (2, 2), (0.25, 0.25)],
+    [
+        *(("5m", 300), ("90", 90), ("90s", 90), (" 1.5 h ", 5400), (".5s", 0.5), (2, 2)),
+        *(
+            (0.25, 0.25),
+            ("1h30m", 5400),
+            ("1m30s", 90),
+            ("1h 0.5m 1s", 3631),
+            (Fraction(1, 4), 0.25),
+        ),
+    ],
 )
 def test_times(text: Any, seconds: float) -> None:
     assert seconds_of(text) == seconds
     assert effort_of("deep", budget=text).seconds == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "5d", "-1", "0", "1e3", "nan", "inf", 0, -3, "5 m m"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "soon", "5d", "-1", "0", "1e3", "nan", "inf", 0, -3, "5 m m", "30m1h", "1h30", "m"),
+        *([1], b"5s", True, False, {}, object(), 1j, -(10**400)),
+    ],
+)
 def test_no_times(text: Any) -> None:
-    with pytest.raises(DeriveError, match="no time to search for"):
+    with pytest.raises(DeriveError, match="no time to search for") as found:
         effort_of("deep", budget=text)
+    assert found.value.element == "budget"
+    assert found.value.remedy is not None
+
+
+def test_too_long_times() -> None:
+    digits = "9" * 400
+    for text in (10**400, 10**5000, digits, f"{digits}h", 1e300, "8761h", "1000000000000"):
+        with pytest.raises(DeriveError, match="time to search for") as found:
+            effort_of("deep", budget=text)
+        assert found.value.element == "budget"
+        assert found.value.remedy is not None
+        assert len(found.value.message) < 100
+
+
+def test_numbers_that_python_does_not_write() -> None:
+    for option in ("sine_cost", "seed", "steps", "cores"):
+        large: dict[str, Any] = {option: 10**5000}
+        with pytest.raises(DeriveError, match="a number of many digits"):
+            effort_of("deep", **large)
 
 
 def test_times_that_are_not_finite() -> None:
@@ -83,15 +118,18 @@ def test_bounds_belong_to_deep(name: str) -> None:
     ("option", "value"),
     [
         *(("sine_cost", value) for value in (-1, float("nan"), float("inf"), "12", True, None)),
-        *(("seed", value) for value in (-1, 1.5, "0", True)),
-        *(("steps", value) for value in (0, -4, 2.0, "9", False)),
-        *(("cores", value) for value in (0, -1, 1.0, "all")),
+        *(("sine_cost", value) for value in (10**400, 1e17, 1e308, 1e6 + 1, [1], b"1")),
+        *(("seed", value) for value in (-1, 1.5, "0", True, None)),
+        *(("steps", value) for value in (0, -4, 2.0, "9", False, 10**400)),
+        *(("cores", value) for value in (0, -1, 1.0, "all", [2])),
     ],
 )
 def test_bad_numbers(option: str, value: Any) -> None:
     with pytest.raises(DeriveError) as found:
         effort_of("deep", **{option: value})
     assert found.value.element == option
+    assert found.value.remedy is not None
+    assert len(found.value.message) < 120
 
 
 def test_derive_refuses_before_it_works() -> None:

@@ -9,7 +9,7 @@ from chainform.cli.commands.command import Command
 from chainform.cli.printing import Report
 
 NAMES = (
-    *("check", "derive", "show", "eval", "count", "export", "state"),
+    *("check", "derive", "show", "eval", "count", "compile", "export", "state"),
     *(
         "bind",
         "reduce",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from chainform.emitters.llvm.body import Form
 from chainform.emitters.llvm.definitions import Definitions
+from chainform.emitters.llvm.fill import FEW, Fill
 from chainform.emitters.llvm.order import chunks, depth_first
 from chainform.emitters.llvm.parts import Parts
 from chainform.emitters.llvm.signature import Signature
@@ -43,6 +44,7 @@ class Functions:
         """How many sines and cosines of one state are computed side by side."""
         self.declared: set[str] = set()
         self.places = self._places()
+        self.fills = self._fills()
         self.fixed: dict[int, int] = {}
         """The places, in the area of what is fixed, of what depends on parameters only."""
 
@@ -53,6 +55,19 @@ class Functions:
             for index, v in enumerate(self.definitions.graph.block(result.name).variables):
                 places.setdefault(v, []).append((number, index))
         return places
+
+    def _fills(self) -> list[Fill]:
+        """Take numbers that stand in many places out of the places, to be stored in loops."""
+        fills: list[Fill] = []
+        for v in [v for v in self.places if v in self.definitions.constants]:
+            if len(self.places[v]) <= FEW:
+                continue
+            by_result: dict[int, list[int]] = {}
+            for number, index in self.places.pop(v):
+                by_result.setdefault(number, []).append(index)
+            value = self.definitions.constants[v]
+            fills += [Fill(number, value, entries) for number, entries in by_result.items()]
+        return fills
 
     # --- what is computed when ------------------------------------------------------------
 
@@ -124,9 +139,17 @@ class Functions:
             if (v := definitions.graph.call_variables.get((call, angle))) is not None
         ]
         done.update(of_angles)
-        after = depth_first(definitions, wanted, done)
-        parts = chunks(definitions, after) or [[]]
-        return Parts(self, name, is_fixed, angles, before, of_angles, parts, wanted).text()
+        # What is wanted as it is given is only stored.
+        after = [v for v in wanted if v in known] + depth_first(definitions, wanted, done)
+        stores = dict.fromkeys(self.fixed, 1) if is_fixed else self._stores()
+        parts = chunks(definitions, after, stores) or [[]]
+        text = Parts(self, name, is_fixed, angles, before, of_angles, parts, known).text()
+        if is_fixed:
+            return text
+        return "".join(fill.text(self.name, self.form) for fill in self.fills) + text
+
+    def _stores(self) -> dict[int, int]:
+        return {v: len(places) for v, places in self.places.items()}
 
     def parameters_of(self, *, is_fixed: bool = False) -> str:
         """Return the parameters of a function, as in its definition."""

@@ -6,12 +6,14 @@ first, keeps values short-lived (for trees this is nearly Sethi and Ullman's rul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from chainform.emitters.llvm.definitions import Definitions
 
 CHUNK = 2000
 """Instructions in one function: compiling takes longer than in proportion beyond."""
+STORE = 3
+"""Instructions of a store, with its address."""
 
 
 def depth_first(definitions: Definitions, wanted: Iterable[int], known: set[int]) -> list[int]:
@@ -34,8 +36,13 @@ def depth_first(definitions: Definitions, wanted: Iterable[int], known: set[int]
     return order
 
 
-def chunks(definitions: Definitions, order: list[int]) -> list[list[int]]:
-    """Cut a list of statements into functions of a size that compiles quickly."""
+def chunks(
+    definitions: Definitions, order: Iterable[int], stores: Mapping[int, int]
+) -> list[list[int]]:
+    """Cut a list of statements into functions of a size that compiles quickly.
+
+    `stores` is how often a value is stored, where it is.
+    """
     parts: list[list[int]] = []
     size = CHUNK
     for v in order:
@@ -43,5 +50,5 @@ def chunks(definitions: Definitions, order: list[int]) -> list[list[int]]:
             parts.append([])
             size = 0
         parts[-1].append(v)
-        size += definitions.size(v)
+        size += definitions.size(v) + STORE * stores.get(v, 0)
     return parts

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from chainform.emitters.llvm.body import Body, Form
 from chainform.emitters.llvm.definitions import Definitions
+from chainform.emitters.llvm.fill import Fill
 
 
 class Kernel(Protocol):
@@ -16,7 +17,9 @@ class Kernel(Protocol):
     form: Form
     packed: int
     declared: set[str]
+    name: str
     places: dict[int, list[tuple[int, int]]]
+    fills: list[Fill]
     fixed: dict[int, int]
 
     def parameters_of(self, *, is_fixed: bool = False) -> str:
@@ -36,7 +39,7 @@ class Parts:
         before: Sequence[int],
         of_angles: Sequence[int],
         parts: Sequence[Sequence[int]],
-        wanted: Sequence[int],
+        known: set[int],
     ) -> None:
         self.functions = functions
         self.name = name
@@ -44,13 +47,19 @@ class Parts:
         self.angles = angles
         self.computed = [[*before, *of_angles, *parts[0]], *parts[1:]]
         self.before = before
+        self.of_angles = of_angles
         self.parts = parts
-        self.wanted = wanted
+        self.known = known
         self.slots = self._work_slots() if len(parts) > 1 else {}
 
     def _work_slots(self) -> dict[int, int]:
         """Return a place in the work area for everything that a later part needs."""
-        part_of = {v: number for number, part in enumerate(self.computed) for v in part}
+        part_of = {
+            v: number
+            for number, part in enumerate(self.computed)
+            for v in part
+            if v not in self.known
+        }
         last: dict[int, int] = {}
         for number, part in enumerate(self.parts):
             for v in part:
@@ -85,19 +94,21 @@ class Parts:
         work = f"[{max(self.work, 1)} x {functions.form.type}]"
         for number in range(len(self.parts)):
             name = f"{self.name}.{number}"
-            texts.append(self._define(name, f"{parameters}, ptr noalias %work", self._body(number)))
+            given = f"{parameters}, ptr noalias %work"
+            texts.append(self._define(name, given, self._body(number), is_part=True))
             calls.append(f"  call void @{name}({', '.join(names)}, ptr %work)")
         lines = [f"  %work = alloca {work}, align 64", *calls]
-        return "".join(texts) + self._define(self.name, parameters, lines, is_inner=False)
+        return "".join(texts) + self._define(self.name, parameters, lines)
 
     def _define(
-        self, name: str, parameters: str, lines: Sequence[str], *, is_inner: bool = True
+        self, name: str, parameters: str, lines: Sequence[str], *, is_part: bool = False
     ) -> str:
-        linkage = "internal " if is_inner and self.functions.form.lanes > 1 else ""
-        if is_inner and name != self.name:
-            linkage = "internal "
+        """Return a function; parts are never put together again, for the sake of their size."""
+        is_internal = is_part or self.functions.form.lanes > 1
+        linkage = "internal " if is_internal else ""
+        attributes = "#1" if is_part else "#0"
         body = "\n".join(lines)
-        return f"define {linkage}void @{name}({parameters}) #0 {{\n{body}\n  ret void\n}}\n\n"
+        return f"define {linkage}void @{name}({parameters}) {attributes} {{\n{body}\n  ret void\n}}\n\n"
 
     def _body(self, number: int) -> list[str]:
         functions = self.functions
@@ -108,25 +119,17 @@ class Parts:
             for v in self.before:
                 body.statement(v)
             body.sine_and_cosine(self.angles, functions.packed)
-            for v in [*self.before, *self.computed[0][len(self.before) :]]:
-                if v in body.values:
-                    self._keep(body, address, v)
-            for v in self._given():
+            for v in [*self.before, *self.of_angles]:
                 self._keep(body, address, v)
+            if not self.is_fixed:
+                for fill in functions.fills:
+                    body.do(fill.call(functions.name, functions.form))
         for v in self.parts[number]:
-            if v not in body.values:
+            if v not in body.values and v not in self.known:
                 body.statement(v)
             self._keep(body, address, v)
         functions.declared |= body.declared
         return body.lines
-
-    def _given(self) -> list[int]:
-        """Return what is wanted as it is given: inputs, numbers, what was computed before."""
-        definitions = self.functions.definitions
-        known = {*definitions.inputs, *definitions.constants}
-        if not self.is_fixed:
-            known |= set(self.functions.fixed)
-        return [v for v in self.wanted if v in known]
 
     def _keep(self, body: Body, address: Address, v: int) -> None:
         """Store a value where it is asked for."""

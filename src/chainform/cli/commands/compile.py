@@ -1,0 +1,157 @@
+"""`chainform compile`: machine code of the outputs, and how fast it is."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from chainform.cli.commands.command import Command
+from chainform.cli.options import (
+    USUAL,
+    add_method,
+    add_outputs,
+    chosen_outputs,
+    derive_chosen,
+    method_document,
+    usual_outputs,
+)
+from chainform.cli.printing import Document, Page, Report
+from chainform.cli.reading import add_file, read_chosen
+from chainform.cli.store_place import chosen_store
+from chainform.errors import ReadError
+from chainform.model import Model
+from chainform.runtime import Program
+
+PRECISIONS = ("float64", "float32")
+LANES = ("2", "4", "8", "16")
+CALLS, STATES = 2_000, 8_192
+"""How many calls, and how many states of a batch, are timed at once; the best of a few times."""
+TITLES = ("function", "compiled, s", "bytes", "call, ns", "batch, ns per state")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser, stored=True)
+    add_outputs(parser, USUAL)
+    group = parser.add_argument_group("how they are compiled")
+    group.add_argument(
+        "--precision", choices=PRECISIONS, default=PRECISIONS[0], help="of all numbers"
+    )
+    group.add_argument(
+        "--lanes", metavar="N", help="states side by side in a batch (default: the processor's)"
+    )
+    add_method(parser)
+
+
+def run(args: Namespace) -> Report:
+    """Compile each output for one state and for batches, and time both."""
+    lanes = _lanes(args.lanes)
+    mechanism = read_chosen(args)
+    model = derive_chosen(mechanism, args, chosen_outputs(args, usual_outputs(mechanism, args)))
+    stored = args.stored is not None
+    with chosen_store(args) if stored else nullcontext() as store:
+        if store is not None:
+            model = replace(model, keeper=store.load(args.file).keeper)
+        program = model.compile(precision=args.precision, lanes=lanes)
+        functions = [_measured(program, name) for name in model.outputs]
+    document: Document = {
+        "file": args.file,
+        "mechanism": model.mechanism.name,
+        **method_document(model),
+        "precision": program.precision,
+        "lanes": program.lanes,
+        "fused": program.target.fused,
+        "processor": program.target.cpu,
+        "functions": functions,
+        "kept": stored,
+    }
+    return Report(document, lambda page: _show(page, model, program, functions, stored=stored))
+
+
+def _lanes(text: str | None) -> int | None:
+    if text is not None and text not in LANES:
+        raise ReadError(
+            f"{text[:40]!r} is not a number of lanes",
+            element="--lanes",
+            remedy=f"choose from {', '.join(LANES)}",
+        )
+    return None if text is None else int(text)
+
+
+def _measured(program: Program, name: str) -> Document:
+    """Compile one function and time it at states near zero, where every formula holds."""
+    start = perf_counter()
+    kernel = program.kernel(name)
+    for part in ("single", "batch"):
+        kernel.library(part)
+    seconds = perf_counter() - start
+    function = program.function(name)
+    rng = np.random.default_rng(0)
+    arguments = [a for a in kernel.signature.arguments if a.group != "parameter"]
+    states = [
+        rng.uniform(0.1, 1.0, (STATES, a.length)).astype(program.precision) for a in arguments
+    ]
+    one = [np.ascontiguousarray(array[0]) for array in states]
+    call = None
+    if None not in program.parameters.values():
+        call = {
+            "single": _best(function, one, CALLS) * 1e9,
+            "batch": _best(function, states, 1) * 1e9 / STATES,
+        }
+    return {
+        "name": name,
+        "prototype": program.prototype(name),
+        "arguments": [{"group": a.group, "length": a.length} for a in kernel.signature.arguments],
+        "seconds": seconds,
+        "bytes": sum(map(len, kernel.codes.values())),
+        "nanoseconds": call,
+    }
+
+
+def _best(function: Callable[..., Any], arguments: Sequence[Any], calls: int) -> float:
+    """Return the seconds of one call, the best of a few times."""
+    best = float("inf")
+    out = function(*arguments)
+    for _ in range(7):
+        start = perf_counter()
+        for _ in range(calls):
+            function(*arguments, out=out)
+        best = min(best, (perf_counter() - start) / calls)
+    return best
+
+
+def _show(
+    page: Page, model: Model, program: Program, functions: Sequence[Document], *, stored: bool
+) -> None:
+    page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
+    fused = "fused products" if program.target.fused else "no fused products"
+    page.text(f"{program.target.cpu}, {program.precision}, {program.lanes} lanes, {fused}")
+    rows: list[tuple[str, ...]] = []
+    for each in functions:
+        groups = ", ".join(a["group"] for a in each["arguments"] if a["group"] != "parameter")
+        times = each["nanoseconds"]
+        shown = [f"{times[kind]:.1f}" for kind in ("single", "batch")] if times else ["-", "-"]
+        rows.append(
+            (f"{each['name']}({groups})", f"{each['seconds']:.3f}", str(each["bytes"]), *shown)
+        )
+    page.table(TITLES, rows, numbers=TITLES[1:])
+    if stored:
+        page.text("the machine code is kept in the store")
+
+
+COMPILE = Command(
+    summary="compile the outputs to machine code and time them",
+    usage="FILE",
+    description="Compile each output, for one state and for batches, and time it: a call from\n"
+    "Python with prepared arrays, and a state of a large batch on all cores. The machine code of\n"
+    "a stored model is kept beside it, so that loading it again takes milliseconds.\n"
+    "Needs llvmlite: pip install 'chainform[compile]'.",
+    add_options=add_options,
+    run=run,
+)

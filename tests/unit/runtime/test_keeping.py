@@ -1,0 +1,236 @@
+"""Machine code that is kept: found again under its key, and never taken from somebody else."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chainform.graph import Graph
+from chainform.runtime import Keeper, Program, Sealed, kernel, seal
+from unit.runtime.programs import (
+    Array,
+    Counted,
+    Memory,
+    arm,
+    graph_of,
+    plain_target,
+    refuse,
+    same_bits,
+    small,
+)
+
+Q = np.linspace(-1, 1, 33).reshape(11, 3)
+
+
+@pytest.fixture
+def compiler(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    """The compiler, with a count of its calls."""
+    counted = Counted()
+    monkeypatch.setattr(kernel, "compiled", counted)
+    return counted
+
+
+def both(program: Program) -> tuple[Array, Array]:
+    """Return results for one state and for a batch, so that all machine code is needed."""
+    return program.o(Q[3]), program.o(Q)
+
+
+def test_the_second_program_compiles_nothing(
+    compiler: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = Memory()
+    first = Program(small(), keeper=keeper)
+    expected = both(first)
+    assert (compiler.calls, len(keeper.kept), keeper.served) == (2, 2, 0)
+    assert first.codes() == keeper.kept
+    monkeypatch.setattr(kernel, "compiled", refuse)
+    second = Program(small(), keeper=keeper)
+    for found, wanted in zip(both(second), expected, strict=True):
+        same_bits(found, wanted)
+    assert keeper.served == 2
+    assert second.codes() == keeper.kept
+
+
+def test_code_is_made_when_it_is_needed(compiler: Counted) -> None:
+    program = Program(small())
+    assert compiler.calls == 0
+    assert program.codes() == {}
+    program.o(Q[0])
+    program.o(Q[1].tolist())
+    assert compiler.calls == 1
+    program.o(Q)
+    program.bind({}).o(Q)
+    assert compiler.calls == 2
+
+
+def renamed() -> Graph:
+    """Return the small graph with other names; nothing that is computed has changed."""
+    graph = small()
+    return replace(graph, names=tuple(f"{name}_" if name == "a" else name for name in graph.names))
+
+
+OTHERS: dict[str, Callable[[Keeper], Program]] = {
+    "lanes": lambda keeper: Program(small(), keeper=keeper, lanes=2),
+    "precision": lambda keeper: Program(small(), keeper=keeper, precision="float32", lanes=4),
+    "target": lambda keeper: Program(small(), keeper=keeper, target=plain_target(), lanes=4),
+    "lengths": lambda keeper: Program(small(), keeper=keeper, lengths={"q": 4}, lanes=4),
+    "graph": lambda keeper: Program(
+        graph_of("input q 0 q1", "input q 1 q2", "input q 2 q3", "output o [2]: q1 q2"),
+        keeper=keeper,
+        lanes=4,
+    ),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_whatever_changes_the_code_changes_the_key(other: str) -> None:
+    keeper = Memory()
+    Program(small(), keeper=keeper, lanes=4).kernel("o").code("single")
+    OTHERS[other](keeper).kernel("o").code("single")
+    assert (len(keeper.kept), keeper.served) == (2, 0)
+
+
+def test_graphs_that_differ_in_little_have_other_keys() -> None:
+    lines = ["input q 0 q1", "input q 1 q2", "a = 2*q1 + q2", "b = sin(a)", "output o [2]: a b"]
+    changes = {
+        0: "input qd 0 q1",
+        1: "input q 2 q2",
+        2: "a = 3*q1 + q2",
+        3: "b = cos(a)",
+        4: "output o [2]: b a",
+    }
+    variants = [lines, *([*lines[:i], text, *lines[i + 1 :]] for i, text in changes.items())]
+    variants += [
+        [*lines[:4], "output o [2 1]: a b"],
+        [*lines[:2], "a = 2*q1 - q2", *lines[3:]],
+        [*lines[:2], "a = 2*q1^2 + q2", *lines[3:]],
+        [*lines[:2], "a = 2*q1*q2", *lines[3:]],
+        [*lines[:3], "b = sin(q1)", *lines[4:]],
+    ]
+    keys = {Program(graph_of(*v)).kernel("o")._key("single") for v in variants}
+    assert len(keys) == len(variants)
+    program = Program(graph_of(*lines))
+    assert program.kernel("o")._key("single") != program.kernel("o")._key("batch")
+
+
+def test_names_and_defaults_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper, some = Memory(), arm()
+    expected = both(Program(small(), keeper=keeper))
+    some.compile(keeper=keeper).gravity([0.1, 0.2])
+    monkeypatch.setattr(kernel, "compiled", refuse)
+    same_bits(both(Program(renamed(), keeper=keeper))[1], expected[1])
+    same_bits(both(Program(small(), keeper=keeper, threads=2))[1], expected[1])
+    some.bind({"m_1": 7}, keep_free=True).compile(keeper=keeper).gravity([0.1, 0.2])
+
+
+# --- seals ----------------------------------------------------------------------------------
+
+KEY = bytes(range(32))
+
+
+def test_seals() -> None:
+    data = seal.sealed(b"code", "name", KEY)
+    assert seal.unsealed(data, "name", KEY) == b"code"
+    assert seal.unsealed(data, "other", KEY) is None
+    assert seal.unsealed(data, "name", KEY[::-1]) is None
+    for place in range(len(data)):
+        changed = bytearray(data)
+        changed[place] ^= 1
+        assert seal.unsealed(bytes(changed), "name", KEY) is None
+    for cut in (b"", data[:31], data[:-1], data + b"x", b"code"):
+        assert seal.unsealed(cut, "name", KEY) is None
+
+
+def spoil(keeper: Memory, how: str) -> None:
+    for name, data in list(keeper.kept.items()):
+        match how:
+            case "flipped":
+                keeper.kept[name] = data[:-1] + bytes([data[-1] ^ 1])
+            case "unsealed":
+                keeper.kept[name] = data[32:]
+            case "empty":
+                keeper.kept[name] = b""
+            case "exchanged":
+                others = [other for other in keeper.kept if other != name]
+                keeper.kept[name] = seal.sealed(b"\x7fELF", others[0], KEY)
+            case _:
+                keeper.kept[name] = seal.sealed(data[32:], name, KEY[::-1])
+
+
+@pytest.mark.parametrize("how", ["flipped", "unsealed", "empty", "exchanged", "another key"])
+def test_code_with_a_bad_seal_is_made_again(how: str, compiler: Counted) -> None:
+    keeper = Memory()
+    expected = both(Program(small(), keeper=Sealed(keeper, KEY)))
+    good = dict(keeper.kept)
+    spoil(keeper, how)
+    compiler.calls = 0
+    for found, wanted in zip(
+        both(Program(small(), keeper=Sealed(keeper, KEY))), expected, strict=True
+    ):
+        same_bits(found, wanted)
+    assert compiler.calls == 2
+    assert keeper.kept == good
+
+
+# --- the user's key -------------------------------------------------------------------------
+
+
+def test_the_key_is_made_once(user_data: Path) -> None:
+    assert not user_data.exists()
+    key = seal.user_key()
+    file = user_data / "chainform" / seal.KEY_FILE
+    assert key == file.read_bytes()
+    assert file.stat().st_size == 32
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert seal.user_key() == key
+    assert [f.name for f in file.parent.iterdir()] == [seal.KEY_FILE]
+
+
+def test_every_user_has_another_key(tmp_path: Path) -> None:
+    assert seal.key_in(tmp_path / "a") != seal.key_in(tmp_path / "b")
+
+
+def test_the_key_is_made_once_by_many(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        keys = set(pool.map(lambda _: seal.key_in(tmp_path / "data"), range(64)))
+    assert len(keys) == 1
+    assert None not in keys
+    assert len(list((tmp_path / "data").iterdir())) == 1
+
+
+def test_without_a_key_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: Counted
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("where a folder should be")
+    monkeypatch.setenv("XDG_DATA_HOME", str(file))
+    assert seal.user_key() is None
+    keeper = Memory()
+    for calls in (2, 4):
+        both(Program(small(), keeper=Sealed(keeper)))
+        assert compiler.calls == calls
+    assert keeper.kept == {}
+    assert Program.from_bytes(Program(small()).to_bytes()).o(Q).shape == (11, 2)
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setattr(Path, "home", home)
+    assert seal.user_key() is None
+    assert Sealed(Memory()).get("a") is None
+
+
+@pytest.mark.parametrize("content", [b"", b"short", bytes(33)])
+def test_a_damaged_key_is_no_key(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / seal.KEY_FILE).write_bytes(content)
+    assert seal.key_in(tmp_path) is None
+    assert (tmp_path / seal.KEY_FILE).read_bytes() == content

@@ -1,0 +1,182 @@
+"""Programs themselves: their options, how functions are found, and life without llvmlite."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import chainform as cf
+from chainform.errors import RunError
+from chainform.runtime import Program, engine, target
+from unit.runtime.programs import arm, close, graph_of, plain_target, small
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    lines = ["input q 0 q1", "a = q1*q1", "output square []: a", "output bind []: q1"]
+    return Program(graph_of(*lines, "output _own []: b:q1"))
+
+
+# --- finding functions ----------------------------------------------------------------------
+
+
+def test_functions_by_name(program: Program) -> None:
+    assert program.square([3.0]) == program["square"]([3.0]) == 9.0
+    assert program.outputs == ("square", "bind", "_own")
+    assert {"square", "to_bytes"} <= set(dir(program))
+    assert repr(program).startswith("Program(square, bind, _own; float64, ")
+    assert [x.item() for x in program.function("bind", "square")([3.0])] == [3.0, 9.0]
+    # The names of the program's own come first; an item is always a function.
+    assert program["bind"]([3.0]) == 3.0
+    assert program["_own"]([3.0]) == 3.0
+    assert isinstance(program.bind({}), Program)
+
+
+def test_functions_that_do_not_exist(program: Program) -> None:
+    with pytest.raises(AttributeError, match=r"no function sqare; did you mean square\?"):
+        _ = program.sqare
+    with pytest.raises(AttributeError, match="it has square, bind"):
+        _ = program.xyz
+    assert not hasattr(program, "_private")
+    for name in ("xyz", "", "a", 5, None, ("square", "bind")):
+        with pytest.raises(RunError, match="is not an output of the program") as e:
+            _ = program[name]  # type: ignore[index]
+        assert e.value.remedy == "choose from square, bind, _own"
+    with pytest.raises(RunError, match="no output was named"):
+        program.function()
+
+
+def test_quantities_are_no_functions() -> None:
+    program = Program(graph_of("input q 0 q1", "quantity e []: q1", "output o []: q1"))
+    with pytest.raises(RunError, match="e is not an output"):
+        program.function("e")
+
+
+def test_copies_work(program: Program) -> None:
+    twin = copy.copy(program)
+    assert twin.square([3.0]) == 9.0
+    assert twin.parameters == program.parameters
+
+
+def test_arguments_that_are_taken_in_any_case() -> None:
+    """Forces of a gantry do not depend on where it is, yet it has coordinates."""
+    builder = cf.Mechanism.builder("gantry")
+    builder.segment("x", joint="prismatic", axis="x", mass=1)
+    builder.segment("y", parent="x", joint="prismatic", axis="y", mass=2)
+    for reduce in ("none", "fast"):
+        outputs = ["mass_matrix", "gravity", "inverse_dynamics", "bias"]
+        program = cf.derive(builder.build(), outputs, reduce=reduce).compile()
+        given = [5.0, 6.0]
+        assert program.mass_matrix(given).tolist() == [[3, 0], [0, 2]]
+        assert program.mass_matrix([given] * 9)[8].tolist() == [[3, 0], [0, 2]]
+        assert program.inverse_dynamics(given, given, given).tolist() == [15, 12]
+        assert program.bias(given, given).tolist() == [0, 0]
+        assert program.gravity([given] * 3).tolist() == [[0, 0]] * 3
+        with pytest.raises(RunError, match="its last dimension must be 2"):
+            program.mass_matrix([5.0])
+
+
+# --- options --------------------------------------------------------------------------------
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    *[({"precision": x}, "is not a choice for precision") for x in ("double", None, 64, float)],
+    *[({"lanes": x}, "lanes must be 2, 4, 8 or 16") for x in (0, 1, 3, -2, 32, 4.0, "4", True)],
+    *[({"threads": x}, "threads must be a whole number") for x in (0, -1, 1.5, "2", True)],
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=str)
+def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:
+    for make in (arm().compile, lambda **o: Program(small(), **o)):
+        with pytest.raises(RunError, match=message) as e:
+            make(**options)
+        assert e.value.element == next(iter(options))
+
+
+def test_lengths_that_are_too_short() -> None:
+    with pytest.raises(RunError, match="q has at least 3 entries, not 2") as e:
+        Program(small(), lengths={"q": 2}).o([1.0, 2.0])
+    assert e.value.element == "q"
+    longer = Program(small(), lengths={"q": 5})
+    close(longer.o([1, 2, 3, 4, 5]), Program(small()).o([1, 2, 3]))
+
+
+def test_what_a_program_is_made_for() -> None:
+    host = target.host()
+    assert Program(small()).lanes == host.lanes("float64")
+    assert Program(small(), precision="float32").lanes == host.lanes("float32")
+    assert Program(small()).target is host
+    assert Program(small(), target=plain_target()).target == plain_target()
+
+
+def test_assembly_can_be_read() -> None:
+    kernel = Program(small()).kernel("o")
+    text = engine.assembly(kernel._text("single"), kernel.target)
+    assert "single:" in text
+    assert "python:" in text
+
+
+# --- without llvmlite -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_llvmlite(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let llvmlite be missing."""
+    for name in [n for n in sys.modules if n.partition(".")[0] == "llvmlite"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    target.llvm.cache_clear()
+    target.host.cache_clear()
+    yield
+    target.llvm.cache_clear()
+    target.host.cache_clear()
+
+
+@pytest.mark.usefixtures("no_llvmlite")
+def test_the_remedy_is_named() -> None:
+    for task in (arm().compile, lambda: Program(small()), target.host):
+        with pytest.raises(RunError, match="compiling needs llvmlite") as e:
+            task()
+        assert e.value.remedy == "install it with: pip install 'chainform[compile]'"
+    assert arm().evaluate(q=[0, 0], outputs=["gravity"])["gravity"].shape == (2,)
+
+
+WITHOUT = """
+import sys
+sys.modules["llvmlite"] = None
+import chainform as cf
+builder = cf.Mechanism.builder("rod")
+builder.segment("rod", axis="x", mass=1, com=[0, 0, 1])
+model = cf.derive(builder.build(), ["gravity"], reduce="none")
+model.evaluate(q=[0.5])
+try:
+    model.compile()
+except cf.Error as error:
+    print(error)
+"""
+
+
+def test_everything_else_works_without_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout == (
+        "compile: compiling needs llvmlite\n"
+        "  remedy: install it with: pip install 'chainform[compile]'\n"
+    )
+
+
+def test_nothing_is_imported_before_it_is_needed() -> None:
+    """Starting chainform must not take the time that a compiler takes to load."""
+    text = "import sys, chainform; print({'llvmlite', 'sqlalchemy'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=100, check=True
+    )
+    assert done.stdout == "set()\n"

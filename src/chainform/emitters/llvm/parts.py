@@ -107,8 +107,8 @@ class Parts:
         is_internal = is_part or self.functions.form.lanes > 1
         linkage = "internal " if is_internal else ""
         attributes = "#1" if is_part else "#0"
-        body = "\n".join(lines)
-        return f"define {linkage}void @{name}({parameters}) {attributes} {{\n{body}\n  ret void\n}}\n\n"
+        head = f"define {linkage}void @{name}({parameters}) {attributes} {{"
+        return "\n".join([head, *lines, "  ret void", "}"]) + "\n\n"
 
     def _body(self, number: int) -> list[str]:
         functions = self.functions

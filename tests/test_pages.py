@@ -22,6 +22,7 @@ ROOT = DOCS.parent
         "docs/formulations.md",
         "docs/closed-form.md",
         "docs/programs.md",
+        "docs/thesis-reduction.md",
     ],
 )
 def test_page_runs(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

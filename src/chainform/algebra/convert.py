@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from chainform.algebra.completion import complete
 from chainform.algebra.index import PAIR
 from chainform.algebra.numbers import MINUS_ONE, ONE
 from chainform.algebra.sums import STANDARD, Prices, Sums
@@ -217,21 +218,10 @@ class _Writer:
 
     def _copied(self, v: int) -> Scalar:
         """Return a variable of the old graph as it was: an input, a sine, an angle."""
-        stack = [v]
-        while stack:
-            missing = [u for u in self._names(stack[-1]) if u not in self.kept]
-            if missing:
-                stack += missing
-                continue
-            last = stack.pop()
-            if last not in self.kept:
-                self.kept[last] = self._copy(last)
-        return self.kept[v]
+        return complete(self.kept, v, self._names, self._copy)
 
     def _names(self, v: int) -> list[int]:
         """Return what a variable of the old graph is computed from."""
-        if v in self.kept:
-            return []
         if self.old.call[v]:
             return [int(self.old.argument[v])]
         return [factor.variable for term in self.old.terms(v) for factor in term.factors]

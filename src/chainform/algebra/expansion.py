@@ -7,6 +7,7 @@ happens to its definition, so an expansion is made once.
 
 from __future__ import annotations
 
+from chainform.algebra.completion import complete
 from chainform.algebra.monomials import EMPTY
 from chainform.algebra.numbers import ONE, ZERO
 from chainform.algebra.sums import Sum, Sums
@@ -31,22 +32,12 @@ class Expansions:
 
     def of(self, variable: int) -> Sum | None:
         """Return the expansion of a variable, or None if it is too long."""
-        known, birth = self._known, self.sums.birth
-        stack = [variable]
-        while stack:
-            v = stack[-1]
-            missing = [u for u in self._names(v) if birth[u] not in known]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            if birth[v] not in known:
-                known[birth[v]] = self._expanded(v)
-        return known[birth[variable]]
+        birth = self.sums.birth
+        return complete(self._known, variable, self._names, self._expanded, birth.__getitem__)
 
     def _names(self, variable: int) -> list[int]:
         terms = self.sums.terms[variable]
-        if terms is None or self.sums.birth[variable] in self._known:
+        if terms is None:
             return []
         factors = self.sums.monomials.factors
         return list({v: None for m in terms for v in factors[m]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chainform.algebra.completion import complete
 from chainform.algebra.convert import System
 from chainform.algebra.residues import CURVED, Field, residues
 from chainform.graph import CALLS
@@ -44,21 +45,11 @@ class Values:
 
     def of(self, variable: int) -> int:
         """Return the value of a variable."""
-        known, birth = self._known, self.sums.birth
-        value = known.get(birth[variable])
+        birth = self.sums.birth
+        value = self._known.get(birth[variable])
         if value is not None:
             return value
-        stack = [variable]
-        while stack:
-            v = stack[-1]
-            missing = [u for u in self._names(v) if birth[u] not in known]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            if birth[v] not in known:
-                known[birth[v]] = self._computed(v)
-        return known[birth[variable]]
+        return complete(self._known, variable, self._names, self._computed, birth.__getitem__)
 
     def _names(self, variable: int) -> list[int]:
         if variable in self.sums.argument:

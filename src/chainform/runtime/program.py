@@ -16,6 +16,7 @@ from chainform.runtime.arrays import numbers
 from chainform.runtime.call import Call, unknown_parameter
 from chainform.runtime.content import content_of
 from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Keeper, Kernel
+from chainform.runtime.prototype import prototype
 from chainform.runtime.seal import Sealed
 from chainform.runtime.target import Target, host
 from chainform.runtime.travel import Cargo, Memory, packed, sealed_codes, unpacked
@@ -205,21 +206,6 @@ class Program:
         """Return the declaration in C of the function at an address."""
         _choice("kind", kind, tuple(KINDS))
         return prototype(self.signature(output), output, kind, self.precision)
-
-
-def prototype(signature: Signature, output: str, kind: str, precision: str) -> str:
-    """Return the declaration in C of a compiled function."""
-    number = "double" if precision == "float64" else "float"
-    name = "".join(c if c.isalnum() else "_" for c in output)
-    groups = [argument.group for argument in signature.arguments]
-    if kind == "packed":
-        return f"double {name}(int count, const {number} *arguments, const int64_t *entry);"
-    if kind == "single":
-        arrays = [f"const {number} *{group}" for group in groups] + [f"{number} *out"]
-        return f"void {name}({', '.join(arrays)});"
-    arrays = [f"const {number} *{g}, int64_t {g}_state, int64_t {g}_entry" for g in groups]
-    arrays.append(f"{number} *out, int64_t out_state, int64_t out_entry")
-    return f"void {name}(int64_t count, {', '.join(arrays)});"
 
 
 def _default(graph: Graph, v: int) -> float | None:

@@ -9,20 +9,18 @@ time limit cuts the sequence short.
 from __future__ import annotations
 
 import os
-import signal
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from threading import current_thread, main_thread
 from time import time
-from types import FrameType
 from typing import overload
 
 from chainform.algebra import STANDARD, Prices, system_of
 from chainform.graph import Graph
 from chainform.search.crew import Answer, Crew, LostError
 from chainform.search.fast import Start, best_starts, best_walk
+from chainform.search.interrupt import later_interrupt
 from chainform.search.task import Task
 
 WALKS = 8
@@ -75,7 +73,7 @@ def deep(
     search = _Search(starts, prices, steps, seconds, seed, progress)
     try:
         with ExitStack() as stack:
-            with _later_interrupt():
+            with later_interrupt():
                 crew = stack.enter_context(Crew(min(cores or os.cpu_count() or 1, WALKS)))
                 search.begin()
             while search.goes_on():
@@ -90,29 +88,6 @@ def deep(
         message += "were left out; this is a defect of chainform, please report it"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return search.result()
-
-
-@contextmanager
-def _later_interrupt() -> Generator[None, None, None]:
-    """Keep the first interrupt back until something short is done; a second one comes through."""
-    before = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or not callable(before):
-        yield
-        return
-    came: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        if len(came) > 1:
-            before(number, frame)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if came:
-        before(came[0], None)
 
 
 class _InTime(Sequence[Graph]):

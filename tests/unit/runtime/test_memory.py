@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import mmap
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -17,7 +20,7 @@ import pytest
 
 from chainform.errors import RunError
 from chainform.runtime import Program
-from unit.runtime.programs import close, small
+from unit.runtime.programs import Array, close, small
 
 Q = np.array([0.3, -0.7, 1.1])
 O = np.array([2 * np.sin(0.3) * 1.1 - np.cos(0.7) / 3, np.cos(0.7) ** 2 * 0.3 + 0.5])
@@ -112,6 +115,73 @@ def test_eight_threads_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(8)))
 
+
+# --- the ends of arrays ---------------------------------------------------------------------
+
+
+class Guarded:
+    """A page of memory between two that nobody may touch."""
+
+    def __init__(self) -> None:
+        self.map = mmap.mmap(-1, 3 * mmap.PAGESIZE)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        for page in (0, 2):
+            address = ctypes.c_void_p(start + page * mmap.PAGESIZE)
+            assert ctypes.CDLL(None).mprotect(address, ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
+
+    def array(self, count: int, layout: str) -> Array:
+        """Return an array that begins or ends where the page does."""
+        bytes_before = mmap.PAGESIZE
+        if not layout.startswith("first"):
+            bytes_before += mmap.PAGESIZE - 8 * count
+        array = np.frombuffer(self.map, np.float64, count, bytes_before)
+        array[:] = 0.5
+        return array
+
+
+def shaped(array: Array, count: int, layout: str) -> Array:
+    """Return numbers in a row as states: one after the other, side by side, or backwards."""
+    if layout.endswith("lanes"):
+        return array.reshape(-1, count).T
+    rows = array.reshape(count, -1)
+    return rows[::-1, ::-1] if layout.endswith("backwards") else rows
+
+
+def touch_the_ends() -> None:
+    """Compute with arguments and results at both ends of a page, in every layout and size."""
+    layouts = [
+        f"{end} {kind}" for end in ("first", "last") for kind in ("rows", "lanes", "backwards")
+    ]
+    given, room = Guarded(), Guarded()
+    for lanes, layout, count in product((4, 8), layouts, range(1, 18)):
+        program = Program(small(), lanes=lanes)
+        q = shaped(given.array(3 * count, layout), count, layout)
+        out = shaped(room.array(2 * count, layout), count, layout)
+        program.o(q, out=out)
+        program.o(q, out=np.empty((count, 2)))
+        program.o(q[0], out=out[0])
+        expected = 2 * np.sin(0.5) * 0.5 - np.cos(0.5) / 3
+        assert np.abs(out[:, 0] - expected).max() < 1e-15
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_nothing_beyond_the_ends_is_touched() -> None:
+    """In a copy of the process, since it would be ended at once."""
+    for lanes in (4, 8):
+        Program(small(), lanes=lanes).o(Q[None])
+    child = os.fork()
+    if not child:
+        is_done = False
+        try:
+            touch_the_ends()
+            is_done = True
+        finally:
+            os._exit(0 if is_done else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+# --- the end of the process -----------------------------------------------------------------
 
 END = """
 import threading

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.errors import RunError
-from chainform.runtime import Program
+from chainform.runtime import Program, arrays
 from strategies import examples
 from unit.runtime.programs import Array, arm, close, graph_of, model, same_bits, state_of
 
@@ -106,6 +106,14 @@ def test_a_number_as_a_result() -> None:
     assert program().number(numbers(3, 6), out=several[:, 1]) is not None
     np.testing.assert_array_equal(several[:, 1], program().number(numbers(3, 6)))
     assert not several[:, 0].any()
+
+
+def test_machine_code_gets_aligned_arrays() -> None:
+    """Most processors put up with others; LLVM does not promise to."""
+    _, odd = room_for((5, 2, 3), "misaligned")
+    assert not odd.flags.aligned
+    assert arrays.numbers("q", odd, odd.dtype).flags.aligned
+    assert arrays.rows_of_result(odd, 5, 6) is None
 
 
 # --- over the arguments ---------------------------------------------------------------------

@@ -184,6 +184,13 @@ def test_forged_bytes_reach_no_memory_of_others(changes: dict[str, Any]) -> None
         Program.from_bytes(forged(without_code(), **changes)).gravity([0.0, 0.0])
 
 
+@pytest.mark.parametrize("length", [0, 1])
+def test_forged_lengths_are_noticed(length: int) -> None:
+    program = Program.from_bytes(forged(without_code(), lengths={"q": length}))
+    with pytest.raises(RunError, match="q has at least 2 entries"):
+        program.gravity(np.zeros(length))
+
+
 def test_forged_lengths_of_parameters_do_not_count() -> None:
     lengths = {"q": 2, "qd": 2, "qdd": 2, "parameter": 0}
     again = Program.from_bytes(forged(without_code(), lengths=lengths))

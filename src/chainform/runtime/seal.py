@@ -14,6 +14,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from chainform.errors import Error
 from chainform.places import data_folder
 from chainform.runtime.kernel import Keeper
 
@@ -35,20 +36,24 @@ def key_in(folder: Path) -> bytes | None:
     """Return the key in a folder, made when there is none; None where it cannot be kept."""
     file = folder / KEY_FILE
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            # Made whole under another name, so that nobody reads half of it.
-            draft = folder / f"{KEY_FILE}.{secrets.token_hex(8)}"
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as f:
-                f.write(secrets.token_bytes(_BYTES))
-            try:
-                os.link(draft, file)
-            finally:
-                draft.unlink()
-    with suppress(OSError):
+        if not file.exists():
+            _make(file)
         key = file.read_bytes()
         return key if len(key) == _BYTES else None
     return None
+
+
+def _make(file: Path) -> None:
+    """Make a key, whole under another name first, so that nobody reads half of it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as f:
+        f.write(secrets.token_bytes(_BYTES))
+    try:
+        with suppress(FileExistsError):
+            os.link(draft, file)
+    finally:
+        draft.unlink()
 
 
 def sealed(code: bytes, name: str, key: bytes) -> bytes:
@@ -65,7 +70,10 @@ def unsealed(data: bytes, name: str, key: bytes) -> bytes | None:
 
 
 class Sealed:
-    """A keeper that seals what another one keeps; without a key it keeps nothing."""
+    """A keeper that seals what another one keeps; without a key it keeps nothing.
+
+    Where the other one cannot read or write, machine code is made again.
+    """
 
     def __init__(self, keeper: Keeper, key: bytes | None = None) -> None:
         self.keeper = keeper
@@ -73,10 +81,13 @@ class Sealed:
 
     def get(self, key: str) -> bytes | None:
         """Return the machine code under a key, if the user made it."""
-        data = self.keeper.get(key) if self.key else None
-        return None if data is None or self.key is None else unsealed(data, key, self.key)
+        with suppress(Error):
+            data = self.keeper.get(key) if self.key else None
+            return None if data is None or self.key is None else unsealed(data, key, self.key)
+        return None
 
     def put(self, key: str, data: bytes) -> None:
         """Keep machine code under a key."""
-        if self.key:
-            self.keeper.put(key, sealed(data, key, self.key))
+        with suppress(Error):
+            if self.key:
+                self.keeper.put(key, sealed(data, key, self.key))

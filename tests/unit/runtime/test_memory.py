@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tracemalloc
 import weakref
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from threading import Barrier
@@ -147,14 +148,13 @@ def shaped(array: Array, count: int, layout: str) -> Array:
     return rows[::-1, ::-1] if layout.endswith("backwards") else rows
 
 
-def touch_the_ends() -> None:
+def touch_the_ends(programs: Sequence[Program]) -> None:
     """Compute with arguments and results at both ends of a page, in every layout and size."""
     layouts = [
         f"{end} {kind}" for end in ("first", "last") for kind in ("rows", "lanes", "backwards")
     ]
     given, room = Guarded(), Guarded()
-    for lanes, layout, count in product((4, 8), layouts, range(1, 18)):
-        program = Program(small(), lanes=lanes)
+    for program, layout, count in product(programs, layouts, range(1, 18)):
         q = shaped(given.array(3 * count, layout), count, layout)
         out = shaped(room.array(2 * count, layout), count, layout)
         program.o(q, out=out)
@@ -168,13 +168,14 @@ def touch_the_ends() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_nothing_beyond_the_ends_is_touched() -> None:
     """In a copy of the process, since it would be ended at once."""
-    for lanes in (4, 8):
-        Program(small(), lanes=lanes).o(Q[None])
+    programs = [Program(small(), lanes=lanes) for lanes in (4, 8)]
+    for program in programs:
+        program.o(Q[None])
     child = os.fork()
     if not child:
         is_done = False
         try:
-            touch_the_ends()
+            touch_the_ends(programs)
             is_done = True
         finally:
             os._exit(0 if is_done else 1)

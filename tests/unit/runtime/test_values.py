@@ -12,6 +12,7 @@ from chainform.runtime import Program, Target, host
 from unit.runtime.programs import (
     close,
     given,
+    graph_of,
     model,
     plain_target,
     same_bits,
@@ -143,6 +144,23 @@ def test_states_that_are_no_numbers() -> None:
     assert np.argwhere(~np.isfinite(result)).tolist() == spoilt
     assert np.isnan(program.o(q[4])[0])
     same_bits(result[20], result[0])
+
+
+def test_numbers_in_many_places() -> None:
+    """They are stored in loops, where there are so many that code for each would be long."""
+    entries = [*["zero"] * 30, "q1", *["half"] * 25, *["zero"] * 3, "s", *["one"] * 4]
+    labels = " ".join(f"e{i}:{name}" for i, name in enumerate(entries))
+    lines = ["input q 0 q1", "zero = 0", "half = 1/2", "one = 1", "s = q1*q1"]
+    graph = graph_of(*lines, f"output o [64]: {labels}", f"output p [2 32]: {labels}")
+    meaning = {"zero": 0.0, "half": 0.5, "one": 1.0, "q1": 3.0, "s": 9.0}
+    expected = np.array([meaning[name] for name in entries])
+    for lanes in (2, 8):
+        program = Program(graph, lanes=lanes)
+        for out in (None, np.full((64, 9), np.nan).T):
+            same_bits(np.array(program.o(np.full((9, 1), 3.0), out=out)[8]), expected)
+        one, other = program.function("o", "p")([3.0])
+        same_bits(one, expected)
+        same_bits(other, expected.reshape(2, 32))
 
 
 def test_the_features_of_a_processor() -> None:

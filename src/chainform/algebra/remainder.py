@@ -13,17 +13,15 @@ from chainform.algebra.sums import Sum, Sums
 
 _TRIALS = 120
 _LONGEST_COFACTOR = 2
-_TERMS = 28
-"""The longest expansion that is looked at."""
 _CANDIDATES = 100
 
 
 class Remainders:
     """Rewrites a variable by others that it contains, or as its expansion."""
 
-    def __init__(self, sums: Sums) -> None:
+    def __init__(self, sums: Sums, longest: int) -> None:
         self.sums = sums
-        self.expansions = Expansions(sums, _TERMS)
+        self.expansions = Expansions(sums, longest)
 
     def disturb(self, variable: int, rng: random.Random) -> bool:
         """Write a sum in another way; tell whether one was found."""

@@ -9,7 +9,7 @@ back, but for a chance that falls with the extra cost.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from dataclasses import dataclass
 from math import exp
 from time import time
 
@@ -17,15 +17,28 @@ from chainform.algebra import Settler, System, graph_of, substitute
 from chainform.algebra.remainder import Remainders
 from chainform.graph import Graph
 
-GROWTH = 200
-"""The most terms one definition may add where it is written out."""
 NOISE = 0.6
 REMAINDER, RESUBSTITUTION = 0.25, 0.25
 """How often a whole sum, and how often a part of one, is written by others."""
-NEAR = (0, 1, 1, 2, 3, 5)
-"""How many definitions are written out beside the first; one of these at random."""
-FAR = (*NEAR, 8, 12)
-"""The same for long searches: slower, and not so soon at an end."""
+FEW, MANY = (0, 1, 1, 2, 3, 5), (0, 1, 1, 2, 3, 5, 8, 12)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How much one step may change."""
+
+    neighbours: tuple[int, ...]
+    """How many definitions are written out beside the first; one of these at random."""
+    growth: int
+    """The most terms one definition may add where it is written out."""
+    terms: int
+    """The longest expansion of a sum that is written by others and a remainder."""
+
+
+NEAR = Reach(FEW, 200, 28)
+"""For short searches."""
+FARTHER, FARTHEST = Reach(FEW, 400, 48), Reach(MANY, 400, 48)
+"""For long ones: steps take longer, and the end is not so near."""
 
 
 class Walk:
@@ -39,18 +52,18 @@ class Walk:
         system: System,
         seed: int,
         temperature: float = 0.5,
-        neighbours: Sequence[int] = NEAR,
+        reach: Reach = NEAR,
     ) -> None:
         self.system = system
         self.sums = system.sums
         self.rng = random.Random(seed)
         self.temperature = temperature
-        self.neighbours = neighbours
+        self.reach = reach
         self.steps = 0
         self.changes = 0
         """How many terms came or went in all the steps, those of long sums several times."""
         self.settler = Settler(system, self.rng)
-        self.remainders = Remainders(system.sums)
+        self.remainders = Remainders(system.sums, reach.terms)
         self.settler.settle(resubstitute=True)
         self.best_cost = self.sums.cost
 
@@ -114,7 +127,7 @@ class Walk:
         if not used:
             return
         picked = [rng.choice(used)]
-        for _ in range(rng.choice(self.neighbours)):
+        for _ in range(rng.choice(self.reach.neighbours)):
             picked.append(self._near(rng.choice(picked), used))
         for v in dict.fromkeys(picked):
             if sums.terms[v] is None or not sums.users[v]:
@@ -122,7 +135,7 @@ class Walk:
             users = list(sums.users[v])
             if len(users) > 1 and rng.random() < 0.2:
                 users = rng.sample(users, rng.randint(1, len(users) - 1))
-            if self._growth(v, users) <= GROWTH:
+            if self._growth(v, users) <= self.reach.growth:
                 substitute(sums, v, users)
 
     def _growth(self, v: int, users: list[int]) -> int:

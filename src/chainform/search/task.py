@@ -13,7 +13,7 @@ from typing import Any
 
 from chainform.algebra import Prices, multiply_out, system_of
 from chainform.graph import Graph, graph_text, parse_graph
-from chainform.search.neighbourhood import FAR, Walk
+from chainform.search.neighbourhood import FARTHER, FARTHEST, Reach, Walk
 
 Report = Callable[[int, float, Graph | None], None]
 """Called with steps done, cost and graph where a better graph is found, or with no graph."""
@@ -21,8 +21,9 @@ Report = Callable[[int, float, Graph | None], None]
 _BETWEEN_REPORTS = 2.0
 """The least time between two reports of a graph, and between two without."""
 
-COOLING = 0.15
-"""The temperature at the end of a stretch, as a part of that at its start."""
+HOT = 0.7
+COOLING, HOT_COOLING = 0.6, 0.15
+"""The temperature at the end of a stretch, as a part of that at its start; of a hot one, less."""
 
 WORK = 100
 """Products of two terms that may be formed in multiplying out, for each term that may be left."""
@@ -41,6 +42,8 @@ class Task:
     """Multiply the outputs out first, unless they have more terms than this in all."""
     dearest: float = float("inf")
     """What may cost more than this once it is multiplied out is left as it was."""
+    is_wide: bool = True
+    """Whether a step may change much at once."""
     until: float | None = None
     """When to stop, by the clock (`time.time`)."""
 
@@ -56,7 +59,7 @@ class Task:
         return cls(parse_graph(data["graph"]), prices=Prices(**data["prices"]), **rest)
 
 
-_PLAIN = ("seed", "steps", "temperature", "expansion", "dearest", "until")
+_PLAIN = ("seed", "steps", "temperature", "expansion", "dearest", "is_wide", "until")
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,11 @@ def run(task: Task, report: Report | None = None) -> Result:
     if walk is None:
         if _is_over(task):
             return Result(task.graph, float("inf"), 0)
-        walk = Walk(system_of(task.graph, task.prices), task.seed, task.temperature, FAR)
+        walk = Walk(system_of(task.graph, task.prices), task.seed, task.temperature, _reach(task))
     reporter = _Reporter(walk, report) if report else None
+    cooling = COOLING if task.temperature < HOT else HOT_COOLING
     while walk.steps < task.steps and not _is_over(task):
-        walk.temperature = task.temperature * (COOLING ** (walk.steps / task.steps))
+        walk.temperature = task.temperature * (cooling ** (walk.steps / task.steps))
         walk.step()
         if reporter:
             reporter.look()
@@ -90,7 +94,7 @@ def _multiplied_out(task: Task) -> Walk | None:
     work = WORK * task.expansion
     if not multiply_out(system.sums, task.expansion, task.expansion, work) or _is_over(task):
         return None
-    walk = Walk(system, task.seed, task.temperature, FAR)
+    walk = Walk(system, task.seed, task.temperature, _reach(task))
     return walk if walk.best_cost <= task.dearest else None
 
 
@@ -114,6 +118,10 @@ class _Reporter:
         elif now - self.steps_at > _BETWEEN_REPORTS:
             self.steps_at = now
             self.report(walk.steps, float("inf"), None)
+
+
+def _reach(task: Task) -> Reach:
+    return FARTHEST if task.is_wide else FARTHER
 
 
 def _is_over(task: Task) -> bool:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import ctypes
 import sys
 import sysconfig
+import weakref
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainform.emitters.llvm import Form, Signature
 
@@ -174,10 +176,8 @@ class _Definition(ctypes.Structure):
 _FASTCALL_WITH_KEYWORDS = 0x80 | 0x02
 
 
-class _Table(np.ndarray[Any, Any]):
-    """The table of addresses; it keeps alive what it points to."""
-
-    keep: tuple[Any, ...]
+_Buffer = ctypes.c_uint64 * 8
+"""The memory of a table of addresses."""
 
 
 def function(
@@ -191,7 +191,8 @@ def function(
 ) -> Callable[..., Any]:
     """Return the function at an address as a Python object; `slow` takes what it leaves."""
     python = ctypes.pythonapi
-    table = np.zeros(8, dtype=np.uint64).view(_Table)
+    buffer = _Buffer()
+    table: NDArray[np.uint64] = np.ctypeslib.as_array(buffer)
     dtype, out = np.dtype(precision), sys.intern("out")
     table[_ARRAY], table[_DTYPE], table[_SLOW] = id(np.ndarray), id(dtype), id(slow)
     table[_OUT] = id(out)
@@ -200,12 +201,18 @@ def function(
     table[_CALL] = _address(python.PyObject_Vectorcall)
     table[_NEW] = _numpy_function(_PY_ARRAY_NEW)
     definition = _Definition(name.encode(), address, _FASTCALL_WITH_KEYWORDS, doc.encode())
-    table.keep = (dtype, out, slow, parameters, definition, library)
+    # The table goes after the function; what it points to must not go before. An attribute of it
+    # would not do, since the garbage collector empties those first.
+    weakref.finalize(buffer, _forget, (dtype, out, slow, parameters, definition, library))
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.POINTER(_Definition), ctypes.py_object, ctypes.py_object
     )
     make = prototype(("PyCFunction_NewEx", python))
     return make(ctypes.byref(definition), table, "chainform.runtime")
+
+
+def _forget(_: object) -> None:
+    """Let go what a table pointed to."""
 
 
 def _address(function: Any) -> int:

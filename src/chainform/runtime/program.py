@@ -194,6 +194,9 @@ class Program:
         program.parameters = dict(cargo.parameters)
         return program
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program.from_bytes, (self.to_bytes(),)
+
     def address(self, output: str, kind: str = "single") -> int:
         """Return the address of a function in memory, to be called from C; see `prototype`.
 

@@ -24,7 +24,7 @@ from chainform.search.interrupt import later_interrupt
 from chainform.search.task import Task
 
 WALKS = 8
-TEMPERATURES = (1.0, 0.4, 0.3, 0.6, 1.5, 0.5, 0.3, 0.8)
+TEMPERATURES = (0.6, 0.3, 0.4, 0.4, 0.69, 0.3, 0.3, 0.5)
 NARROW = (2, 3, 6, 7)
 """The walks that change little in a step, and so make more steps in the same time."""
 PATIENCE = 2
@@ -257,4 +257,4 @@ def _after(island: _Island, answer: Answer) -> _Island:
 
 def round_steps(graph: Graph) -> int:
     """Return how many steps a walk makes in a round: fewer where a step takes longer."""
-    return max(200, min(8_000, 1_000_000 // (len(graph.factor) + 1)))
+    return max(200, min(8_000, 1_500_000 // (len(graph.factor) + 1)))

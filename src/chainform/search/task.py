@@ -21,9 +21,8 @@ Report = Callable[[int, float, Graph | None], None]
 _BETWEEN_REPORTS = 2.0
 """The least time between two reports of a graph, and between two without."""
 
-HOT = 0.7
-COOLING, HOT_COOLING = 0.6, 0.15
-"""The temperature at the end of a stretch, as a part of that at its start; of a hot one, less."""
+COOLING = 0.6
+"""The temperature at the end of a stretch, as a part of that at its start."""
 
 WORK = 100
 """Products of two terms that may be formed in multiplying out, for each term that may be left."""
@@ -79,9 +78,8 @@ def run(task: Task, report: Report | None = None) -> Result:
             return Result(task.graph, float("inf"), 0)
         walk = Walk(system_of(task.graph, task.prices), task.seed, task.temperature, _reach(task))
     reporter = _Reporter(walk, report) if report else None
-    cooling = COOLING if task.temperature < HOT else HOT_COOLING
     while walk.steps < task.steps and not _is_over(task):
-        walk.temperature = task.temperature * (cooling ** (walk.steps / task.steps))
+        walk.temperature = task.temperature * (COOLING ** (walk.steps / task.steps))
         walk.step()
         if reporter:
             reporter.look()

@@ -60,6 +60,7 @@ def run(args: Namespace) -> Report:
             model = replace(model, keeper=store.load(args.file).keeper)
         program = model.compile(precision=args.precision, lanes=lanes)
         functions = [_measured(program, name) for name in model.outputs]
+        kept = model.keeper is not None and _is_kept(program)
     document: Document = {
         "file": args.file,
         "mechanism": model.mechanism.name,
@@ -69,9 +70,15 @@ def run(args: Namespace) -> Report:
         "fused": program.target.fused,
         "processor": program.target.cpu,
         "functions": functions,
-        "kept": stored,
+        "kept": kept,
     }
-    return Report(document, lambda page: _show(page, model, program, functions, stored=stored))
+    return Report(document, lambda page: _show(page, model, program, functions, kept=kept))
+
+
+def _is_kept(program: Program) -> bool:
+    """Whether all machine code can be had again."""
+    keeper = program.keeper
+    return keeper is not None and all(keeper.get(key) for key in program.codes())
 
 
 def _lanes(text: str | None) -> int | None:
@@ -127,7 +134,7 @@ def _best(function: Callable[..., Any], arguments: Sequence[Any], calls: int) ->
 
 
 def _show(
-    page: Page, model: Model, program: Program, functions: Sequence[Document], *, stored: bool
+    page: Page, model: Model, program: Program, functions: Sequence[Document], *, kept: bool
 ) -> None:
     page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
     fused = "fused products" if program.target.fused else "no fused products"
@@ -141,7 +148,7 @@ def _show(
             (f"{each['name']}({groups})", f"{each['seconds']:.3f}", str(each["bytes"]), *shown)
         )
     page.table(TITLES, rows, numbers=TITLES[1:])
-    if stored:
+    if kept:
         page.text("the machine code is kept in the store")
 
 

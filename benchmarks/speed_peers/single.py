@@ -106,10 +106,7 @@ def python_calls(workshop: Workshop, case: Case, quantity: str) -> dict[str, Cal
         "CasADi": _imported_casadi(workshop).external(source.stem, str(library)),
         "pinocchio": _pinocchio_call(case, quantity),
     }
-    try:
-        return calls | {"chainform": ours_of(case).python_call(quantity)}
-    except NotImplementedError:
-        return calls
+    return calls | {"chainform": ours_of(case).python_call(quantity)}
 
 
 def _imported_casadi(workshop: Workshop) -> Any:

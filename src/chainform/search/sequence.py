@@ -48,7 +48,8 @@ def _value_text(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, str):
-        return value if _WORD.fullmatch(value) and value not in _CONSTANTS else f'"{value}"'
+        is_plain = _WORD.fullmatch(value) and value not in _CONSTANTS and value not in PASSES
+        return value if is_plain else f'"{value}"'
     return str(value)
 
 

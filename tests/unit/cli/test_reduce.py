@@ -272,8 +272,18 @@ def test_a_signal_to_all_of_the_terminal(arm: Path, number: signal.Signals, wait
     command = [sys.executable, "-m", "chainform", "derive", str(arm), "--outputs", "hG", "--json"]
     command += ["--reduce", "deep", "--budget", "30s", "--cores", "2"]
     pipe = subprocess.PIPE
+
+    def heed() -> None:
+        """Take interrupts, even where the tests themselves run in the background."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
     with subprocess.Popen(
-        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        command,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed,  # noqa: PLW1509, no threads in the tests
     ) as process:
         end = monotonic() + 20
         while len(workers := children(process.pid)) < 2:

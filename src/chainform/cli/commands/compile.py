@@ -26,6 +26,7 @@ from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.store_place import chosen_store
 from chainform.errors import ReadError
 from chainform.model import Model
+from chainform.model.kept import Kept
 from chainform.runtime import Program
 
 PRECISIONS = ("float64", "float32")
@@ -57,7 +58,8 @@ def run(args: Namespace) -> Report:
     stored = args.stored is not None
     with chosen_store(args) if stored else nullcontext() as store:
         if store is not None:
-            model = replace(model, keeper=store.load(args.file).keeper)
+            # The store that the model was loaded from is closed by now.
+            model = replace(model, keeper=Kept(store.database.objects, str(args.stored.origin)))
         program = model.compile(precision=args.precision, lanes=lanes)
         functions = [_measured(program, name) for name in model.outputs]
         kept = model.keeper is not None and _is_kept(program)
@@ -156,7 +158,7 @@ COMPILE = Command(
     summary="compile the outputs to machine code and time them",
     usage="FILE",
     description="Compile each output, for one state and for batches, and time it: a call from\n"
-    "Python with prepared arrays, and a state of a large batch on all cores. The machine code of\n"
+    "Python with prepared arrays, and a state of a batch of 8,192. The machine code of\n"
     "a stored model is kept beside it, so that loading it again takes milliseconds.\n"
     "Needs llvmlite: pip install 'chainform[compile]'.",
     add_options=add_options,

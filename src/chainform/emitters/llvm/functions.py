@@ -91,11 +91,10 @@ class Functions:
 
     def _first_angles(self, order: Sequence[int]) -> list[int]:
         """Return the angles whose sines and cosines need none themselves."""
-        calls, known = self.definitions.calls, set[int]()
+        calls = self.definitions.calls
         with_calls: set[int] = set()
         angles: dict[int, None] = {}
         for v in order:
-            known.add(v)
             if calls[v] or any(u in with_calls for u in self.definitions.needs(v)):
                 with_calls.add(v)
             if calls[v] in ("sin", "cos") and self.definitions.arguments[v] not in with_calls:

@@ -22,6 +22,7 @@ OUTPUTS = (
     "bias",
     "coriolis_matrix",
     "inverse_dynamics",
+    "passive",
     "kinetic_energy",
     "potential_energy",
     "centroidal_momentum",
@@ -103,6 +104,12 @@ class UrdfOracle:
         theirs[self.v_order] = ours
         return theirs
 
+    def passive(self, qd: Array) -> Array:
+        """Return the joint friction, which rnea leaves out, from what Pinocchio read of it."""
+        damping = np.array(self.model.damping)[self.v_order]
+        friction = np.array(self.model.friction)[self.v_order]
+        return damping * qd + friction * np.sign(qd)
+
     def rnea(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return inverse dynamics in our order, from q in theirs."""
         return np.array(pin.rnea(self.model, self.data, q, self.v(qd), self.v(qdd)))[self.v_order]
@@ -137,7 +144,7 @@ def compare(mechanism: cf.Mechanism, oracle: UrdfOracle, states: int = 3) -> Com
         _compare_others(result, oracle, got, theirs, qd, jacobian, tip)
         if forward is not None and np.linalg.cond(got["mass_matrix"]) < 1e14:
             found = forward.evaluate(q=q, qd=qd, tau=tau)["forward_dynamics"]
-            left = got["mass_matrix"] @ found + got["bias"]
+            left = got["mass_matrix"] @ found + got["bias"] + got["passive"]
             scale = np.abs(got["mass_matrix"]) @ np.abs(found) + np.abs(got["bias"]) + np.abs(tau)
             result.note("forward_dynamics", left / scale.max(), tau / scale.max())
         elif forward is not None:
@@ -154,7 +161,9 @@ def _compare_dynamics(
     mass = np.array([oracle.rnea(q, zero, unit) - rest for unit in np.eye(n)]).T.reshape(n, n)
     result.note("mass_matrix", got["mass_matrix"], mass)
     result.note("bias", got["bias"], oracle.rnea(q, qd, zero))
-    result.note("inverse_dynamics", got["inverse_dynamics"], oracle.rnea(q, qd, qdd))
+    passive = oracle.passive(qd)
+    result.note("passive", got["passive"], passive)
+    result.note("inverse_dynamics", got["inverse_dynamics"], oracle.rnea(q, qd, qdd) + passive)
     coriolis = pin.computeCoriolisMatrix(oracle.model, oracle.data, q, oracle.v(qd))
     theirs = np.array(coriolis).reshape(n, n)[np.ix_(oracle.v_order, oracle.v_order)]
     result.note("coriolis_matrix", got["coriolis_matrix"], theirs)

@@ -21,6 +21,8 @@ ROOT = DOCS.parent
         "docs/walk.md",
         "docs/formulations.md",
         "docs/closed-form.md",
+        "docs/elements.md",
+        "docs/actuators.md",
         "docs/programs.md",
         "docs/thesis-reduction.md",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import chainform as cf
 from chainform.graph import Angle
+from chainform.mechanism import Attachment, Friction, Segment, Spring
 
 DATA = Path(__file__).parent / "data" / "reference"
 
@@ -109,6 +111,50 @@ def random_tree(seed: int, *, quaternions: bool = False) -> cf.Mechanism:
     return builder.build()
 
 
+def loaded_tree(seed: int) -> cf.Mechanism:
+    """Return a random tree with friction, rotors, springs and forces, all of them rational.
+
+    Springs work in sliding joints and, with rest length zero, between points of bodies; laws are
+    polynomials of time, of rates and of the coordinates that are no angles.
+    """
+    tree = random_tree(seed)
+    rng = random.Random(seed + 1)
+    sliding = [i for i, s in enumerate(tree.segments) if s.joint.kind == "prismatic"]
+    springs = (
+        [Spring("own", Fraction(7), Fraction(1, 3), Fraction(2), sliding[0])] if sliding else []
+    )
+    ends = [Attachment(rng.randrange(-1, len(tree.segments)), _point(rng)) for _ in range(4)]
+    for k in range(2):
+        pair = (ends[2 * k], ends[2 * k + 1])
+        springs.append(Spring(f"tie{k}", Fraction(5 + k), Fraction(0), Fraction(k, 3), None, pair))
+    loaded = replace(
+        tree,
+        segments=tuple(_with_drive(segment, rng) for segment in tree.segments),
+        springs=tuple(springs),
+    )
+    law = "2*t^2 - 3*qd1" + "".join(f" + {tree.segments[i].joint.name}*t" for i in sliding[:1])
+    pieces = [{"until": "1/2", "law": law}, {"until": 2, "law": "t - step(qd1)"}, {"law": 1}]
+    late = {"from": "0.3", "law": "4 - t", "name": "late"}
+    return loaded.with_forces({"qd1": pieces}).with_forces({f"qd{tree.nv}": late})
+
+
+def _point(rng: random.Random) -> tuple[Fraction, Fraction, Fraction]:
+    return (rational(rng), rational(rng), rational(rng))
+
+
+def _with_drive(segment: Segment, rng: random.Random) -> Segment:
+    if segment.rate is None:
+        return segment
+    friction = Friction(rational(rng, 0, 9), rational(rng, 0, 9))
+    joint = replace(
+        segment.joint,
+        friction=friction,
+        rotor_inertia=rational(rng, 0, 9, 1000),
+        gear_ratio=rational(rng, 10, 90, 1),
+    )
+    return replace(segment, joint=joint)
+
+
 def _names(number: int) -> list[str]:
     return [f"s{k}" for k in range(1, number)]
 
@@ -118,7 +164,9 @@ def exact_state(mechanism: cf.Mechanism, seed: int) -> dict[str, Any]:
     rng = random.Random(seed)
     values: dict[str, Any] = {}
     for i, record in enumerate(mechanism.coordinate_records, start=1):
-        turning = mechanism.segments[record.segment].joint.kind == "revolute"
+        turning = record.unit == "rad" or (
+            mechanism.segments and mechanism.segments[record.segment].joint.kind == "revolute"
+        )
         t = Fraction(rng.randint(-9, 9), rng.randint(1, 9))
         values[f"q{i}"] = Angle.from_tangent(t) if turning else t
         values[f"qd{i}"] = rational(rng)

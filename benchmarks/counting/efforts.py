@@ -45,9 +45,11 @@ def count(
 ) -> Counted | None:
     """Return the count of the program that an effort gives, None where there is no such effort.
 
-    Options that `derive` does not take, and those that are None, are left out.
+    Options that `derive` does not take, and those that are None, are left out. So is friction,
+    which the peers do not count.
     """
     given = {k: v for k, v in options.items() if v is not None and k in KNOWN}
+    given.setdefault("leave_out", ("friction",))
     start = perf_counter()
     try:
         model = cf.derive(mechanism, list(outputs), reduce=effort, **given)

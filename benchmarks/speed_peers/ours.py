@@ -26,16 +26,28 @@ COLD = """
 import chainform as cf
 import numpy as np
 mechanism = cf.read({path!r}{base})
-program = cf.derive(mechanism, ["inverse_dynamics"]).compile()
+program = cf.derive(mechanism, ["inverse_dynamics"], leave_out=("friction",)).compile()
 """
 STORED = """
 import chainform as cf
 import numpy as np
 program = cf.open_store({store!r}).load("robot").compile()
 """
+LOADED = """
+from time import perf_counter
+import chainform as cf
+import llvmlite.binding
+import numpy as np
+store = cf.open_store({store!r})
+start = perf_counter()
+program = store.load("robot").compile()
+"""
 FIRST = """
 q, v = np.full({nq}, 0.5), np.zeros({nv})
 program.inverse_dynamics(q, v, v)
+"""
+TIME = """
+print(perf_counter() - start)
 """
 
 
@@ -50,7 +62,7 @@ class Ours:
         """Return the program for one quantity, each derived and reduced alone."""
         key = quantity, threads
         if key not in self._programs:
-            model = cf.derive(self.case.mechanism, [quantity])
+            model = cf.derive(self.case.mechanism, [quantity], leave_out=("friction",))
             self._programs[key] = model.compile(threads=threads)
         return self._programs[key]
 
@@ -100,13 +112,23 @@ class Ours:
         exec(compile(script, "first", "exec"), {})  # noqa: S102, so that machine code is kept
         return script
 
+    def load_script(self) -> str:
+        """Return a program that prints the seconds from `load` to the first result.
+
+        Everything is imported and the store is open before.
+        """
+        mechanism = self.case.mechanism
+        first = FIRST.format(nq=mechanism.nq, nv=mechanism.nv)
+        return LOADED.format(store=str(_stored(self.case))) + first + TIME
+
 
 @cache
 def _stored(case: Case) -> Path:
     """Return a store that holds the model."""
     file = Path(tempfile.mkdtemp(prefix="chainform-speed-")) / "models.db"
     with cf.open_store(str(file)) as store:
-        store.save(cf.derive(case.mechanism, ["inverse_dynamics"]), "robot")
+        model = cf.derive(case.mechanism, ["inverse_dynamics"], leave_out=("friction",))
+        store.save(model, "robot")
     return file
 
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chainform.analysis import compare
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
     from chainform.model import Model, open_store
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Error", "Mechanism", "Model", "Program", "derive", "open_store", "read"]
+__all__ = ["Error", "Mechanism", "Model", "Program", "compare", "derive", "open_store", "read"]
 
 _ROOMS = {
     "Error": "errors",
     "Mechanism": "mechanism",
     "Model": "model",
     "Program": "runtime",
+    "compare": "analysis",
     "derive": "pipeline",
     "open_store": "model",
     "read": "readers",

@@ -10,14 +10,20 @@ from time import perf_counter
 from chainform.errors import DeriveError
 from chainform.formulations import (
     COMMON,
+    COMPLETE,
     FORMULATIONS,
     OF_FRAME,
+    PARTS,
+    UNMOVED,
     Formulation,
     Options,
-    Quantities,
     Request,
+    check_frame,
     has_quaternions,
+    outputs_in_scope,
     parse_request,
+    quantities_of,
+    refuse_elements,
     refuse_moving_base,
 )
 from chainform.graph import Builder, Graph
@@ -46,6 +52,7 @@ def derive(
     reduce: str = "fast",
     closure: str = "complete",
     wrenches: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
     sine_cost: float = SINE_COST,
     budget: float | str | None = None,
     steps: int | None = None,
@@ -62,6 +69,8 @@ def derive(
     reactions of closed loops enter inverse dynamics: "complete" by virtual work on every joint
     of the loop, "basic" on the basic joints only, as in paper 000. `wrenches` names the frames
     on which external forces and moments act; they are inputs of inverse and forward dynamics.
+    `leave_out` names what the mechanism has and the equations shall not have: "friction",
+    "springs", "rotors" or "forces".
 
     `reduce` is the effort spent on fewer operations: "none", "thesis" (as in paper 000), "fast"
     (about a second for six axes) or "deep", a search for the time `budget` (60, "5m") or a number
@@ -75,12 +84,16 @@ def derive(
     wanted = _outputs(method, _defaults(source, method) if outputs is None else outputs)
     effort = effort_of(reduce, sine_cost, budget, steps, seed, cores)
     _choice("closure", closure, CLOSURES)
-    refuse_moving_base(source)
+    refuse_elements(source, method.name)
+    _check_base(source, method, wanted)
     settled = parametrise(source, parameters)
     forces = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
     for frame in forces:
-        source.frame(frame)
-    options = Options(closure, forces)
+        check_frame(source, frame)
+    left_out = (leave_out,) if isinstance(leave_out, str) else tuple(dict.fromkeys(leave_out))
+    for part in left_out:
+        _choice("leave_out", part, PARTS)
+    options = Options(closure, forces, frozenset(left_out))
     kept = parameters if isinstance(parameters, str) else tuple(parameters)
     began = perf_counter()
     graph = _graph(settled, method, wanted, options)
@@ -93,7 +106,7 @@ def derive(
         progress=progress,
     )
     graph = stages[-1].graph
-    return Model(source, graph, method.name, kept, reduce, closure, forces, stages=stages)
+    return Model(source, graph, method.name, kept, reduce, closure, forces, left_out, stages=stages)
 
 
 def _graph(
@@ -104,7 +117,7 @@ def _graph(
     own = [request.name for request in wanted if request.name not in COMMON]
     if own:
         method.build(builder, mechanism, own, options)
-    quantities = Quantities(builder, mechanism)
+    quantities = quantities_of(builder, mechanism, options)
     for request in wanted:
         if request.name in COMMON:
             quantities.build(request)
@@ -146,9 +159,22 @@ def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[
     """Return every output that a formulation can give for a mechanism, but those of frames."""
     method = _formulation(formulation)
     outputs = (*method.outputs, *(output for output in COMMON if output not in OF_FRAME))
+    outputs = outputs_in_scope(mechanism, method.name, outputs)
     if not mechanism.loops:
         outputs = tuple(o for o in outputs if not o.startswith("closure"))
+    if not mechanism.actuators:
+        outputs = tuple(o for o in outputs if o not in COMPLETE)
+    if mechanism.base.is_moving and not method.moving_base:
+        outputs = tuple(o for o in outputs if o in COMMON or o in UNMOVED)
     return tuple(o for o in outputs if o != "coriolis" or not has_quaternions(mechanism))
+
+
+def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[Request]) -> None:
+    """Refuse a base that moves as prescribed where the method has no place for it."""
+    for output in (request.name for request in wanted):
+        if output not in (*COMMON, *UNMOVED) and not method.moving_base:
+            others = [f for f in FORMULATIONS.values() if f.moving_base and output in f.outputs]
+            refuse_moving_base(mechanism, output, method.name, [f.name for f in others])
 
 
 def _formulation(name: str) -> Formulation:

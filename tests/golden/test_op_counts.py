@@ -38,6 +38,24 @@ OUTPUTS = {
         ("forward_dynamics",),
     ),
     "articulated_body": (("forward_dynamics",),),
+    "kinetostatic": (
+        ("inverse_dynamics",),
+        ("mass_matrix",),
+        ("forward_dynamics",),
+        ("reactions",),
+    ),
+    "lagrange": (
+        ("mass_matrix", "coriolis", "gravity"),
+        ("metric_derivative",),
+        ("inverse_dynamics",),
+        ("forward_dynamics",),
+    ),
+    "gibbs_appell": (
+        ("inverse_dynamics",),
+        ("mass_matrix",),
+        ("mass_matrix", "bias"),
+        ("forward_dynamics",),
+    ),
 }
 
 

@@ -55,6 +55,7 @@ def system_of(graph: Graph, prices: Prices = STANDARD) -> System:
     needed = graph.cone(graph.output_variables())
     constant = parameter_only(graph)
     angles = _angles(graph, needed)
+    terms = _Terms(graph, sums, place)
     for v in np.flatnonzero(needed).tolist():
         if graph.kind[v] == Kind.CONSTANT:
             continue
@@ -68,7 +69,7 @@ def system_of(graph: Graph, prices: Prices = STANDARD) -> System:
                 _note_argument(graph, sums, v, place)
         else:
             place[v] = sums.define((), is_constant=is_constant)
-            _copy_terms(graph, v, sums, place)
+            terms.copy(v)
     _note_partners(graph, sums, place)
     for v in graph.output_variables().tolist():
         if v in place and sums.terms[place[v]] is not None:
@@ -147,18 +148,49 @@ def _note_partners(graph: Graph, sums: Sums, place: Mapping[int, int]) -> None:
             sums.partner[sine], sums.partner[partner] = partner, sine
 
 
-def _copy_terms(graph: Graph, v: int, sums: Sums, place: Mapping[int, int]) -> None:
-    for term in graph.terms(v):
-        coefficient = term.coefficient
-        factors: list[int] = []
-        for factor in term.factors:
-            if graph.kind[factor.variable] == Kind.CONSTANT:
-                coefficient *= graph.number_value[factor.variable] ** factor.power
-            else:
-                factors += [place[factor.variable]] * factor.power
-        if coefficient:
-            monomial = sums.monomials.of(tuple(sorted(factors)))
-            sums.insert(place[v], monomial, sums.numbers.of(coefficient))
+_UNIT = Fraction(1)
+
+
+class _Terms:
+    """The terms of a graph, row by row, on their way into sums."""
+
+    def __init__(self, graph: Graph, sums: Sums, place: Mapping[int, int]) -> None:
+        self.sums = sums
+        self.place = place
+        self.numbers = graph.number_value
+        self.coefficients = graph.coefficients
+        self.term_start, self.factor_start = graph.term_start.tolist(), graph.factor_start.tolist()
+        self.coefficient = graph.coefficient.tolist()
+        self.factor, self.power = graph.factor.tolist(), graph.power.tolist()
+        self._known: dict[int, int] = {}
+        """The number of each coefficient that was met."""
+
+    def copy(self, v: int) -> None:
+        """Insert the terms of a variable into its sum."""
+        sums, place, numbers = self.sums, self.place, self.numbers
+        for t in range(self.term_start[v], self.term_start[v + 1]):
+            scale = _UNIT
+            factors: list[int] = []
+            for f in range(self.factor_start[t], self.factor_start[t + 1]):
+                variable, power = self.factor[f], self.power[f]
+                if variable in numbers:
+                    scale *= numbers[variable] ** power
+                else:
+                    factors += [place[variable]] * power
+            coefficient = self._coefficient(self.coefficient[t], scale)
+            if coefficient is not None:
+                monomial = sums.monomials.of(tuple(sorted(factors)))
+                sums.insert(place[v], monomial, coefficient)
+
+    def _coefficient(self, number: int, scale: Fraction) -> int | None:
+        """Return a coefficient times a scale, by its number in the sums; None for zero."""
+        if scale is not _UNIT:
+            value = self.coefficients[number] * scale
+            return self.sums.numbers.of(value) if value else None
+        known = self._known.get(number)
+        if known is None and self.coefficients[number]:
+            known = self._known[number] = self.sums.numbers.of(self.coefficients[number])
+        return known
 
 
 def graph_of(system: System) -> Graph:

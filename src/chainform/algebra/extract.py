@@ -48,36 +48,43 @@ def extract(sums: Sums, noise: float = 0.0, rng: random.Random | None = None) ->
         if not heap:
             return count
         _, order, key = heapq.heappop(heap)
-        gain = gain_of(sums, key)
+        gain, plan = _priced(sums, key)
         if gain <= _LEAST:
             continue
         if heap and gain + noise < -heap[0][0]:
             heapq.heappush(heap, (-gain, order, key))
             continue
-        take_out(sums, key)
+        _take_out(sums, key, plan)
         count += 1
 
 
 def gain_of(sums: Sums, key: Key) -> float:
     """Return how much cheaper the sums become when a divisor is taken out."""
+    return _priced(sums, key)[0]
+
+
+def _priced(sums: Sums, key: Key) -> tuple[float, Plan | None]:
+    """Return the gain of a divisor and, for a pair of terms, how it is taken out."""
     kind, divisor = key
     if kind == PAIR:
         plan = _pair_plan(sums, cast(Pair, divisor))
-        return plan.gain if plan else 0.0
+        return (plan.gain if plan else 0.0), plan
     if kind == MULTIPLE:
-        places = sums.index.multiples.get(cast(Multiple, divisor), {})
-        return sums.prices.multiplication * (len(places) - 1)
-    return _product_gain(sums, cast(Product, divisor))
+        places = sums.index.multiples.get(cast(Multiple, divisor), ())
+        return sums.prices.multiplication * (len(places) - 1), None
+    return _product_gain(sums, cast(Product, divisor)), None
 
 
 def take_out(sums: Sums, key: Key) -> None:
     """Make a divisor a variable and use it wherever it occurs."""
+    _take_out(sums, key, _priced(sums, key)[1])
+
+
+def _take_out(sums: Sums, key: Key, plan: Plan | None) -> None:
     kind, divisor = key
     if kind == PAIR:
-        pair = cast(Pair, divisor)
-        plan = _pair_plan(sums, pair)
         if plan:
-            _take_pair(sums, pair, plan)
+            _take_pair(sums, cast(Pair, divisor), plan)
     elif kind == MULTIPLE:
         _take_multiple(sums, cast(Multiple, divisor))
     else:
@@ -92,46 +99,49 @@ def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
     if not found:
         return None
     first, second, ratio = divisor
-    if len(found) == 1 and divisor not in sums.identities:
-        ((_, m, _),) = found
-        if m == first:
+    known, scale = None, ONE
+    if len(found) > 1 or divisor in sums.identities:
+        known, scale = _known(sums, divisor, found)
+        places = _apart(found, known)
+        if not places:
             return None
-    sum_of, numbers = sums.sum_of, sums.numbers
-    known, scale = _known(sums, divisor, found)
-    places = _apart(found, known)
-    if not places:
-        return None
-    before = 0.0
-    scales: dict[int, int] = {}
-    cofactors: list[tuple[int, int]] = []
-    cost, shared, addition = sums.term_cost, sums.monomials.shared, sums.prices.addition
-    degree = sums.monomials.degree
-    for v, m, n in places:
-        k = sum_of(v)[m]
-        before += cost(m, k) + cost(n, numbers.product(k, ratio))
-        # A constant that stands beside others in the sum is added with them, once for all.
-        if sums.constants[v] < 2 or (degree[m] and degree[n]):
-            before += addition
-        cofactors.append((shared(m, n)[0], k))
-        scales[k & ~1] = scales.get(k & ~1, 0) + 1
+    else:
+        places = list(found)
+        if places[0][1] == first:
+            return None
+    before, cofactors = _before(sums, ratio, places)
     if known is not None:
-        after = sum(_cofactor_cost(sums, g, numbers.ratio(k, scale), False) for g, k in cofactors)
+        after = _cofactors_cost(sums, cofactors, scale)
         if not sums.users[known]:
             after += sums.price.get(known, 0.0)
         return Plan(before - after, scale, places, known)
-    best: Plan | None = None
-    constant = not (sums.monomials.degree[first] or sums.monomials.degree[second])
-    for scale in _scale_choices(sums, ratio, scales):
-        own = 0.0
-        if not constant:
-            own = cost(first, scale) + cost(second, numbers.product(scale, ratio)) + addition
-        after = sum(
-            _cofactor_cost(sums, g, numbers.ratio(k, scale), constant) for g, k in cofactors
-        )
-        gain = before - own - after
-        if best is None or gain > best.gain:
-            best = Plan(gain, scale, places, None)
-    return best
+    if not (sums.monomials.degree[first] or sums.monomials.degree[second]):
+        scaled_cost = sums.monomials.scaled_cost
+        after = sum(scaled_cost[cofactor] for cofactor, _ in cofactors)
+        return Plan(before - after, ONE, places, None)
+    cost, product, best, least = sums.term_cost, sums.numbers.product, ONE, float("inf")
+    for scale in _scale_choices(sums, ratio, cofactors):
+        after = cost(first, scale) + cost(second, product(scale, ratio))
+        after += _cofactors_cost(sums, cofactors, scale)
+        if after < least:
+            best, least = scale, after
+    return Plan(before - sums.prices.addition - least, best, places, None)
+
+
+def _before(sums: Sums, ratio: int, places: list[Place]) -> tuple[float, list[tuple[int, int]]]:
+    """Return what the terms of all places cost, and the common part and coefficient of each."""
+    cost, shared, product = sums.term_cost, sums.monomials.shared, sums.numbers.product
+    constants, degree, addition = sums.constants, sums.monomials.degree, sums.prices.addition
+    before = 0.0
+    cofactors: list[tuple[int, int]] = []
+    for v, m, n in places:
+        k = sums.sum_of(v)[m]
+        before += cost(m, k) + cost(n, product(k, ratio))
+        # A constant that stands beside others in the sum is added with them, once for all.
+        if constants[v] < 2 or (degree[m] and degree[n]):
+            before += addition
+        cofactors.append((shared(m, n)[0], k))
+    return before, cofactors
 
 
 def _known(sums: Sums, divisor: Pair, found: dict[Place, None]) -> tuple[int | None, int]:
@@ -163,25 +173,36 @@ def _apart(found: dict[Place, None], known: int | None) -> list[Place]:
     return places
 
 
-def _scale_choices(sums: Sums, ratio: int, scales: dict[int, int]) -> list[int]:
+def _scale_choices(sums: Sums, ratio: int, cofactors: list[tuple[int, int]]) -> list[int]:
+    """Return the scales to try: one, that of either term, those that occur most often."""
     choices = [ONE]
     if ratio > 1:
         choices.append(sums.numbers.ratio(ONE, ratio & ~1))
-    often = sorted(scales, key=lambda k: -scales[k])[:_SCALES]
-    return list(dict.fromkeys([*choices, *often]))
+    if len(cofactors) == 1:
+        often = [cofactors[0][1] & ~1]
+    else:
+        scales: dict[int, int] = {}
+        for _, k in cofactors:
+            scales[k & ~1] = scales.get(k & ~1, 0) + 1
+        often = sorted(scales, key=scales.__getitem__, reverse=True)[:_SCALES]
+    choices += [k for k in often if k not in choices]
+    return choices
 
 
-def _cofactor_cost(sums: Sums, cofactor: int, coefficient: int, constant: bool) -> float:
-    """Return the cost of cofactor times a variable that is not there yet."""
-    monomials = sums.monomials
-    if constant:
-        return monomials.scaled_cost[cofactor]
-    degree = monomials.degree[cofactor] + 1
-    size = coefficient >> 1
-    if monomials.has_constant[cofactor] or size > 1:
-        return sums.prices.multiplication * degree
-    product = sums.prices.multiplication * (degree - 1)
-    return product + sums.prices.addition if size else product
+def _cofactors_cost(sums: Sums, cofactors: list[tuple[int, int]], scale: int) -> float:
+    """Return the cost of the cofactors, each times a variable that is not there yet."""
+    monomials, numbers = sums.monomials, sums.numbers
+    degree, has_constant = monomials.degree, monomials.has_constant
+    multiplication, addition = sums.prices.multiplication, sums.prices.addition
+    total = 0.0
+    for cofactor, k in cofactors:
+        size = numbers.ratio(k, scale) >> 1 if (k ^ scale) > 1 else 0
+        total += multiplication * degree[cofactor]
+        if size > 1 or has_constant[cofactor]:
+            total += multiplication
+        elif size:
+            total += addition
+    return total
 
 
 def _take_pair(sums: Sums, divisor: Pair, plan: Plan) -> None:

@@ -7,13 +7,14 @@ kept up to date term by term, never made again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from chainform.algebra.monomials import EMPTY
+from chainform.algebra.monomials import EMPTY, Monomials
+from chainform.algebra.numbers import Numbers
 
-if TYPE_CHECKING:
-    from chainform.algebra.sums import Sum, Sums
-
+Sum = dict[int, int]
+"""Monomial -> coefficient, by their numbers."""
 Pair = tuple[int, int, int]
 """The two monomials of a divisor and the ratio of their coefficients."""
 Place = tuple[int, int, int]
@@ -37,8 +38,12 @@ LONG = 120
 class Index:
     """The places of every divisor in the sums."""
 
-    def __init__(self, sums: Sums) -> None:
-        self.sums = sums
+    def __init__(
+        self, monomials: Monomials, numbers: Numbers, identities: Mapping[Pair, tuple[int, int]]
+    ) -> None:
+        self.monomials = monomials
+        self.numbers = numbers
+        self.identities = identities
         self.pairs: dict[Pair, dict[Place, None]] = {}
         self.products: dict[Product, dict[TermPlace, None]] = {}
         self.multiples: dict[Multiple, dict[TermPlace, None]] = {}
@@ -51,7 +56,7 @@ class Index:
         """Note a term that comes to the others of its sum."""
         place = (variable, monomial)
         fresh = self.fresh
-        for product in self._products_of(monomial):
+        for product in self.monomials.products(monomial):
             places = self.products.get(product)
             if places is None:
                 self.products[product] = {place: None}
@@ -75,16 +80,19 @@ class Index:
             self._enter_pairs(variable, monomial, coefficient, others)
 
     def _enter_pairs(self, variable: int, m: int, k: int, others: Sum) -> None:
-        shared, ratio = self.sums.monomials.shared, self.sums.numbers.ratio
-        known = self.sums.monomials.shared_parts.get
-        pairs, fresh, identities = self.pairs, self.fresh, self.sums.identities
+        shared, ratio = self.monomials.shared, self.numbers.ratio
+        known = self.monomials.shared_parts[m].get
+        ratios = self.numbers.ratios
+        pairs, fresh, identities = self.pairs, self.fresh, self.identities
         for n, l in others.items():
-            common, rest_m, rest_n = known((m, n)) or shared(m, n)
+            common, rest_m, rest_n = known(n) or shared(m, n)
             if rest_m < rest_n:
-                key = (rest_m, rest_n, l ^ k if k < 2 else ratio(l, k))
+                quotient = l ^ k if k < 2 else ratios[k].get(l)
+                key = (rest_m, rest_n, ratio(l, k) if quotient is None else quotient)
                 place = (variable, m, n)
             else:
-                key = (rest_n, rest_m, k ^ l if l < 2 else ratio(k, l))
+                quotient = k ^ l if l < 2 else ratios[l].get(k)
+                key = (rest_n, rest_m, ratio(k, l) if quotient is None else quotient)
                 place = (variable, n, m)
             places = pairs.get(key)
             if places is None:
@@ -98,7 +106,7 @@ class Index:
     def leave(self, variable: int, monomial: int, coefficient: int, others: Sum) -> None:
         """Forget a term that has left the others of its sum."""
         place = (variable, monomial)
-        for product in self._products_of(monomial):
+        for product in self.monomials.products(monomial):
             _forget(self.products, product, place)
         for multiple in self._multiples_of(monomial, coefficient):
             _forget(self.multiples, multiple, place)
@@ -114,35 +122,35 @@ class Index:
             self._leave_pairs(variable, monomial, coefficient, others)
 
     def _leave_pairs(self, variable: int, m: int, k: int, others: Sum) -> None:
-        shared, ratio = self.sums.monomials.shared, self.sums.numbers.ratio
-        known = self.sums.monomials.shared_parts.get
-        pairs = self.pairs
+        shared, known = self.monomials.shared, self.monomials.shared_parts[m].get
+        pairs, ratios = self.pairs, self.numbers.ratios
         for n, l in others.items():
-            _, rest_m, rest_n = known((m, n)) or shared(m, n)
+            _, rest_m, rest_n = known(n) or shared(m, n)
+            # Every ratio was found when the later of the two terms came.
             if rest_m < rest_n:
-                key = (rest_m, rest_n, l ^ k if k < 2 else ratio(l, k))
+                key = (rest_m, rest_n, l ^ k if k < 2 else ratios[k][l])
                 place = (variable, m, n)
             else:
-                key = (rest_n, rest_m, k ^ l if l < 2 else ratio(k, l))
+                key = (rest_n, rest_m, k ^ l if l < 2 else ratios[l][k])
                 place = (variable, n, m)
             places = pairs[key]
-            del places[place]
-            if not places:
+            if len(places) > 1:
+                del places[place]
+            else:
                 del pairs[key]
 
-    def _products_of(self, monomial: int) -> tuple[Product, ...]:
-        return self.sums.monomials.products(monomial)
-
-    def _multiples_of(self, monomial: int, coefficient: int) -> list[Multiple]:
-        monomials = self.sums.monomials
+    def _multiples_of(self, monomial: int, coefficient: int) -> Sequence[Multiple]:
+        monomials = self.monomials
         if coefficient < 4 or monomials.has_constant[monomial]:
-            return []
+            return ()
         magnitude = coefficient & ~1
-        return [(magnitude, v) for v in dict.fromkeys(monomials.factors[monomial])]
+        factors = monomials.factors[monomial]
+        return [(magnitude, v) for v in (factors if len(factors) < 2 else dict.fromkeys(factors))]
 
 
 def _forget(index: dict[Any, dict[Any, None]], key: Any, place: Any) -> None:
     places = index[key]
-    del places[place]
-    if not places:
+    if len(places) > 1:
+        del places[place]
+    else:
         del index[key]

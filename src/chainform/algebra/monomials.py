@@ -33,8 +33,9 @@ class Monomials:
         self.has_constant: list[bool] = []
         self._place: dict[Monomial, int] = {}
         self._products: list[tuple[tuple[int, int], ...] | None] = []
-        self.shared_parts: dict[tuple[int, int], tuple[int, int, int]] = {}
-        """What `shared` has found already."""
+        self.shared_parts: list[dict[int, tuple[int, int, int]]] = []
+        """What `shared` has found already, a row for each monomial."""
+        self._shared_count = 0
         self._product: dict[tuple[int, int], int] = {}
         self.of(())
 
@@ -46,7 +47,9 @@ class Monomials:
         place = self._place[factors] = len(self.factors)
         self.factors.append(factors)
         constant = self.is_constant
-        degree = sum(not constant[v] for v in factors)
+        degree = len(factors)
+        for v in factors:
+            degree -= constant[v]
         has_constant = degree < len(factors)
         self.degree.append(degree)
         self.has_constant.append(has_constant)
@@ -55,6 +58,7 @@ class Monomials:
         self.unit_cost.append(plain)
         self.scaled_cost.append(scaled)
         self._products.append(None)
+        self.shared_parts.append({})
         return place
 
     def _pairs_of(self, factors: Monomial) -> tuple[tuple[int, int], ...]:
@@ -76,18 +80,29 @@ class Monomials:
 
     def shared(self, a: int, b: int) -> tuple[int, int, int]:
         """Return what two monomials have in common, and what each has beside it."""
-        known = self.shared_parts.get((a, b))
+        known = self.shared_parts[a].get(b)
         if known is None:
-            if len(self.shared_parts) > _LARGEST_CACHE:
-                self.shared_parts.clear()
-            first, second = self.factors[a], self.factors[b]
-            if set(first).isdisjoint(second):
-                known = (EMPTY, a, b)
-            else:
-                common, rest_a, rest_b = _compared(first, second)
-                known = (self.of(common), self.of(rest_a), self.of(rest_b))
-            self.shared_parts[a, b] = known
+            known = self._parts(a, b)
+            common, rest_a, rest_b = known
+            self._shared_count += 1
+            if self._shared_count > _LARGEST_CACHE:
+                self._forget_shared()
+            self.shared_parts[a][b] = known
+            self.shared_parts[b][a] = (common, rest_b, rest_a)
         return known
+
+    def _parts(self, a: int, b: int) -> tuple[int, int, int]:
+        first, second = self.factors[a], self.factors[b]
+        for v in first:
+            if v in second:
+                common, rest_a, rest_b = _compared(first, second)
+                return self.of(common), self.of(rest_a), self.of(rest_b)
+        return EMPTY, a, b
+
+    def _forget_shared(self) -> None:
+        for row in self.shared_parts:
+            row.clear()
+        self._shared_count = 0
 
     def product(self, a: int, b: int) -> int:
         """Return the product of two monomials."""

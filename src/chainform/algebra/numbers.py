@@ -21,23 +21,26 @@ class Numbers:
 
     def __init__(self) -> None:
         self.values: list[fmpq] = []
-        self._place: dict[fmpq, int] = {}
+        self._place: dict[tuple[int, int], int] = {}
+        """The number of each magnitude, by numerator and denominator: an fmpq is slow to hash."""
         self._product: dict[tuple[int, int], int] = {}
-        self._ratio: dict[tuple[int, int], int] = {}
+        self.ratios: list[dict[int, int]] = []
+        """What `ratio` has found already, a row for each divisor."""
         self._total: dict[tuple[int, int], int] = {}
         for value in (fmpq(1), fmpq(2)):
             self._number(value)
 
     def _number(self, value: fmpq) -> int:
-        place = self._place.get(value)
-        if place is not None:
-            return place
-        place = len(self.values)
-        magnitude = abs(value)
-        self.values += [magnitude, -magnitude]
-        self._place[magnitude] = place
-        self._place[-magnitude] = place + 1
-        return place if value > 0 else place + 1
+        numerator, denominator = int(value.p), int(value.q)
+        is_negative = numerator < 0
+        magnitude = (-numerator if is_negative else numerator, denominator)
+        place = self._place.get(magnitude)
+        if place is None:
+            place = self._place[magnitude] = len(self.values)
+            size = -value if is_negative else value
+            self.values += [size, -size]
+            self.ratios += [{}, {}]
+        return place + is_negative
 
     def of(self, value: Fraction | int) -> int:
         """Return the number of a coefficient that is not zero."""
@@ -63,9 +66,10 @@ class Numbers:
         """Return a / b."""
         if b < 2:
             return a ^ b
-        known = self._ratio.get((a, b))
+        row = self.ratios[b]
+        known = row.get(a)
         if known is None:
-            known = self._ratio[a, b] = self._number(self.values[a] / self.values[b])
+            known = row[a] = self._number(self.values[a] / self.values[b])
         return known
 
     def total(self, a: int, b: int) -> int:

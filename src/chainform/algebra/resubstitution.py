@@ -8,8 +8,10 @@ cosines count as well.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
-from itertools import combinations
+from collections.abc import Iterable, Mapping
+from itertools import chain, combinations, combinations_with_replacement, product
+
+from flint import nmod
 
 from chainform.algebra.convert import System
 from chainform.algebra.monomials import Monomial
@@ -19,6 +21,8 @@ from chainform.algebra.values import Values
 
 Part = tuple[tuple[int, int], ...]
 """Some terms of a sum: monomials and coefficients."""
+Pairs = Mapping[int, tuple[int, int]]
+"""The values of terms at the two places, by monomial."""
 
 _PAIRS = 12
 """How many pairs of terms of one sum are looked up in a random step."""
@@ -42,6 +46,8 @@ class Resubstitution:
         self.by_ratio: dict[int, int] = {}
         self.inverses: list[tuple[int, int]] = []
         self._above: set[int] | None = None
+        self._products: set[int] | None = None
+        """The values of the products of two variables, scale divided out, where they are noted."""
 
     def sweep(self) -> int:
         """Replace every part that is cheaper otherwise; return how many were replaced."""
@@ -51,6 +57,7 @@ class Resubstitution:
         if len(self.inverses) > _LARGE:
             given = [v for v, _ in self.inverses if self.sums.terms[v] is None]
             self.inverses = [(v, self._ratio_of(v)[1]) for v in given]
+        self._note_products()
         for variable in order:
             if len(self.sums.sum_of(variable)) > _LONGEST:
                 continue
@@ -58,11 +65,11 @@ class Resubstitution:
             again = True
             while again:
                 terms = list(self.sums.sum_of(variable).items())
-                self._know(terms)
+                values = self._values(terms)
                 parts = [*self._single(terms), *combinations(terms, 2)]
                 if len(terms) > 2:
                     parts.append(tuple(terms))
-                again = any(self._replace(variable, part, -1e-9) for part in parts)
+                again = any(self._replace(variable, part, values, -1e-9) for part in parts)
                 count += again
         return count
 
@@ -79,17 +86,17 @@ class Resubstitution:
             parts += [tuple(rng.sample(terms, 3)) for _ in range(3)]
             parts.append(tuple(terms))
         rng.shuffle(parts)
-        return any(self._replace(variable, part, above, rng) for part in parts)
+        values = self._values(terms)
+        return any(self._replace(variable, part, values, above, rng) for part in parts)
 
     def _single(self, terms: Iterable[tuple[int, int]]) -> list[Part]:
         return [((m, k),) for m, k in terms if self.sums.term_cost(m, k) > 1]
 
     def _prepare(self, variable: int, rng: random.Random) -> list[tuple[int, int]]:
-        """Set up what may be used in a sum, and return its terms, their values known."""
+        """Set up what may be used in a sum, and return its terms."""
         terms = list(self.sums.sum_of(variable).items())
         if len(terms) > _LONGEST:
             terms = rng.sample(terms, _LONGEST)
-        self._know(terms)
         used = self._used()
         if len(used) > _LARGE:
             used = rng.sample(used, _LARGE)
@@ -97,11 +104,16 @@ class Resubstitution:
         self._above = None
         return terms
 
-    def _know(self, terms: Iterable[tuple[int, int]]) -> None:
-        for monomial, _ in terms:
-            for v in self.sums.monomials.factors[monomial]:
-                self.first.of(v)
-                self.second.of(v)
+    def _values(self, terms: Iterable[tuple[int, int]]) -> Pairs:
+        """Return the values of terms, from which those of all parts are added up."""
+        first, second, factors = self.first, self.second, self.sums.monomials.factors
+        values: dict[int, tuple[int, int]] = {}
+        for m, k in terms:
+            for v in factors[m]:
+                first.of(v)
+                second.of(v)
+            values[m] = (first.term(m, k), second.term(m, k))
+        return values
 
     def _used(self) -> list[int]:
         sums = self.sums
@@ -114,12 +126,19 @@ class Resubstitution:
 
     def _offer(self, variables: Iterable[int]) -> None:
         """Let some variables be used in replacements."""
-        self.by_ratio, self.inverses = {}, []
+        self.by_ratio, self.inverses, self._products = {}, [], None
         for v in variables:
             ratio, inverse = self._ratio_of(v)
             if ratio and ratio not in self.by_ratio:
                 self.by_ratio[ratio] = v
                 self.inverses.append((v, inverse))
+
+    def _note_products(self) -> None:
+        """Note the values of all products, so that most parts are known to be none of them."""
+        ratios = [self._ratio_of(v)[0] for v, _ in self.inverses]
+        others = self.by_ratio.keys() - set(ratios)
+        pairs = chain(combinations_with_replacement(ratios, 2), product(ratios, others))
+        self._products = {x * y % SHORT for x, y in pairs}
 
     def _is_above(self, variable: int, names: Iterable[int]) -> bool:
         """Whether one of some variables is computed from this one, or is it."""
@@ -135,21 +154,25 @@ class Resubstitution:
             a, b = self.first.of(variable), self.second.of(variable)
             known = (0, 0)
             if a and b:
-                known = (a * pow(b, -1, SHORT) % SHORT, b * pow(a, -1, SHORT) % SHORT)
+                known = (_quotient(a, b), _quotient(b, a))
             self._ratio[birth] = known
         return known
 
     def _replace(
-        self, variable: int, part: Part, above: float, rng: random.Random | None = None
+        self,
+        variable: int,
+        part: Part,
+        values: Pairs,
+        above: float,
+        rng: random.Random | None = None,
     ) -> bool:
-        a = sum(self.first.term(m, k) for m, k in part) % SHORT
-        b = sum(self.second.term(m, k) for m, k in part) % SHORT
+        a = sum(values[m][0] for m, _ in part)
+        b = sum(values[m][1] for m, _ in part) % SHORT
         if not b:
             return False
         if rng is not None and len(part) > 1 and rng.random() < 0.3:
             return self._combine(variable, part, (a, b), above, rng)
-        wanted = a * pow(b, -1, SHORT) % SHORT
-        found = self._matches(wanted, products=True)
+        found = self._matches(_quotient(a, b), products=True)
         if rng is not None:
             rng.shuffle(found)
         return any(self._use(variable, part, factors, (), above) for factors in found)
@@ -163,12 +186,14 @@ class Resubstitution:
         if len(usable) > _COMBINED:
             usable = rng.sample(usable, _COMBINED)
         products = len(self.inverses) <= _COMBINED and rng.random() < 0.05
+        if products:
+            self._note_products()
         found: list[tuple[int, int, Monomial]] = []
         for v in usable:
             first, second = self.first.of(v), self.second.of(v)
             for sign, x, y in ((ONE, a - first, b - second), (MINUS_ONE, a + first, b + second)):
-                if y % SHORT:
-                    wanted = x * pow(y, -1, SHORT) % SHORT
+                wanted = _quotient(x, y) if y % SHORT else 0
+                if products or wanted in self.by_ratio:
                     found += [(v, sign, m) for m in self._matches(wanted, products)]
         rng.shuffle(found)
         return any(
@@ -180,7 +205,7 @@ class Resubstitution:
         get = self.by_ratio.get
         single = get(wanted)
         found: list[Monomial] = [] if single is None else [(single,)]
-        if products:
+        if products and (self._products is None or wanted in self._products):
             for v, inverse in self.inverses:
                 other = get(wanted * inverse % SHORT)
                 if other is not None and other >= v:
@@ -235,3 +260,8 @@ class Resubstitution:
             value = value * pow(exact.of(v), -1, LONG) % LONG
         scale = rational(value, LONG)
         return self.sums.numbers.of(scale) if scale else None
+
+
+def _quotient(a: int, b: int) -> int:
+    """Return a / b, by flint: an inverse takes Python five times as long."""
+    return int(nmod(a, SHORT) / nmod(b, SHORT))

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from chainform.algebra.index import Index
+from chainform.algebra.index import LONG, Index, Pair, Sum
 from chainform.algebra.monomials import Monomials
 from chainform.algebra.numbers import ZERO, Numbers
-
-Sum = dict[int, int]
-"""Monomial -> coefficient, by their numbers."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +54,12 @@ class Sums:
         self.partner: dict[int, int] = {}
         """The cosine of each given sine and the sine of each given cosine."""
         self.sines: set[int] = set()
-        self.identities: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self.identities: dict[Pair, tuple[int, int]] = {}
         """Divisors of which a given variable is a multiple, by an addition formula."""
         self.price: dict[int, float] = {}
         """What a given variable costs as soon as it is used."""
         self.cost = 0.0
-        self.index = Index(self)
+        self.index = Index(self.monomials, self.numbers, self.identities)
         self.constants: list[int] = []
         """How many terms of each sum have no factor that moves; together they are one constant."""
         self._free: dict[bool, list[int]] = {False: [], True: []}
@@ -130,19 +128,15 @@ class Sums:
 
     def insert(self, variable: int, monomial: int, coefficient: int) -> None:
         """Add a term to a sum; terms with the same monomial become one."""
-        terms = self.sum_of(variable)
-        present = terms.get(monomial)
-        if present is not None:
-            self.remove(variable, monomial)
+        terms = self.terms[variable]
+        assert terms is not None
+        if monomial in terms:
+            present = self.remove(variable, monomial)
             coefficient = self.numbers.total(present, coefficient)
             if coefficient == ZERO:
                 return
         self._account(variable, monomial, coefficient, len(terms), 1)
-        for v in self.monomials.factors[monomial]:
-            users = self.users[v]
-            if not users and v in self.price:
-                self.cost += self.price[v]
-            users[variable] = users.get(variable, 0) + 1
+        self._use(variable, monomial)
         if not self.is_constant[variable]:
             self.index.enter(variable, monomial, coefficient, terms)
         terms[monomial] = coefficient
@@ -151,22 +145,40 @@ class Sums:
 
     def remove(self, variable: int, monomial: int) -> int:
         """Take a term out of a sum and return its coefficient."""
-        terms = self.sum_of(variable)
+        terms = self.terms[variable]
+        assert terms is not None
         coefficient = terms.pop(monomial)
         self._account(variable, monomial, coefficient, len(terms), -1)
-        for v in self.monomials.factors[monomial]:
-            users = self.users[v]
-            if users[variable] == 1:
-                del users[variable]
-                if not users:
-                    self._left(v)
-            else:
-                users[variable] -= 1
+        self._leave(variable, monomial)
         if not self.is_constant[variable]:
             self.index.leave(variable, monomial, coefficient, terms)
         self._log.append((variable, monomial, coefficient))
         self.touched[variable] = None
         return coefficient
+
+    def _use(self, variable: int, monomial: int) -> None:
+        """Note that a variable uses the factors of a monomial, in one term more."""
+        users_of = self.users
+        for v in self.monomials.factors[monomial]:
+            users = users_of[v]
+            if variable in users:
+                users[variable] += 1
+                continue
+            if not users and v in self.price:
+                self.cost += self.price[v]
+            users[variable] = 1
+
+    def _leave(self, variable: int, monomial: int) -> None:
+        """Note that a variable uses the factors of a monomial in one term less."""
+        users_of = self.users
+        for v in self.monomials.factors[monomial]:
+            users = users_of[v]
+            if users[variable] > 1:
+                users[variable] -= 1
+                continue
+            del users[variable]
+            if not users:
+                self._left(v)
 
     def _left(self, variable: int) -> None:
         """Note that nothing uses a variable any more."""
@@ -213,9 +225,16 @@ class Sums:
     def undo(self, mark: int) -> None:
         """Take back every change since a mark."""
         log = self._log
+        passing = self._passing(mark)
         while len(log) > mark:
             variable, monomial, change = log.pop()
-            if monomial == _DEFINED:
+            if (variable, monomial) in passing:
+                # Its users are gone through all the same: they keep the order they came in.
+                if change == _INSERTED:
+                    self._leave(variable, monomial)
+                else:
+                    self._use(variable, monomial)
+            elif monomial == _DEFINED:
                 self.terms[variable] = None
                 self._free[self.is_constant[variable]].append(variable)
             elif monomial == _DROPPED:
@@ -229,6 +248,28 @@ class Sums:
                 log.pop()
         self.touched.clear()
         self.index.fresh.clear()
+
+    def _passing(self, mark: int) -> set[tuple[int, int]]:
+        """Return the terms that came after a mark and have gone again: most that is in the log.
+
+        A sum that was long meanwhile is gone through term by term, as the index notes but a part
+        of its pairs, and which depends on what was there.
+        """
+        first: dict[tuple[int, int], int] = {}
+        lengths: dict[int, int] = {}
+        for variable, monomial, change in islice(self._log, mark, None):
+            first.setdefault((variable, monomial), change)
+            if change != _INSERTED:
+                lengths[variable] = lengths.get(variable, 0) + 1
+        for variable in lengths:
+            lengths[variable] += len(self.terms[variable] or ())
+        return {
+            (variable, monomial)
+            for (variable, monomial), change in first.items()
+            if change == _INSERTED
+            and monomial not in (self.terms[variable] or ())
+            and lengths[variable] < LONG
+        }
 
     def forget(self) -> None:
         """Empty the log: what was done until now stays."""

@@ -20,7 +20,7 @@ class Values:
         self.prime = prime
         self.field = Field(prime, seed)
         self._known: dict[int, int] = {}
-        self._numbers: list[int] = []
+        self._numbers: dict[int, int] = {}
         self._give()
 
     def _give(self) -> None:
@@ -49,7 +49,12 @@ class Values:
         value = self._known.get(birth[variable])
         if value is not None:
             return value
-        return complete(self._known, variable, self._names, self._computed, birth.__getitem__)
+        try:
+            value = self._known[birth[variable]] = self._computed(variable)
+        except KeyError:
+            # It is not made of what is known already, as most are.
+            value = complete(self._known, variable, self._names, self._computed, birth.__getitem__)
+        return value
 
     def _names(self, variable: int) -> list[int]:
         if variable in self.sums.argument:
@@ -77,7 +82,8 @@ class Values:
 
     def number(self, coefficient: int) -> int:
         """Return a coefficient modulo the prime."""
-        numbers = self._numbers
-        while len(numbers) <= coefficient:
-            numbers.append(self.field.number(self.sums.numbers.fraction(len(numbers))))
-        return numbers[coefficient]
+        known = self._numbers.get(coefficient)
+        if known is None:
+            known = self.field.number(self.sums.numbers.fraction(coefficient))
+            self._numbers[coefficient] = known
+        return known

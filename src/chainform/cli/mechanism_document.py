@@ -30,7 +30,7 @@ class _Writer:
 
     def document(self, said: Description, outputs: Outputs) -> Document:
         mechanism = self.mechanism
-        common = () if said.base_is_moving else COMMON
+
         return {
             "file": said.file,
             "name": said.name,
@@ -59,8 +59,8 @@ class _Writer:
                 for note in said.notes
             ],
             "outputs": outputs,
-            "common_outputs": [name for name in common if name not in OF_FRAME],
-            "frame_outputs": [name for name in common if name in OF_FRAME],
+            "common_outputs": [name for name in COMMON if name not in OF_FRAME],
+            "frame_outputs": [name for name in COMMON if name in OF_FRAME],
         }
 
     def segment(self, number: int, segment: Segment) -> Document:

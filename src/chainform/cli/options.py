@@ -12,7 +12,7 @@ from chainform.cli.printing import Page
 from chainform.cli.reducing import add_reduction, reduction_options, shown_progress
 from chainform.cli.stored import check_free, with_outputs
 from chainform.errors import DeriveError
-from chainform.formulations import COMMON, FORMULATIONS
+from chainform.formulations import COMMON, FORMULATIONS, PARTS
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.model.names import FRAME_LETTERS, LETTERS, output_of
@@ -65,6 +65,13 @@ def add_method(parser: ArgumentParser, *, search: bool = True) -> None:
         action="extend",
         help="frames or segments on which an outer force and moment act in inverse and forward "
         "dynamics: inputs wrench1 ... wrench6 for the first, and so on",
+    )
+    group.add_argument(
+        "--leave-out",
+        metavar="PART",
+        nargs="+",
+        action="extend",
+        help=f"what the mechanism has and the equations shall not have: {', '.join(PARTS)}",
     )
     add_reduction(parser, search=search)
 
@@ -143,6 +150,7 @@ def derive_chosen(
         parameters=parameters if chosen is None else chosen,
         closure=args.closure,
         wrenches=chosen_wrenches(mechanism, args),
+        leave_out=split_list(args.leave_out or ()),
         observe=observe,
         **reduction_options(args),
     )
@@ -201,6 +209,7 @@ def method_document(model: Model) -> dict[str, Any]:
         "reduce": model.reduce,
         "closure": model.closure,
         "wrenches": list(model.wrenches),
+        **({"leave_out": list(model.leave_out)} if model.leave_out else {}),
     }
 
 

@@ -13,6 +13,7 @@ from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME
 from chainform.graph import Block
 from chainform.mechanism import Mechanism
+from chainform.mechanism.elements import InertialElement
 from chainform.model import Model, names
 from chainform.model.names import FRAME_LETTERS, LETTERS, Request
 
@@ -76,10 +77,10 @@ def _output_of_label(label: str, mechanism: Mechanism) -> str | None:
     output = FRAME_LETTERS.get(letter)
     if output is None:
         return None
-    asked = rest.rsplit("_", 1 if letter in ("v", "a") else 2)[0]
+    asked = rest.rsplit("_", 1 if letter in ("v", "a", "R") else 2)[0]
     for name in frame_names(mechanism):
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)
-        for axes in ("", "local", "mixed"):
+        for axes in ("", "world", "local", "mixed"):
             # A segment may be called 2, and v_2_1 is a vector of the closed form.
             if asked == (f"{word}_{axes}" if axes else word) and not asked.isdigit():
                 return f"{output}({name},{axes})" if axes else f"{output}({name})"
@@ -87,8 +88,10 @@ def _output_of_label(label: str, mechanism: Mechanism) -> str | None:
 
 
 def frame_names(mechanism: Mechanism) -> list[str]:
-    """Return what the frame of a quantity may be: the named frames, then the segments."""
-    return [frame.name for frame in mechanism.frames] + [s.name for s in mechanism.segments]
+    """Return what the frame of a quantity may be: named frames, segments, frames of elements."""
+    own = [e.name for e in mechanism.elements if isinstance(e, InertialElement)]
+    places = (*mechanism.frames, *mechanism.segments)
+    return [*(place.name for place in places), *own]
 
 
 def is_numbered(request: Request, mechanism: Mechanism) -> bool:

@@ -1,13 +1,14 @@
 """State files: what is known of a state, or of a batch of states, for `eval`.
 
     {"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],
-     "values": {...}}
+     "x": [...], "u": [...], "force": [...], "t": 0.0, "values": {...}}
 
 Every entry may be left out. A batch is a list of lists, to any depth; the last dimension has
 the length of q, or of qd for qd, qdd and tau. In place of these lists a table may give a number,
 or a batch of them, by the name of each coordinate, or rate. `sigma` has an entry for each closure
-equation, `wrench` six for each frame on which a force and a moment act. `values` holds parameters,
-each a number or a batch of them.
+equation, `wrench` six for each frame on which a force and a moment act; `x` has the states of the
+actuators, `u` their signals, `force` the unknown forces of an element model. The time `t` and each
+of the parameters in `values` is a number or a batch of them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from chainform.mechanism import Mechanism
 Array: TypeAlias = NDArray[np.float64]
 
 BY_COORDINATE = ("q", "qd", "qdd", "tau")
-KEYS = (*BY_COORDINATE, "sigma", "wrench", "values")
+OF_MODEL = ("x", "u", "force")
+"""Groups whose length only the model knows; it checks them when it is evaluated."""
+KEYS = (*BY_COORDINATE, "sigma", "wrench", *OF_MODEL, "t", "values")
 
 DEEPEST = 16
 """The most dimensions an array may have."""
@@ -39,7 +42,7 @@ UNIT_WITHIN = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Checked arrays: `groups` holds q, qd, ..., wrench as far as they are given."""
+    """Checked arrays: `groups` holds q, qd, ..., t as far as they are given."""
 
     file: str
     groups: dict[str, Array]
@@ -80,7 +83,9 @@ class _Reader:
         return State(self.file, groups, values, self.batch_of(groups, values))
 
     def group(self, key: str, given: Any) -> Array:
-        """Return one of q, qd, qdd, tau, sigma, wrench as an array (..., n)."""
+        """Return one of q, qd, ..., force as an array (..., n), and t as an array (...)."""
+        if key == "t":
+            return self.array(given, key)
         if isinstance(given, dict) and key in BY_COORDINATE:
             return self.from_names(key, cast(dict[str, Any], given))
         if not isinstance(given, list):
@@ -88,7 +93,7 @@ class _Reader:
             raise self.fail(f"expected {form}, got {kind_of(given)}", key)
         array = self.array(cast(list[Any], given), key)
         length = self.length_of(key)
-        if array.shape[-1] == length:
+        if length is None or array.shape[-1] == length:
             return array
         raise self.fail(
             f"its last dimension is {array.shape[-1]}, "
@@ -120,8 +125,10 @@ class _Reader:
         """Return the names of the entries of q, or of qd, qdd and tau."""
         return self.mechanism.coordinates if key == "q" else self.mechanism.rates
 
-    def length_of(self, key: str) -> int:
-        """Return how many entries a group has."""
+    def length_of(self, key: str) -> int | None:
+        """Return how many entries a group has; None where only the model knows it."""
+        if key in OF_MODEL:
+            return None
         if key == "sigma":
             return sum(row.equations for row in self.mechanism.describe().loops)
         if key == "wrench":
@@ -170,7 +177,7 @@ class _Reader:
 
     def batch_of(self, groups: dict[str, Array], values: dict[str, Array]) -> tuple[int, ...]:
         """Return the leading dimensions that everything has in common."""
-        shapes = {key: array.shape[:-1] for key, array in groups.items()}
+        shapes = {key: a.shape if key == "t" else a.shape[:-1] for key, a in groups.items()}
         shapes |= {f"values {name}": array.shape for name, array in values.items()}
         try:
             return np.broadcast_shapes(*shapes.values())

@@ -7,6 +7,7 @@ from chainform.expressions.tokens import fraction_of_decimal
 from chainform.expressions.types import (
     CONSTANTS,
     FUNCTIONS,
+    RATE,
     Apply,
     Binary,
     Constant,
@@ -22,6 +23,7 @@ from chainform.expressions.values import substitute, value_of
 __all__ = [
     "CONSTANTS",
     "FUNCTIONS",
+    "RATE",
     "Apply",
     "Arithmetic",
     "Binary",

@@ -4,7 +4,8 @@
     product = sign { ("*" | "/") sign }
     sign    = ("+" | "-") sign | power
     power   = atom [ ("^" | "**") sign ]
-    atom    = number | "pi" | name | function "(" sum { "," sum } ")" | "(" sum ")"
+    atom    = number | "pi" | name | rate | function "(" sum { "," sum } ")" | "(" sum ")"
+    rate    = "der" "(" name ")"
 
 So `-x^2` is -(x^2), `2^-3` is allowed and `a^b^c` is a^(b^c). Nothing is ever executed.
 """
@@ -20,6 +21,7 @@ from chainform.expressions.types import (
     CONSTANTS,
     FUNCTIONS,
     MAX_DEPTH,
+    RATE,
     Apply,
     Binary,
     Constant,
@@ -140,6 +142,8 @@ class _Parser:
     def name(self, level: int) -> _Sized:
         name = self.token.text
         is_call = self.tokens[self.index + 1].text == "("
+        if name == RATE and is_call:
+            return self.rate()
         if name in FUNCTIONS and is_call:
             return self.call(name, level)
         if is_call:
@@ -148,6 +152,17 @@ class _Parser:
         if name in FUNCTIONS:
             raise self.fail(f"expected '(' after the function {name}", f"write {name}(...)")
         return (Constant(name) if name in CONSTANTS else Symbol(name)), 1
+
+    def rate(self) -> _Sized:
+        """Read `der(name)`; the word alone may still be the name of something."""
+        self.index += 2
+        if self.token.kind != "name":
+            remedy = "write der(phi) with the name of a coordinate; its rate is meant"
+            raise self.fail(f"expected the name of a coordinate, found {self.found()}", remedy)
+        name = self.token.text
+        self.index += 1
+        self.expect_close("')'")
+        return Symbol(f"{RATE}({name})"), 1
 
     def call(self, name: str, level: int) -> _Sized:
         start = self.token

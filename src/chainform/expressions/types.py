@@ -25,6 +25,7 @@ FUNCTIONS: dict[str, tuple[int, int | None]] = {
     "log": (1, 1),
     "abs": (1, 1),
     "sign": (1, 1),
+    "step": (1, 1),
     "min": (2, None),
     "max": (2, None),
 }
@@ -32,6 +33,9 @@ FUNCTIONS: dict[str, tuple[int, int | None]] = {
 
 CONSTANTS: frozenset[str] = frozenset({"pi"})
 """The names that stand for a fixed number and so cannot name a parameter."""
+
+RATE = "der"
+"""The word for a rate: `der(phi)` is a symbol of its own, the rate of the coordinate phi."""
 
 MAX_DEPTH = 100
 """The greatest depth of an expression tree; it keeps every recursion over a tree short."""
@@ -53,7 +57,10 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The name of a parameter, a coordinate or time; what it means is the reader's business."""
+    """The name of a parameter, a coordinate or time; what it means is the reader's business.
+
+    The rate of a coordinate is a symbol as well, with the name `der(phi)`.
+    """
 
     name: str
 

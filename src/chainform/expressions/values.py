@@ -22,18 +22,19 @@ from chainform.expressions.types import (
 def value_of(expression: Expression, values: Mapping[str, Fraction] | None = None) -> Fraction:
     """Return the number `expression` stands for.
 
-    Sums, products, quotients, integer powers, abs, sign, min, max and square roots of squares are
+    Sums, products, quotients, integer powers, abs, sign, step, min, max and roots of squares are
     exact. Every other function is computed in double precision and its result taken as an exact
     number. A division by zero, a root of a negative number or an overflow raises ReadError.
     """
     return evaluate_expression(expression, values or {}, _FRACTIONS)
 
 
-def substitute(expression: Expression, values: Mapping[str, Fraction]) -> Expression:
-    """Return `expression` with the symbols named in `values` replaced by those numbers."""
+def substitute(expression: Expression, values: Mapping[str, Fraction | Expression]) -> Expression:
+    """Return `expression` with numbers or expressions in place of the symbols in `values`."""
     match expression:
         case Symbol(name) if name in values:
-            return Number(values[name])
+            value = values[name]
+            return Number(value) if isinstance(value, Fraction) else value
         case Number() | Constant() | Symbol():
             return expression
         case Negate(operand):
@@ -91,6 +92,7 @@ def _sign(arguments: Sequence[Fraction]) -> Fraction:
 _EXACT: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
     "abs": lambda arguments: abs(arguments[0]),
     "sign": _sign,
+    "step": lambda arguments: Fraction(arguments[0] >= 0),
     "min": min,
     "max": max,
     "reciprocal": lambda arguments: 1 / arguments[0],

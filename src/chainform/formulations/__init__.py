@@ -8,11 +8,36 @@ from dataclasses import dataclass
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
+from chainform.formulations.complete import COMPLETE, with_actuators
 from chainform.formulations.composite_body import composite_body
+from chainform.formulations.constrained import with_constraints
+from chainform.formulations.constraint_laws import ConstraintLaws
+from chainform.formulations.constraint_laws import Row as ConstraintRow
+from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILATERAL
+from chainform.formulations.element_quantities import ElementQuantities
+from chainform.formulations.elements import UNKNOWN, elements
+from chainform.formulations.generalised import generalised_forces
+from chainform.formulations.gibbs_appell import gibbs_appell
+from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.kinetostatic import kinetostatic
+from chainform.formulations.lagrange import lagrange
+from chainform.formulations.laws import Laws
 from chainform.formulations.newton_euler import newton_euler
-from chainform.formulations.options import Options
+from chainform.formulations.options import PARTS, Options
+from chainform.formulations.points import WorldColumns
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities, Request, parse_request
-from chainform.formulations.refusals import has_coupled, has_quaternions, refuse_moving_base
+from chainform.formulations.refusals import (
+    UNMOVED,
+    has_coupled,
+    has_quaternions,
+    refuse_moving_base,
+)
+from chainform.formulations.scope import (
+    check_frame,
+    outputs_in_scope,
+    refuse_elements,
+    uses_elements,
+)
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
@@ -22,11 +47,13 @@ class Formulation:
     """A method: the outputs it can give, and the function that adds them to a graph.
 
     The function takes a mechanism whose parameters are settled, the outputs, and options.
+    `moving_base` says that a prescribed motion of the base enters all of them.
     """
 
     name: str
     outputs: tuple[str, ...]
     build: Callable[[Builder, Mechanism, Sequence[str], Options], None]
+    moving_base: bool = False
 
 
 _METHODS = (
@@ -42,16 +69,31 @@ _METHODS = (
             "bias",
             "closure",
             "closure_jacobian",
+            *COMPLETE,
+            *UNKNOWN,
+            *CONSTRAINED,
+            *UNILATERAL,
+            *QUASI,
         ),
-        auto,
+        with_constraints(with_actuators(auto)),
+        moving_base=True,
     ),
-    Formulation("newton_euler", ("inverse_dynamics", "bias", "gravity"), newton_euler),
+    Formulation(
+        "newton_euler", ("inverse_dynamics", "bias", "gravity"), newton_euler, moving_base=True
+    ),
     Formulation(
         "composite_body",
         ("mass_matrix", "coriolis", "coriolis_matrix", "gravity", "forward_dynamics"),
         composite_body,
+        moving_base=True,
     ),
-    Formulation("articulated_body", ("forward_dynamics",), articulated_body),
+    Formulation("articulated_body", ("forward_dynamics",), articulated_body, moving_base=True),
+    Formulation(
+        "kinetostatic",
+        ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "bias", *COMPLETE),
+        with_actuators(kinetostatic),
+        moving_base=True,
+    ),
     Formulation(
         "closed_form",
         (
@@ -64,20 +106,89 @@ _METHODS = (
         ),
         closed_form,
     ),
+    Formulation(
+        "lagrange",
+        (
+            "mass_matrix",
+            "metric_derivative",
+            "coriolis",
+            "coriolis_matrix",
+            "gravity",
+            "bias",
+            "inverse_dynamics",
+            "forward_dynamics",
+        ),
+        lagrange,
+    ),
+    Formulation(
+        "gibbs_appell",
+        (
+            "inverse_dynamics",
+            "forward_dynamics",
+            "mass_matrix",
+            "gravity",
+            "bias",
+            "acceleration_energy",
+        ),
+        gibbs_appell,
+        moving_base=True,
+    ),
+    Formulation(
+        "elements",
+        (
+            "mass_matrix",
+            "coriolis",
+            "coriolis_matrix",
+            "gravity",
+            "bias",
+            "inverse_dynamics",
+            "forward_dynamics",
+            "closure",
+            "closure_jacobian",
+            *UNKNOWN,
+            *CONSTRAINED,
+            *UNILATERAL,
+            *QUASI,
+        ),
+        with_constraints(elements),
+    ),
 )
 
 FORMULATIONS = {method.name: method for method in _METHODS}
 
+
+def quantities_of(
+    builder: Builder, mechanism: Mechanism, options: Options
+) -> Quantities | ElementQuantities:
+    """Return what builds the quantities that do not depend on the method."""
+    kind = ElementQuantities if uses_elements(mechanism) else Quantities
+    return kind(builder, mechanism, options)
+
+
 __all__ = [
     "COMMON",
+    "COMPLETE",
     "FORMULATIONS",
     "OF_FRAME",
+    "PARTS",
+    "UNMOVED",
+    "ConstraintLaws",
+    "ConstraintRow",
     "Formulation",
+    "Kinematics",
+    "Laws",
     "Options",
     "Quantities",
     "Request",
+    "check_frame",
+    "WorldColumns",
+    "generalised_forces",
     "has_coupled",
     "has_quaternions",
+    "outputs_in_scope",
     "parse_request",
+    "quantities_of",
+    "refuse_elements",
     "refuse_moving_base",
+    "uses_elements",
 ]

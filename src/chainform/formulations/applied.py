@@ -1,4 +1,9 @@
-"""Forces from outside: reactions of closed loops, and wrenches on chosen frames.
+"""What enters inverse dynamics besides H qdd + c + hG, for all methods alike.
+
+    tau = H qdd + c + hG + B sigma - J^T wrench + P - Q
+
+B sigma are the reactions of closed loops (closure.py), P friction and springs (passive.py), Q
+forces given by laws (generalised.py).
 
 A wrench is a force and a moment about the origin of its frame, world axes, acting on the body that
 carries the frame. Virtual work gives its share of the equations, - J^T wrench.
@@ -6,36 +11,14 @@ carries the frame. Virtual work gives its share of the equations, - J^T wrench.
 
 from __future__ import annotations
 
-from chainform.formulations.closure import Closure, Columns
-from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.closure import Closure
+from chainform.formulations.generalised import generalised_forces
 from chainform.formulations.options import Options
-from chainform.formulations.skeleton import Skeleton
-from chainform.formulations.world import World
+from chainform.formulations.passive import passive_forces, rotor_inertias
+from chainform.formulations.points import WorldColumns
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Attachment, Frame, Mechanism
-from chainform.spatial import add, dot
-
-
-class WorldColumns:
-    """Velocities of points in world axes, for any joints."""
-
-    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
-        self.world = World(Skeleton(Kinematics(mechanism, builder)))
-
-    def of_attachment(self, name: str, end: Attachment) -> Columns:
-        """Return the columns of a point that a loop holds."""
-        return self.of_frame(Frame(name, end.segment, end.point, end.rotation))
-
-    def of_frame(self, frame: Frame) -> Columns:
-        """Return the columns of the origin of a frame."""
-        world = self.world
-        point, columns = world.frame_origin(frame), Columns()
-        for k in world.path(world.limb_of(frame)):
-            for column in world.limbs[k].columns:
-                before = columns.get(column.rate, (world.none, world.none))
-                linear, angular = world.column(k, column, point)
-                columns[column.rate] = (add(before[0], linear), add(before[1], angular))
-        return columns
+from chainform.mechanism import Mechanism
+from chainform.spatial import dot
 
 
 def world_closure(builder: Builder, mechanism: Mechanism) -> Closure:
@@ -47,7 +30,10 @@ def world_closure(builder: Builder, mechanism: Mechanism) -> Closure:
 def outer_forces(
     builder: Builder, mechanism: Mechanism, options: Options, closure: Closure | None = None
 ) -> dict[int, Scalar]:
-    """Return what reactions and wrenches add to inverse dynamics, by rate."""
+    """Return what enters inverse dynamics besides H qdd + c + hG, by rate.
+
+    These are reactions of loops, wrenches, friction, springs and forces given by laws.
+    """
     totals: dict[int, Scalar] = {}
     if mechanism.loops:
         loops = closure or world_closure(builder, mechanism)
@@ -60,6 +46,24 @@ def outer_forces(
             for rate, (linear, angular) in columns.of_frame(frame).items():
                 share = dot(linear, force) + dot(angular, moment)
                 totals[rate] = totals.get(rate, builder.number(0)) - share
+    for rate, value in passive_forces(builder, mechanism, options).items():
+        totals[rate] = totals.get(rate, builder.number(0)) + value
+    for rate, value in generalised_forces(builder, mechanism, options).items():
+        totals[rate] = totals.get(rate, builder.number(0)) - value
+    return totals
+
+
+def forces_beside_bodies(
+    builder: Builder, mechanism: Mechanism, options: Options
+) -> dict[int, Scalar]:
+    """Return the outer forces and what rotors take of H qdd, by rate.
+
+    For a method that sums inertia forces of bodies without forming H.
+    """
+    totals = outer_forces(builder, mechanism, options)
+    for rate, inertia in rotor_inertias(builder, mechanism, options).items():
+        share = inertia * builder.input(f"qdd{rate + 1}", "qdd", rate)
+        totals[rate] = totals.get(rate, builder.number(0)) + share
     return totals
 
 

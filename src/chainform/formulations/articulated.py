@@ -84,8 +84,13 @@ class Articulated:
 
     # --- joints -------------------------------------------------------------------------
 
-    def released(self, column: Column, tau: Scalar) -> tuple[Articulated, Response]:
-        """Return the body as felt from before a freedom, and what the freedom remembers."""
+    def released(
+        self, column: Column, tau: Scalar, rotor: Scalar | None = None
+    ) -> tuple[Articulated, Response]:
+        """Return the body as felt from before a freedom, and what the freedom remembers.
+
+        A rotor resists the freedom, too, and is felt by nothing else.
+        """
         keep, z = tau.builder.keep, column.axis
         if column.turning:
             moment, force = matrix_column(self.J, z), self.K[z]
@@ -93,6 +98,8 @@ class Articulated:
         else:
             moment, force = matrix_column(self.K, z), matrix_column(self.M, z)
             resistance, drive = self.M[z][z], tau - column.ratio * self.force[z]
+        if rotor is not None:
+            resistance = keep(resistance + rotor)
         if is_zero(resistance):
             raise refuse_massless(column.rate)
         inverse = tau.builder.call("reciprocal", resistance)
@@ -107,8 +114,9 @@ class Articulated:
             moment=add(self.moment, scale(gain, moment)),
             force=add(self.force, scale(gain, force)),
         )
-        cleared = reduced.without(column).kept()
-        return cleared, Response(column, moment, force, inverse, drive)
+        # Beside a rotor the freedom does not give way freely, so some resistance is left.
+        cleared = reduced.without(column) if rotor is None else reduced
+        return cleared.kept(), Response(column, moment, force, inverse, drive)
 
     def without(self, column: Column) -> Articulated:
         """Put zeros where a released freedom leaves no resistance."""

@@ -4,6 +4,7 @@ Outward, motion and inertia forces are found for accelerations qdd = 0. Inward, 
 becomes an articulated body (articulated.py): with U its resistance to the freedom of its joint
 and D = S . U, the limb before feels I - U U^T / D, and the freedom has u = tau - S . p left
 over. Outward again, qdd = (u - U . a) / D, a what the limb before adds to the acceleration.
+The inertia of a rotor is added to D.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from chainform.formulations.articulated import Articulated, Response
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.options import Options
 from chainform.formulations.outputs import declare
+from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.refusals import refuse_coupled
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
@@ -31,18 +33,23 @@ def articulated_body(
     refuse_coupled(mechanism, "the articulated body", 'formulation="composite_body"')
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
-    qdd = _ArticulatedBody(skeleton, outer_forces(builder, mechanism, options)).accelerations()
+    outer = outer_forces(builder, mechanism, options)
+    rotors = rotor_inertias(builder, mechanism, options)
+    qdd = _ArticulatedBody(skeleton, outer, rotors).accelerations()
     values = {(i,): value for i, value in qdd.items()}
     declare(builder, "forward_dynamics", "qdd", (mechanism.nv,), values)
 
 
 class _ArticulatedBody:
-    def __init__(self, skeleton: Skeleton, outer: dict[int, Scalar]) -> None:
+    def __init__(
+        self, skeleton: Skeleton, outer: dict[int, Scalar], rotors: dict[int, Scalar]
+    ) -> None:
         self.skeleton = skeleton
         self.outer = outer
+        self.rotors = rotors
         self.builder = skeleton.builder
         self.limbs = skeleton.limbs
-        self.sweep = Sweep(skeleton, frozenset(), ("qd",))
+        self.sweep = Sweep(skeleton, frozenset(), ("base", "qd"))
         self.sweep.outward()
         self.responses: dict[int, list[Response]] = {}
 
@@ -65,7 +72,7 @@ class _ArticulatedBody:
                 tau = self.skeleton.kinematics.q(column.rate, "tau")
                 if column.rate in self.outer:
                     tau = tau - self.outer[column.rate]
-                body, response = body.released(column, tau)
+                body, response = body.released(column, tau, self.rotors.get(column.rate))
                 self.responses[k].append(response)
             if limb.parent == GROUND:
                 continue

@@ -8,9 +8,11 @@ from typing import TypeAlias
 from chainform.formulations.applied import world_closure
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.composite_body import composite_body
+from chainform.formulations.elements import UNKNOWN, elements
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.options import Options
 from chainform.formulations.refusals import has_coupled
+from chainform.formulations.scope import uses_elements
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
 
@@ -24,8 +26,12 @@ def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options
 
     Inverse dynamics and bias come from the recursive equations. Matrices come from composite
     bodies, and with them gravity, which is nearly free there. Forward dynamics is built both by
-    articulated bodies and by factorising H, and the cheaper is taken.
+    articulated bodies and by factorising H, and the cheaper is taken. A mechanism with elements
+    has the general equation of dynamics.
     """
+    if uses_elements(mechanism) or any(output in UNKNOWN for output in outputs):
+        elements(builder, mechanism, outputs, options)
+        return
     composite = [output for output in outputs if output in COMPOSITE]
     if composite and "gravity" in outputs:
         composite.append("gravity")

@@ -35,6 +35,7 @@ from chainform.formulations.closure import Closure, Columns
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.options import Options
 from chainform.formulations.outputs import Key, Sums, add_to, declare, label
+from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.refusals import refuse_quaternions
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Attachment, Mechanism
@@ -160,6 +161,8 @@ class _ClosedForm:
             for i, k in _ordered_pairs(self._turning_path(j)):
                 in_body = self.kinematics.axis_in_body(j, k)
                 contribute(i, k, dot(self.angular_momentum(j, i), in_body))
+        for i, rotor in rotor_inertias(self.builder, self.mechanism, self.options).items():
+            sums.add((i, i), rotor, same_joint=True)
         return self._named("H", sums)
 
     def _coriolis(self) -> dict[Key, Scalar]:

@@ -9,8 +9,9 @@ from chainform.formulations.composite_work import CompositeWork
 from chainform.formulations.coriolis_matrix import coriolis_matrix
 from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import PLAIN, Options
-from chainform.formulations.outputs import declare
+from chainform.formulations.options import BODIES, Options
+from chainform.formulations.outputs import Key, Sums, declare
+from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.price import by_price
 from chainform.formulations.refusals import refuse_quaternions
 from chainform.formulations.skeleton import Skeleton
@@ -39,7 +40,7 @@ def _build(
     mechanism: Mechanism,
     outputs: Sequence[str],
     shared: frozenset[int],
-    options: Options = PLAIN,
+    options: Options = BODIES,
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
@@ -51,7 +52,7 @@ def _build(
     for output in outputs:
         if output == "mass_matrix":
             half = work.mass_matrix_from_twists(twists) if twists else work.mass_matrix()
-            declare(builder, output, "H", (n, n), half.mirrored())
+            declare(builder, output, "H", (n, n), _with_rotors(half, skeleton, options))
         elif output == "coriolis":
             declare(builder, output, "C", (n, n, n), work.coriolis(twists).mirrored())
         elif output == "coriolis_matrix":
@@ -64,12 +65,21 @@ def _build(
 
 def _accelerations(
     skeleton: Skeleton, work: CompositeWork, shared: frozenset[int], options: Options
-) -> dict[tuple[int, ...], Scalar]:
+) -> dict[Key, Scalar]:
     """Return qdd from H qdd = tau - bias."""
-    sweep = Sweep(skeleton, shared, ("qd",))
+    sweep = Sweep(skeleton, shared, ("base", "qd"))
     sweep.outward()
     q = skeleton.kinematics.q
     rest = {i: q(i, "tau") - bias for i, bias in sweep.inward().items()}
     for i, value in outer_forces(skeleton.builder, skeleton.mechanism, options).items():
         rest[i] = rest[i] - value
-    return {(i,): value for i, value in solve(work.mass_matrix().mirrored(), rest).items()}
+    matrix = _with_rotors(work.mass_matrix(), skeleton, options)
+    return {(i,): value for i, value in solve(matrix, rest).items()}
+
+
+def _with_rotors(half: Sums, skeleton: Skeleton, options: Options) -> dict[Key, Scalar]:
+    """Return all entries of H, given those of the bodies on one side of the diagonal."""
+    rotors = rotor_inertias(skeleton.builder, skeleton.mechanism, options)
+    for i, rotor in rotors.items():
+        half.add((i, i), rotor, same_joint=True)
+    return half.mirrored()

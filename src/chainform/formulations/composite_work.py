@@ -57,11 +57,14 @@ class CompositeWork:
         """Return for each limb the twists of all freedoms before it, at its joint, in E."""
         result: list[list[Twist]] = []
         for k, limb in enumerate(self.limbs):
-            before = [] if limb.parent == GROUND else result[limb.parent] + self._own(limb.parent)
+            before = (
+                [] if limb.parent == GROUND else result[limb.parent] + self.own_twists(limb.parent)
+            )
             result.append([self._moved(k, twist) for twist in before])
         return result
 
-    def _own(self, k: int) -> list[Twist]:
+    def own_twists(self, k: int) -> list[Twist]:
+        """Return the motions of limb k, at its joint, for unit rates of its own freedoms."""
         return [
             Twist(c, self._unit(c), self.none) if c.turning else Twist(c, self.none, self._unit(c))
             for c in self.limbs[k].columns
@@ -116,7 +119,7 @@ class CompositeWork:
         fields: list[Vector] = []
         mechanism = self.skeleton.mechanism
         world = self.skeleton.kinematics.vector(mechanism.gravity)
-        ground = MatrixTurn(self.builder, mechanism.base.rotation).into(world)
+        ground = MatrixTurn(self.builder, self.skeleton.kinematics.base.rotation).into(world)
         for k, limb in enumerate(self.limbs):
             before = ground if limb.parent == GROUND else self.axes.outward(k, fields[limb.parent])
             fields.append(self.axes.through(k, before))
@@ -141,7 +144,7 @@ class CompositeWork:
         """Return C, for joints of one freedom each."""
         sums = Sums()
         for k in range(len(self.limbs)):
-            (own,) = self._own(k)
+            (own,) = self.own_twists(k)
             path = [*twists[k], own]
             for place, outer in enumerate(path):
                 if not outer.column.turning:

@@ -1,7 +1,7 @@
 """Energies, momentum and mass centre, from the velocities of limbs in their own axes.
 
-Outward, w (angular velocity) and v (velocity of the origin) of each limb; then with its mass M,
-first moment h and second moments S
+Outward from the base, w (angular velocity) and v (velocity of the origin) of each limb; then with
+its mass M, first moment h and second moments S
 
     linear momentum  f = M v + w x h        moment of momentum  n = (tr S - S) w + h x v
     kinetic energy   (v . f + w . n) / 2
@@ -39,10 +39,15 @@ class Velocities:
         keep = self.builder.keep
         return (keep(v[0]), keep(v[1]), keep(v[2]))
 
+    def _of_base(self) -> tuple[Vector, Vector]:
+        """Return angular velocity and velocity of the base in its own axes."""
+        base = self.skeleton.kinematics.base
+        turn = MatrixTurn(self.builder, base.rotation)
+        return turn.into(base.angular_velocity), turn.into(base.velocity)
+
     def _outward(self, k: int, limb: Limb) -> None:
         at_ground = limb.parent == GROUND
-        w = self.none if at_ground else self.w[limb.parent]
-        v = self.none if at_ground else self.v[limb.parent]
+        w, v = self._of_base() if at_ground else (self.w[limb.parent], self.v[limb.parent])
         v = self.kept(add(v, cross(w, self.skeleton.reach(limb))))
         for turn in self.turns[k]:
             w, v = turn.into(w), turn.into(v)
@@ -100,18 +105,18 @@ def momentum(skeleton: Skeleton) -> tuple[Vector, Vector]:
         parent = limbs[k].parent
         linear[parent] = add(linear[parent], f)
         angular[parent] = add(angular[parent], add(n, cross(skeleton.reach(limbs[k]), f)))
-    base = skeleton.mechanism.base
+    base = skeleton.kinematics.base
     turn = MatrixTurn(skeleton.builder, base.rotation)
     f, n = turn.back(kept(linear[GROUND])), turn.back(kept(angular[GROUND]))
-    return f, kept(add(n, cross(skeleton.kinematics.vector(base.position), f)))
+    return f, kept(add(n, cross(base.position, f)))
 
 
 def potential_energy(skeleton: Skeleton) -> Scalar:
     """Return the potential of gravity: - g . (M P + h), summed over limbs, each in its own axes."""
-    builder, kinematics, base = skeleton.builder, skeleton.kinematics, skeleton.mechanism.base
-    world = kinematics.vector(skeleton.mechanism.gravity)
+    builder, base = skeleton.builder, skeleton.kinematics.base
+    world = skeleton.kinematics.vector(skeleton.mechanism.gravity)
     ground = MatrixTurn(builder, base.rotation).into(world)
-    level = builder.keep(dot(world, kinematics.vector(base.position)))
+    level = builder.keep(dot(world, base.position))
     fields: list[Vector] = []
     levels: list[Scalar] = []
     total = builder.number(0)

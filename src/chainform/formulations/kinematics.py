@@ -22,8 +22,10 @@ from functools import cache
 
 from chainform.errors import DeriveError
 from chainform.expressions import Expression, evaluate_expression, symbols_of
+from chainform.formulations.base import Base
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, JointKind, Mechanism, Segment
+from chainform.mechanism.laws import TIME
 from chainform.spatial import (
     Matrix,
     Vector,
@@ -61,13 +63,29 @@ class BuilderArithmetic:
         return self.builder.number(value)
 
     def call(self, function: str, arguments: Sequence[Scalar]) -> Scalar:
-        """Return a call of one argument; the others have no place in a graph."""
-        if len(arguments) != 1:
-            raise DeriveError(
-                f"{function} cannot stand in an expression whose parameters stay symbolic",
-                remedy="give its parameters values and derive with parameters='numeric'",
-            )
-        return self.builder.call(function, arguments[0])
+        """Return a call of one argument, or what can be made of such.
+
+        step(x) is 1 from zero on: sign(2 sign(x) + 1) has no third value at the jump.
+        """
+        call, first = self.builder.call, arguments[0]
+        match function, list(arguments):
+            case "step", _:
+                return (call("sign", 2 * call("sign", first) + 1) + 1) / 2
+            case (("min" | "max"), _):
+                sign = 1 if function == "max" else -1
+                for other in arguments[1:]:
+                    first = (first + other + sign * call("abs", first - other)) / 2
+                return first
+            case "pow", [base, exponent]:
+                return call("exp", exponent * call("log", base))
+            case _, [_]:
+                return call(function, first)
+            case _:
+                raise DeriveError(
+                    f"{function} has no place among the formulas of a graph",
+                    remedy="write it with functions of one argument, or give its parameters "
+                    "values and derive with parameters='numeric'",
+                )
 
 
 class Kinematics:
@@ -80,6 +98,7 @@ class Kinematics:
             parameter.name: (place, parameter)
             for place, parameter in enumerate(mechanism.parameters)
         }
+        self.base = Base(builder, mechanism.base, self.number)
         self.rotation = cache(self._rotation)
         self.relative_rotation = cache(self._relative_rotation)
         self.axis = cache(self._axis)
@@ -109,13 +128,16 @@ class Kinematics:
         )
 
     def number(self, value: Fraction | Expression) -> Scalar:
-        """Return a number of the mechanism, or an expression of its parameters."""
+        """Return a number of the mechanism, an expression of its parameters, or a law of time."""
         if isinstance(value, Fraction):
             return self.builder.number(value)
-        symbols = {name: self._parameter(name) for name in sorted(symbols_of(value))}
+        symbols = {name: self.parameter(name) for name in sorted(symbols_of(value))}
         return evaluate_expression(value, symbols, BuilderArithmetic(self.builder))
 
-    def _parameter(self, name: str) -> Scalar:
+    def parameter(self, name: str) -> Scalar:
+        """Return a parameter that stays symbolic; t, where it is none, is the time."""
+        if name == TIME and name not in self.parameters:
+            return self.builder.input(TIME, "t", 0)
         place, parameter = self.parameters[name]
         return self.builder.input(name, "parameter", place, parameter.value)
 
@@ -124,6 +146,11 @@ class Kinematics:
         return (self.number(values[0]), self.number(values[1]), self.number(values[2]))
 
     # --- naming -------------------------------------------------------------------------
+
+    def named_scalar(self, name: str, value: Scalar) -> Scalar:
+        """Give a scalar a name by which it can be asked for."""
+        (named,) = self.builder.quantity(name, (), [(name, value)])
+        return named
 
     def named_vector(self, name: str, value: Vector) -> Vector:
         """Give a vector a name; its components are name_x, name_y, name_z."""
@@ -171,7 +198,7 @@ class Kinematics:
     def _rotation(self, j: int) -> Matrix:
         """Return Q_j: body axes to world axes."""
         if j == GROUND:
-            return self.mechanism.base.rotation
+            return self.base.rotation
         parent = self.rotation(self.segment(j).parent)
         return self.named_matrix(f"Q_{j + 1}", product(parent, self.relative_rotation(j)))
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.formulations.applied import outer_forces
+from chainform.formulations.applied import forces_beside_bodies
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import PLAIN, Options
+from chainform.formulations.options import BODIES, Options
 from chainform.formulations.outputs import Key, add_to, declare
 from chainform.formulations.price import by_price
 from chainform.formulations.skeleton import Skeleton
@@ -24,8 +24,12 @@ from chainform.formulations.sweep import Sweep
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 
-SWEEPS = {"inverse_dynamics": ("tau", "qd", "qdd"), "bias": ("h", "qd"), "gravity": ("hG",)}
-"""The outputs: the letter of each, and the rates that are not taken as zero."""
+SWEEPS = {
+    "inverse_dynamics": ("tau", "base", "qd", "qdd"),
+    "bias": ("h", "base", "qd"),
+    "gravity": ("hG",),
+}
+"""The outputs: the letter of each, and the motions that are not taken as zero."""
 
 
 def newton_euler(
@@ -46,7 +50,7 @@ def _build(
     mechanism: Mechanism,
     outputs: Sequence[str],
     shared: frozenset[int],
-    options: Options = PLAIN,
+    options: Options = BODIES,
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
@@ -56,6 +60,6 @@ def _build(
         sweep.outward()
         torques: dict[Key, Scalar] = {(i,): torque for i, torque in sweep.inward().items()}
         if output == "inverse_dynamics":
-            for i, value in outer_forces(builder, mechanism, options).items():
+            for i, value in forces_beside_bodies(builder, mechanism, options).items():
                 add_to(torques, (i,), value)
         declare(builder, output, letter, (mechanism.nv,), torques)

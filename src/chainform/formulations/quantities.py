@@ -3,7 +3,8 @@
 A quantity of a frame is asked for as `jacobian(tool)`, with `tool` a frame or segment of the
 mechanism; `jacobian(tool,local)` gives it in the axes of the frame. Six-component quantities have
 the linear part first; world axes at the point unless said otherwise. "mixed" takes the linear
-part in world axes and the angular part in the axes of the frame.
+part in world axes and the angular part in the axes of the frame. A reaction is in the axes of the
+frame unless said otherwise.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from chainform.formulations.energies import (
     potential_energy,
 )
 from chainform.formulations.kinematics import AXES, Kinematics
+from chainform.formulations.options import PLAIN, Options
+from chainform.formulations.outputs import declare
+from chainform.formulations.passive import passive_forces, rotor_energy, spring_energy
+from chainform.formulations.reactions import Reactions, frame_of_joint
 from chainform.formulations.skeleton import Column, Skeleton
 from chainform.formulations.world import World
 from chainform.graph import Builder, Scalar
@@ -32,6 +37,9 @@ Six: TypeAlias = tuple[Vector, Vector]
 """Linear and angular part."""
 
 AXES_CHOICES = ("world", "local", "mixed")
+
+OWN_AXES = {"reaction": "local"}
+"""The axes of a quantity where none are named, if they are not those of the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +73,21 @@ def parse_request(text: str) -> Request:
     # A frame may have commas in its name; only a known choice of axes after the last one counts.
     frame, _, axes = inside.rpartition(",")
     if axes.strip() not in AXES_CHOICES:
-        frame, axes = inside, "world"
-        return Request(f"{name}({frame.strip()})", name, frame.strip() or None)
+        frame, axes = inside.strip(), OWN_AXES.get(name, "world")
+        return Request(f"{name}({frame})", name, frame or None, axes)
     return Request(f"{name}({frame.strip()},{axes.strip()})", name, frame.strip(), axes.strip())
 
 
 class Quantities:
     """Builds the quantities asked for into one graph."""
 
-    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
+    def __init__(self, builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> None:
         self.builder = builder
         self.mechanism = mechanism
+        self.options = options
         self.skeleton = Skeleton(Kinematics(mechanism, builder))
         self.world = World(self.skeleton)
+        self.joints = Reactions(self.skeleton, options)
 
     def build(self, request: Request) -> None:
         """Declare one output."""
@@ -94,6 +104,8 @@ class Quantities:
                 element=request.name,
                 remedy=f"{request.name}({self.mechanism.segments[-1].name})",
             )
+        if request.name == "reaction":
+            return frame_of_joint(self.mechanism, request.frame)
         return self.mechanism.frame(request.frame)
 
     # --- quantities of a frame ----------------------------------------------------------
@@ -142,6 +154,12 @@ class Quantities:
 
         self._columns(request, frame, "Jd", rate)
 
+    def reaction(self, request: Request, frame: Frame) -> None:
+        """Declare what the parent exerts on the segment of a frame: force, moment about it."""
+        values = self.joints.of(frame, request.axes)
+        entries = [(f"R_{_word(request)}_{i + 1}", values[i]) for i in range(6)]
+        self.builder.output(request.text, (6,), entries)
+
     def _velocity(self, frame: Frame) -> Six:
         world = self.world
         k, arm = world.follow(world.limb_of(frame)), world.frame_arm(frame)
@@ -186,12 +204,27 @@ class Quantities:
     # --- quantities of the whole mechanism ----------------------------------------------
 
     def kinetic_energy(self, request: Request) -> None:
-        """Declare the kinetic energy."""
-        self.builder.output(request.text, (), [("T", kinetic_energy(self.skeleton))])
+        """Declare the kinetic energy, that of rotors included."""
+        rotors = rotor_energy(self.builder, self.mechanism, self.options)
+        self.builder.output(request.text, (), [("T", kinetic_energy(self.skeleton) + rotors)])
 
     def potential_energy(self, request: Request) -> None:
-        """Declare the potential energy of gravity, zero at the world origin."""
-        self.builder.output(request.text, (), [("V", potential_energy(self.skeleton))])
+        """Declare the energy of gravity, zero at the world origin, and of springs."""
+        springs = spring_energy(self.builder, self.mechanism, self.options)
+        self.builder.output(request.text, (), [("V", potential_energy(self.skeleton) + springs)])
+
+    def passive(self, request: Request) -> None:
+        """Declare what friction and springs add to inverse dynamics."""
+        forces = passive_forces(self.builder, self.mechanism, self.options)
+        values = {(rate,): value for rate, value in forces.items()}
+        declare(self.builder, request.text, "P", (self.mechanism.nv,), values)
+
+    def reactions(self, request: Request) -> None:
+        """Declare force and moment in every joint: of the parent on the child, its frame."""
+        frames = [Frame(segment.name, j) for j, segment in enumerate(self.mechanism.segments)]
+        rows = [self.joints.of(frame, "local") for frame in frames]
+        values = {(j, i): value for j, row in enumerate(rows) for i, value in enumerate(row)}
+        declare(self.builder, request.text, "R", (len(rows), 6), values)
 
     def com(self, request: Request) -> None:
         """Declare the position of the mass centre of all moving bodies, world axes."""
@@ -217,7 +250,7 @@ class Quantities:
 
 def _word(request: Request) -> str:
     """Return the frame and axes as part of a variable's name."""
-    axes = () if request.axes == "world" else (request.axes,)
+    axes = () if request.axes == OWN_AXES.get(request.name, "world") else (request.axes,)
     return re.sub(r"[^A-Za-z0-9_]", "_", "_".join((request.frame or "", *axes)))
 
 
@@ -227,11 +260,14 @@ OF_FRAME: dict[str, Callable[[Quantities, Request, Frame], None]] = {
     "acceleration": Quantities.acceleration,
     "jacobian": Quantities.jacobian,
     "jacobian_rate": Quantities.jacobian_rate,
+    "reaction": Quantities.reaction,
 }
 
 OF_MECHANISM: dict[str, Callable[[Quantities, Request], None]] = {
     "kinetic_energy": Quantities.kinetic_energy,
     "potential_energy": Quantities.potential_energy,
+    "passive": Quantities.passive,
+    "reactions": Quantities.reactions,
     "com": Quantities.com,
     "momentum": Quantities.momentum,
     "centroidal_momentum": Quantities.centroidal_momentum,

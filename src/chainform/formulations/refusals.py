@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chainform.errors import DeriveError
 from chainform.mechanism import JointKind, Mechanism
 
@@ -50,13 +52,27 @@ def refuse_massless(rate: int) -> DeriveError:
     )
 
 
-def refuse_moving_base(mechanism: Mechanism) -> None:
-    """Refuse a base with prescribed motion, whose acceleration has no place in these equations."""
-    if mechanism.base.is_moving:
-        raise DeriveError(
-            "no formulation here takes a base with prescribed motion",
-            file=mechanism.file,
-            element="base",
-            remedy="leave out the velocities and accelerations of the base, or model the motion "
-            "by joints between the ground and the first body",
-        )
+UNMOVED = (
+    "mass_matrix",
+    "coriolis",
+    "coriolis_matrix",
+    "metric_derivative",
+    "gravity",
+    "closure",
+    "closure_jacobian",
+)
+"""What a prescribed motion of the base does not change: functions of the coordinates and rates."""
+
+
+def refuse_moving_base(mechanism: Mechanism, output: str, who: str, instead: Sequence[str]) -> None:
+    """Refuse an output that a prescribed motion of the base would change; `instead` can take it."""
+    if not mechanism.base.is_moving:
+        return
+    choices = " or ".join(f'formulation="{name}"' for name in instead)
+    raise DeriveError(
+        f"{who} has no place for a base that moves as prescribed in {output}",
+        file=mechanism.file,
+        element="base",
+        remedy=f"{f'use {choices}, or ' if choices else ''}put joints between the ground and the "
+        "first body, with the motion as q, qd and qdd",
+    )

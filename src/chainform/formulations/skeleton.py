@@ -257,7 +257,9 @@ class Skeleton:
             second=matrix(lambda i, l: limb.second[i][l] if (i, l) != (a, a) else zero),
         )
         if limb.parent == GROUND:
-            self._join_across(k, a)
+            # Where the base itself turns, the axis is not fixed, and each of the two counts.
+            if not self.mechanism.base.is_turning:
+                self._join_across(k, a)
         else:
             self._increase(limb.parent, mass, (first[0], first[1], first[2]), moved)
 

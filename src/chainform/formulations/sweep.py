@@ -12,8 +12,9 @@ Inward, with first moment h and second moments S of a limb,
     f = M a + U h,      n_z = S_xx U_yx - S_yy U_xy + S_xy (U_yy - U_xx)
                               + S_xz U_yz - S_yz U_xz + h_x a_y - h_y a_x
 
-and cyclically. A limb named in `shared` is described in the axes at the root of its run of
-parallel joints instead of its own, turned by the sum of the angles.
+and cyclically. The ground is the base body, which moves as it is prescribed. A limb named in
+`shared` is described in the axes at the root of its run of parallel joints instead of its own,
+turned by the sum of the angles.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from chainform.spatial import Vector, add, cross, scale, unit
 
 
 class Sweep:
-    """One sweep outward and one inward."""
+    """One sweep outward and one inward; `rates` names the motions that are not taken as zero."""
 
     def __init__(self, skeleton: Skeleton, shared: frozenset[int], rates: Sequence[str]) -> None:
         self.skeleton = skeleton
@@ -94,7 +95,8 @@ class Sweep:
         """
         turns: list[Turn] = []
         if limb.parent == GROUND:
-            motion, origin, angle = Motion.at_rest(self.builder), self._lift(), None
+            motion, angle = self._base_motion(), None
+            origin = self.kept(add(self._lift(), motion.apply(self.skeleton.reach(limb))))
         else:
             parent = self.limbs[limb.parent]
             motion, angle = self.motion[limb.parent], self.angle[limb.parent]
@@ -123,11 +125,21 @@ class Sweep:
             origin = add(origin, add(self._triple(limb.columns[:3], "qdd"), cross(twice, v)))
         return Motion.of(total, alpha), self.kept(origin)
 
+    def _base_motion(self) -> Motion:
+        """Return the turning of the base, in its own axes."""
+        if "base" not in self.rates or not self.skeleton.mechanism.base.is_turning:
+            return Motion.at_rest(self.builder)
+        base = self.kinematics.base
+        turn = MatrixTurn(self.builder, base.rotation)
+        return Motion.of(turn.into(base.angular_velocity), turn.into(base.angular_acceleration))
+
     def _lift(self) -> Vector:
-        """Return the acceleration of the ground that has the effect of gravity, ground axes."""
-        mechanism = self.skeleton.mechanism
-        g = self.kinematics.vector(mechanism.gravity)
-        return scale(-1, MatrixTurn(self.builder, mechanism.base.rotation).into(g))
+        """Return the acceleration of the base, less gravity, in its own axes."""
+        base = self.kinematics.base
+        felt = scale(-1, self.kinematics.vector(self.skeleton.mechanism.gravity))
+        if "base" in self.rates:
+            felt = add(felt, base.acceleration)
+        return MatrixTurn(self.builder, base.rotation).into(self.kept(felt))
 
     def _slide(self, limb: Limb, motion: Motion, origin: Vector) -> Vector:
         """Add what a sliding joint does: qdd along its axis, and 2 w x qd."""

@@ -6,12 +6,17 @@ P        origin of a limb's frame                                       world
 w, v     angular velocity of a limb, velocity of its origin             world
 b, a     angular acceleration of a limb, acceleration of its origin     world
 
+The ground is the base body and moves as it is prescribed (see base.py). `rates` names the motions
+that are not taken as zero: "base", "qd", "qdd"; with "gravity" among them, accelerations are less
+that of free fall, so that they stand for inertia and weight together.
+
 Limbs of a run of parallel joints share the axes of its root, so that the rotation of each costs
 one sine and cosine of a sum of angles.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from chainform.formulations.axes import Axes, run_members
@@ -19,23 +24,27 @@ from chainform.formulations.skeleton import Column, Skeleton
 from chainform.mechanism import GROUND, Frame
 from chainform.spatial import Matrix, Vector, add, apply, cross, product, scale, subtract, unit
 
+RATES = ("base", "qd", "qdd")
+
 
 class World:
     """What is known of a mechanism in world axes; everything is built when it is asked for."""
 
-    def __init__(self, skeleton: Skeleton) -> None:
+    def __init__(self, skeleton: Skeleton, rates: Sequence[str] = RATES) -> None:
         self.skeleton = skeleton
         self.builder = skeleton.builder
         self.limbs = skeleton.limbs
         self.axes = Axes(skeleton, frozenset(run_members(skeleton)))
-        base = skeleton.mechanism.base
-        self.ground_rotation: Matrix = base.rotation
-        self.ground_origin = skeleton.kinematics.vector(base.position)
+        self.base = skeleton.kinematics.base
+        self.rates = rates
+        field = skeleton.mechanism.gravity
+        self.gravity = skeleton.kinematics.vector(field) if "gravity" in rates else None
         zero = self.builder.number(0)
         self.none: Vector = (zero, zero, zero)
         self.described_rotation = cache(self._described_rotation)
         self.rotation = cache(self._rotation)
         self.origin = cache(self._origin)
+        self.arm = cache(self._arm)
         self.angular_velocity = cache(self._angular_velocity)
         self.velocity = cache(self._velocity)
         self.angular_acceleration = cache(self._angular_acceleration)
@@ -52,7 +61,7 @@ class World:
         """Return the rotation to the world from the axes in which `reach` of limb k is given."""
         parent = self.limbs[k].parent
         if parent == GROUND:
-            return self.ground_rotation
+            return self.base.rotation
         return self._mapped(self.described_rotation(parent), "outward", k)
 
     def _described_rotation(self, k: int) -> Matrix:
@@ -62,16 +71,19 @@ class World:
     def _rotation(self, k: int) -> Matrix:
         """Return the rotation of limb k, its own axes to world axes."""
         if k == GROUND:
-            return self.ground_rotation
+            return self.base.rotation
         m, turn = self.described_rotation(k), self.axes.own_turn(k)
         return m if turn is None else (turn.into(m[0]), turn.into(m[1]), turn.into(m[2]))
 
     def _origin(self, k: int) -> Vector:
         """Return the origin of limb k."""
         if k == GROUND:
-            return self.ground_origin
-        step = apply(self._reach_rotation(k), self.axes.reach(k))
-        return self.axes.kept(add(self.origin(self.limbs[k].parent), step))
+            return self.base.position
+        return self.axes.kept(add(self.origin(self.limbs[k].parent), self.arm(k)))
+
+    def _arm(self, k: int) -> Vector:
+        """Return the vector to the origin of limb k from that of the limb before."""
+        return self.axes.kept(apply(self._reach_rotation(k), self.axes.reach(k)))
 
     def direction(self, k: int, column: Column) -> Vector:
         """Return a freedom of the joint of limb k as a vector, times its ratio."""
@@ -88,35 +100,40 @@ class World:
 
     # --- velocities ---------------------------------------------------------------------
 
+    def _of_base(self, motion: str) -> Vector:
+        """Return a velocity or acceleration of the base."""
+        return getattr(self.base, motion) if "base" in self.rates else self.none
+
     def _own(self, k: int, group: str, *, turning: bool) -> Vector:
         total = self.none
+        if group not in self.rates:
+            return total
         for column in self.limbs[k].columns:
             if column.turning == turning:
                 rate = self.skeleton.kinematics.q(column.rate, group)
                 total = add(total, scale(rate, self.direction(k, column)))
         return total
 
-    def _arm(self, k: int) -> Vector:
-        return self.axes.kept(subtract(self.origin(k), self.origin(self.limbs[k].parent)))
+
 
     def _angular_velocity(self, k: int) -> Vector:
         if k == GROUND:
-            return self.none
+            return self._of_base("angular_velocity")
         before = self.angular_velocity(self.limbs[k].parent)
         return self.axes.kept(add(before, self._own(k, "qd", turning=True)))
 
     def _velocity(self, k: int) -> Vector:
         if k == GROUND:
-            return self.none
+            return self._of_base("velocity")
         parent = self.limbs[k].parent
-        carried = add(self.velocity(parent), cross(self.angular_velocity(parent), self._arm(k)))
+        carried = add(self.velocity(parent), cross(self.angular_velocity(parent), self.arm(k)))
         return self.axes.kept(add(carried, self._own(k, "qd", turning=False)))
 
     # --- accelerations ------------------------------------------------------------------
 
     def _angular_acceleration(self, k: int) -> Vector:
         if k == GROUND:
-            return self.none
+            return self._of_base("angular_acceleration")
         parent = self.limbs[k].parent
         own = self._own(k, "qdd", turning=True)
         # The direction of a freedom turns with the limb before it; with a quaternion joint it
@@ -126,8 +143,9 @@ class World:
 
     def _acceleration(self, k: int) -> Vector:
         if k == GROUND:
-            return self.none
-        parent, arm = self.limbs[k].parent, self._arm(k)
+            start = self._of_base("acceleration")
+            return self.axes.kept(subtract(start, self.gravity)) if self.gravity else start
+        parent, arm = self.limbs[k].parent, self.arm(k)
         w = self.angular_velocity(parent)
         carried = add(
             self.acceleration(parent),

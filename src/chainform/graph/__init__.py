@@ -3,7 +3,7 @@
 from chainform.graph.arithmetic import EXACT, FLOAT, Angle, Arithmetic
 from chainform.graph.batch import Plan
 from chainform.graph.builder import Builder
-from chainform.graph.copy import builder_of, rebuild, set_defaults, substitute
+from chainform.graph.copy import builder_of, include, rebuild, set_defaults, substitute
 from chainform.graph.cost import Cost, cost, cost_of, cost_once, parameter_only, term_costs
 from chainform.graph.differentiate import differentiate
 from chainform.graph.evaluate import evaluate, evaluate_variables
@@ -12,6 +12,7 @@ from chainform.graph.formula import definition_text, expansion_text, number_text
 from chainform.graph.graph import Graph
 from chainform.graph.scalar import Number, Scalar
 from chainform.graph.symbolic import sympy_expressions
+from chainform.graph.tangents import Tangents
 from chainform.graph.text import graph_text, parse_graph
 from chainform.graph.types import CALLS, GROUPS, Block, Call, Factor, Input, Kind, Term, Variable
 from chainform.graph.verify import GraphError, verify
@@ -37,6 +38,7 @@ __all__ = [
     "Plan",
     "Scalar",
     "Symbol",
+    "Tangents",
     "Term",
     "Variable",
     "builder_of",
@@ -50,6 +52,7 @@ __all__ = [
     "expand",
     "expansion_text",
     "graph_text",
+    "include",
     "number_text",
     "parameter_only",
     "parse_graph",

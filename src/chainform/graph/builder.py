@@ -65,7 +65,8 @@ class Builder:
         self.outputs: dict[str, Block] = {}
         self.quantities: dict[str, Block] = {}
         self.aliases: dict[str, int] = {}
-        self._pool: dict[Number, int] = {}
+        self._pool: dict[int | tuple[int, int], int] = {}
+        """The place of each coefficient; a fraction by its two numbers, as it is slow to hash."""
         self._values: list[Number] = []
         self._known: dict[Key, int] = {}
         self._taken: dict[str, int] = {}
@@ -73,7 +74,7 @@ class Builder:
     def resume(self, graph: Graph) -> None:
         """Take over a whole graph, row by row, into a builder that is still empty."""
         self._values = [k.numerator if k.denominator == 1 else k for k in graph.coefficients]
-        self._pool = {k: place for place, k in enumerate(self._values)}
+        self._pool = {_exact(k): place for place, k in enumerate(self._values)}
         self.names = list(graph.names)
         self._taken = {name: v for v, name in enumerate(self.names)}
         self.kind, self.level = graph.kind.tolist(), graph.level.tolist()
@@ -154,13 +155,13 @@ class Builder:
         known = self._known.get(key) if self.share else None
         if known is not None:
             return self._called(known, name)
-        if all(not monomial for monomial in terms):
+        levels = [self.level[v] for monomial in terms for v in monomial]
+        if not levels:
             return self._constant(key, name)
-        level = max(self.level[v] for monomial in terms for v in monomial) + 1
-        return self._known_as(key, self._row(name, Kind.COMPUTED, level, key))
+        return self._known_as(key, self._row(name, Kind.COMPUTED, max(levels) + 1, key))
 
     def _key(self, terms: Terms) -> Definition:
-        return tuple((monomial, self._pooled(terms[monomial])) for monomial in sorted(terms))
+        return tuple([(monomial, self._pooled(terms[monomial])) for monomial in sorted(terms)])
 
     def _known_as(self, key: Key, variable: int) -> int:
         if self.share:
@@ -256,12 +257,13 @@ class Builder:
             raise GraphError(f"{self.names[variable]}^{power} is above the power {LARGEST_POWER}")
 
     def _pooled(self, coefficient: Number) -> int:
-        place = self._pool.get(coefficient)
+        key = _exact(coefficient)
+        place = self._pool.get(key)
         if place is None:
             size = max(abs(coefficient.numerator), coefficient.denominator)
             if size.bit_length() > LARGEST_BITS:
                 raise GraphError(f"a coefficient takes more than {LARGEST_BITS} bits")
-            place = self._pool[coefficient] = len(self._values)
+            place = self._pool[key] = len(self._values)
             self._values.append(coefficient)
         return place
 
@@ -321,3 +323,11 @@ class Builder:
             quantities=dict(self.quantities),
             aliases=dict(self.aliases),
         )
+
+
+def _exact(value: Number) -> int | tuple[int, int]:
+    """Return what tells a number from others: itself, or its numerator and denominator."""
+    if type(value) is int:
+        return value
+    numerator, denominator = value.as_integer_ratio()
+    return numerator if denominator == 1 else (numerator, denominator)

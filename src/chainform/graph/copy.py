@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+
+import numpy as np
 
 from chainform.errors import RunError
 from chainform.graph.builder import Builder
@@ -70,6 +72,24 @@ def _block(builder: Builder, block: Block, scalars: Mapping[int, Scalar]) -> Blo
         for v, label in zip(block.variables, block.labels, strict=True)
     )
     return Block(block.name, block.shape, variables, block.labels)
+
+
+def include(
+    builder: Builder, graph: Graph, given: Mapping[str, Scalar], outputs: Sequence[str]
+) -> dict[str, tuple[Scalar, ...]]:
+    """Build some outputs of a graph into another one that is being built, and return their entries.
+
+    `given` says what takes the place of inputs; the others become inputs of the builder, too.
+    """
+    scalars: dict[int, Scalar] = {}
+
+    def replacement(v: int, _: Builder) -> Scalar | None:
+        return given.get(graph.inputs[v].name) if v in graph.inputs else None
+
+    for v in np.flatnonzero(graph.cone(graph.output_variables(outputs))).tolist():
+        scalars[v] = _rebuilt(graph, v, builder, scalars, replacement)
+    blocks = {name: graph.block(name) for name in outputs}
+    return {name: tuple(scalars[v] for v in block.variables) for name, block in blocks.items()}
 
 
 def substitute(graph: Graph, values: Mapping[str, Fraction]) -> Graph:

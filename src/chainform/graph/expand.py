@@ -14,15 +14,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from chainform.errors import RunError
 from chainform.graph.formula import product_text, sum_text
 from chainform.graph.graph import Graph
 from chainform.graph.simplify import call_of_number, is_even, is_odd
 from chainform.graph.types import CALLS, Kind, Term
+
+if TYPE_CHECKING:
+    from flint import fmpq, fmpq_mpoly
 
 LARGEST_MULTIPLE = 100
 """The longest sum of angles, counted with repetition, that is split into its parts."""
@@ -89,7 +92,11 @@ class Expander:
     def __init__(
         self, graph: Graph, variables: Sequence[int], *, trig: bool, split_angles: bool
     ) -> None:
+        # Exact polynomials take long to import; a stored model is loaded, and run, without them.
+        from flint import Ordering, fmpq, fmpq_mpoly_ctx
+
         self.graph = graph
+        self.rational = fmpq
         self.trig = trig
         self.split = split_angles
         order = np.flatnonzero(graph.cone(variables)).tolist()
@@ -163,7 +170,7 @@ class Expander:
         return reduce(lambda p, identity: p % identity, squared, polynomial)
 
     def _constant(self, value: Fraction) -> fmpq_mpoly:
-        return self.ring.constant(fmpq(value.numerator, value.denominator))
+        return self.ring.constant(self.rational(value.numerator, value.denominator))
 
     def _polynomial(self, variable: int) -> fmpq_mpoly:
         graph = self.graph

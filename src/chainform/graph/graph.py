@@ -120,7 +120,8 @@ class Graph:
         """Return the distinct variables of the named outputs (all by default), ascending."""
         chosen = self.outputs if names is None else names
         entries = [v for name in chosen for v in self.block(name).variables]
-        return np.unique(np.asarray(entries, dtype=np.int32))
+        # np.unique would import the masked arrays of numpy first.
+        return np.asarray(sorted(set(entries)), dtype=np.int32)
 
     def cone(self, variables: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Return a mask of the given variables and everything that is needed to compute them.

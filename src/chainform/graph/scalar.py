@@ -63,9 +63,11 @@ class Scalar:
         return self
 
     def __add__(self, other: Scalar | Number) -> Scalar:
-        if isinstance(other, Scalar):
-            return self._plus(other.terms.items())
-        return self._plus((((), other),)) if other else self
+        if not isinstance(other, Scalar):
+            return self._plus((((), other),)) if other else self
+        if not other.terms:
+            return self
+        return self._plus(other.terms.items()) if self.terms else other
 
     __radd__ = __add__
 

@@ -23,9 +23,9 @@ class Kind(IntEnum):
     PARAMETER = 1
     """Constant during motion: a mass, a length, g."""
     COORDINATE = 2
-    """A component of q, qd or qdd."""
+    """A component of q, qd or qdd, the state x of an actuator, or time."""
     FORCE = 3
-    """A component of tau, sigma or an external wrench, known from outside."""
+    """A component of tau, sigma, an external wrench, a signal u or a force, known from outside."""
     COMPUTED = 4
     """A sum of terms over earlier variables."""
     CALL = 5
@@ -59,6 +59,10 @@ GROUPS = {
     "tau": Kind.FORCE,
     "sigma": Kind.FORCE,
     "wrench": Kind.FORCE,
+    "x": Kind.COORDINATE,
+    "u": Kind.FORCE,
+    "force": Kind.FORCE,
+    "t": Kind.COORDINATE,
 }
 """Where an input's value comes from when the graph is evaluated, and the kind that gives it."""
 

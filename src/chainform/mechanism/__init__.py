@@ -1,8 +1,10 @@
 """Mechanisms: segments, joints, bodies, coordinates, parameters, loops, and the rules they obey."""
 
+from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.builder import MechanismBuilder
 from chainform.mechanism.closing import closed_pose
 from chainform.mechanism.describe import Description
+from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
 from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.parametrise import automatic_parameters, parametrise
@@ -44,12 +46,14 @@ __all__ = [
     "ZERO",
     "ZERO_MATRIX",
     "ZERO_VECTOR",
+    "Actuator",
     "Attachment",
     "Axis",
     "BaseMotion",
     "Body",
     "Coordinate",
     "Description",
+    "Force",
     "Frame",
     "Friction",
     "Joint",
@@ -63,6 +67,7 @@ __all__ = [
     "Number",
     "NumberLike",
     "Parameter",
+    "Piece",
     "Poses",
     "Rotation",
     "Segment",

@@ -1,16 +1,19 @@
-"""One more frame, one more body: mechanisms made of a checked one."""
+"""One more frame, body or force: mechanisms made of a checked one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from chainform.mechanism.bodies import body_from
 from chainform.mechanism.checks import rechecked
+from chainform.mechanism.forces import forces_from
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.loops import LoopMaker, check_frame_names
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME, Register
 from chainform.mechanism.specification import FrameSpecification
+from chainform.mechanism.tables import is_list, is_table, table_of
 from chainform.mechanism.types import GROUND, Joint, JointKind, Note, Segment
 
 
@@ -41,6 +44,23 @@ def with_frame(
     return rechecked(mechanism, replace(mechanism, frames=frames), intake.notes)
 
 
+def with_forces(mechanism: Mechanism, forces: Mapping[str, object]) -> Mechanism:
+    """Return the mechanism with more forces given by laws, checked as those of a file are."""
+    intake = intake_of(mechanism)
+    said = [_force_table(joint, given, intake) for joint, given in forces.items()]
+    changed = replace(mechanism, forces=forces_from(said, mechanism, intake))
+    return rechecked(mechanism, changed, intake.notes)
+
+
+def _force_table(joint: object, given: object, intake: Intake) -> dict[str, object]:
+    """Return a force as a table: a law, a list of pieces or a table already."""
+    if is_list(given):
+        return {"joint": joint, "pieces": given}
+    if is_table(given):
+        return {"joint": joint, **table_of(given, intake.file, f"force on {joint!r}")}
+    return {"joint": joint, "law": given}
+
+
 def with_payload(
     mechanism: Mechanism, segment: object, body: tuple[object, object, object], name: object
 ) -> Mechanism:
@@ -55,6 +75,7 @@ def with_payload(
         GROUND_NAME,
         *(s.name for s in mechanism.segments),
         *(f.name for f in mechanism.frames),
+        *(e.name for e in mechanism.elements),
     }
     if named in taken:
         remedy = "give it another one: with_payload(..., name=...)"

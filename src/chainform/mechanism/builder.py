@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
+from chainform.mechanism.actuator_intake import actuators_from
+from chainform.mechanism.base import base_from
 from chainform.mechanism.checks import check_mechanism
 from chainform.mechanism.closure import check_loops
 from chainform.mechanism.coordinates import with_coordinates
 from chainform.mechanism.coupling import with_couplings
+from chainform.mechanism.elements.building import ElementMethods
+from chainform.mechanism.elements.model import with_elements
+from chainform.mechanism.elements.names import coordinates_from
+from chainform.mechanism.forces import forces_from
 from chainform.mechanism.intake import Intake
-from chainform.mechanism.loops import LoopMaker, base_from
+from chainform.mechanism.loops import LoopMaker
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import (
     Register,
@@ -33,7 +39,7 @@ from chainform.mechanism.springs import springs_from
 from chainform.mechanism.types import GROUND, Note, Parameter
 
 
-class MechanismBuilder:
+class MechanismBuilder(ElementMethods):
     """Collects what is said about a mechanism and checks all of it in `build`.
 
     Numbers are int, float (meaning its shortest decimal), Fraction, Decimal or a text: a decimal or
@@ -48,6 +54,7 @@ class MechanismBuilder:
         file: str | None = None,
         source: bytes | None = None,
     ) -> None:
+        super().__init__()
         self._name = name
         self._gravity = gravity
         self._file = file
@@ -57,6 +64,8 @@ class MechanismBuilder:
         self._loops: list[LoopSpecification] = []
         self._frames: list[FrameSpecification] = []
         self._springs: list[Mapping[str, object]] = []
+        self._forces: list[Mapping[str, object]] = []
+        self._actuators: list[Mapping[str, object]] = []
         self._base: object = None
         self._dof: object = None
         self._notes: list[Note] = []
@@ -161,6 +170,42 @@ class MechanismBuilder:
         self._springs.append(table)
         return self
 
+    def force(
+        self,
+        joint: str,
+        law: NumberLike | None = None,
+        *,
+        pieces: Sequence[Mapping[str, object]] | None = None,
+        name: str | None = None,
+        **bounds: object,
+    ) -> Self:
+        """Add a generalised force on a coordinate: a law of coordinates, rates, t and parameters.
+
+        `pieces` are tables {until, law} in the order of time instead; `from` and `until` (s) may
+        bound a single law: force("elbow", "5*t", until=2).
+        """
+        said = {"name": name, "joint": joint, "law": law, "pieces": pieces, **bounds}
+        return self.force_table({key: value for key, value in said.items() if value is not None})
+
+    def force_table(self, table: Mapping[str, object]) -> Self:
+        """Add a force: {name, joint, law, from, until} or {name, joint, pieces}."""
+        self._forces.append(table)
+        return self
+
+    def actuator(self, name: str | None, joint: str, **fields: object) -> Self:
+        """Add the actuator of a joint: a type of the library, or A, b, f and so on.
+
+        actuator("motor", "elbow", type="dc_motor", resistance=0.3, torque_constant=0.03); see
+        `Actuator` for the general form. States and signals have the order of the calls.
+        """
+        said = {"name": name, "joint": joint, **fields}
+        return self.actuator_table({key: value for key, value in said.items() if value is not None})
+
+    def actuator_table(self, table: Mapping[str, object]) -> Self:
+        """Add an actuator given as a table of the native file."""
+        self._actuators.append(table)
+        return self
+
     def base(self, table: object = None, **fields: object) -> Self:
         """State the motion of the base, world axes: position, rotation, velocity and so on."""
         self._base = fields if table is None else table
@@ -198,7 +243,11 @@ class MechanismBuilder:
         maker = LoopMaker(mechanism, register, last_segment, intake)
         loops, frames = maker.loops(self._loops), maker.frames(self._frames)
         springs = springs_from(self._springs, maker)
-        mechanism = replace(mechanism, loops=loops, frames=frames, springs=springs)
+        forces = forces_from(self._forces, mechanism, intake)
+        actuators = actuators_from(self._actuators, mechanism, intake)
+        mechanism = replace(mechanism, loops=loops, frames=frames, springs=springs, forces=forces)
+        mechanism = replace(mechanism, actuators=actuators)
+        mechanism = with_elements(mechanism, self._model, intake)
         notes = (*intake.notes, *check_mechanism(mechanism), *check_loops(mechanism))
         return replace(mechanism, notes=notes)
 
@@ -206,7 +255,7 @@ class MechanismBuilder:
         self, names: Sequence[str], register: Register, intake: Intake
     ) -> tuple[list[Piece], list[int]]:
         """Return all segments, and for each specification the index of its last one."""
-        if not self._segments:
+        if not self._segments and not self._model.coordinates:
             remedy = "describe at least one segment, under 'bodies' or 'segments'"
             raise intake.error("the mechanism has no segments", "segments", remedy)
         parents = parents_of(self._segments, names, register, intake)
@@ -225,6 +274,8 @@ class MechanismBuilder:
         bare, entries = [piece.segment for piece in pieces], [piece.entries for piece in pieces]
         segments, coordinates, rates = with_coordinates(bare, entries, intake)
         segments = with_couplings(segments, [piece.coupling for piece in pieces], intake)
+        if self._model.coordinates:
+            coordinates, rates = coordinates_from(self._model.coordinates, segments, intake)
         if self._dof is not None and intake.integer(self._dof, "dof") != len(rates):
             remedy = f"the joints have {len(rates)}; correct the number or remove it"
             raise intake.error("the number of freedoms does not fit the joints", "dof", remedy)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from chainform.expressions import symbols_of
+from chainform.mechanism.elements.numbers import numbers_in
+from chainform.mechanism.laws import parameters_in
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.types import Note, Number
 
@@ -17,7 +19,6 @@ def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
         *_misleading_names(mechanism),
         *_idle_joints(mechanism),
         *_unused_parameters(mechanism),
-        *_fields_for_later(mechanism),
     )
 
 
@@ -42,16 +43,20 @@ def _misleading_names(mechanism: Mechanism) -> Iterator[Note]:
 def _idle_joints(mechanism: Mechanism) -> Iterator[Note]:
     """Warn of joints that move no mass: their rows of the mass matrix are zero.
 
-    A joint that others follow moves mass if one of these does.
+    A joint that others follow moves mass if one of these does. A rotor is mass enough.
     """
     has_mass = [not segment.body.is_massless for segment in mechanism.segments]
     moves_mass: set[int | None] = set()
     for index in reversed(range(len(has_mass))):
         segment = mechanism.segments[index]
+        if segment.joint.rotor_inertia != 0:
+            moves_mass.add(segment.coordinate)
         if has_mass[index]:
             moves_mass.add(segment.coordinate)
             if segment.parent >= 0:
                 has_mass[segment.parent] = True
+    if mechanism.elements or not mechanism.segments:
+        return
     for index in dict.fromkeys(record.segment for record in mechanism.coordinate_records):
         segment = mechanism.segments[index]
         if segment.coordinate not in moves_mass:
@@ -67,36 +72,29 @@ def _unused_parameters(mechanism: Mechanism) -> Iterator[Note]:
             yield Note("note", f"parameter {parameter.name!r}", "it is declared but not used")
 
 
-def _fields_for_later(mechanism: Mechanism) -> Iterator[Note]:
-    """Warn of what is kept with the mechanism but enters no equation yet."""
-    joints = [segment.joint for segment in mechanism.segments]
-    driven = [joint.name for joint in joints if joint.rotor_inertia != 0]
-    rubbing = [
-        j.name for j in joints if j.friction and (j.friction.viscous, j.friction.coulomb) != (0, 0)
-    ]
-    for what, names in (("rotor inertia", driven), ("friction", rubbing)):
-        if names:
-            some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            yield Note("warning", what, f"it is kept, but no equation uses it yet ({some})")
-
-
 def names_in(mechanism: Mechanism) -> frozenset[str]:
     """Return the names of all parameters that occur in the mechanism."""
     names: set[str] = set()
     for number in numbers_of(mechanism):
         if not isinstance(number, Fraction):
             names |= symbols_of(number)
+    for law in laws_of(mechanism):
+        names |= parameters_in(law, mechanism.coordinates, mechanism.rates)
     return frozenset(names)
+
+
+def laws_of(mechanism: Mechanism) -> Iterator[Number]:
+    """Yield every law of the mechanism: expressions that may name coordinates, rates and time."""
+    for force in mechanism.forces:
+        yield from force.laws
+    yield from numbers_in((mechanism.elements, mechanism.definitions))
+    yield from numbers_in((mechanism.constraints, mechanism.quasi))
 
 
 def numbers_of(mechanism: Mechanism) -> Iterator[Number]:
     """Yield every number of the mechanism that may name parameters."""
     yield from mechanism.gravity
-    base = mechanism.base
-    for vector in (base.position, base.velocity, base.angular_velocity):
-        yield from vector
-    yield from base.acceleration
-    yield from base.angular_acceleration
+    yield from mechanism.base.numbers
     for segment in mechanism.segments:
         body, joint = segment.body, segment.joint
         yield from (body.mass, *body.com, *segment.position, segment.offset)
@@ -111,3 +109,7 @@ def numbers_of(mechanism: Mechanism) -> Iterator[Number]:
     for spring in mechanism.springs:
         yield from (spring.stiffness, spring.rest, spring.damping)
         yield from (entry for end in spring.ends or () for entry in end.point)
+    for force in mechanism.forces:
+        yield from force.numbers
+    for actuator in mechanism.actuators:
+        yield from actuator.numbers()

@@ -13,6 +13,14 @@ from chainform.expressions import (
     symbols_of,
     value_of,
 )
+from chainform.mechanism.elements import InertialElement
+from chainform.mechanism.elements.describing import (
+    ElementRow,
+    LawRow,
+    constraint_rows,
+    element_row,
+    quasi_rows,
+)
 from chainform.mechanism.numbers import GREATEST, product_of_ratio, sum_of
 from chainform.mechanism.types import GROUND, Attachment, JointKind, Loop, Note, Number, Segment
 
@@ -41,7 +49,10 @@ class SegmentRow:
 
 @dataclass(frozen=True, slots=True)
 class CoordinateRow:
-    """One coordinate: `number` is its 1-based place in q; `unit` is 1 in a quaternion."""
+    """One coordinate: `number` is its 1-based place in q; `unit` is 1 in a quaternion.
+
+    A coordinate of an element model belongs to no segment; its unit is what the file says.
+    """
 
     number: int
     name: str
@@ -111,6 +122,11 @@ class Description:
     parameters: tuple[ParameterRow, ...]
     loops: tuple[LoopRow, ...]
     frames: tuple[FrameRow, ...]
+    elements: tuple[ElementRow, ...]
+    unknowns: tuple[str, ...]
+    definitions: tuple[LawRow, ...]
+    constraints: tuple[LawRow, ...]
+    quasi: tuple[LawRow, ...]
     notes: tuple[Note, ...]
 
 
@@ -139,6 +155,11 @@ def describe(mechanism: Mechanism) -> Description:
             FrameRow(frame.name, _segment_name(mechanism, frame.segment), _texts(frame.point))
             for frame in mechanism.frames
         ),
+        tuple(element_row(element, short_text) for element in mechanism.elements),
+        mechanism.unknowns,
+        tuple(LawRow(d.name, "definition", short_text(d.law)) for d in mechanism.definitions),
+        constraint_rows(mechanism.constraints, short_text),
+        quasi_rows(mechanism.quasi, short_text),
         mechanism.notes,
     )
 
@@ -191,6 +212,8 @@ def _unit(segment: Segment, place: int) -> str:
 
 def _coordinate_row(mechanism: Mechanism, place: int) -> CoordinateRow:
     record = mechanism.coordinate_records[place]
+    if record.segment == GROUND:
+        return CoordinateRow(place + 1, record.name, "", "", record.unit, None, None)
     segment = mechanism.segments[record.segment]
     limits = segment.joint.limits
     lower, upper = (None, None) if limits is None else (limits.lower, limits.upper)
@@ -207,6 +230,9 @@ def _coordinate_row(mechanism: Mechanism, place: int) -> CoordinateRow:
 
 def _rate_row(mechanism: Mechanism, place: int) -> RateRow:
     record = mechanism.rate_records[place]
+    if record.segment == GROUND:
+        unit = f"{record.unit}/s" if record.unit else ""
+        return RateRow(place + 1, record.name, "", "", unit)
     segment = mechanism.segments[record.segment]
     unit = _unit(segment, place - (segment.rate or 0))
     kind = segment.joint.kind.value
@@ -237,8 +263,9 @@ def _segment_name(mechanism: Mechanism, index: int) -> str:
 def _total_mass(mechanism: Mechanism) -> float | None:
     bound = {p.name: p.value for p in mechanism.parameters if p.value is not None}
     total = Fraction(0)
-    for segment in mechanism.segments:
-        mass = segment.body.mass
+    masses = [segment.body.mass for segment in mechanism.segments]
+    masses += [e.mass for e in mechanism.elements if isinstance(e, InertialElement)]
+    for mass in masses:
         if isinstance(mass, Fraction):
             total += mass
         elif symbols_of(mass) <= set(bound):

@@ -165,14 +165,14 @@ def _first(candidates: Iterator[_T], fits: Callable[[_T], bool]) -> _T:
 
 def _rotations_near(meant: Rotation) -> Iterator[Rotation]:
     """Yield rotations of rational quaternions with more and more digits, closer and closer."""
-    quaternion = _quaternion_of(meant)
+    quaternion = quaternion_of(meant)
     greatest = max(quaternion, key=abs)
     for ratios in _short_ratios(tuple(component / greatest for component in quaternion)):
         x, y, z, w = ratios
         yield rotation_of_quaternion(x, y, z, w)
 
 
-def _quaternion_of(r: Rotation) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+def quaternion_of(r: Rotation) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """Return a quaternion (x, y, z, w) of the rotation, of any length.
 
     Each row of the symmetric matrix below is the quaternion times four times one of its components;

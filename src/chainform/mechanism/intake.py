@@ -113,9 +113,13 @@ class Intake:
         )
         return (x, y, z)
 
+    def listed(self, value: object, where: str) -> list[object]:
+        """Return the entries of a list of any length, or of an array."""
+        return list_of(_plain(value), self.file, where)
+
     def entries(self, value: object, count: int, where: str) -> list[object]:
         """Return the entries of a list of the given length."""
-        entries = list_of(_plain(value), self.file, where)
+        entries = self.listed(value, where)
         if len(entries) != count:
             remedy = f"write {count} entries in square brackets"
             raise self.error(f"expected {count} entries, got {len(entries)}", where, remedy)

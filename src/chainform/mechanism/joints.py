@@ -1,15 +1,16 @@
 """The joints a file may name, each as a chain of elementary freedoms.
 
-| joint       | freedoms in order                                          | suffixes           |
-|-------------|------------------------------------------------------------|--------------------|
-| revolute    | turn about the axis                                        | none               |
-| prismatic   | slide along the axis                                       | none               |
-| fixed       | none                                                       | none               |
-| cylindrical | slide along the axis, turn about it                        | t r                |
-| universal   | turn about the first axis, then the second                 | r1 r2              |
-| planar      | two slides normal to the axis, turn about it               | t1 t2 r            |
-| spherical   | turns about body axes in the order of `euler`              | rz ry rx           |
-| free        | slides along x, y, z, then turns in the order of `euler`   | tx ty tz rz ry rx  |
+| joint              | freedoms in order                                      | suffixes           |
+|--------------------|--------------------------------------------------------|--------------------|
+| revolute           | turn about the axis                                    | none               |
+| prismatic          | slide along the axis                                   | none               |
+| fixed              | none                                                   | none               |
+| cylindrical        | slide along the axis, turn about it                    | t r                |
+| universal          | turn about the first axis, then the second             | r1 r2              |
+| revolute_prismatic | turn about the first axis, slide along the second      | r t                |
+| planar             | two slides normal to the axis, turn about it           | t1 t2 r            |
+| spherical          | turns about body axes in the order of `euler`          | rz ry rx           |
+| free               | slides along x, y, z, then turns in order of `euler`   | tx ty tz rz ry rx  |
 
 A suffix makes the name of a coordinate: `hip_rz`. All axes are in the body frame at zero.
 
@@ -118,9 +119,19 @@ def _cylindrical(geometry: JointGeometry, intake: Intake, where: str) -> tuple[F
 
 
 def _universal(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
+    first, second = _two_axes(geometry, intake, where)
+    return (_turn(first, "r1"), _turn(second, "r2"))
+
+
+def _two_axes(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Axis, Axis]:
     axes = intake.entries(geometry.axes, 2, f"{where}, axes")
     first, second = (intake.axis(axis, f"{where}, axes[{k}]") for k, axis in enumerate(axes, 1))
-    return (_turn(first, "r1"), _turn(second, "r2"))
+    return first, second
+
+
+def _revolute_prismatic(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
+    first, second = _two_axes(geometry, intake, where)
+    return (_turn(first, "r"), _slide(second, "t"))
 
 
 def _planar(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
@@ -181,6 +192,7 @@ JOINTS: dict[str, tuple[_Maker, str | None]] = {
     "fixed": (_fixed, None),
     "cylindrical": (_cylindrical, "axis"),
     "universal": (_universal, "axes"),
+    "revolute_prismatic": (_revolute_prismatic, "axes"),
     "planar": (_planar, "axis"),
     "spherical": (_spherical, "euler"),
     "free": (_free, "euler"),

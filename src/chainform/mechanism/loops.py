@@ -1,4 +1,4 @@
-"""Read loops, frames and the motion of the base."""
+"""Read loops and frames."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from chainform.mechanism.numbering import GROUND_NAME, Register, check_distinct
 from chainform.mechanism.specification import FrameSpecification, LoopSpecification
 from chainform.mechanism.tables import (
     ATTACHMENT_FIELDS,
-    BASE_FIELDS,
     check_fields,
     list_of,
     table_of,
 )
-from chainform.mechanism.types import GROUND, Attachment, BaseMotion, Frame, Loop, Rotation
+from chainform.mechanism.types import GROUND, Attachment, Frame, Loop, Rotation
 
 KINDS = ("point", "frame")
 
@@ -121,29 +120,16 @@ def check_frame_names(mechanism: Mechanism, names: Sequence[str], intake: Intake
     """Raise ReadError for a frame that is called like another one, a segment or the ground."""
     check_distinct(names, "frame", intake)
     taken = {GROUND_NAME, *(segment.name for segment in mechanism.segments)}
+    elements = {element.name for element in mechanism.elements}
     for name in names:
         if name in taken:
             remedy = "rename it; the name of a segment already stands for the frame of its body"
             raise intake.error("a segment has this name", f"frame {name!r}", remedy)
+        if name in elements:
+            raise intake.error("an element has this name", f"frame {name!r}", "rename one of them")
 
 
 def rotation_in(table: Mapping[str, object], intake: Intake, where: str) -> Rotation:
     """Return the rotation given in a table as rotation, rpy or quaternion."""
     forms = (table.get(form) for form in ("rotation", "rpy", "quaternion"))
     return intake.rotation(*forms, where=where)
-
-
-def base_from(value: object, intake: Intake) -> BaseMotion:
-    """Return the motion of the base; nothing given means at rest in the world frame."""
-    if value is None:
-        return BaseMotion()
-    table = table_of(value, intake.file, "base")
-    check_fields(table, BASE_FIELDS, intake.file, "base")
-    return BaseMotion(
-        intake.vector(table.get("position"), "base, position"),
-        rotation_in(table, intake, "base, rotation"),
-        intake.vector(table.get("velocity"), "base, velocity"),
-        intake.vector(table.get("angular_velocity"), "base, angular_velocity"),
-        intake.vector(table.get("acceleration"), "base, acceleration"),
-        intake.vector(table.get("angular_acceleration"), "base, angular_acceleration"),
-    )

@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import ReadError
+from chainform.mechanism.actuators import Actuator
+from chainform.mechanism.constraints import Constraint, QuasiVelocity
+from chainform.mechanism.elements import Definition, Element
+from chainform.mechanism.forces import Force
 from chainform.mechanism.types import (
     GROUND,
     ZERO,
@@ -48,7 +52,12 @@ class Mechanism:
 
     `gravity` is the acceleration of free fall in world axes (m/s^2), so (0, 0, -9.81) when z points
     up. `coordinate_records` stand in the order of q, `rate_records` in that of qd; they differ if a
-    joint has a quaternion. `frames` are named frames besides those of the segments. `notes` were
+    joint has a quaternion. `frames` are named frames besides those of the segments, `forces`
+    generalised forces given by laws of coordinates, rates and time; `actuators` stand in the order
+    of their states in x and their signals in u. `elements` stand beside the
+    segments or instead of them, `unknowns` are the forces in them that are to be found, and
+    `definitions` names for laws; `constraints` bind coordinates and rates, and `quasi` are the
+    quasi-velocities chosen for what they leave free. `notes` were
     collected while the mechanism was built. `file` and `source` are the file it was read from and
     its bytes, None for a built one; `source` is None for a changed one, too.
     """
@@ -63,6 +72,13 @@ class Mechanism:
     loops: tuple[Loop, ...] = ()
     frames: tuple[Frame, ...] = ()
     springs: tuple[Spring, ...] = ()
+    forces: tuple[Force, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
+    elements: tuple[Element, ...] = ()
+    unknowns: tuple[str, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    quasi: tuple[QuasiVelocity, ...] = ()
     notes: tuple[Note, ...] = ()
     file: str | None = None
     source: bytes | None = field(default=None, repr=False)
@@ -96,6 +112,16 @@ class Mechanism:
     def nv(self) -> int:
         """The length of qd, qdd and tau; less than `nq` where a joint has a quaternion."""
         return len(self.rate_records)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the states of all actuators in the order of x: shoulder.current."""
+        return tuple(name for actuator in self.actuators for name in actuator.state_names)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The names of the signals of the actuators in the order of u: shoulder.voltage."""
+        return tuple(f"{actuator.name}.{actuator.signal}" for actuator in self.actuators)
 
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -208,6 +234,26 @@ class Mechanism:
         from chainform.mechanism.additions import with_payload
 
         return with_payload(self, segment, (mass, com, inertia), name)
+
+    def with_forces(self, forces: Mapping[str, object]) -> Mechanism:
+        """Return the mechanism with more generalised forces, each on the coordinate it is given by.
+
+        A force is a law, as in {"elbow": "2*t - 3*der(elbow)"}, a list of pieces {until, law} in
+        the order of time, or a table of a native file. They act on the mechanism like a drive.
+        """
+        from chainform.mechanism.additions import with_forces
+
+        return with_forces(self, forces)
+
+    def as_elements(self) -> Mechanism:
+        """Return the same mechanism written as elements, without segments.
+
+        Every segment becomes a body on a frame chain; springs, friction and rotors become elements,
+        too. Joints with a quaternion are refused; loops cannot be kept, and a note says so.
+        """
+        from chainform.mechanism.elements.conversion import as_elements
+
+        return as_elements(self)
 
     def subtree(self, root: str | None = None, tips: Sequence[str] | None = None) -> Mechanism:
         """Return the part between a segment `root`, which becomes the ground, and `tips`.

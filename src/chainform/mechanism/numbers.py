@@ -104,6 +104,20 @@ def sum_of(a: Number, b: Number) -> Number:
     return Binary("+", expression_of(a), expression_of(b))
 
 
+def product_of(a: Number, b: Number) -> Number:
+    """Return a b, folding what is known."""
+    if isinstance(b, Fraction):
+        return product_of_ratio(a, b)
+    return product_of_ratio(b, a) if isinstance(a, Fraction) else Binary("*", a, b)
+
+
+def quotient_of(a: Number, b: Number) -> Number:
+    """Return a / b, folding what is known; b is not the number zero."""
+    if isinstance(b, Fraction):
+        return product_of_ratio(a, 1 / b)
+    return a if a == ZERO else Binary("/", expression_of(a), b)
+
+
 def expression_of(value: Number) -> Expression:
     """Return `value` as the expression that its text reads as: -1/3 is a sign and a quotient."""
     return parse(format_fraction(value)) if isinstance(value, Fraction) else value

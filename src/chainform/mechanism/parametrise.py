@@ -10,7 +10,11 @@ from typing import TypeAlias
 
 from chainform.errors import DeriveError
 from chainform.expressions import Expression, Symbol, substitute, symbols_of, value_of
+from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in
+from chainform.mechanism.elements import Element, InertialElement
+from chainform.mechanism.elements.numbers import with_numbers
+from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbers import product_of_ratio
 from chainform.mechanism.rational import square_root
@@ -42,9 +46,10 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
     `numeric`: expressions with known values become numbers; parameters without a value stay.
     `symbolic`: every non-zero mass, mass-centre, inertia and position component and the size of
     gravity becomes a parameter that keeps its value: m_2, com_2_x, I_2_xy, d_2_z, g, numbered by
-    segment from 1. Expressions keep their own names; zeros, axes, rotations, the offsets of coupled
-    joints and the points of loops and frames stay numbers. A list of patterns keeps the names that
-    match and makes the rest numeric.
+    segment from 1; inertial elements, numbered after the segments, have m, com and I. Expressions
+    keep their own names; zeros, axes, rotations, the offsets of coupled joints and the points of
+    loops and frames stay numbers. A list of patterns keeps the names that match and makes the rest
+    numeric.
 
     The result lists exactly the parameters that occur in it.
     """
@@ -81,6 +86,7 @@ def automatic_parameters(mechanism: Mechanism) -> dict[str, Fraction]:
 
     for index, segment in enumerate(mechanism.segments, 1):
         _rewritten_segment(segment, index, collect, lambda value: value)
+    _rewritten_elements(mechanism, collect, lambda value: value)
     size = _size_of_gravity(mechanism)
     if size:
         found[GRAVITY] = size
@@ -175,7 +181,6 @@ class _Rewriting:
 
     def result(self) -> Mechanism:
         mechanism, plain = self.mechanism, self.plain
-        base = mechanism.base
         changed = replace(
             mechanism,
             segments=tuple(
@@ -183,14 +188,7 @@ class _Rewriting:
                 for index, segment in enumerate(mechanism.segments, 1)
             ),
             gravity=self.gravity(),
-            base=replace(
-                base,
-                position=_mapped(base.position, plain),
-                velocity=_mapped(base.velocity, plain),
-                angular_velocity=_mapped(base.angular_velocity, plain),
-                acceleration=_mapped(base.acceleration, plain),
-                angular_acceleration=_mapped(base.angular_acceleration, plain),
-            ),
+            base=mapped_base(mechanism.base, plain),
             loops=tuple(
                 replace(loop, closing=_end(loop.closing, plain), target=_end(loop.target, plain))
                 for loop in mechanism.loops
@@ -199,6 +197,12 @@ class _Rewriting:
                 replace(frame, point=_mapped(frame.point, plain)) for frame in mechanism.frames
             ),
             springs=tuple(_rewritten_spring(spring, plain) for spring in mechanism.springs),
+            forces=tuple(_rewritten_force(force, plain) for force in mechanism.forces),
+            actuators=tuple(actuator.mapped(plain) for actuator in mechanism.actuators),
+            elements=_rewritten_elements(mechanism, self.named, plain),
+            definitions=with_numbers(mechanism.definitions, plain),
+            constraints=with_numbers(mechanism.constraints, plain),
+            quasi=with_numbers(mechanism.quasi, plain),
         )
         used = names_in(changed)
         declared = (parameter for parameter in mechanism.parameters if parameter.name in used)
@@ -226,6 +230,41 @@ def _rewritten_spring(spring: Spring, plain: _Plain) -> Spring:
         rest=plain(spring.rest),
         damping=plain(spring.damping),
         ends=None if ends is None else (_end(ends[0], plain), _end(ends[1], plain)),
+    )
+
+
+def _rewritten_force(force: Force, plain: _Plain) -> Force:
+    pieces = (
+        Piece(
+            plain(piece.law),
+            None if piece.start is None else plain(piece.start),
+            None if piece.until is None else plain(piece.until),
+        )
+        for piece in force.pieces
+    )
+    return replace(force, pieces=tuple(pieces))
+
+
+def _rewritten_elements(
+    mechanism: Mechanism, named: _Named, plain: _Plain
+) -> tuple[Element, ...]:
+    """Return the elements with every number changed; their numbers follow those of segments."""
+    first = len(mechanism.segments) + 1
+    return tuple(
+        _rewritten_element(element, number, named, plain)
+        for number, element in enumerate(mechanism.elements, first)
+    )
+
+
+def _rewritten_element(element: Element, number: int, named: _Named, plain: _Plain) -> Element:
+    changed = with_numbers(element, plain)
+    if not isinstance(element, InertialElement) or not isinstance(changed, InertialElement):
+        return changed
+    return replace(
+        changed,
+        mass=named(f"m_{number}", element.mass),
+        com=_named_vector(element.com, f"com_{number}", named),
+        inertia=_named_inertia(element.inertia, f"I_{number}", named),
     )
 
 

@@ -12,12 +12,9 @@ from chainform.mechanism.types import Number, Spring
 
 
 def springs_from(said: Sequence[Mapping[str, object]], maker: LoopMaker) -> tuple[Spring, ...]:
-    """Return the checked springs, in the order given; no equation contains them yet."""
+    """Return the checked springs, in the order given."""
     springs = tuple(_spring(table, number, maker) for number, table in enumerate(said, 1))
     check_distinct([spring.name for spring in springs], "spring", maker.intake)
-    if springs:
-        text = "they are kept, but the equations do not contain them yet"
-        maker.intake.note("springs", text, "warning")
     return springs
 
 

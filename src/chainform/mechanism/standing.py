@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from chainform.mechanism.base import mapped_base
 from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.mechanism import Mechanism
@@ -34,7 +35,9 @@ def standing_base(mechanism: Mechanism, root: int, intake: Intake) -> BaseMotion
     if base.is_moving:
         remedy = "take the part from the ground, or from a mechanism whose base is at rest"
         raise intake.error("the base moves, and so would the root", "subtree, root", remedy)
-    frame, origin = base.rotation, base.position
+    turn = BaseMotion(rotation=base.rotation, rpy=base.rpy, quaternion=base.quaternion)
+    known = mapped_base(turn, lambda number: intake.fraction(number, "base, rotation"))
+    frame, origin = known.rotation, base.position
     for index in mechanism.path_to(root):
         segment = mechanism.segments[index]
         joint, offset = segment.joint, segment.offset

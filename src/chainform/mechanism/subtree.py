@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
+from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.additions import finder_of, intake_of
 from chainform.mechanism.checks import names_in, rechecked
 from chainform.mechanism.closure import check_loops
 from chainform.mechanism.coordinates import Entries, with_coordinates
 from chainform.mechanism.coupling import Coupling, with_couplings
+from chainform.mechanism.elements.part import with_elements_of
+from chainform.mechanism.forces import Force
 from chainform.mechanism.intake import Intake
+from chainform.mechanism.laws import Order, moved_law
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import Register
 from chainform.mechanism.numbers import difference, product_of_ratio
@@ -83,8 +87,12 @@ class _Part:
             base=standing_base(whole, self.root, intake),
             frames=tuple(self.frame(frame) for frame in whole.frames if self.holds(frame)),
             springs=tuple(filter(None, map(self.spring, whole.springs))),
+            forces=(),
         )
+        part = replace(part, forces=self.forces(part), actuators=self.actuators(part))
         part = replace(part, loops=tuple(self.loop(loop, part) for loop in self.loops_kept()))
+        root = None if self.root == GROUND else whole.segments[self.root].name
+        part = with_elements_of(whole, part, root)
         used = names_in(part)
         part = replace(part, parameters=tuple(p for p in whole.parameters if p.name in used))
         part = replace(part, notes=self.notes_kept(part))
@@ -150,6 +158,32 @@ class _Part:
         )
         return replace(spring, ends=ends)
 
+    def forces(self, part: Mechanism) -> tuple[Force, ...]:
+        """Return the forces on coordinates of the part whose laws name no others."""
+        whole = self.whole
+        old, new = (Order(m.coordinates, m.rates) for m in (whole, part))
+        kept: list[Force] = []
+        for force in whole.forces:
+            laws = [moved_law(law, old, new) for law in force.laws]
+            pieces = [
+                replace(piece, law=law)
+                for piece, law in zip(force.pieces, laws, strict=True)
+                if law is not None
+            ]
+            rate = whole.rates[force.rate]
+            if rate in part.rates and len(pieces) == len(laws):
+                kept.append(replace(force, rate=part.rates.index(rate), pieces=tuple(pieces)))
+        return tuple(kept)
+
+    def actuators(self, part: Mechanism) -> tuple[Actuator, ...]:
+        """Return the actuators of joints that the part has."""
+        names = self.whole.rates
+        return tuple(
+            replace(actuator, rate=part.rates.index(names[actuator.rate]))
+            for actuator in self.whole.actuators
+            if names[actuator.rate] in part.rates
+        )
+
     def loops_kept(self) -> list[Loop]:
         return [
             loop
@@ -178,6 +212,9 @@ class _Part:
             *_missing("segment", whole.segments, part.segments),
             *_missing("frame", whole.frames, part.frames),
             *_missing("parameter", whole.parameters, part.parameters),
+            *_missing("actuator", whole.actuators, part.actuators),
+            *_missing("element", whole.elements, part.elements),
+            *_missing("constraint", whole.constraints, part.constraints),
             *(f"loop {loop.name!r}" for loop in whole.loops),
             "loops",
         ]
@@ -203,6 +240,11 @@ class _Part:
             *_missing("loop", whole.loops, part.loops),
             *_missing("frame", whole.frames, part.frames),
             *_missing("spring", whole.springs, part.springs),
+            *_missing("force", whole.forces, part.forces),
+            *_missing("actuator", whole.actuators, part.actuators),
+            *_missing("element", whole.elements, part.elements),
+            *_missing("constraint", whole.constraints, part.constraints),
+            *_missing("quasi-velocity", whole.quasi, part.quasi),
         ]
         if left_out:
             more = f" and {len(left_out) - 20} more" if len(left_out) > 20 else ""

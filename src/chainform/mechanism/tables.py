@@ -47,6 +47,13 @@ SYNONYMS = {
 
 LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic"})
 SPRING_FIELDS = frozenset({"name", "joint", "ends", "stiffness", "rest", "damping"})
+PIECE_FIELDS = frozenset({"law", "from", "until"})
+FORCE_FIELDS = PIECE_FIELDS | {"name", "joint", "pieces"}
+ACTUATOR_FIELDS = frozenset({"name", "joint", "type"})
+GENERAL_ACTUATOR_FIELDS = frozenset(
+    {"A", "b", "f", "e", "limit", "position", "velocity", "effort", "direct", "viscous"}
+    | {"states", "signal"}
+)
 ATTACHMENT_FIELDS = frozenset({"segment", "point", "rotation", "rpy", "quaternion"})
 FRAME_FIELDS = ATTACHMENT_FIELDS | {"name"}
 MIMIC_FIELDS = frozenset({"joint", "ratio", "offset"})

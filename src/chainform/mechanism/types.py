@@ -16,12 +16,13 @@ q_i of a coupled joint is `ratio` times its coordinate plus `offset`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from chainform.expressions import Expression
+from chainform.expressions import Expression, symbols_of
 
 Number: TypeAlias = Fraction | Expression
 """A known number, or an expression of the mechanism's parameters."""
@@ -159,11 +160,14 @@ class Segment:
 class Coordinate:
     """An entry of q, or of qd: its name and the index of the segment whose joint it belongs to.
 
-    Coupled segments that share the entry are not listed here; see `Segment.coordinate`.
+    Coupled segments that share the entry are not listed here; see `Segment.coordinate`. In a model
+    of elements without segments it belongs to no joint: the segment is GROUND, and `unit` is what
+    was said about it, rad or m.
     """
 
     name: str
     segment: int
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +225,11 @@ class Spring:
 class BaseMotion:
     """The given motion of the base body (the ground), world axes, for the origin of its frame.
 
-    `rotation` turns base components into world components. Velocities are in m/s and rad/s,
-    accelerations in m/s^2 and rad/s^2; all are zero for a base at rest.
+    `rotation` turns base components into world components. An orientation that names parameters or
+    time is held as angles `rpy` (rad) or as `quaternion` (x, y, z, w; of any length) instead, and
+    `rotation` is then the identity. Velocities are in m/s and rad/s, accelerations in m/s^2 and
+    rad/s^2; all are zero for a base at rest, and where they follow from a position, orientation or
+    velocity that is a law of time t.
     """
 
     position: Vector3 = ZERO_VECTOR
@@ -231,12 +238,34 @@ class BaseMotion:
     angular_velocity: Vector3 = ZERO_VECTOR
     acceleration: Vector3 = ZERO_VECTOR
     angular_acceleration: Vector3 = ZERO_VECTOR
+    rpy: Vector3 | None = None
+    quaternion: tuple[Number, Number, Number, Number] | None = None
 
     @property
     def is_moving(self) -> bool:
         """Tell whether any velocity or acceleration differs from the number zero."""
-        motions = (getattr(self, field.name) for field in fields(self)[2:])
-        return any(component != ZERO for motion in motions for component in motion)
+        motions = (*self.velocity, *self.acceleration)
+        moves = any(component != ZERO for component in motions)
+        return moves or is_law_of_time(self.position) or self.is_turning
+
+    @property
+    def is_turning(self) -> bool:
+        """Tell whether an angular velocity or acceleration differs from the number zero."""
+        motions = (*self.angular_velocity, *self.angular_acceleration)
+        turns = any(component != ZERO for component in motions)
+        return turns or is_law_of_time(self.rpy or self.quaternion or ())
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """All numbers that may name parameters or time."""
+        places = (*self.position, *(self.rpy or ()), *(self.quaternion or ()))
+        linear = (*self.velocity, *self.acceleration)
+        return (*places, *linear, *self.angular_velocity, *self.angular_acceleration)
+
+
+def is_law_of_time(components: Iterable[Number]) -> bool:
+    """Tell whether one of these components of a base's motion names the time t."""
+    return any(not isinstance(c, Fraction) and "t" in symbols_of(c) for c in components)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,7 @@ from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states, group_length
 from chainform.model.summary import summary
 from chainform.runtime import Keeper, Program, Sealed
-from chainform.search import (
-    SINE_COST,
-    Observer,
-    Progress,
-    Stage,
-    effort_of,
-    reduce_graph,
-)
+from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +53,7 @@ class Model:
     reduce: str
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
     bound: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     """The numbers that `bind` gave to parameters since the model was derived or loaded."""
     origin: Origin | None = None
@@ -190,6 +184,9 @@ class Model:
 
         A deep search goes on from where an earlier one, in this model or in the store, has got to.
         """
+        # Models from the store, which are reduced already, need not wait for what reduces them.
+        from chainform.search import reduce_graph
+
         effort = effort_of(reduce, sine_cost, budget, steps, seed, cores)
         found = reduce_graph(self.graph, effort, start="before", observe=observe, progress=progress)
         stages = (*(self.stages or found[:1]), *found[1:])
@@ -205,6 +202,11 @@ class Model:
         wrench: Any = None,
         values: Mapping[str, Any] | None = None,
         outputs: Sequence[str] | None = None,
+        *,
+        x: Any = None,
+        u: Any = None,
+        force: Any = None,
+        t: Any = None,
     ) -> dict[str, NDArray[np.float64]]:
         """Return outputs (all, or those named, or other quantities) as numpy arrays.
 
@@ -212,10 +214,13 @@ class Model:
 
         q has the shape (..., nq), qd, qdd and tau (..., nv), sigma (..., rows of the loops),
         wrench (..., 6 for each frame: force, then moment); the leading dimensions are a batch
-        and broadcast. A mapping from coordinate names is accepted in place of an array.
-        `values` gives parameters, each a number or an array of the batch.
+        and broadcast. A mapping from coordinate names is accepted in place of an array, and a
+        function of (t, q, qd) in place of tau. x (...) is the state of the actuators, u their
+        signals, force the forces that an element model leaves unknown; the time t has the shape
+        (...). `values` gives parameters, each a number or an array of the batch.
         """
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
+        states |= {"x": x, "u": u, "force": force, "t": t}
         given = {group: state for group, state in states.items() if state is not None}
         asked = [outputs] if isinstance(outputs, str) else list(outputs or ())
         graph = self._graph_with(asked)
@@ -236,7 +241,7 @@ class Model:
         `keeper` is where machine code is kept (`store.database.objects`); a model that was loaded
         from a store keeps it there.
         """
-        place = keeper or self.keeper
+        place = self.keeper if keeper is None else keeper
         groups = {given.group for given in self.graph.inputs.values()} - {"parameter"}
         return Program(
             self.graph,

@@ -10,7 +10,6 @@ from difflib import get_close_matches
 import numpy as np
 
 from chainform.errors import Error, RunError
-from chainform.formulations import parse_request as parse_output
 from chainform.graph import Block, Graph
 
 LETTERS = {
@@ -25,6 +24,22 @@ LETTERS = {
     "qdd": "forward_dynamics",
     "T": "kinetic_energy",
     "V": "potential_energy",
+    "P": "passive",
+    "R": "reactions",
+    "xd": "complete_model",
+    "Ah": "complete_drift",
+    "Bh": "complete_input",
+    "qddx": "complete_acceleration",
+    "drive": "drives",
+    "dH": "metric_derivative",
+    "S": "acceleration_energy",
+    "A": "force_matrix",
+    "b": "force_right",
+    "f": "constraint",
+    "Jc": "constraint_jacobian",
+    "gamma": "constraint_right",
+    "qddc": "constrained_dynamics",
+    "lambda": "multipliers",
 }
 """The letters of the equation tau = H qdd + qd^T C qd + hG + B sigma, and the outputs they mean."""
 
@@ -34,6 +49,7 @@ FRAME_LETTERS = {
     "a": "acceleration",
     "J": "jacobian",
     "Jd": "jacobian_rate",
+    "R": "reaction",
 }
 """The letters of quantities of a frame, which stands in brackets behind them: J(tool)."""
 
@@ -59,6 +75,9 @@ def output_of(text: str) -> str:
     word = name.strip()
     if not bracket:
         return LETTERS.get(word, word)
+    # Numbers can be had from a stored model without any method of mechanics being imported.
+    from chainform.formulations import parse_request as parse_output
+
     return parse_output(FRAME_LETTERS.get(word, word) + bracket + frame).text
 
 

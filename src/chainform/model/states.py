@@ -30,7 +30,7 @@ def evaluate_states(
     entries = [v for block in blocks.values() for v in block.variables]
     wanted = np.unique(np.asarray(entries, dtype=np.int32))
     plan = Plan(graph, wanted)
-    arrays = {group: _state(mechanism, graph, group, given) for group, given in states.items()}
+    arrays = _arrays(mechanism, graph, states)
     parameters = {name: _number(name, given) for name, given in values.items()}
     _refuse_unknown(graph, parameters)
     batch = _batch_shape(arrays, parameters)
@@ -51,7 +51,7 @@ def input_values(
 
     Inputs that are not given are left out, since not every quantity needs all of them.
     """
-    arrays = {group: _state(mechanism, graph, group, given) for group, given in states.items()}
+    arrays = _arrays(mechanism, graph, states)
     parameters = {name: _number(name, given) for name, given in values.items()}
     _refuse_unknown(graph, parameters)
     batch = _batch_shape(arrays, parameters)
@@ -68,9 +68,27 @@ def _shaped(rows: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Arra
     return np.ascontiguousarray(rows.T).reshape((*batch, *shape))
 
 
+def _arrays(mechanism: Mechanism, graph: Graph, states: Mapping[str, Any]) -> dict[str, Array]:
+    """Return every group that is given as an array; tau may be a function of (t, q, qd)."""
+    given = {group: state for group, state in states.items() if not callable(state)}
+    arrays = {group: _state(mechanism, graph, group, state) for group, state in given.items()}
+    for group in states.keys() - given.keys():
+        if group != "tau":
+            raise RunError(
+                f"{group} cannot be a function", element=group, remedy="only tau may be one"
+            )
+        time = arrays["t"][..., 0] if "t" in arrays else None
+        arrays[group] = _state(
+            mechanism, graph, group, states[group](time, arrays.get("q"), arrays.get("qd"))
+        )
+    return arrays
+
+
 def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
     """Return the values of a group as an array whose last dimension has the right length."""
     length = group_length(mechanism, graph, group)
+    if group == "t":
+        return _number(group, given)[..., np.newaxis]
     if isinstance(given, Mapping):
         by_name = cast(Mapping[str, Any], given)
         given = _from_names(mechanism, group, by_name, length)
@@ -107,6 +125,9 @@ _QUATERNION_TOLERANCE = 1e-4
 _ORDERS = {
     "sigma": "sigma has 6 entries for each frame loop and 3 for each point loop",
     "wrench": "wrench has 6 entries for each frame named in `wrenches`: force, then moment",
+    "x": "x holds the states of the actuators, one actuator after the other",
+    "u": "u has one signal for each actuator",
+    "force": "force has an entry for each unknown force of the element model",
 }
 
 
@@ -116,9 +137,9 @@ def group_length(mechanism: Mechanism, graph: Graph, group: str) -> int:
         return mechanism.nq
     if group == "sigma":
         return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
-    if group == "wrench":
-        return sum(item.group == "wrench" for item in graph.inputs.values())
-    return mechanism.nv
+    if group in _ORDERS:
+        return sum(item.group == group for item in graph.inputs.values())
+    return 1 if group == "t" else mechanism.nv
 
 
 def _names(mechanism: Mechanism, group: str) -> tuple[str, ...]:

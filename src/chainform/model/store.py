@@ -337,6 +337,10 @@ class Store:
         values: Mapping[str, Any] | None = None,
         outputs: str | Sequence[str] | None = None,
         *,
+        x: Any = None,
+        u: Any = None,
+        force: Any = None,
+        t: Any = None,
         trust_rows: bool = False,
     ) -> dict[str, NDArray[np.float64]]:
         """Return outputs (all, or those named, or other quantities) computed level by level in SQL.
@@ -347,6 +351,7 @@ class Store:
         """
         model, revision = self._loaded(reference)
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
+        states |= {"x": x, "u": u, "force": force, "t": t}
         given = {group: state for group, state in states.items() if state is not None}
         numbers = {} if values is None else mapping_of(values, "values")
         batch, inputs = input_values(model.graph, model.mechanism, given, numbers)

@@ -35,6 +35,7 @@ def options_of(model: Model) -> dict[str, Any]:
         "reduce": model.reduce,
         "closure": model.closure,
         "wrenches": list(model.wrenches),
+        **({"leave_out": list(model.leave_out)} if model.leave_out else {}),
     }
 
 
@@ -99,6 +100,7 @@ def model_from(
         str(method.get("reduce", "none")),
         str(method.get("closure", "complete")),
         tuple(map(str, method.get("wrenches", ()))),
+        tuple(map(str, method.get("leave_out", ()))),
         origin=Origin(revision.name, revision.number, revision.content),
         keeper=keeper,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from chainform.mechanism import Mechanism
     from chainform.model.model import Model
 
 MOST_NAMES = 12
@@ -19,7 +20,7 @@ def summary(model: Model) -> str:
     freedom = _counted(mechanism.nv, "degree")
     lines = [
         f"{mechanism.name}, {model.formulation}",
-        f"{_counted(moving, 'joint')} with {freedom} of freedom{loops}",
+        f"{_parts(mechanism, moving)} with {freedom} of freedom{loops}",
         *_outputs(model),
     ]
     if model.quantities:
@@ -31,6 +32,13 @@ def summary(model: Model) -> str:
     lines.append(f"{_counted(len(model.graph), 'variable')}; {model.count()}")
     lines.append(f'formulas: {_example(model)}, all of them: model.emit("text")')
     return "\n".join(lines)
+
+
+def _parts(mechanism: Mechanism, moving: int) -> str:
+    """Return what a mechanism consists of: joints, elements, or both."""
+    joints = [_counted(moving, "joint")] if mechanism.segments else []
+    count = len(mechanism.elements)
+    return ", ".join([*joints, _counted(count, "element")] if count else joints)
 
 
 def _outputs(model: Model) -> list[str]:

@@ -15,10 +15,12 @@ from chainform.mechanism.tables import (
     list_of,
     table_of,
 )
+from chainform.readers.elements import ELEMENT_FIELDS, add_elements
 from chainform.readers.source import Source
 
 HEADER_FIELDS = frozenset(
     {"format", "name", "units", "gravity", "parameters", "base", "loops", "frames", "springs"}
+    | {"forces", "actuators"}
 )
 """The fields that every form understands."""
 
@@ -27,7 +29,8 @@ def builder_from(
     table: Mapping[str, object], fields: Collection[str], source: Source
 ) -> MechanismBuilder:
     """Return a builder with everything but the segments; `fields` are those of the form itself."""
-    check_fields(table, HEADER_FIELDS | set(fields), source.file, "mechanism")
+    known = HEADER_FIELDS | ELEMENT_FIELDS | set(fields)
+    check_fields(table, known, source.file, "mechanism")
     _check_units(table.get("units"), source)
     gravity = table.get("gravity")
     name = table.get("name")
@@ -44,6 +47,9 @@ def builder_from(
     _add_loops(table.get("loops"), builder, source)
     _add_frames(table.get("frames"), builder, source)
     _add_springs(table.get("springs"), builder, source)
+    _add_forces(table.get("forces"), builder, source)
+    _add_actuators(table.get("actuators"), builder, source)
+    add_elements(table, builder, source)
     return builder
 
 
@@ -98,3 +104,17 @@ def _add_springs(value: object, builder: MechanismBuilder, source: Source) -> No
         return
     for number, said in enumerate(list_of(value, source.file, "springs"), 1):
         builder.spring_table(table_of(said, source.file, f"spring {number}"))
+
+
+def _add_forces(value: object, builder: MechanismBuilder, source: Source) -> None:
+    if value is None:
+        return
+    for number, said in enumerate(list_of(value, source.file, "forces"), 1):
+        builder.force_table(table_of(said, source.file, f"force {number}"))
+
+
+def _add_actuators(value: object, builder: MechanismBuilder, source: Source) -> None:
+    if value is None:
+        return
+    for number, said in enumerate(list_of(value, source.file, "actuators"), 1):
+        builder.actuator_table(table_of(said, source.file, f"actuator {number}"))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias, cast
 
-from chainform.expressions import format_expression, format_fraction
+from chainform.expressions import format_fraction
 from chainform.mechanism import (
     AT_REST,
     GROUND,
@@ -21,9 +21,11 @@ from chainform.mechanism import (
     ZERO,
     ZERO_MATRIX,
     ZERO_VECTOR,
+    Actuator,
     Attachment,
     BaseMotion,
     Body,
+    Force,
     Frame,
     Friction,
     Joint,
@@ -33,15 +35,16 @@ from chainform.mechanism import (
     Mechanism,
     Number,
     Parameter,
+    Piece,
     Rotation,
     Segment,
     Spring,
 )
+from chainform.readers.actuator_writer import actuator_fields
+from chainform.readers.native_elements import element_model
+from chainform.readers.native_numbers import number_text as _number
 
 Table: TypeAlias = dict[str, object]
-
-LONGEST_NUMBER = 300
-"""Integers of more digits are written in pieces: the reader refuses long ones."""
 
 LINE = 96
 """A table or list no longer than this stands on one line."""
@@ -75,12 +78,16 @@ class _Writer:
             table["parameters"] = {p.name: _parameter(p) for p in mechanism.parameters}
         if mechanism.base != AT_REST:
             table["base"] = _base(mechanism.base)
-        table["segments"] = [self.segment(i, s) for i, s in enumerate(mechanism.segments)]
+        if mechanism.segments:
+            table["segments"] = [self.segment(i, s) for i, s in enumerate(mechanism.segments)]
         lists = {
             "loops": [self.loop(loop) for loop in mechanism.loops],
             "frames": [self.frame(frame) for frame in mechanism.frames],
             "springs": [self.spring(spring) for spring in mechanism.springs],
+            "forces": [self.force(force) for force in mechanism.forces],
+            "actuators": [self.actuator(actuator) for actuator in mechanism.actuators],
         }
+        lists |= element_model(mechanism)
         return table | {name: entries for name, entries in lists.items() if entries}
 
     def name_of(self, segment: int) -> str:
@@ -139,6 +146,16 @@ class _Writer:
         numbers = {"stiffness": spring.stiffness, "rest": spring.rest, "damping": spring.damping}
         return table | {name: _number(value) for name, value in numbers.items()}
 
+    def force(self, force: Force) -> Table:
+        table: Table = {"name": force.name, "joint": self.mechanism.rates[force.rate]}
+        if len(force.pieces) == 1:
+            return table | _piece(force.pieces[0])
+        return table | {"pieces": [_piece(piece) for piece in force.pieces]}
+
+    def actuator(self, actuator: Actuator) -> Table:
+        joint = self.mechanism.rates[actuator.rate]
+        return dict(actuator_fields(actuator, joint, _number, str))
+
     def attachment(self, place: Attachment) -> Table:
         table: Table = {"segment": self.name_of(place.segment)}
         if place.point != ZERO_VECTOR:
@@ -159,6 +176,9 @@ def _parameter(parameter: Parameter) -> Table:
 
 def _base(base: BaseMotion) -> Table:
     table: Table = {} if base.rotation == IDENTITY else {"rotation": _matrix(base.rotation)}
+    for name, turn in (("rpy", base.rpy), ("quaternion", base.quaternion)):
+        if turn is not None:
+            table[name] = _vector(turn)
     vectors = {
         "position": base.position,
         "velocity": base.velocity,
@@ -182,6 +202,12 @@ def _joint(joint: Joint) -> Table:
     if joint.gear_ratio != ONE:
         table["gear_ratio"] = _number(joint.gear_ratio)
     return table
+
+
+def _piece(piece: Piece) -> Table:
+    times = {"from": piece.start, "until": piece.until}
+    given: Table = {name: _number(time) for name, time in times.items() if time is not None}
+    return given | {"law": _number(piece.law)}
 
 
 def _limits(limits: Limits) -> Table:
@@ -216,26 +242,6 @@ def _matrix(rotation: Rotation) -> list[list[object]]:
 
 
 # --- numbers and text -----------------------------------------------------------------------
-
-
-def _number(value: Number) -> Fraction | str:
-    """Return a number that JSON can write exactly as it is, and any other as a text."""
-    if not isinstance(value, Fraction):
-        return format_expression(value)
-    text = format_fraction(value)
-    if "/" not in text and len(text) <= LONGEST_NUMBER:
-        return value
-    sign = "-" if value < 0 else ""
-    return f"{sign}{_integer(abs(value.numerator))}/{_integer(value.denominator)}"
-
-
-def _integer(value: int) -> str:
-    """Return a positive integer as an expression without a number of too many digits."""
-    text = str(value)
-    if len(text) <= LONGEST_NUMBER:
-        return text
-    head, tail = divmod(value, 10**LONGEST_NUMBER)
-    return f"({_integer(head)}*1e{LONGEST_NUMBER} + {tail})"
 
 
 def _json_of(value: object, indent: str = "") -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from chainform.errors import RunError
 from chainform.mechanism import (
@@ -35,6 +34,19 @@ KINDS = {
 }
 """The joints that URDF has, by ours; a turn without a range is called continuous."""
 
+ESCAPES = str.maketrans(
+    {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        '"': "&quot;",
+        "\n": "&#10;",
+        "\r": "&#13;",
+        "\t": "&#9;",
+    }
+)
+"""What may not stand in an attribute as it is. The same in Python's library opens a web client."""
+
 
 @dataclass(frozen=True, slots=True)
 class Export:
@@ -45,16 +57,30 @@ class Export:
     left_out: tuple[str, ...]
 
 
+def quoted(text: str) -> str:
+    """Return a text as an attribute of XML."""
+    return f'"{text.translate(ESCAPES)}"'
+
+
 def export_urdf(mechanism: Mechanism) -> Export:
     """Return a mechanism as URDF. Joints that URDF lacks, and free parameters, raise RunError."""
+    if not mechanism.segments:
+        raise RunError(
+            "URDF has links and joints, and the mechanism is a model of elements",
+            file=mechanism.file,
+            element="elements",
+            remedy="write it in the native form: chainform export FILE --language native",
+        )
     numbers = Numbers(mechanism)
     side, in_side = side_text(mechanism, numbers)
     left_out = [f"{what}: in the side file only" for what in in_side]
     if mechanism.parameters:
         left_out.append("parameters: written as numbers")
+    beyond = {"elements": mechanism.elements, "constraints": mechanism.constraints}
+    left_out += [f"{what}: left out; URDF has no such" for what, there in beyond.items() if there]
     lines = ['<?xml version="1.0" encoding="utf-8"?>']
     lines += [f"<!-- {what.replace('--', '- -')} -->" for what in left_out]
-    lines += [f"<robot name={quoteattr(mechanism.name)}>", *_Writer(mechanism, numbers).lines()]
+    lines += [f"<robot name={quoted(mechanism.name)}>", *_Writer(mechanism, numbers).lines()]
     return Export("\n".join([*lines, "</robot>"]) + "\n", side, tuple(left_out))
 
 
@@ -111,22 +137,22 @@ class _Writer:
         return name
 
     def lines(self) -> Iterator[str]:
-        yield f"  <link name={quoteattr(self.root)}/>"
+        yield f"  <link name={quoted(self.root)}/>"
         for index, segment in enumerate(self.mechanism.segments):
             yield from self.link(segment)
             yield from self.joint(index, segment)
         for frame in self.mechanism.frames:
             if frame.name == self.root:
                 continue
-            name = quoteattr(frame.name)
+            name = quoted(frame.name)
             yield f"  <link name={name}/>"
-            yield f'  <joint name={quoteattr(frame.name + "_fixed")} type="fixed">'
+            yield f'  <joint name={quoted(frame.name + "_fixed")} type="fixed">'
             yield from self.ends(frame.segment, frame.name)
             yield self.origin(frame.point, frame.rotation)
             yield "  </joint>"
 
     def link(self, segment: Segment) -> Iterator[str]:
-        body, name = segment.body, quoteattr(segment.name)
+        body, name = segment.body, quoted(segment.name)
         if body.is_massless:
             yield f"  <link name={name}/>"
             return
@@ -145,7 +171,7 @@ class _Writer:
 
     def joint(self, index: int, segment: Segment) -> Iterator[str]:
         joint = segment.joint
-        yield f'  <joint name={quoteattr(joint.name)} type="{self.kind(segment)}">'
+        yield f'  <joint name={quoted(joint.name)} type="{self.kind(segment)}">'
         yield from self.ends(segment.parent, segment.name)
         yield self.origin(segment.position, segment.rotation)
         if joint.kind.rates == 1:
@@ -168,8 +194,8 @@ class _Writer:
 
     def ends(self, parent: int, child: str) -> Iterator[str]:
         name = self.root if parent == GROUND else self.mechanism.segments[parent].name
-        yield f"    <parent link={quoteattr(name)}/>"
-        yield f"    <child link={quoteattr(child)}/>"
+        yield f"    <parent link={quoted(name)}/>"
+        yield f"    <child link={quoted(child)}/>"
 
     def origin(self, position: Vector3, rotation: Rotation) -> str:
         rpy = " ".join(decimal(angle) for angle in angles_of(rotation))
@@ -206,7 +232,7 @@ class _Writer:
             return
         leader = self.mechanism.coordinate_records[segment.coordinate].segment
         if leader != index:
-            name = quoteattr(self.mechanism.segments[leader].joint.name)
+            name = quoted(self.mechanism.segments[leader].joint.name)
             ratio, offset = decimal(segment.ratio), self.numbers.text(segment.offset)
             yield f'    <mimic joint={name} multiplier="{ratio}" offset="{offset}"/>'
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from chainform.expressions import format_fraction
 from chainform.mechanism import (
@@ -13,14 +14,19 @@ from chainform.mechanism import (
     IDENTITY,
     ONE,
     ZERO,
+    Actuator,
     Attachment,
+    Force,
     Joint,
     Loop,
     Mechanism,
     Number,
+    Piece,
     Rotation,
     Spring,
 )
+from chainform.mechanism.types import is_law_of_time
+from chainform.readers.actuator_writer import actuator_fields
 from chainform.readers.urdf_writing import Numbers
 
 
@@ -33,6 +39,8 @@ def side_text(mechanism: Mechanism, numbers: Numbers) -> tuple[str | None, list[
         "rotor inertia and gears": list(writer.drives()),
         "loops": [line for loop in mechanism.loops for line in writer.loop(loop)],
         "springs": [line for spring in mechanism.springs for line in writer.spring(spring)],
+        "forces": [line for force in mechanism.forces for line in writer.force(force)],
+        "actuators": [line for each in mechanism.actuators for line in writer.actuator(each)],
     }
     held = {what: lines for what, lines in parts.items() if lines}
     if not held:
@@ -57,11 +65,15 @@ class _Writer:
         if base == AT_REST:
             return
         yield "\n[base]"
-        yield f"rotation = {self.matrix(base.rotation)}"
+        for name in ("rpy", "quaternion"):
+            if getattr(base, name) is not None:
+                yield f"{name} = {self.laws(getattr(base, name))}"
+        if base.rpy is None and base.quaternion is None:
+            yield f"rotation = {self.matrix(base.rotation)}"
         for name in ("position", "velocity", "acceleration"):
-            yield f"{name} = {self.vector(getattr(base, name))}"
+            yield f"{name} = {self.laws(getattr(base, name))}"
         for name in ("angular_velocity", "angular_acceleration"):
-            yield f"{name} = {self.vector(getattr(base, name))}"
+            yield f"{name} = {self.laws(getattr(base, name))}"
 
     def drives(self) -> Iterator[str]:
         for segment in self.mechanism.segments:
@@ -92,6 +104,27 @@ class _Writer:
         for name in ("stiffness", "rest", "damping"):
             yield f"{name} = {self.number(getattr(spring, name))}"
 
+    def force(self, force: Force) -> Iterator[str]:
+        yield "\n[[forces]]"
+        yield f"name = {_quoted(force.name)}"
+        yield f"joint = {_quoted(self.mechanism.rates[force.rate])}"
+        pieces = ", ".join(self.piece(piece, f"force {force.name!r}") for piece in force.pieces)
+        yield f"pieces = [{pieces}]"
+
+    def piece(self, piece: Piece, where: str) -> str:
+        times = {"from": piece.start, "until": piece.until}
+        words = [
+            f"{name} = {self.number(time)}" for name, time in times.items() if time is not None
+        ]
+        law = self.numbers.law(piece.law, where)
+        return "{ " + ", ".join([*words, f"law = {_quoted(law)}"]) + " }"
+
+    def actuator(self, actuator: Actuator) -> Iterator[str]:
+        yield "\n[[actuators]]"
+        joint = self.mechanism.rates[actuator.rate]
+        for name, value in actuator_fields(actuator, joint, self.number, _quoted):
+            yield f"{name} = {_toml(value)}"
+
     def attachment(self, place: Attachment) -> str:
         segment = (
             "ground" if place.segment == GROUND else self.mechanism.segments[place.segment].name
@@ -108,8 +141,23 @@ class _Writer:
     def vector(self, numbers: Iterable[Number]) -> str:
         return f"[{', '.join(map(self.number, numbers))}]"
 
+    def laws(self, components: Iterable[Number]) -> str:
+        """Return components of the base's motion: numbers, or laws of time."""
+        texts = (
+            _quoted(self.numbers.law(c, "base")) if is_law_of_time((c,)) else self.number(c)
+            for c in components
+        )
+        return f"[{', '.join(texts)}]"
+
     def matrix(self, rotation: Rotation) -> str:
         return f"[{', '.join(map(self.vector, rotation))}]"
+
+
+def _toml(value: object) -> str:
+    """Return lists of texts that are TOML already as one text."""
+    if not isinstance(value, list):
+        return str(value)
+    return f"[{', '.join(_toml(entry) for entry in cast('list[object]', value))}]"
 
 
 def _quoted(text: str) -> str:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 
 from chainform.errors import RunError
-from chainform.expressions import format_fraction, symbols_of, value_of
+from chainform.expressions import (
+    RATE,
+    Expression,
+    Symbol,
+    format_expression,
+    format_fraction,
+    substitute,
+    symbols_of,
+    value_of,
+)
 from chainform.mechanism import Mechanism, Number
+from chainform.mechanism.laws import meaning_of
 
 MAX_DIGITS = 24
 """Longer decimals are rounded to 17 digits, which give the same double."""
@@ -39,6 +50,30 @@ class Numbers:
                 remedy="give it a value in the mechanism",
             )
         return value_of(number, self.values)
+
+    def law(self, law: Number, where: str) -> str:
+        """Return the text of a law, with names for places such as q3: the order may change."""
+        if isinstance(law, Fraction):
+            return format_fraction(law)
+        mechanism, put = self.mechanism, dict[str, Fraction | Expression]()
+        for symbol in sorted(symbols_of(law)):
+            meaning = meaning_of(symbol, mechanism.coordinates, mechanism.rates)
+            if meaning is None:
+                put[symbol] = self.value(Symbol(symbol))
+            elif meaning.group != "t":
+                names = mechanism.coordinates if meaning.group == "q" else mechanism.rates
+                put[symbol] = self._symbol(names[meaning.index], meaning.group, where)
+        return format_expression(substitute(law, put))
+
+    def _symbol(self, name: str, group: str, where: str) -> Symbol:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise RunError(
+                f"a law in a side file cannot name the coordinate {name[:80]!r}",
+                file=self.mechanism.file,
+                element=where,
+                remedy="rename it, with letters, digits and underscores only",
+            )
+        return Symbol(name if group == "q" else f"{RATE}({name})")
 
     def text(self, number: Number) -> str:
         """Return one number."""

@@ -6,8 +6,10 @@
     rows     one list of joints per path from the base to a tip; zeros are padding
     closed   for each row whether it is closed, by r_is to a fictitious joint s beyond the last
     T        1 translation, 0 rotation; all rotations when left out
+    normals  what stands for r_ij in the zero pose, where r_ij lies along the axis of joint j
 
-The zero pose follows from assembly, see `chainform.mechanism.assembly`.
+The zero pose follows from assembly, see `chainform.mechanism.assembly`; `normals` are the vectors
+R* that paper 001 defines for axes without a direction across them.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chainform.mechanism import Mechanism, MechanismBuilder
-from chainform.mechanism.assembly import assembled_rotation, zero_frame
+from chainform.mechanism.assembly import assembled_rotation, normal_part, zero_frame
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.numbers import difference
 from chainform.mechanism.rational import add, apply, rotation_between, transpose
@@ -26,7 +28,9 @@ from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from
 from chainform.readers.rows import Rows, rows_from
 from chainform.readers.source import Source
 
-VECTOR_FIELDS = frozenset({"e", "e_in_parent", "r", "m", "J", "rows", "closed", "T", "names", "n"})
+VECTOR_FIELDS = frozenset(
+    {"e", "e_in_parent", "r", "normals", "m", "J", "rows", "closed", "T", "names", "n"}
+)
 
 DEPENDENT = 5
 """Joints of a closed row that are not basic: with the fictitious closing joint they are six."""
@@ -40,6 +44,7 @@ class _Geometry:
     axes: Mapping[int, Axis]
     axes_in_parent: Mapping[int, Axis]
     vectors: Mapping[tuple[int, int], Vector3]
+    normals: Mapping[tuple[int, int], Axis]
     intake: Intake
 
     def vector(self, body: int, joint: int) -> Vector3:
@@ -60,15 +65,18 @@ class _Geometry:
         """Return the rotation of body `number` in the frame before it, at zero."""
         parent = self.rows.parents[number]
         axis, before = self.axes[number], self.axes_in_parent[number]
-        if parent == 0 and (0, number) not in self.vectors:
+        if parent == 0 and (0, number) not in {*self.vectors, *self.normals}:
             remark = f"r '0,{number}' is not given: zero is the smallest turn from the reference"
             return rotation_between(axis, before), remark
         return assembled_rotation(
-            before,
-            self.known(self.vector(parent, number), f"r '{parent},{number}'"),
-            axis,
-            self.known(self.vector(number, number), f"r '{number},{number}'"),
+            before, self.across(parent, number), axis, self.across(number, number)
         )
+
+    def across(self, body: int, joint: int) -> Axis:
+        """Return what fixes the zero pose on one side of a joint: the normal given, else r."""
+        if (body, joint) in self.normals:
+            return self.normals[body, joint]
+        return self.known(self.vector(body, joint), f"r '{body},{joint}'")
 
 
 def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
@@ -129,7 +137,18 @@ def _geometry(table: Mapping[str, object], rows: Rows, intake: Intake, source: S
             if pair not in vectors and pair[0] != 0:
                 where = f"r '{pair[0]},{pair[1]}'"
                 raise source.error("the vector is missing", "give it, zero included", where)
-    return _Geometry(rows, axes, before, vectors, intake)
+    normals: dict[tuple[int, int], Axis] = {}
+    for (body, joint), entry in by_pair(table.get("normals"), source, "normals").items():
+        where = f"normals '{body},{joint}'"
+        if joint > rows.count or joint not in axes or body not in (joint, rows.parents[joint]):
+            message = f"joint {joint} does not lie on body {body}"
+            raise source.error(message, "compare with the rows", where)
+        axis = axes[joint] if body == joint else before[joint]
+        normals[body, joint] = intake.known_vector(entry, where)
+        if normal_part(normals[body, joint], axis) == ZERO_VECTOR:
+            remedy = "give a vector that points across the axis of the joint"
+            raise source.error("it lies along the axis", remedy, where)
+    return _Geometry(rows, axes, before, vectors, normals, intake)
 
 
 def _check_pair(body: int, joint: int, rows: Rows, source: Source) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import prod
+from numbers import Real
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -13,6 +15,9 @@ from chainform.emitters.llvm import Argument, Result
 from chainform.errors import RunError
 
 Array: TypeAlias = NDArray[np.floating[Any]]
+
+_WORK: Any = 100_000
+"""How hard numpy may try to tell whether arrays overlap."""
 
 
 def given(argument: Argument, value: Any, dtype: np.dtype[Any]) -> Array:
@@ -32,8 +37,10 @@ def numbers(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     """Return real numbers as an aligned array of the type that is computed with."""
     try:
         array: NDArray[Any] = np.asarray(value)
-    except ValueError:
+    except (ValueError, TypeError):
         array = np.asarray("not numbers")
+    if array.dtype.kind == "O":
+        array = _from_objects(array)
     if array.dtype.kind not in "fiu":
         raise RunError(
             f"{name} is not an array of real numbers but of {array.dtype}",
@@ -48,6 +55,17 @@ def numbers(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
         )
     found = array.astype(dtype, copy=False)
     return found if found.flags.aligned else found.copy()
+
+
+def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
+    """Return fractions and other real numbers of Python as doubles; anything else as it is."""
+    items: list[Any] = array.ravel().tolist()
+    if not all(not isinstance(item, bool) and isinstance(item, Real) for item in items):
+        return array
+    try:
+        return np.array([float(item) for item in items]).reshape(array.shape)
+    except OverflowError:
+        return array
 
 
 def batch_shape(arrays: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
@@ -73,11 +91,21 @@ def rows(array: Array, batch: tuple[int, ...], length: int) -> Array:
     return array if len(batch) == 1 else array.reshape(prod(batch), length)
 
 
+# --- arrays for results ---------------------------------------------------------------------
+
+
 def checked_out(result: Result, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return the array for a result, if it can take it; RunError if not."""
+    """Return the array for a result as a plain one, if it can take it; RunError if not."""
     if not isinstance(out, np.ndarray):
         raise RunError(f"out for {result.name} is not an array", element="out")
-    found = cast(Array, out)
+    if isinstance(out, np.ma.MaskedArray):
+        raise RunError(
+            f"out for {result.name} is a masked array",
+            element="out",
+            remedy="give the array behind it: out=array.data",
+        )
+    # What subclasses make of shapes and assignments is their own affair.
+    found: Array = np.asarray(cast(Array, out))
     if found.shape != shape or found.dtype != dtype:
         raise RunError(
             f"out for {result.name} has the shape {found.shape} and the type {found.dtype}",
@@ -86,7 +114,50 @@ def checked_out(result: Result, out: Any, shape: tuple[int, ...], dtype: np.dtyp
         )
     if not found.flags.writeable:
         raise RunError(f"out for {result.name} cannot be written to", element="out")
+    if _meets_itself(found):
+        raise RunError(
+            f"several entries of out for {result.name} lie in the same place",
+            element="out",
+            remedy="give an array of its own memory",
+        )
     return found
+
+
+def check_apart(names: Sequence[str], outs: Sequence[Array]) -> None:
+    """Refuse results that would overwrite each other."""
+    for (name, a), (other, b) in combinations(zip(names, outs, strict=True), 2):
+        if _meet(a, b):
+            raise RunError(
+                f"out for {name} and out for {other} overlap",
+                element="out",
+                remedy="give each result an array of its own, or parts of one that lie apart",
+            )
+
+
+def _meet(a: Array, b: Array) -> bool:
+    """Whether two arrays have memory in common; what cannot be told in reasonable time has."""
+    try:
+        return np.may_share_memory(a, b) and np.shares_memory(a, b, _WORK)
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _meets_itself(array: Array) -> bool:
+    """Whether two entries of an array lie in the same place, wholly or in part."""
+    if array.flags.forc or not array.size:
+        return False
+    pairs = zip(array.strides, array.shape, strict=True)
+    steps = sorted((abs(step), length) for step, length in pairs if length > 1)
+    span = array.itemsize
+    for step, length in steps:
+        if step < span:
+            break
+        span += step * (length - 1)
+    else:
+        return False
+    grid = np.indices([length for _, length in steps]).reshape(len(steps), -1)
+    places = np.sort(np.array([step for step, _ in steps]) @ grid)
+    return bool((np.diff(places) < array.itemsize).any())
 
 
 def rows_of_result(array: Array, count: int, length: int) -> Array | None:

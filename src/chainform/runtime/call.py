@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from itertools import repeat
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +12,7 @@ from chainform.errors import RunError
 from chainform.runtime.arrays import (
     Array,
     batch_shape,
+    check_apart,
     checked_out,
     given,
     numbers,
@@ -23,17 +20,25 @@ from chainform.runtime.arrays import (
     rows,
     rows_of_result,
 )
+from chainform.runtime.describe import OPTIONS, description, python_signature
 from chainform.runtime.kernel import Kernel
+from chainform.runtime.options import values_of
+from chainform.runtime.share import cores, share
+from chainform.runtime.travel import Cargo, packed, with_codes
 
-THREADED = 20_000_000
-"""From so many additions and multiplications on, a batch is shared among threads."""
+PIECE = 10_000_000
+"""About how many operations are worth waking a thread for."""
 
 
 class Call:
     """Calls a kernel: `call(q, qd, qdd, out=None, values=None)`."""
 
     def __init__(
-        self, kernel: Kernel, parameters: Mapping[str, float | None], threads: int | None
+        self,
+        kernel: Kernel,
+        parameters: Mapping[str, float | None],
+        threads: int | None,
+        cargo: Cargo,
     ) -> None:
         self.kernel = kernel
         self.threads = threads
@@ -42,12 +47,36 @@ class Call:
         arguments = kernel.signature.arguments
         self.arguments = [a for a in arguments if a.group != "parameter"]
         self.takes_parameters = len(self.arguments) < len(arguments)
-        self.name = ", ".join(result.name for result in kernel.signature.results)
-        self._cost = len(kernel.graph.factor) + 1
+        self.outputs = tuple(result.name for result in kernel.signature.results)
+        self.name = self.__name__ = self.__qualname__ = ", ".join(self.outputs)
+        self.__signature__ = python_signature(self.arguments)
+        self.__doc__ = description(self.arguments, kernel.signature.results, parameters)
+        self._cargo = cargo
 
-    def __call__(self, *args: Any, out: Any = None, values: Mapping[str, Any] | None = None) -> Any:
+    def to_bytes(self) -> bytes:
+        """Return the program that the function belongs to, with the function's machine code."""
+        return packed(with_codes(self._cargo, self.kernel.codes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from chainform.runtime.arrival import function_from
+
+        return function_from, (self.to_bytes(), self.outputs)
+
+    def as_attribute(self) -> tuple[Any, ...]:
+        """Return how to make, in another process, an object with the function as an attribute."""
+        from chainform.runtime.arrival import Functions
+
+        return Functions, (self.to_bytes(),)
+
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        values: Mapping[str, Any] | None = None,
+        **named: Any,
+    ) -> Any:
         """Return the result for one state or a batch of states."""
-        arrays = self._given(args)
+        arrays = self._given(args, named)
         leading = {a.group: x.shape[:-1] for a, x in zip(self.arguments, arrays, strict=True)}
         lengths = [argument.length for argument in self.arguments]
         given_values = self._given_values(values)
@@ -57,39 +86,38 @@ class Call:
             found = self.parameter_values(given_values)
             arrays.append(_stacked(list(found.values()), self.dtype))
             lengths.append(len(found))
-        outs = self._outs(out, batch)
+        results, outs = self._outs(out, batch)
         if batch:
             self._batch(arrays, lengths, batch, outs)
         else:
             self._single(arrays, outs)
-        return outs[0] if len(outs) == 1 else tuple(outs)
+        return results[0] if len(results) == 1 else tuple(results)
 
-    def _given(self, args: Sequence[Any]) -> list[Array]:
+    # --- what is given --------------------------------------------------------------------
+
+    def _given(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Array]:
         names = [argument.group for argument in self.arguments]
-        if len(args) != len(names):
+        for name in named:
+            if name not in names or names.index(name) < len(args):
+                trouble = "twice" if name in names else "an unexpected keyword argument"
+                order = ", ".join([*names, *(f"{option}=None" for option in OPTIONS)])
+                raise TypeError(f"{self.name}({order}) got {trouble}: {name}")
+        found = [*args, *(named[name] for name in names[len(args) :] if name in named)]
+        if len(found) != len(names):
             raise RunError(
-                f"{self.name} takes {', '.join(names)}, not {len(args)} arguments",
+                f"{self.name} takes {', '.join(names)}, not {len(found)} arguments",
                 element=self.name,
                 remedy=f"call it with ({', '.join(names)})",
             )
-        pairs = zip(self.arguments, args, strict=True)
+        pairs = zip(self.arguments, found, strict=True)
         return [given(argument, value, self.dtype) for argument, value in pairs]
 
     def _given_values(self, values: Any) -> dict[str, Array]:
         """Return the parameters that are given, each of them known."""
         if values is None:
             return {}
-        if not isinstance(values, Mapping):
-            raise RunError(
-                "values are given by the names of parameters",
-                element="values",
-                remedy='write values={"name": number}',
-            )
-        given = cast("Mapping[str, Any]", values)
-        for name in given:
-            if name not in self.parameters:
-                raise unknown_parameter(name, list(self.parameters))
-        return {name: numbers(name, value, self.dtype) for name, value in given.items()}
+        known = values_of("values", values, self.parameters)
+        return {name: numbers(name, value, self.dtype) for name, value in known.items()}
 
     def parameter_values(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """Return a value for every parameter: as given, else its default."""
@@ -105,18 +133,24 @@ class Call:
             found[name] = numbers(name, value, self.dtype)
         return found
 
-    def _outs(self, out: Any, batch: tuple[int, ...]) -> list[Array]:
+    def _outs(self, out: Any, batch: tuple[int, ...]) -> tuple[Sequence[Any], list[Array]]:
+        """Return what the caller gets, and the plain arrays behind it."""
         results = self.kernel.signature.results
         shapes = [(*batch, *result.shape) for result in results]
         if out is None:
-            return [np.empty(shape, self.dtype) for shape in shapes]
+            made = [np.empty(shape, self.dtype) for shape in shapes]
+            return made, made
         several: Sequence[Any] = [out] if len(results) == 1 else out
         if not isinstance(several, list | tuple) or len(several) != len(results):
             raise RunError(
                 f"out must be {len(results)} arrays, one for each of {self.name}", element="out"
             )
         pairs = zip(results, several, shapes, strict=True)
-        return [checked_out(result, x, shape, self.dtype) for result, x, shape in pairs]
+        outs = [checked_out(result, x, shape, self.dtype) for result, x, shape in pairs]
+        check_apart(self.outputs, outs)
+        return several, outs
+
+    # --- running --------------------------------------------------------------------------
 
     def _single(self, arrays: Sequence[Array], outs: Sequence[Array]) -> None:
         sources = [np.ascontiguousarray(array) for array in arrays]
@@ -150,35 +184,28 @@ class Call:
             self._run(count, [*sources, *seen])
         _copy_back(targets, outs)
 
+    def pieces(self, count: int) -> int:
+        """Return in how many pieces a batch is worked off: one where threads would not pay."""
+        threads = self.threads or cores()
+        return max(1, min(threads, count * self.kernel.work // PIECE))
+
     def _run(self, count: int, arrays: Sequence[Array]) -> None:
-        threads = self.threads or (os.cpu_count() or 1)
-        if count * self._cost < THREADED and self.threads is None:
-            threads = 1
-        piece = -(-count // threads)
-        piece = -(-piece // self.kernel.lanes) * self.kernel.lanes
-        starts = range(0, count, piece)
-        if len(starts) == 1:
+        pieces = 1 if count <= self.kernel.lanes or self.threads == 1 else self.pieces(count)
+        size = -(-count // pieces)
+        size = -(-size // self.kernel.lanes) * self.kernel.lanes
+        ranges = [(start, min(start + size, count)) for start in range(0, count, size)]
+        if len(ranges) == 1:
             self._piece(0, count, arrays)
         else:
-            ends = [min(start + piece, count) for start in starts]
-            list(_pool().map(self._piece, starts, ends, repeat(arrays)))
+            share(lambda ends: self._piece(*ends, arrays), ranges, pieces)
 
     def _piece(self, start: int, end: int, arrays: Sequence[Array]) -> None:
         passed: list[int] = []
         for array in arrays:
             state, entry = array.strides
             passed += [array.ctypes.data + start * state, state, entry]
-        self.kernel.run_batch(end - start, *passed)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="chainform")
-
-
-if hasattr(os, "register_at_fork"):
-    # A copy of the process has none of the threads, and would wait for them.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+        if self.kernel.run_batch(end - start, *passed):
+            raise MemoryError(f"there is no memory left to compute {self.name}")
 
 
 def _stacked(values: Sequence[Array], dtype: np.dtype[Any]) -> Array:
@@ -192,12 +219,3 @@ def _copy_back(targets: Sequence[Array], outs: Sequence[Array]) -> None:
     for target, x in zip(targets, outs, strict=True):
         if target is not x:
             x[...] = target
-
-
-def unknown_parameter(name: str, known: list[str]) -> RunError:
-    """Return the error for a name that is no free parameter."""
-    return RunError(
-        f"{name} is not a free parameter",
-        element=name,
-        remedy=f"choose from {', '.join(known)}" if known else "the model has no free parameters",
-    )

@@ -4,77 +4,148 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-from collections.abc import Sequence
+import weakref
+from collections import deque
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from typing import Any
 
+from chainform.runtime.locks import LLVM
 from chainform.runtime.target import Target, llvm
 
 EXTERNAL = ("malloc", "free", "asin", "acos", "atan", "exp", "log")
 """What compiled code may call in the C library."""
 
+_TOGETHER = 32
+"""How many libraries share a session of LLVM, which keeps notes even of those that are gone."""
+
 _numbers = count(1)
+_session: list[Any] = []
+"""The session that takes the next library."""
+_doomed: deque[tuple[Any, Any]] = deque()
+"""Libraries that are to be freed, each with its session."""
+
+
+@contextmanager
+def _llvm_at_work() -> Generator[Any]:
+    """Hold LLVM, which serves one thread at a time; before it is left, free what waits for it."""
+    with LLVM.held():
+        yield llvm()
+        _free_doomed()
+
+
+# --- from text to machine code --------------------------------------------------------------
 
 
 def compiled(text: str, target: Target) -> bytes:
     """Return the machine code of a module, as an object file."""
-    binding = llvm()
-    module = binding.parse_assembly(text)
-    module.triple = target.triple
-    machine = _machine(target)
-    module.data_layout = str(machine.target_data)
-    options = binding.create_pipeline_tuning_options(speed_level=1)
-    builder = binding.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    with _llvm_at_work():
+        module, machine = _optimised(text, target)
+        code = bytes(machine.emit_object(module))
+        del module, machine
+    return code
 
 
 def assembly(text: str, target: Target) -> str:
     """Return the machine code of a module as assembly text, for reading."""
+    with _llvm_at_work():
+        module, machine = _optimised(text, target)
+        code = str(machine.emit_assembly(module))
+        del module, machine
+    return code
+
+
+def _optimised(text: str, target: Target) -> tuple[Any, Any]:
+    """Return a module after LLVM's passes, and what makes machine code of it."""
     binding = llvm()
     module = binding.parse_assembly(text)
     module.triple = target.triple
-    machine = _machine(target)
-    options = binding.create_pipeline_tuning_options(speed_level=1)
-    builder = binding.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return str(machine.emit_assembly(module))
-
-
-def _machine(target: Target) -> Any:
-    found = llvm().Target.from_triple(target.triple)
-    return found.create_target_machine(
+    machine = binding.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=2, codemodel="jitdefault", jit=True
     )
+    module.data_layout = str(machine.target_data)
+    options = binding.create_pipeline_tuning_options(speed_level=1)
+    builder = binding.create_pass_builder(machine, options)
+    passes = builder.getModulePassManager()
+    try:
+        passes.run(module, builder)
+    finally:
+        _free_passes(passes)
+    return module, machine
+
+
+def _free_passes(passes: Any) -> None:
+    """Free a list of passes, some 70 kB.
+
+    llvmlite 0.50 has a function for it, but closing the object does not come to it, since it
+    inherits an empty one before. What remains are 2 kB for each compilation that llvmlite loses.
+    """
+    library: Any = llvm().ffi
+    is_empty = passes._dispose.__func__ is library.ObjectRef._dispose  # noqa: SLF001, see above
+    free = getattr(library.lib, "LLVMPY_DisposeNewModulePassManger", None)
+    if is_empty and free is not None:
+        free(passes)
+        passes.detach()
+    else:
+        passes.close()
+
+
+# --- from machine code to addresses ---------------------------------------------------------
 
 
 class Library:
     """Machine code that is loaded; it stays as long as this object."""
 
     def __init__(self, code: bytes, names: Sequence[str]) -> None:
-        binding = llvm()
-        self._compiler = _compiler()
-        builder = binding.JITLibraryBuilder().add_object_img(code)
-        for name, address in _c_library().items():
-            builder.import_symbol(name, address)
-        for name in names:
-            builder.export_symbol(name)
-        self._tracker = builder.link(self._compiler, f"chainform{next(_numbers)}")
-        self._addresses = {name: int(self._tracker[name]) for name in names}
+        with _llvm_at_work() as binding:
+            session, number = _next_session()
+            builder = binding.JITLibraryBuilder().add_object_img(code)
+            for name, address in _c_library().items():
+                builder.import_symbol(name, address)
+            for name in names:
+                builder.export_symbol(name)
+            tracker = builder.link(session, f"chainform{number}")
+            self._addresses = {name: int(tracker[name]) for name in names}
+        # At the end of the process nothing is freed: threads may still be running in it.
+        weakref.finalize(self, _unload, tracker, session).atexit = False
 
     def address(self, name: str) -> int:
         """Return the address of a function."""
         return self._addresses[name]
 
 
-_shared: list[Any] = []
+def _next_session() -> tuple[Any, int]:
+    """Return a session for one more library, and the number of that library."""
+    number = next(_numbers)
+    if not _session or number % _TOGETHER == 0:
+        _session[:] = [llvm().create_lljit_compiler()]
+    return _session[0], number
 
 
-def _compiler() -> Any:
-    if not _shared:
-        _shared.append(llvm().create_lljit_compiler())
-    return _shared[0]
+def _unload(tracker: Any, session: Any) -> None:
+    """Free a library now or, where LLVM is at work in another thread, when it has finished.
+
+    The garbage collector comes here from any thread, whatever it holds: it must not wait.
+    """
+    _doomed.append((tracker, session))
+    del tracker, session
+    with LLVM.held_if_free() as is_held:
+        if is_held:
+            _free_doomed()
+
+
+def _free_doomed() -> None:
+    """Free libraries that are gone; a session goes with the last of its libraries."""
+    while _doomed:
+        try:
+            tracker, session = _doomed.popleft()
+        except IndexError:
+            # The garbage collector came in between, and did it.
+            return
+        tracker.close()
+        del tracker, session
 
 
 @cache

@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chainform.emitters.llvm import Form, Signature
 
@@ -180,19 +179,38 @@ _Buffer = ctypes.c_uint64 * 8
 """The memory of a table of addresses."""
 
 
+class _Table(np.ndarray[Any, np.dtype[np.uint64]]):
+    """The table of a function, which Python knows as its `__self__`.
+
+    A function in C is pickled as the attribute of what its `__self__` is made from; addresses
+    mean nothing in another process.
+    """
+
+    restored: Callable[[], tuple[Any, ...]]
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return self.restored()
+
+
 def function(
     address: int,
     name: str,
     doc: str,
     slow: Callable[..., Any],
+    restored: Callable[[], tuple[Any, ...]],
     parameters: np.ndarray[Any, Any] | None,
     precision: str,
     library: object,
 ) -> Callable[..., Any]:
-    """Return the function at an address as a Python object; `slow` takes what it leaves."""
+    """Return the function at an address as a Python object.
+
+    `slow` takes what it leaves, and `restored` says how to make, in another process, an object that
+    has the function as an attribute of its name.
+    """
     python = ctypes.pythonapi
     buffer = _Buffer()
-    table: NDArray[np.uint64] = np.ctypeslib.as_array(buffer)
+    table = np.ctypeslib.as_array(buffer).view(_Table)
+    table.restored = restored
     dtype, out = np.dtype(precision), sys.intern("out")
     table[_ARRAY], table[_DTYPE], table[_SLOW] = id(np.ndarray), id(dtype), id(slow)
     table[_OUT] = id(out)

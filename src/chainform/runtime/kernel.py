@@ -9,30 +9,21 @@ import ctypes
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
-from chainform.emitters.llvm import Form, Signature, many, single
-from chainform.graph import Graph
+from chainform.emitters.llvm import Form, Signature, many, packed, single
+from chainform.graph import Graph, cost
 from chainform.runtime import fastcall
 from chainform.runtime.engine import Library, compiled
+from chainform.runtime.keeping import Keeper
+from chainform.runtime.locks import Gate, free_properties_in_copies
 from chainform.runtime.target import Target
-
-
-class Keeper(Protocol):
-    """Where machine code is kept from one time to the next."""
-
-    def get(self, key: str) -> bytes | None:
-        """Return what is kept under a key."""
-        ...
-
-    def put(self, key: str, data: bytes) -> None:
-        """Keep bytes under a key."""
-        ...
-
 
 SINGLE, PYTHON, BATCH, PACKED = "single", "python", "batch", "packed"
 """Names of the functions in the machine code."""
+
+FUNCTION = 30
+"""About how many operations a sine, a root or a quotient takes."""
 
 
 class Kernel:
@@ -57,7 +48,7 @@ class Kernel:
         self._content = content
         self.codes: dict[str, bytes] = {}
         """The machine code so far, by the key under which it is kept."""
-        self._lock = Lock()
+        self._gate = Gate()
         self._libraries: dict[str, Library] = {}
 
     @property
@@ -65,13 +56,23 @@ class Kernel:
         """Whether the function has one result only, so that Python code can call it directly."""
         return len(self.signature.results) == 1
 
+    @cached_property
+    def work(self) -> int:
+        """About how many operations one state takes: those of the outputs, and moving numbers."""
+        signature = self.signature
+        found = cost(self.graph, [result.name for result in signature.results])
+        calls = found.sin + found.cos + found.calls
+        sums = found.multiplications + found.additions + found.angle_sums
+        moved = sum(array.length for array in (*signature.arguments, *signature.results))
+        return sums + FUNCTION * calls + moved + 1
+
     def _text(self, part: str) -> str:
         if part == BATCH:
             form = Form(self.precision, self.lanes, self.target.fused)
             return many(self.graph, self.signature, BATCH, form)
         form = Form(self.precision, 1, self.target.fused)
         text = single(self.graph, self.signature, SINGLE, form, self.target.lanes(self.precision))
-        text += _packed(self.signature, form)
+        text += packed(self.signature, SINGLE, PACKED, form)
         if self.has_one_result:
             text += fastcall.text(self.signature, SINGLE, PYTHON, form)
         return text
@@ -83,17 +84,17 @@ class Kernel:
     def code(self, part: str) -> bytes:
         """Return the machine code for one state (`single`) or for batches (`batch`)."""
         key = self._key(part)
-        code = self.keeper.get(key) if self.keeper else None
+        code = None if self.keeper is None else self.keeper.get(key)
         if code is None:
             code = compiled(self._text(part), self.target)
-            if self.keeper:
+            if self.keeper is not None:
                 self.keeper.put(key, code)
         self.codes[key] = code
         return code
 
     def library(self, part: str) -> Library:
         """Return the machine code for one state or for batches, loaded."""
-        with self._lock:
+        with self._gate.held():
             if part not in self._libraries:
                 names = [BATCH]
                 if part == SINGLE:
@@ -113,44 +114,15 @@ class Kernel:
         return prototype(self.address(SINGLE))
 
     @cached_property
-    def run_batch(self) -> Callable[..., None]:
-        """The function for a batch: number of states, then address and two distances each."""
+    def run_batch(self) -> Callable[..., int]:
+        """The function for a batch: number of states, then address and two distances each.
+
+        It gives 0, or another number where there was no memory for it to work in.
+        """
         count = len(self.signature.arguments) + len(self.signature.results)
         array: Sequence[Any] = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
-        prototype = ctypes.CFUNCTYPE(None, ctypes.c_int64, *array * count)
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, *array * count)
         return prototype(self.address(BATCH))
 
 
-def _packed(signature: Signature, form: Form) -> str:
-    """Return a function with all arguments in one array that gives one entry of the results.
-
-    This is what integrators and solvers in C ask for: double f(int n, double *x, void *entry),
-    where `entry` is the address of an i64.
-    """
-    total = sum(result.length for result in signature.results)
-    lines = [
-        f"define double @{PACKED}(i32 %n, ptr %x, ptr %entry) {{",
-        f"  %out = alloca [{max(total, 1)} x {form.scalar}], align 64",
-    ]
-    passed: list[str] = []
-    for base, lengths in (
-        ("x", [argument.length for argument in signature.arguments]),
-        ("out", [result.length for result in signature.results]),
-    ):
-        offset = 0
-        for number, length in enumerate(lengths):
-            name = f"%{base}{number}"
-            lines.append(f"  {name} = getelementptr {form.scalar}, ptr %{base}, i64 {offset}")
-            passed.append(f"ptr {name}")
-            offset += length
-    lines += [
-        f"  call void @{SINGLE}({', '.join(passed)})",
-        "  %k = load i64, ptr %entry",
-        f"  %place = getelementptr {form.scalar}, ptr %out, i64 %k",
-        f"  %value = load {form.scalar}, ptr %place",
-    ]
-    if form.precision == "float32":
-        lines += ["  %wide = fpext float %value to double", "  ret double %wide"]
-    else:
-        lines.append("  ret double %value")
-    return "\n".join([*lines, "}"]) + "\n\n"
+free_properties_in_copies(Graph, Kernel)

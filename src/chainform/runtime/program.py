@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from chainform.emitters.llvm import Signature, parameters_of, signature_of
-from chainform.errors import RunError
 from chainform.graph import FLOAT, Graph
 from chainform.runtime import fastcall
-from chainform.runtime.arrays import numbers
-from chainform.runtime.call import Call, unknown_parameter
+from chainform.runtime.call import Call
 from chainform.runtime.content import content_of
-from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Keeper, Kernel
-from chainform.runtime.prototype import prototype
+from chainform.runtime.describe import internal_doc
+from chainform.runtime.keeping import Keeper
+from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Kernel
+from chainform.runtime.names import find_output, hint, outputs_named
+from chainform.runtime.options import (
+    choice,
+    lanes_of,
+    lengths_of,
+    number_of,
+    precision_of,
+    threads_of,
+    values_of,
+)
+from chainform.runtime.prototype import c_name, c_names, prototype
 from chainform.runtime.seal import Sealed
 from chainform.runtime.target import Target, host
-from chainform.runtime.travel import Cargo, Memory, packed, sealed_codes, unpacked
+from chainform.runtime.travel import Cargo, Memory, packed, unpacked, with_codes
 
-PRECISIONS = ("float64", "float32")
 KINDS = {"single": SINGLE, "batch": BATCH, "packed": PACKED}
 
 
@@ -30,7 +39,8 @@ class Program:
 
     They take one state or a batch with any leading dimensions, return arrays, and write to `out`
     where it is given. `program.function("mass_matrix", "gravity")` computes several at once, with
-    what they share computed once. Each is compiled when it is first used.
+    what they share computed once. Each is compiled when it is first used. The letters of outputs
+    will do for their names: `program["H"]`.
     """
 
     def __init__(
@@ -45,15 +55,14 @@ class Program:
         target: Target | None = None,
     ) -> None:
         self.graph = graph
-        self.lengths = dict(lengths or {})
-        self.precision = _choice("precision", precision, PRECISIONS)
-        self.threads = _positive("threads", threads)
+        self.lengths: Mapping[str, int] = MappingProxyType(lengths_of(lengths))
+        self.precision = precision_of(precision)
+        self.threads = threads_of(threads)
         self.target = target or host()
-        self.lanes = _lanes(lanes, self.target.lanes(precision))
-        self.keeper = keeper
-        self.parameters: dict[str, float | None] = {
-            graph.inputs[v].name: _default(graph, v) for v in parameters_of(graph)
-        }
+        self.lanes = lanes_of(lanes, self.target.lanes(self.precision))
+        self.keeper = keeper if keeper is None or isinstance(keeper, Sealed) else Sealed(keeper)
+        self._parameters = {graph.inputs[v].name: _default(graph, v) for v in parameters_of(graph)}
+        self._carried: Mapping[str, bytes] = {}
         self._kernels: dict[tuple[str, ...], Kernel] = {}
         self._functions: dict[tuple[str, ...], Callable[..., Any]] = {}
 
@@ -62,17 +71,24 @@ class Program:
         """The names of the functions."""
         return tuple(self.graph.outputs)
 
+    @property
+    def parameters(self) -> Mapping[str, float | None]:
+        """The free parameters with their values; `bind` gives a program with others."""
+        return MappingProxyType(self._parameters)
+
     def __repr__(self) -> str:
         return f"Program({', '.join(self.outputs)}; {self.precision}, {self.lanes} lanes)"
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.outputs]
 
+    # --- functions ------------------------------------------------------------------------
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name not in self.graph.outputs:
-            raise AttributeError(f"the program has no function {name}{_hint(name, self.outputs)}")
+        if find_output(self.graph, name) is None:
+            raise AttributeError(f"the program has no function {name}{hint(name, self.outputs)}")
         found = self.function(name)
         self.__dict__[name] = found
         return found
@@ -82,23 +98,17 @@ class Program:
 
     def function(self, *outputs: str) -> Callable[..., Any]:
         """Return the function for one output, or for several at once (their results as a tuple)."""
-        if outputs not in self._functions:
-            self._functions[outputs] = self._function(self.kernel(*outputs))
-        return self._functions[outputs]
+        names = outputs_named(self.graph, outputs)
+        if names not in self._functions:
+            # Another thread may have been faster; there is one function of a name.
+            self._functions.setdefault(names, self._function(self.kernel(*names)))
+        return self._functions[names]
 
     def kernel(self, *outputs: str) -> Kernel:
         """Return the machine code for some outputs."""
-        if not outputs:
-            raise RunError("no output was named", element="outputs")
-        for name in outputs:
-            if name not in self.graph.outputs:
-                raise RunError(
-                    f"{name} is not an output of the program",
-                    element=str(name),
-                    remedy=f"choose from {', '.join(self.outputs)}",
-                )
-        if outputs not in self._kernels:
-            signature = self.signature(*outputs)
+        names = outputs_named(self.graph, outputs)
+        if names not in self._kernels:
+            signature = self.signature(*names)
             made = Kernel(
                 self.graph,
                 signature,
@@ -109,42 +119,40 @@ class Program:
                 self.keeper,
             )
             # Another thread may have been faster; an address that was given out must stay.
-            self._kernels.setdefault(outputs, made)
-        return self._kernels[outputs]
+            self._kernels.setdefault(names, made)
+        return self._kernels[names]
 
     def signature(self, *outputs: str) -> Signature:
         """Return what a function takes and gives."""
-        return signature_of(self.graph, outputs, self.lengths)
+        return signature_of(self.graph, outputs_named(self.graph, outputs), self.lengths)
 
     def _function(self, kernel: Kernel) -> Callable[..., Any]:
         parameters = self._parameters_for(kernel.signature)
-        call = Call(kernel, parameters, self.threads)
+        call = Call(kernel, parameters, self.threads, self._cargo())
         is_bound = not call.takes_parameters or None not in parameters.values()
         if not (kernel.has_one_result and is_bound and fastcall.is_possible()):
             return call
         vector = None
         if call.takes_parameters:
             vector = np.array(list(parameters.values()), self.precision)
-        arguments = ", ".join(argument.group for argument in call.arguments)
-        name = call.name
-        doc = f"{name}({arguments}, *, out=None, values=None)\n\nCompiled; one state or a batch."
+        doc = internal_doc(call.name, call.__signature__, call.__doc__ or "")
         address = kernel.address(PYTHON)
         library = kernel.library(SINGLE)
-        return fastcall.function(address, name, doc, call, vector, self.precision, library)
+        return fastcall.function(
+            address, call.name, doc, call, call.as_attribute, vector, self.precision, library
+        )
 
     def _parameters_for(self, signature: Signature) -> dict[str, float | None]:
         """Return the values of the parameters; zero where there is none and none is needed."""
         graph, outputs = self.graph, [result.name for result in signature.results]
         needed = graph.cone(graph.output_variables(outputs))
         unused = {given.name for v, given in graph.inputs.items() if not needed[v]}
-        pairs = self.parameters.items()
+        pairs = self._parameters.items()
         return {n: 0.0 if value is None and n in unused else value for n, value in pairs}
 
     def bind(self, values: Mapping[str, Any]) -> Program:
         """Return the program with other values for parameters; the machine code is the same."""
-        for name in values:
-            if name not in self.parameters:
-                raise unknown_parameter(name, list(self.parameters))
+        given = values_of("bind", values, self._parameters)
         bound = Program(
             self.graph,
             lengths=self.lengths,
@@ -154,29 +162,36 @@ class Program:
             keeper=self.keeper,
             target=self.target,
         )
-        bound.parameters = {**self.parameters, **{n: _number(n, v) for n, v in values.items()}}
-        bound._kernels = self._kernels
+        bound._parameters = self._parameters | {n: number_of(n, v) for n, v in given.items()}
+        bound._carried, bound._kernels = self._carried, self._kernels
         return bound
+
+    # --- as bytes -------------------------------------------------------------------------
 
     def codes(self) -> dict[str, bytes]:
         """Return the machine code of all functions used so far, by the key it is kept under."""
         return {k: code for kernel in self._kernels.values() for k, code in kernel.codes.items()}
 
-    def to_bytes(self) -> bytes:
-        """Return the program, with the machine code of all functions used so far, as bytes."""
-        cargo = Cargo(
+    def _cargo(self) -> Cargo:
+        return Cargo(
             self.graph,
             self.lengths,
             self.precision,
             self.threads,
             self.lanes,
-            self.parameters,
-            sealed_codes(self.codes()),
+            self._parameters,
+            self._carried,
         )
-        return packed(cargo)
+
+    def to_bytes(self) -> bytes:
+        """Return the program as bytes, with the machine code of all functions used so far.
+
+        What came with a program that was itself made from bytes goes on with it.
+        """
+        return packed(with_codes(self._cargo(), self.codes()))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Program:
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Program:
         """Return the program that bytes hold.
 
         Machine code made by the same user on such a processor is taken as it is; otherwise it is
@@ -191,24 +206,31 @@ class Program:
             lanes=cargo.lanes,
             keeper=Sealed(Memory(cargo.codes)),
         )
-        program.parameters = dict(cargo.parameters)
+        program._parameters = dict(cargo.parameters)
+        program._carried = cargo.codes
         return program
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Program.from_bytes, (self.to_bytes(),)
 
-    def address(self, output: str, kind: str = "single") -> int:
+    # --- for C ----------------------------------------------------------------------------
+
+    def address(self, output: str | Sequence[str], kind: str = "single") -> int:
         """Return the address of a function in memory, to be called from C; see `prototype`.
 
-        It is valid as long as the program is. `kind` is "single", "batch" or "packed".
+        It is valid as long as the program is. `kind` is "single", "batch" or "packed". A list of
+        outputs is the function that computes them at once.
         """
-        _choice("kind", kind, tuple(KINDS))
-        return self.kernel(output).address(KINDS[kind])
+        entry = KINDS[choice("kind", kind, tuple(KINDS))]
+        return self.kernel(*_listed(output)).address(entry)
 
-    def prototype(self, output: str, kind: str = "single") -> str:
+    def prototype(self, output: str | Sequence[str], kind: str = "single") -> str:
         """Return the declaration in C of the function at an address."""
-        _choice("kind", kind, tuple(KINDS))
-        return prototype(self.signature(output), output, kind, self.precision)
+        choice("kind", kind, tuple(KINDS))
+        names = outputs_named(self.graph, _listed(output))
+        unlike = dict(zip(self.outputs, c_names(self.outputs), strict=True))
+        name = unlike[names[0]] if len(names) == 1 else c_name("_and_".join(names))
+        return prototype(self.signature(*names), name, kind, self.precision)
 
 
 def _default(graph: Graph, v: int) -> float | None:
@@ -216,38 +238,5 @@ def _default(graph: Graph, v: int) -> float | None:
     return None if default is None else FLOAT.number(default)
 
 
-def _number(name: str, value: Any) -> float:
-    array = numbers(name, value, np.dtype("float64"))
-    if array.ndim:
-        raise RunError(f"{name} must be one number", element=name)
-    return float(array)
-
-
-def _choice(what: str, value: str, choices: Sequence[str]) -> str:
-    if value not in choices:
-        raise RunError(
-            f"{value} is not a choice for {what}",
-            element=what,
-            remedy=f"choices are {', '.join(choices)}",
-        )
-    return value
-
-
-def _positive(what: str, value: int | None) -> int | None:
-    if value is not None and (type(value) is not int or value < 1):
-        raise RunError(f"{what} must be a whole number from 1 on", element=what)
-    return value
-
-
-def _lanes(lanes: int | None, native: int) -> int:
-    """Return the number of lanes: that of the processor, or fewer."""
-    if lanes is None:
-        return native
-    if type(lanes) is not int or lanes not in (2, 4, 8, 16):
-        raise RunError("lanes must be 2, 4, 8 or 16", element="lanes")
-    return lanes
-
-
-def _hint(name: str, names: Sequence[str]) -> str:
-    close = get_close_matches(name, names, n=1)
-    return f"; did you mean {close[0]}?" if close else f"; it has {', '.join(names)}"
+def _listed(output: str | Sequence[str]) -> tuple[Any, ...]:
+    return tuple(output) if isinstance(output, list | tuple) else (output,)

@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
+
 from chainform.emitters.llvm import Signature
 
+KEYWORDS = frozenset(
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+    char32_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
+    constinit continue decltype default delete do double dynamic_cast else enum explicit export
+    extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+    nullptr operator or or_eq private protected public register reinterpret_cast requires restrict
+    return short signed sizeof static static_assert static_cast struct switch template this
+    thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using
+    virtual void volatile wchar_t while xor xor_eq int64_t
+    """.split()  # noqa: SIM905, a list of words is read more easily as words
+)
+"""The words of C and C++ that cannot be names, and the type that the declarations use."""
 
-def prototype(signature: Signature, output: str, kind: str, precision: str) -> str:
-    """Return the declaration in C of a compiled function."""
+
+def c_name(text: str, taken: Iterable[str] = ()) -> str:
+    """Return a name for C: letters of ASCII, digits and _, no digit first, no keyword."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", text) or "_"
+    if name[0].isdigit() or name in KEYWORDS:
+        name = f"_{name}" if name[0].isdigit() else f"{name}_"
+    others, number, found = set(taken), 1, name
+    while found in others:
+        number += 1
+        found = f"{name}_{number}"
+    return found
+
+
+def c_names(texts: Sequence[str], taken: Iterable[str] = ()) -> list[str]:
+    """Return names for C, no two of them alike."""
+    names: list[str] = []
+    before = list(taken)
+    for text in texts:
+        names.append(c_name(text, [*before, *names]))
+    return names
+
+
+def prototype(signature: Signature, name: str, kind: str, precision: str) -> str:
+    """Return the declaration in C of a compiled function, whose name C accepts."""
     number = "double" if precision == "float64" else "float"
-    name = "".join(c if c.isalnum() else "_" for c in output)
     groups = [argument.group for argument in signature.arguments]
+    outs = ["out"]
+    if len(signature.results) > 1:
+        taken = [f"{group}{end}" for group in groups for end in ("", "_state", "_entry")]
+        outs = c_names([result.name for result in signature.results], ["count", *taken])
     if kind == "packed":
         return f"double {name}(int count, const {number} *arguments, const int64_t *entry);"
+    arrays = [(f"const {number}", group) for group in groups] + [(number, out) for out in outs]
     if kind == "single":
-        arrays = [f"const {number} *{group}" for group in groups] + [f"{number} *out"]
-        return f"void {name}({', '.join(arrays)});"
-    arrays = [f"const {number} *{g}, int64_t {g}_state, int64_t {g}_entry" for g in groups]
-    arrays.append(f"{number} *out, int64_t out_state, int64_t out_entry")
-    return f"void {name}(int64_t count, {', '.join(arrays)});"
+        return f"void {name}({', '.join(f'{type_} *{array}' for type_, array in arrays)});"
+    passed = [f"{type_} *{a}, int64_t {a}_state, int64_t {a}_entry" for type_, a in arrays]
+    return f"int {name}({', '.join(['int64_t count', *passed])});"

@@ -14,9 +14,8 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from chainform.errors import Error
 from chainform.places import data_folder
-from chainform.runtime.kernel import Keeper
+from chainform.runtime.keeping import Keeper, checked_keeper, keep, kept
 
 KEY_FILE = "machine-code.key"
 _BYTES = 32
@@ -72,22 +71,29 @@ def unsealed(data: bytes, name: str, key: bytes) -> bytes | None:
 class Sealed:
     """A keeper that seals what another one keeps; without a key it keeps nothing.
 
+    Several users may share a store: each has places of their own in it, which only they can name.
     Where the other one cannot read or write, machine code is made again.
     """
 
     def __init__(self, keeper: Keeper, key: bytes | None = None) -> None:
-        self.keeper = keeper
-        self.key = key or user_key()
+        self.keeper = checked_keeper(keeper)
+        self.key = user_key() if key is None else key
 
     def get(self, key: str) -> bytes | None:
         """Return the machine code under a key, if the user made it."""
-        with suppress(Error):
-            data = self.keeper.get(key) if self.key else None
-            return None if data is None or self.key is None else unsealed(data, key, self.key)
-        return None
+        if self.key is None:
+            return None
+        place = place_of(key, self.key)
+        data = kept(self.keeper, place)
+        return None if data is None else unsealed(data, place, self.key)
 
     def put(self, key: str, data: bytes) -> None:
         """Keep machine code under a key."""
-        with suppress(Error):
-            if self.key:
-                self.keeper.put(key, sealed(data, key, self.key))
+        if self.key is not None:
+            place = place_of(key, self.key)
+            keep(self.keeper, place, sealed(data, place, self.key))
+
+
+def place_of(name: str, key: bytes) -> str:
+    """Return where machine code of this name is kept by the user who has the key."""
+    return hmac.digest(key, b"place " + name.encode(), sha256).hex()

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from chainform.errors import RunError
+from chainform.runtime.locks import LLVM
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +35,44 @@ class Target:
 
 @cache
 def llvm() -> Any:
-    """Return llvmlite's binding, ready for this machine; RunError where it is not installed."""
+    """Return llvmlite's binding, ready for this machine; RunError where it cannot be had.
+
+    Its library is loaded when it is imported, or as late as at the first call. A fork waits for
+    that too: the copy would wait for a module whose import was cut off.
+    """
+    remedy = "install it with: pip install 'chainform[compile]'"
     try:
-        from llvmlite import binding
+        with LLVM.held():
+            from llvmlite import binding
+
+            binding.initialize_native_target()
+            binding.initialize_native_asmprinter()
     except ImportError as error:
+        raise RunError("compiling needs llvmlite", element="compile", remedy=remedy) from error
+    except OSError as error:
         raise RunError(
-            "compiling needs llvmlite",
+            f"compiling needs llvmlite, whose library cannot be loaded: {error}",
             element="compile",
-            remedy="install it with: pip install 'chainform[compile]'",
+            remedy=remedy.replace("install it", "install it again"),
         ) from error
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
     return binding
+
+
+def llvmlite_version() -> str:
+    """Return the version of llvmlite, on which machine code depends."""
+    llvm()
+    from llvmlite import __version__
+
+    return str(__version__)
 
 
 @cache
 def host() -> Target:
     """Return the processor of this machine."""
     binding = llvm()
-    try:
-        features = binding.get_host_cpu_features().flatten()
-    except RuntimeError:
-        features = ""
-    return Target(binding.get_process_triple(), binding.get_host_cpu_name(), features)
+    with LLVM.held():
+        try:
+            features = binding.get_host_cpu_features().flatten()
+        except RuntimeError:
+            features = ""
+        return Target(binding.get_process_triple(), binding.get_host_cpu_name(), features)

@@ -10,7 +10,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from chainform.emitters.llvm import parameters_of
@@ -52,13 +52,17 @@ class Cargo:
     codes: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
 
-def sealed_codes(codes: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return machine code with the user's seal."""
-    memory = Memory()
+def with_codes(cargo: Cargo, codes: Mapping[str, bytes]) -> Cargo:
+    """Return a cargo with more machine code, under the user's seal.
+
+    What is there already stays, whoever sealed it and whatever processor it is for: bytes may come
+    back to where it fits.
+    """
+    memory = Memory(cargo.codes)
     keeper = Sealed(memory)
     for key, code in codes.items():
         keeper.put(key, code)
-    return memory.codes
+    return replace(cargo, codes=memory.codes)
 
 
 def packed(cargo: Cargo) -> bytes:
@@ -77,6 +81,8 @@ def packed(cargo: Cargo) -> bytes:
 
 def unpacked(data: Any) -> Cargo:
     """Return what bytes hold; RunError where it is not a program."""
+    if isinstance(data, bytearray | memoryview):
+        data = bytes(cast(Any, data))
     if not isinstance(data, bytes) or not data.startswith(MAGIC):
         raise RunError("these bytes are not a program", remedy="make them with program.to_bytes()")
     try:
@@ -85,7 +91,7 @@ def unpacked(data: Any) -> Cargo:
         names = [graph.inputs[v].name for v in parameters_of(graph)]
         return Cargo(
             graph,
-            {str(group): int(n) for group, n in found["lengths"].items()},
+            found["lengths"],
             found["precision"],
             found["threads"],
             found["lanes"],

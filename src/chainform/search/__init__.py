@@ -1,11 +1,19 @@
-"""The fewest operations: drives reductions again and again."""
+"""The fewest operations: drives reductions again and again.
+
+What reduces is imported when it is first used: a model from the store is loaded, and run, without.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from chainform.search.budget import seconds_of
-from chainform.search.deep import Progress
-from chainform.search.efforts import EFFORTS, SINE_COST, Effort, effort_of, reduce_graph
-from chainform.search.published import comparison
-from chainform.search.sequence import parse_sequence, sequence_text
-from chainform.search.stage import Observer, Stage, stage_of
+from chainform.search.efforts import EFFORTS, SINE_COST, Effort, effort_of
+from chainform.search.stage import Observer, Progress, Stage, stage_of
+
+if TYPE_CHECKING:
+    from chainform.search.published import comparison
+    from chainform.search.reduction import reduce_graph
+    from chainform.search.sequence import parse_sequence, sequence_text
 
 __all__ = [
     "EFFORTS",
@@ -22,3 +30,16 @@ __all__ = [
     "sequence_text",
     "stage_of",
 ]
+
+_LATER = {
+    "comparison": "published",
+    "parse_sequence": "sequence",
+    "reduce_graph": "reduction",
+    "sequence_text": "sequence",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'chainform.search' has no attribute {name!r}")
+    return getattr(import_module(f"chainform.search.{_LATER[name]}"), name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import time
@@ -21,6 +21,7 @@ from chainform.graph import Graph
 from chainform.search.crew import Answer, Crew, LostError
 from chainform.search.fast import Start, best_starts, best_walk
 from chainform.search.interrupt import later_interrupt
+from chainform.search.stage import Progress
 from chainform.search.task import Task
 
 WALKS = 8
@@ -33,9 +34,6 @@ EXPANSION = 1000
 """Terms in all up to which every second walk starts from outputs that are multiplied out."""
 WORTH = 1.15
 """Unless that costs more than so many times what the same start costs as it is."""
-
-Progress = Callable[[int, float, Graph], None]
-"""Called with the number of steps so far, the lowest cost and its graph."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,12 @@ _CONSTANTS = {"true": True, "false": False, "none": None}
 _DEEPEST = 10
 
 
+def names_passes(text: str) -> bool:
+    """Whether the first word of a text is the name of a pass."""
+    first = re.match(r"\s*([a-z_]+)", text) if type(text) is str else None
+    return first is not None and first[1] in PASSES
+
+
 def sequence_text(passes: Sequence[Pass]) -> str:
     """Return passes as text that `parse_sequence` reads back."""
     return ",".join(map(_pass_text, passes))

@@ -22,6 +22,8 @@ class Stage:
 
 
 Observer = Callable[[Stage], None]
+Progress = Callable[[int, float, Graph], None]
+"""Called with the number of steps so far, the lowest cost and its graph."""
 
 
 def stage_of(

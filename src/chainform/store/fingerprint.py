@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from chainform.algebra.residues import field_for, residues
 from chainform.graph import Graph
 
 Values = dict[int, int]
@@ -22,6 +21,9 @@ def fingerprints(
 
     A parameter that only one side leaves free has its value there; all else is random.
     """
+    # Exact arithmetic takes long to import, and only comparisons of revisions need it.
+    from chainform.algebra.residues import field_for, residues
+
     known = _values_of_own(old, new), _values_of_own(new, old)
     numbers = (*old.coefficients, *new.coefficients, *known[0].values(), *known[1].values())
     field = field_for(numbers)

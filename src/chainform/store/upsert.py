@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import Connection, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 
 def upsert(connection: Connection, table: Table, unique: str, values: dict[str, Any]) -> int:
@@ -21,5 +21,9 @@ def upsert(connection: Connection, table: Table, unique: str, values: dict[str, 
 
 def insert_or(connection: Connection, table: Table, values: dict[str, Any]) -> Any:
     """Return an INSERT that can say what to do about a row that is there."""
-    dialect: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return dialect.insert(table).values(values)
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert(table).values(values)
+    # The other dialect takes longer to import than a model to load; few need both.
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert(table).values(values)

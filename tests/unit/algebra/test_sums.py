@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.algebra import Prices, Settler, Sums, graph_of, system_of
+from chainform.algebra.index import Index
 from chainform.algebra.numbers import Numbers
 from chainform.graph import cost
 from chainform.search.neighbourhood import Walk
@@ -48,6 +49,7 @@ def rebuilt(sums: Sums) -> Sums:
         else:
             new.define((), is_constant=is_constant)
     new.numbers, new.monomials = sums.numbers, sums.monomials
+    new.index = Index(new.monomials, new.numbers, new.identities)
     for v in reversed(sums.defined()):
         for monomial, coefficient in reversed(sums.sum_of(v).items()):
             new.insert(v, monomial, coefficient)

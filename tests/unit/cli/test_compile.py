@@ -11,7 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import chainform as cf
+from chainform.cli.commands import compile as command
 from chainform.cli.commands.schema import schema_text
+from chainform.emitters.llvm import Argument, Result, Signature
 from chainform.runtime import kernel
 
 Call = Callable[..., Any]
@@ -77,6 +79,37 @@ def test_a_stored_model_keeps_its_code(
     with cf.open_store() as store:
         program = store.load("bar").compile()
         assert program.mass_matrix([0.1, 0.2, 0.3]).shape == (3, 3)
+
+
+def test_large_outputs_are_timed_in_smaller_batches(
+    call: Call, four_bar: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts: list[int] = []
+    best = command._best
+
+    def counted(function: Any, arguments: Any, calls: int) -> float:
+        counts.append(arguments[0].shape[0] if arguments[0].ndim == 2 else 1)
+        return best(function, arguments, calls)
+
+    monkeypatch.setattr(command, "_best", counted)
+    monkeypatch.setattr(command, "BYTES", 8 * 12 * 100)
+    document = valid(call("compile", four_bar, "--outputs", "H,hG", "--json"))
+    assert counts == [1, 100, 1, 200]
+    assert all(each["nanoseconds"]["batch"] > 0 for each in document["functions"])
+
+
+@pytest.mark.parametrize(
+    ("length", "precision", "states"),
+    [
+        (3, "float64", 8192),
+        (27_000, "float64", 310),
+        (27_000, "float32", 620),
+        (10**8, "float64", 1),
+    ],
+)
+def test_batches_are_bounded_by_their_bytes(length: int, precision: str, states: int) -> None:
+    signature = Signature((Argument("q", 30),), (Result("coriolis", (length,)),))
+    assert command._states(signature, precision) == states
 
 
 @pytest.mark.parametrize(

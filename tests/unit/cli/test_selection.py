@@ -138,6 +138,9 @@ def test_outputs_that_are_named(mechanism: Mechanism) -> None:
         "jacobian_rate(wrist,mixed)",
     ]
     assert outputs("v_upper_arm_local_3") == ["velocity(upper_arm,local)"]
+    assert outputs("R_upper_arm_3") == ["reaction(upper_arm)"]
+    assert outputs("R_upper_arm_world_3") == ["reaction(upper_arm,world)"]
+    assert outputs("R_2_3") == ["reactions"]
     assert outputs("v_2_1") == []
     assert outputs("jacobian") == ["jacobian"]
 

@@ -116,6 +116,7 @@ def test_drive_data() -> None:
     [
         ("cylindrical", {"axis": "z"}, ["j_t", "j_r"], "PR"),
         ("universal", {"axes": ["x", [0, 1, 0]]}, ["j_r1", "j_r2"], "RR"),
+        ("revolute_prismatic", {"axes": ["z", "x"]}, ["j_r", "j_t"], "RP"),
         ("planar", {"axis": "z"}, ["j_t1", "j_t2", "j_r"], "PPR"),
         ("spherical", {"euler": "zyx"}, ["j_rz", "j_ry", "j_rx"], "RRR"),
         ("spherical", {"euler": "zxz"}, ["j_rz1", "j_rx", "j_rz2"], "RRR"),

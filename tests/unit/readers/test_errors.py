@@ -120,6 +120,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     (with_joint(type="spherical"), B, "has no 'axis'"),
     (with_joint(type="universal"), B, "has no 'axis'"),
     (with_joint(type="universal", axis=None), B, "needs 'axes'"),
+    (with_joint(type="revolute_prismatic", axis=None), B, "needs 'axes'"),
     (with_joint(type="universal", axis=None, axes=[[1, 0, 0]]), f"{B}, axes", "2 entries, got 1"),
     (with_joint(type="free", axis=None, euler="zzx"), f"{B}, euler", "no sequence of turns"),
     (with_joint(type="free", axis=None, euler=3), f"{B}, euler", "expected a text"),

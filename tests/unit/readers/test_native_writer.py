@@ -69,6 +69,9 @@ expressions = st.sampled_from(
 )
 
 
+TWO_AXES = ("universal", "revolute_prismatic")
+
+
 @st.composite
 def mechanisms(draw: st.DrawFn) -> cf.Mechanism:
     """Draw a mechanism with every field there is."""
@@ -80,13 +83,13 @@ def mechanisms(draw: st.DrawFn) -> cf.Mechanism:
     builder.parameter("a", draw(odd_numbers.filter(bool)), draw(texts), draw(texts))
     builder.parameter("b", draw(st.none() | odd_numbers.map(lambda x: x % 1 + 1)))
     leader: str | None = None
-    kinds = ["revolute", "prismatic", "fixed", "spherical", "free", "cylindrical", "universal"]
+    kinds = ["revolute", "prismatic", "fixed", "spherical", "free", "cylindrical", *TWO_AXES]
     for index in range(draw(st.integers(1, 5))):
         kind = draw(st.sampled_from(kinds))
         fields: dict[str, Any] = {"joint": {"type": kind, "name": f"joint {index}"}}
         if kind in ("revolute", "prismatic", "cylindrical"):
             fields["axis"] = unit_axis(rng)
-        elif kind == "universal":
+        elif kind in TWO_AXES:
             fields["axes"] = [unit_axis(rng), unit_axis(rng)]
         if kind in ("revolute", "prismatic"):
             if leader is not None and draw(st.booleans()):

@@ -99,7 +99,7 @@ def test_everything_in_it(tmp_path: Path) -> None:
     assert (second.stiffness, second.damping) == (20, 1)
     said = [note.text for note in mechanism.notes]
     assert any(text.endswith("r.chainform.toml was read as well") for text in said)
-    assert "they are kept, but the equations do not contain them yet" in said
+    assert not any("yet" in text for text in said)
     assert mechanism.file == str(tmp_path / "r.urdf")
     assert mechanism.name == "four_bar"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -26,3 +28,14 @@ def user_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def compile_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile a text once in all tests: it takes most of their time."""
     monkeypatch.setattr(kernel, "compiled", compiled_once)
+
+
+@pytest.fixture
+def no_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the C library have no memory for what is loaded in this test."""
+    refuse = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda _: None)
+    address = ctypes.cast(refuse, ctypes.c_void_p).value or 0
+    functions = engine._c_library()
+    monkeypatch.setattr(engine, "_c_library", lambda: {**functions, "malloc": address})
+    yield
+    del refuse

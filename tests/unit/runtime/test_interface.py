@@ -17,10 +17,10 @@ from unit.runtime.programs import Array, arm, close, given, graph_of, model, sta
 TYPES: dict[str, Any] = {"int": ctypes.c_int, "int64_t": ctypes.c_int64, "double": ctypes.c_double}
 
 
-def function_of(program: Program, output: str, kind: str) -> Callable[..., Any]:
+def function_of(program: Program, output: str | list[str], kind: str) -> Callable[..., Any]:
     """Return the function at an address, with the types that its prototype declares."""
     text = program.prototype(output, kind)
-    match = re.fullmatch(r"(void|double) ([A-Za-z_][A-Za-z_0-9]*)\((.*)\);", text)
+    match = re.fullmatch(r"(void|int|double) ([A-Za-z_][A-Za-z_0-9]*)\((.*)\);", text)
     assert match is not None
     types: list[Any] = []
     names: set[str] = set()
@@ -64,7 +64,7 @@ def test_states(name: str, precision: str, tolerance: float) -> None:
     assert found == out.tolist()
     rows = np.zeros((11, len(out)), precision)
     batch = function_of(program, "inverse_dynamics", "batch")
-    batch(11, *with_distances(*arrays, rows))
+    assert batch(11, *with_distances(*arrays, rows)) == 0
     close(rows, expected, tolerance)
 
 
@@ -115,7 +115,7 @@ def test_prototypes() -> None:
     name = "jacobian(my tool)"
     assert program.prototype(name) == "void jacobian_my_tool_(const double *q, double *out);"
     assert program.prototype(name, "batch") == (
-        "void jacobian_my_tool_(int64_t count, const double *q, int64_t q_state, "
+        "int jacobian_my_tool_(int64_t count, const double *q, int64_t q_state, "
         "int64_t q_entry, double *out, int64_t out_state, int64_t out_entry);"
     )
     single = Program(program.graph, precision="float32")
@@ -124,6 +124,61 @@ def test_prototypes() -> None:
     )
     third = np.array([1 / 3], np.float32)
     assert function_of(single, name, "packed")(1, third, np.array([0])) == third[0]
+
+
+def test_several_results() -> None:
+    """One function, and an array for each result, by the name of its output."""
+    some = arm()
+    program = some.compile()
+    outputs = ["gravity", "inverse_dynamics"]
+    text = (
+        "const double *q, const double *qd, const double *qdd, const double *parameter, "
+        "double *gravity, double *inverse_dynamics"
+    )
+    assert program.prototype(outputs) == f"void gravity_and_inverse_dynamics({text});"
+    assert program.prototype(("hG", "tau")) == program.prototype(outputs)
+    state = state_of(some, 4, 9)
+    arrays = given(program, outputs, state)
+    values = np.array(list(program.parameters.values()))
+    expected = some.evaluate(**state)
+    outs = [np.zeros(2), np.zeros(2)]
+    function_of(program, outputs, "single")(*[x[5] for x in arrays], values, *outs)
+    for output, out in zip(outputs, outs, strict=True):
+        close(out, expected[output][5])
+    rows = [np.zeros((9, 2)), np.zeros((9, 2))]
+    batch = function_of(program, outputs, "batch")
+    shared = (values, 0, 8)
+    assert batch(9, *with_distances(*arrays), *shared, *with_distances(*rows)) == 0
+    for output, out in zip(outputs, rows, strict=True):
+        close(out, expected[output])
+    joined = np.concatenate([*(x[5] for x in arrays), values])
+    entry = function_of(program, outputs, "packed")
+    found = [entry(len(joined), joined, np.array([k])) for k in range(4)]
+    assert found == [*outs[0], *outs[1]]
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_packed_functions_check_what_they_can(precision: str) -> None:
+    """A wrong number of arguments, or of an entry, gives no number rather than any number."""
+    program = Program(
+        graph_of("input q 0 a", "input q 1 b", "output o [2]: b a"), precision=precision
+    )
+    call = function_of(program, "o", "packed")
+    x = np.array([3.0, 4.0, 5.0], precision)
+    assert [call(2, x, np.array([k])) for k in (0, 1)] == [4.0, 3.0]
+    for count, entry in ((1, 0), (3, 0), (0, 0), (-1, 0), (2, 2), (2, -1), (2, 2**62)):
+        assert np.isnan(call(count, x, np.array([entry])))
+    kinds = (ctypes.c_double, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    plain = ctypes.CFUNCTYPE(*kinds)(program.address("o", "packed"))
+    assert plain(2, x.ctypes.data, None) == 4.0
+    assert np.isnan(plain(0, None, None))
+
+
+def test_batches_say_when_there_is_no_memory(no_memory: None) -> None:
+    program = Program(graph_of("input q 0 q1", "output o [1]: q1"))
+    q, out = np.ones((9, 1)), np.zeros((9, 1))
+    assert function_of(program, "o", "batch")(9, *with_distances(q, out)) == 1
+    assert not out.any()
 
 
 def test_addresses_stay() -> None:

@@ -125,7 +125,7 @@ def test_damaged_rows_are_compiled_again(
 
 
 def test_code_of_another_user_is_not_loaded(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, tmp_path: Path, user_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = results(store.load("arm"))
     compiler = Counted()
@@ -135,6 +135,14 @@ def test_code_of_another_user_is_not_loaded(
     assert compiler.calls == 2
     compare(results(store.load("arm")), expected)
     assert compiler.calls == 2
+    # Nor is it lost: each user has places of their own.
+    assert count(store) == 4
+    monkeypatch.setattr(kernel, "compiled", refuse)
+    monkeypatch.setenv("XDG_DATA_HOME", str(user_data))
+    compare(results(store.load("arm")), expected)
+    store.delete("arm")
+    store.gc()
+    assert count(store) == 0
 
 
 def test_a_store_for_reading_only(store: Store, path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from array import array
 from functools import cache
 from typing import Any
@@ -113,46 +111,11 @@ def test_threads_change_no_bit(count: int, layout: str, of_result: str) -> None:
     out = np.empty((count, 2))
     if of_result not in ("read only", "other bytes"):
         out = laid_out(np.zeros((count, 2)), of_result)
-    result = program(threads=2).o(values, out=out)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(call, "PIECE", 1)
+        result = program(threads=2).o(values, out=out)
     assert result is out
     same_bits(np.ascontiguousarray(result), program().o(values))
-
-
-def test_large_batches_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    pieces: list[tuple[int, int]] = []
-    whole = call.Call._piece
-
-    def piece(self: call.Call, start: int, end: int, arrays: Any) -> None:
-        pieces.append((start, end))
-        whole(self, start, end, arrays)
-
-    monkeypatch.setattr(call.Call, "_piece", piece)
-    monkeypatch.setattr(call, "THREADED", 1000)
-    monkeypatch.setattr("os.cpu_count", lambda: 3)
-    values = numbers(0, 1001, 3)
-    shared = Program(small(), lanes=4).o(values)
-    assert sorted(pieces) == [(0, 336), (336, 672), (672, 1001)]
-    pieces.clear()
-    same_bits(Program(small(), lanes=4, threads=1).o(values), shared)
-    Program(small(), lanes=4).o(values[:9])
-    assert pieces == [(0, 1001), (0, 9)]
-
-
-@pytest.mark.filterwarnings("ignore:.*fork")
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_threads_after_a_fork() -> None:
-    """A copy of the process has the pool, but none of its threads."""
-    values, forked = numbers(0, 100, 3), program(threads=2)
-    expected = forked.o(values)
-    child = os.fork()
-    if not child:
-        signal.alarm(20)
-        is_same = False
-        try:
-            is_same = forked.o(values).tobytes() == expected.tobytes()
-        finally:
-            os._exit(0 if is_same else 1)
-    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.parametrize("shape", [(), (7,), (0,), (3, 4), (2, 0, 3), (1, 1), (2, 3, 2)])

@@ -1,13 +1,11 @@
-"""Programs themselves: their options, how functions are found, and life without llvmlite."""
+"""Programs themselves: their options, and how functions are found."""
 
 from __future__ import annotations
 
 import copy
-import subprocess
-import sys
-from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import chainform as cf
@@ -43,12 +41,17 @@ def test_functions_that_do_not_exist(program: Program) -> None:
     with pytest.raises(AttributeError, match="it has square, bind"):
         _ = program.xyz
     assert not hasattr(program, "_private")
-    for name in ("xyz", "", "a", 5, None, ("square", "bind")):
+    for name in ("xyz", "", "c", "q2", 5, None):
         with pytest.raises(RunError, match="is not an output of the program") as e:
             _ = program[name]  # type: ignore[index]
         assert e.value.remedy == "choose from square, bind, _own"
     with pytest.raises(RunError, match="no output was named"):
         program.function()
+    for several in (["square"], ("square", "bind"), {"square"}, [["square"]]):
+        for task in (program.function, program.__getitem__, program.kernel, program.signature):
+            with pytest.raises(RunError, match="is not an output of the program") as e:
+                task(several)  # type: ignore[arg-type]
+            assert 'program.function("name", "name")' in (e.value.remedy or "")
 
 
 def test_quantities_are_no_functions() -> None:
@@ -84,9 +87,18 @@ def test_arguments_that_are_taken_in_any_case() -> None:
 # --- options --------------------------------------------------------------------------------
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    *[({"precision": x}, "is not a choice for precision") for x in ("double", None, 64, float)],
-    *[({"lanes": x}, "lanes must be 2, 4, 8 or 16") for x in (0, 1, 3, -2, 32, 4.0, "4", True)],
-    *[({"threads": x}, "threads must be a whole number") for x in (0, -1, 1.5, "2", True)],
+    *[
+        ({"precision": x}, "is not a choice for precision")
+        for x in ("double", None, 64, float, ["float64"], np.array(["float64"]), np.dtype(int))
+    ],
+    *[
+        ({"lanes": x}, "lanes must be 2, 4, 8 or 16")
+        for x in (0, 1, 3, -2, 32, 4.0, "4", True, np.True_, np.float64(4), np.array([4]), [4])
+    ],
+    *[
+        ({"threads": x}, "threads must be a whole number")
+        for x in (0, -1, 1.5, "2", True, np.True_, np.int64(0), np.array([1, 2]), [2])
+    ],
 ]
 
 
@@ -96,6 +108,57 @@ def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:
         with pytest.raises(RunError, match=message) as e:
             make(**options)
         assert e.value.element == next(iter(options))
+
+
+def test_numbers_of_numpy_as_options() -> None:
+    program = Program(
+        small(),
+        precision=np.dtype("float32"),  # type: ignore[arg-type]
+        threads=np.int64(2),  # type: ignore[arg-type]
+        lanes=np.uint8(4),  # type: ignore[arg-type]
+        lengths={"q": np.int32(5)},  # type: ignore[dict-item]
+    )
+    assert (program.precision, program.threads, program.lanes) == ("float32", 2, 4)
+    kinds = [type(x) for x in (program.precision, program.threads, program.lanes)]
+    assert kinds == [str, int, int]
+    assert program.lengths == {"q": 5}
+    assert Program.from_bytes(program.to_bytes()).lanes == 4
+
+
+@pytest.mark.parametrize(
+    ("lengths", "message"),
+    [
+        ({"q": 3.0}, "the length of q is 3.0, not a whole number"),
+        ({"q": True}, "the length of q is True"),
+        ({"q": -1}, "the length of q is -1"),
+        ({"q": "3"}, "the length of q is 3, not"),
+        ({"q": None}, "the length of q is None"),
+        ({"qdddd": 3}, "qdddd is not a group of inputs"),
+        ({5: 3}, "5 is not a group of inputs"),
+        ([3], "given by the names of groups"),
+        (3, "given by the names of groups"),
+    ],
+)
+def test_lengths_that_cannot_be(lengths: Any, message: str) -> None:
+    with pytest.raises(RunError, match=message) as e:
+        Program(small(), lengths=lengths)
+    assert e.value.element == "lengths"
+
+
+@pytest.mark.parametrize("keeper", [5, "folder", [], {}, object(), dict[str, bytes]])
+def test_keepers_that_are_none(keeper: Any) -> None:
+    with pytest.raises(RunError, match="a keeper has get") as e:
+        Program(small(), keeper=keeper)
+    assert e.value.element == "keeper"
+
+
+def test_options_cannot_be_changed_later() -> None:
+    program = arm().compile()
+    for mapping in (program.parameters, program.lengths):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            mapping["m_1"] = 3  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        program.parameters = {}  # type: ignore[misc]
 
 
 def test_lengths_that_are_too_short() -> None:
@@ -119,64 +182,3 @@ def test_assembly_can_be_read() -> None:
     text = engine.assembly(kernel._text("single"), kernel.target)
     assert "single:" in text
     assert "python:" in text
-
-
-# --- without llvmlite -----------------------------------------------------------------------
-
-
-@pytest.fixture
-def no_llvmlite(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let llvmlite be missing."""
-    for name in [n for n in sys.modules if n.partition(".")[0] == "llvmlite"]:
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setitem(sys.modules, "llvmlite", None)
-    target.llvm.cache_clear()
-    target.host.cache_clear()
-    yield
-    target.llvm.cache_clear()
-    target.host.cache_clear()
-
-
-@pytest.mark.usefixtures("no_llvmlite")
-def test_the_remedy_is_named() -> None:
-    for task in (arm().compile, lambda: Program(small()), target.host):
-        with pytest.raises(RunError, match="compiling needs llvmlite") as e:
-            task()
-        assert e.value.remedy == "install it with: pip install 'chainform[compile]'"
-    assert arm().evaluate(q=[0, 0], outputs=["gravity"])["gravity"].shape == (2,)
-
-
-WITHOUT = """
-import sys
-sys.modules["llvmlite"] = None
-import chainform as cf
-builder = cf.Mechanism.builder("rod")
-builder.segment("rod", axis="x", mass=1, com=[0, 0, 1])
-model = cf.derive(builder.build(), ["gravity"], reduce="none")
-model.evaluate(q=[0.5])
-try:
-    model.compile()
-except cf.Error as error:
-    print(error)
-"""
-
-
-def test_everything_else_works_without_it() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert done.stdout == (
-        "compile: compiling needs llvmlite\n"
-        "  remedy: install it with: pip install 'chainform[compile]'\n"
-    )
-
-
-def test_nothing_is_imported_before_it_is_needed() -> None:
-    """Starting chainform must not take the time that a compiler takes to load."""
-    text = "import sys, chainform; print({'llvmlite', 'sqlalchemy'} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, timeout=100, check=True
-    )
-    assert done.stdout == "set()\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import zlib
+from array import array
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -104,6 +105,40 @@ def test_code_of_another_user_is_compiled_again(
     assert compiler.calls == 2
 
 
+def test_code_that_was_not_used_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(small())
+    expected = program.o(Q), program.o(Q[0])
+    monkeypatch.setattr(kernel, "compiled", refuse)
+    data = program.to_bytes()
+    for _ in range(3):
+        data = Program.from_bytes(data).bind({}).to_bytes()
+    again = Program.from_bytes(data)
+    same_bits(again.o(Q), expected[0])
+    same_bits(again.o(Q[0]), expected[1])
+    assert len(Program.from_bytes(again.to_bytes()).to_bytes()) == len(data)
+
+
+def test_code_comes_back_through_another_user(
+    user_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They cannot use it, and compile their own beside it."""
+    program = Program(small())
+    expected, data = program.o(Q), program.to_bytes()
+    monkeypatch.setenv("XDG_DATA_HOME", str(user_data.parent / "another user"))
+    other = Program.from_bytes(data)
+    other.o(Q)
+    data = other.to_bytes()
+    monkeypatch.setenv("XDG_DATA_HOME", str(user_data))
+    monkeypatch.setattr(kernel, "compiled", refuse)
+    same_bits(Program.from_bytes(data).o(Q), expected)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_of_any_kind(kind: Any) -> None:
+    again = Program.from_bytes(kind(Program(small()).to_bytes()))
+    assert again.o(Q).shape == (11, 2)
+
+
 def test_parameters_without_a_value_travel() -> None:
     lines = ["input q 0 q1", "input parameter 0 b", "input parameter 1 a = 2", "c = a*q1 - b"]
     again = Program.from_bytes(Program(graph_of(*lines, "output o []: c")).to_bytes())
@@ -136,6 +171,7 @@ def test_flipped_and_cut_bytes(draw: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "bad",
     [b"", b"\x7fELF", MAGIC, None, "text", 5, bytearray(MAGIC), MAGIC + zlib.compress(b"{}")]
+    + [memoryview(b"text"), array("d", [1.0]), np.zeros(3)]
     + [MAGIC + zlib.compress(text) for text in (b"[]", b"5", b"\xff", b"[" * 100_000, b'"x"')],
 )
 def test_foreign_bytes(bad: Any) -> None:
@@ -162,6 +198,7 @@ FORGED: list[dict[str, Any]] = [
     {"lengths": {"q": 1}},
     {"lengths": {"q": 0, "qd": 0, "qdd": 0}},
     {"lengths": {"q": float("inf")}},
+    {"lengths": {"q": 2.5, "qd": 2, "qdd": 2}},
     {"lengths": [1]},
     {"lanes": 3},
     {"lanes": 4.0},
@@ -198,7 +235,7 @@ def test_forged_lengths_of_parameters_do_not_count() -> None:
 
 
 def test_parameters_in_another_order() -> None:
-    backwards = dict(reversed(arm().compile().parameters.items()))
+    backwards = dict(reversed(list(arm().compile().parameters.items())))
     again = Program.from_bytes(forged(without_code(), parameters=backwards))
     same_bits(again.gravity([0.1, 0.2]), arm().compile().gravity([0.1, 0.2]))
 

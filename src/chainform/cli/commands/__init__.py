@@ -6,6 +6,7 @@ from chainform.cli.commands.bind import BIND
 from chainform.cli.commands.check import CHECK
 from chainform.cli.commands.check_db import CHECK_DB
 from chainform.cli.commands.command import Command
+from chainform.cli.commands.compare import COMPARE
 from chainform.cli.commands.compile import COMPILE
 from chainform.cli.commands.count import COUNT
 from chainform.cli.commands.delete import DELETE
@@ -31,6 +32,7 @@ COMMANDS: dict[str, Command] = {
     "show": SHOW,
     "eval": EVAL,
     "count": COUNT,
+    "compare": COMPARE,
     "compile": COMPILE,
     "export": EXPORT,
     "bind": BIND,

@@ -7,16 +7,26 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from chainform.cli.commands.command import Command
+from chainform.cli.element_tables import show_elements
 from chainform.cli.mechanism_document import Outputs, exact_text, mechanism_document
 from chainform.cli.printing import Page, Report, counted
 from chainform.cli.reading import add_file, read_chosen
-from chainform.formulations import COMMON, FORMULATIONS, OF_FRAME, has_coupled, has_quaternions
+from chainform.formulations import (
+    COMMON,
+    FORMULATIONS,
+    OF_FRAME,
+    has_coupled,
+    has_quaternions,
+    uses_elements,
+)
 from chainform.mechanism import Description, Mechanism, Number, Segment
 from chainform.pipeline import available_outputs
 
 REFUSALS = {
     "articulated_body": (has_coupled, "joints share a coordinate"),
     "closed_form": (has_quaternions, "a joint has a quaternion"),
+    "lagrange": (has_quaternions, "a joint has a quaternion"),
+    "elements": (has_quaternions, "a joint has a quaternion"),
 }
 """Mechanisms that a formulation does not take, and the reason in words."""
 
@@ -50,7 +60,8 @@ def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs)
     page.text(f"gravity {_vector(said.gravity)} m/s^2, world axes")
     if said.base_is_moving:
         page.text("the base moves as prescribed in the file")
-    _show_tree(page, mechanism, said)
+    if said.segments:
+        _show_tree(page, mechanism, said)
     _show_coordinates(page, said)
     if said.parameters:
         page.heading("parameters")
@@ -59,6 +70,7 @@ def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs)
             [(p.name, p.value or "free", p.unit, p.note) for p in said.parameters],
         )
     _show_loops(page, said)
+    show_elements(page, said)
     if said.frames:
         page.heading("frames (origin in body axes; m)")
         page.table(
@@ -72,7 +84,7 @@ def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs)
         for note in notes:
             style = "yellow" if level == "warning" else ""
             page.text(f"  {note.element}: {note.text}", style=style)
-    _show_outputs(page, said, outputs)
+    _show_outputs(page, mechanism, outputs)
 
 
 def _show_tree(page: Page, mechanism: Mechanism, said: Description) -> None:
@@ -141,20 +153,23 @@ def _show_loops(page: Page, said: Description) -> None:
 
 def _outputs(mechanism: Mechanism, formulation: str) -> list[str]:
     """Return the outputs of a formulation beside those that all have; none where it refuses."""
-    refused = formulation in REFUSALS and REFUSALS[formulation][0](mechanism)
-    if refused or mechanism.base.is_moving:
+    if formulation in REFUSALS and REFUSALS[formulation][0](mechanism):
         return []
     return [name for name in available_outputs(mechanism, formulation) if name not in COMMON]
 
 
-def _show_outputs(page: Page, said: Description, outputs: Outputs) -> None:
+def _reason(mechanism: Mechanism, formulation: str) -> str:
+    """Return why a formulation has no outputs for a mechanism."""
+    if uses_elements(mechanism):
+        return "the mechanism has elements"
+    return REFUSALS[formulation][1]
+
+
+def _show_outputs(page: Page, mechanism: Mechanism, outputs: Outputs) -> None:
     page.heading("outputs, by formulation")
-    if said.base_is_moving:
-        page.text("  none, since no formulation takes a base that moves as prescribed")
-        return
     for formulation, names in outputs.items():
-        reason = REFUSALS[formulation][1] if not names else ""
-        page.text(f"  {formulation}: {', '.join(names) or f'none, since {reason}'}")
+        said = ", ".join(names) or f"none, since {_reason(mechanism, formulation)}"
+        page.text(f"  {formulation}: {said}")
     page.text(f"  each: {', '.join(name for name in COMMON if name not in OF_FRAME)};")
     page.text(f"        of a frame or segment F: {', '.join(f'{name}(F)' for name in OF_FRAME)}")
 

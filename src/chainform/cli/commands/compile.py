@@ -24,6 +24,7 @@ from chainform.cli.options import (
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.store_place import chosen_store
+from chainform.emitters.llvm import Signature
 from chainform.errors import ReadError
 from chainform.model import Model
 from chainform.model.kept import Kept
@@ -33,6 +34,8 @@ PRECISIONS = ("float64", "float32")
 LANES = ("2", "4", "8", "16")
 CALLS, STATES = 2_000, 8_192
 """How many calls, and how many states of a batch, are timed at once; the best of a few times."""
+BYTES = 64 * 2**20
+"""What the arrays of a batch may take: the terms of a large robot have megabytes for one state."""
 TITLES = ("function", "compiled, s", "bytes", "call, ns", "batch, ns per state")
 
 
@@ -103,15 +106,14 @@ def _measured(program: Program, name: str) -> Document:
     function = program.function(name)
     rng = np.random.default_rng(0)
     arguments = [a for a in kernel.signature.arguments if a.group != "parameter"]
-    states = [
-        rng.uniform(0.1, 1.0, (STATES, a.length)).astype(program.precision) for a in arguments
-    ]
+    count = _states(kernel.signature, program.precision)
+    states = [rng.uniform(0.1, 1.0, (count, a.length)).astype(program.precision) for a in arguments]
     one = [np.ascontiguousarray(array[0]) for array in states]
     call = None
     if None not in program.parameters.values():
         call = {
             "single": _best(function, one, CALLS) * 1e9,
-            "batch": _best(function, states, 1) * 1e9 / STATES,
+            "batch": _best(function, states, 1) * 1e9 / count,
         }
     return {
         "name": name,
@@ -121,6 +123,12 @@ def _measured(program: Program, name: str) -> Document:
         "bytes": sum(map(len, kernel.codes.values())),
         "nanoseconds": call,
     }
+
+
+def _states(signature: Signature, precision: str) -> int:
+    """Return how many states are timed at once: fewer where their arrays would be very large."""
+    numbers = sum(array.length for array in (*signature.arguments, *signature.results))
+    return max(1, min(STATES, BYTES // (np.dtype(precision).itemsize * max(1, numbers))))
 
 
 def _best(function: Callable[..., Any], arguments: Sequence[Any], calls: int) -> float:
@@ -158,8 +166,9 @@ COMPILE = Command(
     summary="compile the outputs to machine code and time them",
     usage="FILE",
     description="Compile each output, for one state and for batches, and time it: a call from\n"
-    "Python with prepared arrays, and a state of a batch of 8,192. The machine code of\n"
-    "a stored model is kept beside it, so that loading it again takes milliseconds.\n"
+    "Python with prepared arrays, and a state of a batch of 8,192, or of as many as fit\n"
+    "into 64 MB. The machine code of a stored model is kept beside it, so that loading it\n"
+    "again takes milliseconds.\n"
     "Needs llvmlite: pip install 'chainform[compile]'.",
     add_options=add_options,
     run=run,

@@ -206,7 +206,8 @@ EVAL = Command(
     usage="FILE --at STATE",
     description="Evaluate outputs at a state or a batch of states. The state file holds\n"
     '{"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],\n'
-    ' "values": {...}}, each entry as far as it is needed.',
+    ' "x": [...], "u": [...], "force": [...], "t": 0.0, "values": {...}},\n'
+    "each entry as far as it is needed.",
     add_options=add_options,
     run=run,
 )

@@ -216,7 +216,10 @@ def _show_list(page: Page, model: Model, document: Document, left_out: LeftOut) 
         [(name, letter_of(name) or "", shape_text(model[name].shape)) for name in model.outputs],
     )
     if of_frame:
-        page.heading("outputs of a frame F in world axes; (F,local) and (F,mixed) take other axes")
+        page.heading(
+            "outputs of a frame F in world axes, reactions in its own; "
+            "(F,world), (F,local) and (F,mixed) choose"
+        )
         page.table(
             ("name", "letter", "shape"),
             [(r["name"], r["letter"], shape_text(r["shape"])) for r in of_frame],

@@ -9,6 +9,7 @@ from chainform.emitters.llvm.body import Form
 from chainform.emitters.llvm.definitions import Definitions, parameters_of
 from chainform.emitters.llvm.functions import Functions
 from chainform.emitters.llvm.layout import layout
+from chainform.emitters.llvm.packed import packed
 from chainform.emitters.llvm.signature import Argument, Result, Signature, signature_of
 from chainform.emitters.llvm.trig import sincos, sincos_name, sincos_support
 from chainform.graph import Graph
@@ -16,11 +17,22 @@ from chainform.graph import Graph
 ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { nounwind noinline }\n"
 
 
-def single(graph: Graph, signature: Signature, name: str, form: Form, packed: int = 1) -> str:
-    """Return a module with the function for one state; sines and cosines `packed` side by side."""
-    functions = Functions(Definitions(graph), signature, name, form, packed)
+def single(graph: Graph, signature: Signature, name: str, form: Form, beside: int = 1) -> str:
+    """Return a module with the function for one state; sines and cosines `beside` one another."""
+    functions = Functions(Definitions(graph), signature, name, form, beside)
     code = functions.whole()
-    return _module([code.text], [code.declared], form, {form.lanes, packed})
+    return _module([code.text], [code.declared], form, {form.lanes, beside})
+
+
+def together(kernels: Sequence[tuple[Graph, Signature, str]], form: Form, beside: int = 1) -> str:
+    """Return a module with functions for one state, each of a graph and a signature of its own."""
+    all_of_them = [
+        Functions(Definitions(graph), signature, name, form, beside)
+        for graph, signature, name in kernels
+    ]
+    codes = [functions.whole() for functions in all_of_them]
+    declared = [code.declared for code in codes]
+    return _module([code.text for code in codes], declared, form, {form.lanes, beside})
 
 
 def many(graph: Graph, signature: Signature, name: str, form: Form) -> str:
@@ -61,7 +73,9 @@ __all__ = [
     "Signature",
     "emit",
     "many",
+    "packed",
     "parameters_of",
     "signature_of",
     "single",
+    "together",
 ]

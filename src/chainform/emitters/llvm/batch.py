@@ -10,7 +10,8 @@ def batch(functions: Functions, name: str) -> tuple[str, frozenset[str]]:
     """Return the function over a batch, and the declarations it needs.
 
     Its parameters are the number of states, then for every argument and result an address, the
-    distance in bytes from one state to the next, and from one entry to the next.
+    distance in bytes from one state to the next, and from one entry to the next. It gives 0, or 1
+    where there was no memory for it to work in and nothing was done.
     """
     form, signature = functions.form, functions.signature
     arrays = [a.group for a in signature.arguments]
@@ -20,7 +21,7 @@ def batch(functions: Functions, name: str) -> tuple[str, frozenset[str]]:
     lengths |= {f"out{i}": r.length for i, r in enumerate(signature.results)}
     moving = [n for n in arrays if n != "parameter"]
     lines = [
-        f"define void @{name}(i64 %count, {', '.join(given)}) #0 {{",
+        f"define i32 @{name}(i64 %count, {', '.join(given)}) #0 {{",
         "entry:",
         *_buffers(functions, lengths),
     ]
@@ -28,7 +29,7 @@ def batch(functions: Functions, name: str) -> tuple[str, frozenset[str]]:
         lines += _fixed_once(functions, lengths["parameter"])
     else:
         lines.append("  br label %next")
-    before = "ready" if functions.fixed else "entry"
+    before = "ready" if functions.fixed else "begin"
     lines += [
         "next:",
         f"  %i = phi i64 [0, %{before}], [%after, %work]",
@@ -72,7 +73,7 @@ def batch(functions: Functions, name: str) -> tuple[str, frozenset[str]]:
             f"  call void @deliver(ptr %{n}.here, i64 %{n}.state, i64 %{n}.entry, "
             f"i64 {lengths[n]}, i64 %valid, ptr %{n}.buffer, ptr %{n}.used)"
         )
-    lines += ["  br label %next", "done:", "  call void @free(ptr %memory)", "  ret void", "}"]
+    lines += ["  br label %next", "done:", "  call void @free(ptr %memory)", "  ret i32 0", "}"]
     declared = {
         "declare i64 @llvm.umin.i64(i64, i64)",
         "declare ptr @malloc(i64)",
@@ -93,6 +94,11 @@ def _buffers(functions: Functions, lengths: dict[str, int]) -> list[str]:
     size += form.lanes * form.bytes * len(functions.fixed)
     lines = [
         f"  %memory = call ptr @malloc(i64 {size + 64})",
+        "  %none = icmp eq ptr %memory, null",
+        "  br i1 %none, label %failed, label %begin",
+        "failed:",
+        "  ret i32 1",
+        "begin:",
         "  %number = ptrtoint ptr %memory to i64",
         "  %odd = and i64 %number, 63",
         "  %shift = sub i64 64, %odd",

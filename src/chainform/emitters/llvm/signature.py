@@ -18,6 +18,11 @@ USUAL = {
     "bias": ("q", "qd"),
     "inverse_dynamics": ("q", "qd", "qdd"),
     "forward_dynamics": ("q", "qd", "tau"),
+    "complete_model": ("x", "u"),
+    "complete_acceleration": ("x", "u"),
+    "complete_drift": ("x",),
+    "complete_input": ("x",),
+    "drives": ("x", "u"),
 }
 """Arguments that a function has in any case, whether its formulas need all of them or not."""
 

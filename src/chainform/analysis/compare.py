@@ -1,0 +1,160 @@
+"""The same equations by every formulation: do they agree, and what does each cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from chainform.algebra import is_same
+from chainform.analysis.exact_state import exact_state
+from chainform.errors import DeriveError, RunError
+from chainform.formulations import FORMULATIONS
+from chainform.graph import EXACT, FLOAT, Cost, evaluate
+from chainform.mechanism import Mechanism
+from chainform.model import Model
+from chainform.pipeline import available_outputs, derive
+from chainform.readers import read
+
+OUTPUTS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "bias")
+"""What is compared when nothing is asked for: what several formulations give."""
+
+LARGEST_EXACT = 30_000
+"""The most variables of a graph that is evaluated in fractions, whose digits grow on the way."""
+
+CLOSE = 1e-9
+"""How near results must be, against the largest entry, where only doubles can tell."""
+
+Observer = Callable[[str, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One output by one formulation.
+
+    `agrees` tells whether it equals the same output of the first formulation in the list, and
+    `how` by which arithmetic: "fractions", "residues" (a finite field) or "doubles". A formulation
+    that refuses the mechanism has no cost, and says why in `refusal`.
+    """
+
+    output: str
+    formulation: str
+    cost: Cost | None = None
+    seconds: float = 0.0
+    agrees: bool | None = None
+    how: str = ""
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All formulations side by side."""
+
+    mechanism: str
+    rows: tuple[Row, ...]
+
+    @property
+    def agree(self) -> bool:
+        """Whether no two formulations differ."""
+        return all(row.agrees is not False for row in self.rows)
+
+
+def compare(
+    mechanism: Mechanism | str | PathLike[str],
+    outputs: Sequence[str] | None = None,
+    *,
+    formulations: Sequence[str] | None = None,
+    parameters: str | Sequence[str] = "numeric",
+    reduce: str = "none",
+    leave_out: Sequence[str] = (),
+    seed: int = 0,
+    observe: Observer | None = None,
+) -> Comparison:
+    """Derive each output with every formulation that has it, and compare the results exactly.
+
+    All are evaluated at one random state whose angles have rational sines and cosines, so equal
+    means equal, without a tolerance. Where a function has no rational value the graphs are
+    compared in a finite field, and where that cannot tell, in double precision. `observe` is
+    called with output and formulation before each is derived.
+    """
+    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    methods = _methods(formulations)
+    rows: list[Row] = []
+    options: dict[str, Any] = {"parameters": parameters, "reduce": reduce, "leave_out": leave_out}
+    for output in _outputs(source, outputs):
+        first: Model | None = None
+        for name in methods:
+            if output not in available_outputs(source, name):
+                continue
+            if observe is not None:
+                observe(output, name)
+            began = perf_counter()
+            try:
+                model = derive(source, [output], formulation=name, **options)
+            except DeriveError as problem:
+                if problem.element in options:
+                    raise
+                rows.append(Row(output, name, refusal=problem.message))
+                continue
+            seconds = perf_counter() - began
+            first = first or model
+            agrees, how = (None, "") if model is first else _agree(first, model, seed)
+            rows.append(Row(output, name, model.count(), seconds, agrees, how))
+    return Comparison(source.name, tuple(rows))
+
+
+def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
+    """Return what is compared; an output that nothing gives is refused if it was asked for."""
+    if outputs is None:
+        return [name for name in OUTPUTS if name in available_outputs(mechanism)]
+    chosen = [outputs] if isinstance(outputs, str) else list(outputs)
+    known = {name for method in FORMULATIONS for name in available_outputs(mechanism, method)}
+    for output in chosen:
+        if output not in known:
+            raise DeriveError(
+                f"no formulation gives {output} for this mechanism",
+                file=mechanism.file,
+                element=output,
+                remedy=f"outputs are {', '.join(sorted(known))}",
+            )
+    return list(dict.fromkeys(chosen))
+
+
+def _methods(formulations: Sequence[str] | None) -> list[str]:
+    names = [name for name in FORMULATIONS if name != "auto"]
+    chosen = [formulations] if isinstance(formulations, str) else list(formulations or names)
+    for name in chosen:
+        if name not in FORMULATIONS:
+            raise DeriveError(
+                f"{name} is not a formulation",
+                element="formulations",
+                remedy=f"choices are {', '.join(FORMULATIONS)}",
+            )
+    return list(dict.fromkeys(chosen))
+
+
+def _agree(first: Model, second: Model, seed: int) -> tuple[bool, str]:
+    """Whether two models of one output give equal values, and in which arithmetic."""
+    if max(len(first.graph), len(second.graph)) <= LARGEST_EXACT:
+        try:
+            a, b = (_values(model, seed, EXACT) for model in (first, second))
+            return bool((a == b).all()), "fractions"
+        except RunError:
+            pass
+    if is_same(first.graph, second.graph):
+        return True, "residues"
+    a, b = (_values(model, seed, FLOAT) for model in (first, second))
+    scale = max(1.0, float(np.max(np.abs(a), initial=0)))
+    return bool(np.max(np.abs(a - b), initial=0) <= CLOSE * scale), "doubles"
+
+
+def _values(model: Model, seed: int, arithmetic: Any) -> Any:
+    graph = model.graph
+    state = exact_state(model.mechanism, graph.inputs.values(), seed)
+    if arithmetic is FLOAT:
+        state = {name: float(getattr(value, "value", value)) for name, value in state.items()}
+    return np.asarray(evaluate(graph, state, arithmetic)[model.outputs[0]])

@@ -1,0 +1,157 @@
+"""Unknown forces along a prescribed motion: A X = B, solved state by state (paper 004, eq. 3, 6).
+
+Where the forces are fewer than the equations, or the equations contradict each other, the least
+squares of what is left over is taken, and where they are more than the equations determine, the
+solution of least norm; both are said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.motion import motion_of
+from chainform.errors import RunError
+from chainform.mechanism import Mechanism
+from chainform.model import Model
+from chainform.pipeline import derive
+
+Array = NDArray[np.float64]
+
+OUTPUTS = ("force_matrix", "force_right")
+
+RANK = 1e-10
+"""Singular values below this share of the largest count as zero."""
+
+CONSISTENT = 1e-9
+"""Equations hold if what is left over is below this share of the largest term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forces:
+    """The unknown forces along a motion.
+
+    `values` has the shape (..., m) in the order of `names`; `rank` (...) is how many of them the
+    equations determine, `residual` (..., nv) is A X - B, what no force accounts for (N, N m).
+    `kind` is "exact" where all equations hold and leave no choice, "least norm" where they leave
+    one, and "least squares" where they cannot all hold; `report` says it in words.
+    """
+
+    names: tuple[str, ...]
+    t: Array | None
+    values: Array
+    rank: NDArray[np.int64]
+    residual: Array
+    kind: str
+    report: str
+
+    def __getitem__(self, name: str) -> Array:
+        """Return one force along the motion."""
+        if name in self.names:
+            return self.values[..., self.names.index(name)]
+        raise RunError(
+            f"there is no unknown force {name}",
+            element=name,
+            remedy=f"unknown are {', '.join(self.names)}",
+        )
+
+
+def unknown_forces(
+    model: Model | Mechanism,
+    t: Any = None,
+    q: Any = None,
+    qd: Any = None,
+    qdd: Any = None,
+    *,
+    motion: Mapping[str, object] | None = None,
+    values: Mapping[str, Any] | None = None,
+) -> Forces:
+    """Return the forces that a mechanism leaves unknown, along a motion that is prescribed.
+
+    The motion is given by arrays q (..., nq), qd and qdd (..., nv), or by laws of t in `motion`:
+    {"theta1": "0.3*sin(t)"}, which are differentiated exactly, at the times t (...). `values` are
+    numbers for parameters. A model must have the outputs force_matrix and force_right; of a
+    mechanism they are derived.
+    """
+    source = model if isinstance(model, Model) else _derived(model, values or {})
+    mechanism = source.mechanism
+    missing = [output for output in OUTPUTS if output not in source.outputs]
+    if missing:
+        raise RunError(
+            f"the model has no output {missing[0]}",
+            element=missing[0],
+            remedy=f"derive it with the outputs {' and '.join(OUTPUTS)}",
+        )
+    if motion is not None:
+        if any(given is not None for given in (q, qd, qdd)):
+            raise RunError("the motion is given twice", element="motion", remedy="give one of both")
+        if t is None:
+            remedy = "give times: t=np.linspace(0, 1, 101)"
+            raise RunError("a motion by laws needs times", element="t", remedy=remedy)
+        made = motion_of(mechanism, motion, t, values)
+        t, q, qd, qdd = made.t, made.q, made.qd, made.qdd
+    free = {name: v for name, v in (values or {}).items() if name in source.free_parameters}
+    found = source.evaluate(q=q, qd=qd, qdd=qdd, t=t, values=free, outputs=OUTPUTS)
+    times = None if t is None else np.asarray(t, dtype=np.float64)
+    return solved(mechanism.unknowns, times, found["force_matrix"], found["force_right"])
+
+
+def _derived(mechanism: Mechanism, values: Mapping[str, Any]) -> Model:
+    """Return the equations of the unknown forces; parameters that are given values stay free."""
+    parameters = list(values) or "numeric"
+    return derive(mechanism, OUTPUTS, parameters=parameters, reduce="none")
+
+
+def solved(names: tuple[str, ...], t: Array | None, matrix: Array, right: Array) -> Forces:
+    """Return X with A X = B, in the sense of least squares and least norm."""
+    finite = np.isfinite(matrix).all(axis=(-2, -1)) & np.isfinite(right).all(axis=-1)
+    if not finite.all():
+        where = "" if t is None else f" at t = {np.broadcast_to(t, finite.shape)[~finite][0]:.6g}"
+        raise RunError(
+            f"the equations have no finite value{where}",
+            element="force_matrix",
+            remedy="the motion may leave the range of the mechanism: check its laws there",
+        )
+    u, sizes, vh = np.linalg.svd(matrix, full_matrices=False)
+    largest = sizes.max(axis=-1, initial=0.0)
+    counts = sizes > RANK * largest[..., np.newaxis]
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=counts)
+    shares = np.einsum("...ij,...i->...j", u, right) * inverse
+    values = np.einsum("...ij,...i->...j", vh, shares)
+    product = np.einsum("...ij,...j->...i", matrix, values)
+    residual = product - right
+    rank = counts.sum(axis=-1)
+    kind = _kind(len(names), rank, residual, np.abs(right) + np.abs(product))
+    report = _report(names, t, rank, residual, kind)
+    return Forces(names, t, values, rank, residual, kind, report)
+
+
+def _kind(count: int, rank: NDArray[np.int64], residual: Array, terms: Array) -> str:
+    size = np.maximum(terms.max(axis=-1, initial=0.0), np.finfo(float).tiny)
+    if np.any(np.abs(residual).max(axis=-1, initial=0.0) > CONSISTENT * size):
+        return "least squares"
+    return "least norm" if np.any(rank < count) else "exact"
+
+
+def _report(
+    names: tuple[str, ...], t: Array | None, rank: NDArray[np.int64], residual: Array, kind: str
+) -> str:
+    states = "one state" if rank.ndim == 0 else f"{rank.size} states"
+    start = f"{len(names)} unknown forces in {residual.shape[-1]} equations, {states}"
+    ranks = f"rank {rank.min()}" + (f" to {rank.max()}" if rank.min() != rank.max() else "")
+    largest = np.abs(residual).max(axis=-1, initial=0.0)
+    place = int(np.argmax(largest)) if largest.size else 0
+    when = ""
+    if t is not None and largest.size > 1:
+        when = f" at t = {np.broadcast_to(t, largest.shape).ravel()[place]:.6g}"
+    endings = {
+        "exact": "every equation holds and no force is left to choose",
+        "least norm": "the equations leave a choice; the forces of least norm are given",
+        "least squares": "the equations cannot all hold: the sum of squares of what is left over "
+        f"is least, and the most that is left over is {largest.max(initial=0.0):.6g}{when}",
+    }
+    return f"{start}, {ranks}: {endings[kind]}"

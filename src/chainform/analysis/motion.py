@@ -1,0 +1,101 @@
+"""A prescribed motion: coordinates as laws of time, with their rates and accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.laws import Laws
+from chainform.graph import Builder, Graph, Tangents
+from chainform.mechanism import Mechanism
+from chainform.mechanism.additions import intake_of
+from chainform.mechanism.laws import LawIntake
+from chainform.model.states import evaluate_states
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """A motion at times t (...): q (..., nq), qd and qdd (..., nv)."""
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+def motion_of(
+    mechanism: Mechanism,
+    laws: Mapping[str, object],
+    t: Any,
+    values: Mapping[str, Any] | None = None,
+) -> Motion:
+    """Return the motion at times t (s) of which a law of t is given for every coordinate.
+
+    Laws are those of files, as in {"theta1": "0.3*sin(t)"}, and may name parameters that have
+    values. Rates and accelerations are their derivatives, found exactly and not by differences.
+    """
+    graph = motion_graph(mechanism, laws)
+    times = np.asarray(t, dtype=np.float64)
+    known = {p.name: float(p.value) for p in mechanism.parameters if p.value is not None}
+    free = {item.name for item in graph.inputs.values() if item.group == "parameter"}
+    given = {name: value for name, value in {**known, **(values or {})}.items() if name in free}
+    found = evaluate_states(graph, mechanism, {"t": times}, given, None)
+    shape = np.broadcast_shapes(times.shape, *(np.shape(value) for value in given.values()))
+    q, qd, qdd = (
+        np.broadcast_to(found[name], (*shape, mechanism.nv)) for name in ("q", "qd", "qdd")
+    )
+    return Motion(np.broadcast_to(times, shape), q, qd, qdd)
+
+
+def motion_graph(mechanism: Mechanism, laws: Mapping[str, object]) -> Graph:
+    """Return q, qd and qdd as functions of time and parameters."""
+    if mechanism.nq != mechanism.nv:
+        raise RunError(
+            "a motion is given for coordinates whose rates are qd, and a joint has a quaternion",
+            element="motion",
+            remedy="give q, qd and qdd as arrays",
+        )
+    given = _by_place(mechanism, laws)
+    reader = LawIntake(intake_of(mechanism), (), ())
+    builder = Builder()
+    scalars = Laws(Kinematics(mechanism, builder))
+    clock = {builder.variable_of(scalars.time()): builder.number(1)}
+    tangents = Tangents(builder, clock)
+    rows = [reader.law(given[k], f"motion of {name!r}", ("t",)) for k, name in _named(mechanism)]
+    q = [builder.keep(scalars.scalar(law)) for law in rows]
+    qd = [builder.keep(tangents.of(value)) for value in q]
+    qdd = [builder.keep(tangents.of(value)) for value in qd]
+    for name, column in (("q", q), ("qd", qd), ("qdd", qdd)):
+        entries = [(f"{name}_{k + 1}_of_t", value) for k, value in enumerate(column)]
+        builder.output(name, (len(column),), entries)
+    return builder.finish()
+
+
+def _named(mechanism: Mechanism) -> list[tuple[int, str]]:
+    return list(enumerate(mechanism.coordinates))
+
+
+def _by_place(mechanism: Mechanism, laws: Mapping[str, object]) -> dict[int, object]:
+    """Return the laws by coordinate; every coordinate must have one."""
+    given: dict[int, object] = {}
+    for name, law in laws.items():
+        place = mechanism.coordinate_index(name)
+        if place in given:
+            raise RunError(f"the motion of {name} is given twice", element="motion")
+        given[place] = law
+    missing = [name for k, name in _named(mechanism) if k not in given]
+    if missing:
+        raise RunError(
+            f"no motion is given for {', '.join(missing)}",
+            element="motion",
+            remedy=f'give each a law of t: {{"{missing[0]}": "0.3*sin(t)"}}, or "0" to hold it',
+        )
+    return given

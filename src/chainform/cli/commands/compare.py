@@ -1,0 +1,143 @@
+"""`chainform compare`: the same equations by every formulation, side by side."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.status import Status
+
+from chainform.analysis import Comparison, Row, compare
+from chainform.analysis.compare import OUTPUTS, Observer
+from chainform.cli.commands.command import Command
+from chainform.cli.options import add_outputs, chosen_outputs, parameter_choice, split_list
+from chainform.cli.printing import Page, Report
+from chainform.cli.reading import add_file, read_chosen
+from chainform.formulations import FORMULATIONS, PARTS
+
+COLUMNS = ("multiplications", "additions", "sin, cos", "other calls", "seconds")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser)
+    add_outputs(parser, f"{' '.join(OUTPUTS)}, as far as there are")
+    group = parser.add_argument_group("what is compared")
+    group.add_argument(
+        "--formulations",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        help=f"some of {', '.join(FORMULATIONS)} (default: all but auto)",
+    )
+    group.add_argument(
+        "--parameters",
+        metavar="CHOICE",
+        default="numeric",
+        help="numeric, symbolic, or the names to keep free, such as 'm_*,g' (default: numeric)",
+    )
+    group.add_argument(
+        "--reduce",
+        metavar="EFFORT",
+        default="none",
+        help="none, fast or thesis, before operations are counted (default: none)",
+    )
+    group.add_argument(
+        "--leave-out",
+        metavar="PART",
+        nargs="+",
+        action="extend",
+        help=f"what the equations shall not have: {', '.join(PARTS)}",
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the random state (default: 0)"
+    )
+
+
+def run(args: Namespace) -> Report:
+    """Derive with all formulations that apply, compare, and count; exit code 1 if they differ."""
+    mechanism = read_chosen(args)
+    with _progress() as observe:
+        found = compare(
+            mechanism,
+            None if args.outputs is None else chosen_outputs(args, ()),
+            formulations=split_list(args.formulations) if args.formulations else None,
+            parameters=parameter_choice(args.parameters) or "numeric",
+            reduce=args.reduce,
+            leave_out=split_list(args.leave_out or ()),
+            seed=args.seed,
+            observe=observe,
+        )
+    document = {
+        "file": args.file,
+        "mechanism": found.mechanism,
+        "parameters": parameter_choice(args.parameters),
+        "reduce": args.reduce,
+        "agree": found.agree,
+        "rows": [_document(row) for row in found.rows],
+    }
+    return Report(document, lambda page: _show(page, found), has_failed=not found.agree)
+
+
+@contextmanager
+def _progress() -> Generator[Observer]:
+    """Show which output is derived by which formulation, on a terminal."""
+    console = Console(stderr=True)
+    with Status("", console=console) as status:
+        yield lambda output, formulation: status.update(f"{output} by {formulation}")
+
+
+def _document(row: Row) -> dict[str, object]:
+    counted = None if row.cost is None else row.cost.as_dict()
+    return {
+        "output": row.output,
+        "formulation": row.formulation,
+        "operations": counted,
+        "seconds": row.seconds,
+        "agrees": row.agrees,
+        "arithmetic": row.how or None,
+        "refusal": row.refusal or None,
+    }
+
+
+def _show(page: Page, found: Comparison) -> None:
+    page.text(found.mechanism, style="bold")
+    for output in dict.fromkeys(row.output for row in found.rows):
+        page.heading(output)
+        rows = [row for row in found.rows if row.output == output and row.cost is not None]
+        page.table(
+            ("formulation", *COLUMNS, "agreement"),
+            [(row.formulation, *_cells(row), _agreement(row)) for row in rows],
+            numbers=COLUMNS,
+        )
+        for row in found.rows:
+            if row.output == output and row.refusal:
+                page.text(f"  {row.formulation}: {row.refusal}")
+    verdict = "all formulations agree" if found.agree else "formulations DIFFER"
+    page.text(verdict, style="bold" if found.agree else "bold red")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    assert row.cost is not None
+    counts = (row.cost.multiplications, row.cost.additions, row.cost.sin + row.cost.cos)
+    return (*map(str, (*counts, row.cost.calls)), f"{row.seconds:.2f}")
+
+
+def _agreement(row: Row) -> str:
+    if row.agrees is None:
+        return "compared with"
+    return f"equal in {row.how}" if row.agrees else "DIFFERS"
+
+
+COMPARE = Command(
+    summary="derive with every formulation and compare",
+    usage="FILE",
+    description="Derive each output with every formulation that has it, check that all agree, and\n"
+    "print operations and seconds side by side. The check is made at a random state in fractions,\n"
+    "where angles have rational sines: equal means equal. Where a function has no rational value\n"
+    "it is made in a finite field, or else in double precision. Exit code 1 if two differ.",
+    add_options=add_options,
+    run=run,
+)

@@ -1,0 +1,244 @@
+"""Mechanism and actuators together: the complete model (paper 001, chapter III).
+
+symbol   meaning                                                                  paper 001
+H, h     of the mechanism, H qdd + h = P; h with friction, springs and all        (II.43)
+         other forces
+x, N     states of all actuators; their signals within the limits                 (III.1), (III.2)
+A, B, F  blocks A, b and f of the actuators, one after the other                  (III.4)
+G        rows with qdd = G x'; G, A, B, F of one actuator are g, A, b, f below    (III.4)
+P        drives                                                                   (III.4)
+xd       x' of all actuators                                                      (III.5)
+Ah, Bh   xd = Ah + Bh N                                                           (III.6)
+I_i      - 1 / (g f), the inertia of an actuator felt at its joint
+m_i      I_i g (A x + b N), its effort while the joint stands still
+
+The paper solves (I - H G F) P = H G (A x + B N) + h. Where an actuator holds the motion of its
+joint, qdd = g (A x + b N) + g f P, that is P = m_i - I_i qdd. Put into H qdd + h = P this gives
+
+    (H + diag(I_i)) qdd = m - h                                         for all joints at once
+
+with I_i = 0 and m_i = P_i where an actuator gives an effort or P_i = tau_i is given. The matrix is
+symmetric and positive, so that it is factorised as H is in forward dynamics; P and x' follow.
+A joint whose actuator the load does not reach (g f = 0) has a known qdd, which goes to the
+right side; its P is the row of H qdd + h. What is in x is taken from x: q = position x and
+qd = velocity x stand in place of the inputs q and qd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from chainform.errors import DeriveError
+from chainform.formulations.drive_equations import drives_of
+from chainform.formulations.factorisation import solve
+from chainform.formulations.motion import is_zero
+from chainform.formulations.options import Options
+from chainform.formulations.outputs import Key, declare
+from chainform.formulations.stand_in import Place, taken_over
+from chainform.graph import Builder, Scalar
+from chainform.mechanism import GROUND, Mechanism
+
+Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], None]
+
+COMPLETE = (
+    "complete_model",
+    "complete_drift",
+    "complete_input",
+    "complete_acceleration",
+    "drives",
+)
+"""The outputs of a mechanism with actuators."""
+
+
+def with_actuators(method: Method) -> Method:
+    """Return a method that gives the complete model, too, out of its own mass matrix and bias."""
+
+    def build(
+        builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
+    ) -> None:
+        own = [output for output in outputs if output not in COMPLETE]
+        if own:
+            method(builder, mechanism, own, options)
+        if len(own) < len(outputs):
+            _refuse_without_actuators(mechanism)
+            model = _Complete(builder, mechanism, options, method)
+            for output in outputs:
+                if output in COMPLETE:
+                    model.declare(output)
+
+    return build
+
+
+def _refuse_without_actuators(mechanism: Mechanism) -> None:
+    if not mechanism.actuators:
+        raise DeriveError(
+            "the complete model is that of a mechanism with actuators, and this one has none",
+            file=mechanism.file,
+            element="actuators",
+            remedy="describe them under [[actuators]] in the file, or derive forward_dynamics",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What actuators and mechanism do together: qdd and P by rate, x' in its order."""
+
+    qdd: dict[int, Scalar]
+    P: dict[int, Scalar]
+    xd: list[Scalar]
+
+
+class _Complete:
+    """The complete model of one mechanism."""
+
+    def __init__(
+        self, builder: Builder, mechanism: Mechanism, options: Options, method: Method
+    ) -> None:
+        self.builder = builder
+        self.mechanism = mechanism
+        self.rates = range(mechanism.nv)
+        self.drives = drives_of(builder, mechanism)
+        self.by_rate = {drive.rate: drive for drive in self.drives}
+        self.H, self.h = self._equations(options, method)
+
+    def declare(self, output: str) -> None:
+        """Declare one output."""
+        n, order, signals = len(self.rates), len(self._states()), len(self.drives)
+        zero = self.builder.number(0)
+        match output:
+            case "complete_input":
+                columns = [self._unit_response(k).xd for k in range(signals)]
+                entries = {(i, k): columns[k][i] for k in range(signals) for i in range(order)}
+                declare(self.builder, output, "Bh", (order, signals), entries)
+            case "complete_drift":
+                drift = self._response([zero] * signals, free=True).xd
+                declare(self.builder, output, "Ah", (order,), _numbered(drift))
+            case "complete_model":
+                declare(self.builder, output, "xd", (order,), _numbered(self._whole().xd))
+            case "drives":
+                values: dict[Key, Scalar] = {(i,): P for i, P in self._whole().P.items()}
+                declare(self.builder, output, "drive", (n,), values)
+            case _:
+                values = {(i,): qdd for i, qdd in self._whole().qdd.items()}
+                declare(self.builder, output, "qddx", (n,), values)
+
+    # --- the mechanism ------------------------------------------------------------------
+
+    def _equations(
+        self, options: Options, method: Method
+    ) -> tuple[dict[tuple[int, int], Scalar], list[Scalar]]:
+        """Return H and h with q and qd taken from x where they are states."""
+        trial = Builder()
+        method(trial, self.mechanism, ["mass_matrix", "inverse_dynamics"], options)
+        graph, zero = trial.finish(), self.builder.number(0)
+        # With qdd = 0, inverse dynamics is all that is no inertia force of qdd.
+        still: dict[Place, Scalar] = {("qdd", i): zero for i in self.rates}
+        scalars = taken_over(graph, self.builder, self._values() | still)
+        H, h = (
+            [scalars[v] for v in graph.outputs[name].variables]
+            for name in ("mass_matrix", "inverse_dynamics")
+        )
+        keys = ((i, k) for i in self.rates for k in self.rates)
+        entries = {key: value for key, value in zip(keys, H, strict=True) if not is_zero(value)}
+        return entries, h
+
+    def _values(self) -> dict[Place, Scalar]:
+        """Return what stands in place of q and qd of joints whose motion is in x."""
+        values: dict[Place, Scalar] = {}
+        for drive in self.drives:
+            coordinate = self._coordinate(drive.rate)
+            if drive.position is not None and coordinate is not None:
+                values["q", coordinate] = drive.position
+            if drive.velocity is not None:
+                values["qd", drive.rate] = drive.velocity
+        return values
+
+    def _coordinate(self, rate: int) -> int | None:
+        """Return the place in q of the coordinate with a rate; in an element model the same."""
+        segment = self.mechanism.rate_records[rate].segment
+        return rate if segment == GROUND else self.mechanism.segments[segment].coordinate
+
+    def _states(self) -> list[Scalar]:
+        return [x for drive in self.drives for x in drive.x]
+
+    # --- actuators and mechanism together -----------------------------------------------
+
+    def _whole(self) -> Response:
+        return self._response([drive.N for drive in self.drives], free=True)
+
+    def _unit_response(self, k: int) -> Response:
+        """Return the part that is linear in the signals, for one unit signal."""
+        number = self.builder.number
+        return self._response([number(int(k == l)) for l in range(len(self.drives))], free=False)
+
+    def _response(self, signals: Sequence[Scalar], *, free: bool) -> Response:
+        """Return qdd, P and x' for given values of N; `free` tells whether x, h and tau act."""
+        given = dict(zip(self.by_rate, signals, strict=True))
+        known, effort = dict[int, Scalar](), dict[int, Scalar]()
+        for i in self.rates:
+            drive = self.by_rate.get(i)
+            if drive is None:
+                effort[i] = self._tau(i, free=free)
+            elif drive.is_prescribed:
+                known[i] = drive.acceleration(given[i], free=free)
+            else:
+                effort[i] = drive.effort(given[i], free=free)
+        qdd = {**known, **self._solved(known, effort, free=free)}
+        P = {i: self._drive(i, qdd, effort, free=free) for i in self.rates}
+        xd = [
+            value
+            for drive in self.drives
+            for value in drive.derivatives(
+                given[drive.rate], P[drive.rate], qdd[drive.rate], free=free
+            )
+        ]
+        return Response(qdd, P, xd)
+
+    def _tau(self, i: int, *, free: bool) -> Scalar:
+        return self.builder.input(f"tau{i + 1}", "tau", i) if free else self.builder.number(0)
+
+    def _bias(self, i: int, *, free: bool) -> Scalar:
+        return self.h[i] if free else self.builder.number(0)
+
+    def _solved(
+        self, known: dict[int, Scalar], effort: dict[int, Scalar], *, free: bool
+    ) -> dict[int, Scalar]:
+        """Return the accelerations that are not prescribed."""
+        matrix: dict[Key, Scalar] = {
+            (i, k): value for (i, k), value in self.H.items() if i in effort and k in effort
+        }
+        for i in effort:
+            drive = self.by_rate.get(i)
+            if drive is not None and drive.inertia is not None:
+                before = matrix.get((i, i))
+                total = drive.inertia if before is None else before + drive.inertia
+                matrix[i, i] = self.builder.keep(total)
+        right: dict[int, Scalar] = {}
+        for i, value in effort.items():
+            rest = value - self._bias(i, free=free)
+            for k, acceleration in known.items():
+                if (i, k) in self.H:
+                    rest = rest - self.H[i, k] * acceleration
+            right[i] = self.builder.keep(rest)
+        return solve(matrix, right)
+
+    def _drive(
+        self, i: int, qdd: dict[int, Scalar], effort: dict[int, Scalar], *, free: bool
+    ) -> Scalar:
+        """Return P_i: what the actuator has left over, or what a prescribed motion demands."""
+        drive = self.by_rate.get(i)
+        if i not in effort:
+            value = self._bias(i, free=free)
+            for k in self.rates:
+                if (i, k) in self.H:
+                    value = value + self.H[i, k] * qdd[k]
+            return self.builder.keep(value)
+        if drive is None or drive.inertia is None:
+            return effort[i]
+        return self.builder.keep(effort[i] - drive.inertia * qdd[i])
+
+
+def _numbered(values: Sequence[Scalar]) -> dict[Key, Scalar]:
+    return {(i,): value for i, value in enumerate(values)}

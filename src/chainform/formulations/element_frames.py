@@ -1,0 +1,236 @@
+"""Frames of an element model: velocities in their own axes, places in the world.
+
+symbol   meaning                                                                 frame
+R, p     rotation, own axes to world axes, and origin                            world
+w, v     angular velocity, and velocity of the origin                            own axes
+d, d'    a shift of the chain and its rate                                       axes before it
+A, e, a  a turn of the chain, its axis and its angle                             axes before it
+
+Along a chain of steps, and from the frame it stands on,
+
+    v <- v + w x d + d'                      a shift
+    w <- A^T w + e a',     v <- A^T v        a turn
+
+where d' and a' are laws differentiated by time. All velocities are linear in the rates, so that the
+structural matrices of paper 004, W_R = dv/dqd and W_M = dw/dqd, follow by differentiating them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from chainform.formulations.element_laws import ElementLaws
+from chainform.formulations.motion import AxisTurn, MatrixTurn
+from chainform.formulations.motion import Turn as AxesTurn
+from chainform.graph import Scalar, Tangents
+from chainform.mechanism import Mechanism, Number
+from chainform.mechanism.elements import WORLD, Fixed, InertialElement, Place, Shift, Turn
+from chainform.mechanism.numbering import GROUND_NAME
+from chainform.spatial import Matrix, Vector, add, apply_transposed, cross, dot, rodrigues, scale
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """A step of a chain as scalars: a shift and its rate, or a turn and its angular velocity."""
+
+    shift: Vector | None = None
+    turn: AxesTurn | None = None
+    rate: Vector | None = None
+
+
+class Derivatives:
+    """Derivatives of scalars: by time, by a coordinate, by a rate."""
+
+    def __init__(self, laws: ElementLaws) -> None:
+        self.laws = laws
+        self.builder = laws.builder
+        self.by_coordinate = cache(self._by_coordinate)
+        self.by_rate = cache(self._by_rate)
+
+    def _input(self, k: int, group: str) -> Scalar:
+        return self.laws.kinematics.q(k, group)
+
+    def _clock(self, *, accelerating: bool) -> dict[int, Scalar]:
+        direction: dict[int, Scalar] = {}
+        for k in range(self.laws.mechanism.nv):
+            direction[self.builder.variable_of(self._input(k, "q"))] = self._input(k, "qd")
+            if accelerating:
+                rate = self.builder.variable_of(self._input(k, "qd"))
+                direction[rate] = self._input(k, "qdd")
+        if self.laws.has_time:
+            direction[self.builder.variable_of(self.laws.time())] = self.builder.number(1)
+        return direction
+
+    @cached_property
+    def by_time(self) -> Tangents:
+        """Derivatives by time, with the accelerations qdd."""
+        return Tangents(self.builder, self._clock(accelerating=True))
+
+    @cached_property
+    def by_time_at_even_rates(self) -> Tangents:
+        """Derivatives by time while the rates stay what they are: qdd = 0."""
+        return Tangents(self.builder, self._clock(accelerating=False))
+
+    def _by_coordinate(self, k: int) -> Tangents:
+        variable = self.builder.variable_of(self._input(k, "q"))
+        return Tangents(self.builder, {variable: self.builder.number(1)})
+
+    def _by_rate(self, k: int) -> Tangents:
+        variable = self.builder.variable_of(self._input(k, "qd"))
+        return Tangents(self.builder, {variable: self.builder.number(1)})
+
+    def vector(self, tangents: Tangents, v: Vector) -> Vector:
+        """Return the derivative of each component."""
+        keep = self.builder.keep
+        return (keep(tangents.of(v[0])), keep(tangents.of(v[1])), keep(tangents.of(v[2])))
+
+
+class ElementFrames:
+    """The frames of one element model, each built when it is asked for."""
+
+    def __init__(self, laws: ElementLaws) -> None:
+        self.laws = laws
+        self.builder = laws.builder
+        self.derivatives = Derivatives(laws)
+        self.elements = {
+            e.name: e for e in self.mechanism.elements if isinstance(e, InertialElement)
+        }
+        self.numbers = {e.name: k for k, e in enumerate(self.mechanism.elements, 1)}
+        self.steps = cache(self._steps)
+        self.velocity = cache(self._velocity)
+        self.rotation = cache(self._rotation)
+        self.origin = cache(self._origin)
+        self.field = cache(self._field)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism whose elements these are."""
+        return self.laws.mechanism
+
+    @cached_property
+    def none(self) -> Vector:
+        """The zero vector."""
+        zero = self.builder.number(0)
+        return (zero, zero, zero)
+
+    def kept(self, v: Vector) -> Vector:
+        """Make the components variables."""
+        keep = self.builder.keep
+        return (keep(v[0]), keep(v[1]), keep(v[2]))
+
+    def vector(self, laws: Sequence[Number]) -> Vector:
+        """Return three laws as scalars."""
+        x, y, z = (self.builder.keep(self.laws.scalar(law)) for law in laws)
+        return (x, y, z)
+
+    # --- steps of a chain ---------------------------------------------------------------
+
+    def _steps(self, name: str) -> list[_Moved]:
+        return [self._step(step) for step in self.elements[name].chain]
+
+    def _step(self, step: Shift | Turn | Fixed) -> _Moved:
+        match step:
+            case Shift(vector):
+                d = self.vector(vector)
+                rate = self.derivatives.vector(self.derivatives.by_time, d)
+                return _Moved(shift=d, rate=rate)
+            case Fixed(rotation):
+                return _Moved(turn=MatrixTurn(self.builder, rotation))
+            case Turn(axis, law):
+                angle = self.builder.keep(self.laws.scalar(law))
+                rate = self.builder.keep(self.derivatives.by_time.of(angle))
+                return _Moved(turn=self._turn(axis, angle), rate=scale(rate, axis))
+
+    def _turn(self, axis: Vector, angle: Scalar) -> AxesTurn:
+        cos, sin = self.builder.call("cos", angle), self.builder.call("sin", angle)
+        for k in range(3):
+            if axis[k] in (1, -1):
+                return AxisTurn(k, cos, sin * axis[k])
+        keep = self.builder.keep
+        (a, b, c), (d, e, f), (g, h, i) = rodrigues(axis, cos, sin)
+        rows = (
+            (keep(a), keep(b), keep(c)),
+            (keep(d), keep(e), keep(f)),
+            (keep(g), keep(h), keep(i)),
+        )
+        return MatrixTurn(self.builder, rows)
+
+    # --- velocities ---------------------------------------------------------------------
+
+    def _velocity(self, name: str) -> tuple[Vector, Vector]:
+        """Return w and v of a frame, in its own axes."""
+        if name == GROUND_NAME:
+            return self.none, self.none
+        w, v = self.velocity(self.elements[name].on)
+        for step in self.steps(name):
+            if step.shift is not None:
+                v = self.kept(add(v, add(cross(w, step.shift), step.rate or self.none)))
+            elif step.turn is not None:
+                w, v = step.turn.into(w), step.turn.into(v)
+                w = self.kept(add(w, step.rate)) if step.rate is not None else w
+        number, named = self.numbers[name], self.laws.kinematics.named_vector
+        return named(f"w_{number}", w), named(f"v_{number}", v)
+
+    def point_velocity(self, place: Place) -> Vector:
+        """Return the velocity of a place, in the axes of its frame."""
+        w, v = self.velocity(place.on)
+        d = self.vector(place.point)
+        rate = self.derivatives.vector(self.derivatives.by_time, d)
+        return self.kept(add(v, add(cross(w, d), rate)))
+
+    # --- places in the world ------------------------------------------------------------
+
+    def _rotation(self, name: str) -> Matrix:
+        """Return the rotation of a frame, its own axes to world axes."""
+        if name == GROUND_NAME:
+            return self.laws.kinematics.base.rotation
+        rows = self.rotation(self.elements[name].on)
+        for step in self.steps(name):
+            if step.turn is not None:
+                rows = (step.turn.into(rows[0]), step.turn.into(rows[1]), step.turn.into(rows[2]))
+        return rows
+
+    def _origin(self, name: str) -> Vector:
+        """Return the origin of a frame, world axes."""
+        if name == GROUND_NAME:
+            return self.laws.kinematics.base.position
+        on = self.elements[name].on
+        rows, origin = self.rotation(on), self.origin(on)
+        for step in self.steps(name):
+            if step.shift is not None:
+                moved = (
+                    dot(rows[0], step.shift),
+                    dot(rows[1], step.shift),
+                    dot(rows[2], step.shift),
+                )
+                origin = self.kept(add(origin, moved))
+            elif step.turn is not None:
+                rows = (step.turn.into(rows[0]), step.turn.into(rows[1]), step.turn.into(rows[2]))
+        return origin
+
+    def point(self, place: Place) -> Vector:
+        """Return a place, world axes."""
+        rows, d = self.rotation(place.on), self.vector(place.point)
+        moved = (dot(rows[0], d), dot(rows[1], d), dot(rows[2], d))
+        return self.kept(add(self.origin(place.on), moved))
+
+    def _field(self, name: str) -> Vector:
+        """Return gravity in the axes of a frame."""
+        if name == GROUND_NAME:
+            world = self.laws.kinematics.vector(self.mechanism.gravity)
+            return self.kept(apply_transposed(self.laws.kinematics.base.rotation, world))
+        field = self.field(self.elements[name].on)
+        for step in self.steps(name):
+            field = field if step.turn is None else step.turn.into(field)
+        return field
+
+    def into(self, name: str, axes: str, v: Vector) -> Vector:
+        """Return a vector, given in the axes of one frame or of the world, in those of another."""
+        if name == axes:
+            return v
+        if axes != WORLD:
+            rows = self.rotation(axes)
+            v = self.kept((dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)))
+        return self.kept(apply_transposed(self.rotation(name), v))

@@ -1,0 +1,93 @@
+"""Laws of an element model as scalars: with definitions, and with unknown forces or without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from graphlib import TopologicalSorter
+
+from chainform.expressions import symbols_of
+from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.laws import Laws
+from chainform.graph import Builder, Scalar
+from chainform.mechanism import Mechanism, Number
+from chainform.mechanism.elements.numbers import numbers_in
+from chainform.mechanism.laws import meaning_of
+
+
+class ElementLaws:
+    """Reads the laws of one element model into a graph."""
+
+    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
+        self.builder = builder
+        self.mechanism = mechanism
+        self.kinematics = Kinematics(mechanism, builder)
+
+    @cached_property
+    def has_time(self) -> bool:
+        """Whether a law names the time t."""
+        names = (self.mechanism.coordinates, self.mechanism.rates)
+        own = (self.mechanism.elements, self.mechanism.definitions)
+        for law in numbers_in((own, self.mechanism.constraints, self.mechanism.quasi)):
+            for name in frozenset[str]() if isinstance(law, Fraction) else symbols_of(law):
+                meaning = meaning_of(name, *names)
+                if meaning is not None and meaning.group == "t":
+                    return True
+        return False
+
+    def time(self) -> Scalar:
+        """Return the time t, an input."""
+        return self._laws.time()
+
+    @cached_property
+    def definitions(self) -> dict[str, Scalar]:
+        """The definitions of the mechanism, by name."""
+        laws = Laws(self.kinematics)
+        given = {d.name: d.law for d in self.mechanism.definitions}
+        needs = {name: _names(law) & given.keys() for name, law in given.items()}
+        for name in TopologicalSorter(needs).static_order():
+            laws.further[name] = self.builder.name(name, laws.scalar(given[name]))
+        return laws.further
+
+    @cached_property
+    def _laws(self) -> Laws:
+        """Laws without unknown forces."""
+        return Laws(self.kinematics, self.definitions)
+
+    @cached_property
+    def unknowns(self) -> tuple[Scalar, ...]:
+        """The unknown forces X, inputs."""
+        names = enumerate(self.mechanism.unknowns)
+        return tuple(self.builder.input(name, "force", place) for place, name in names)
+
+    def scalar(self, law: Number) -> Scalar:
+        """Return a law without unknown forces."""
+        return self._laws.scalar(law)
+
+    @cached_property
+    def _open(self) -> Laws:
+        given = dict(zip(self.mechanism.unknowns, self.unknowns, strict=True))
+        return Laws(self.kinematics, self.definitions | given)
+
+    @cached_property
+    def _closed(self) -> Laws:
+        zeros = dict.fromkeys(self.mechanism.unknowns, self.builder.number(0))
+        return Laws(self.kinematics, self.definitions | zeros)
+
+    def known(self, laws: Sequence[Number]) -> tuple[Scalar, ...]:
+        """Return laws with all unknown forces zero."""
+        return tuple(self.builder.keep(self._closed.scalar(law)) for law in laws)
+
+    def whole(self, laws: Sequence[Number]) -> tuple[Scalar, ...]:
+        """Return laws with the unknown forces as inputs."""
+        return tuple(self.builder.keep(self._open.scalar(law)) for law in laws)
+
+    def unknowns_in(self, laws: Sequence[Number]) -> list[int]:
+        """Return the places of the unknown forces that occur in some laws."""
+        found = frozenset[str]().union(*(_names(law) for law in laws))
+        return [k for k, name in enumerate(self.mechanism.unknowns) if name in found]
+
+
+def _names(law: Number) -> frozenset[str]:
+    return frozenset() if isinstance(law, Fraction) else symbols_of(law)

@@ -1,0 +1,140 @@
+"""Usual actuators, written as their physical equations and put into the general form.
+
+N is the gear ratio, motion of the actuator over motion of the joint; P acts on the joint.
+
+DC motor with gear: resistance R, inductance L, torque constant kt, back EMF ke, inertia J and
+friction B of the rotor, which turns by N q, efficiency eta of the gear, voltage u:
+
+    L i' = u - R i - ke N qd
+    J N qdd = kt i - B N qd - P / (eta N)
+
+Hydraulic servo: valve with flow gain K, spool s with time constant T, cylinder of area S whose
+piston of mass m and friction B moves by N q, pressure difference p, leakage C (that of the valve
+included: minus the slope of its flow over p), oil of volume V and bulk modulus E:
+
+    T s' = u - s,      V / (4 E) p' = K s - S N qd - C p
+    m N qdd = S p - B N qd - P / N
+
+In both the last line, times N (and eta), says that the drive inside less the effort on the own
+inertia is P. Without that inertia the line gives P itself, and the motion is no part of the state.
+A quantity whose derivative has the factor zero (L, T, V / 4 E) follows at once from the others, so
+that the order is one less.
+
+Ideal torque: P = u. Lag: P = y, with y following g u either by  T y' = g u - y  or by
+y'' = w^2 (g u - y) - 2 z w y'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from chainform.mechanism.actuator_equations import SIGNAL, Equations, Fields, Sum, over, plus, times
+from chainform.mechanism.numbers import product_of, quotient_of
+from chainform.mechanism.types import ONE, ZERO, Number
+
+
+def dc_motor(said: Fields) -> Equations:
+    """Return the equations of a DC motor with gear; the signal is the voltage."""
+    resistance, torque_constant = said.positive("resistance"), said.positive("torque_constant")
+    back_emf = said.positive("back_emf") if said.has("back_emf") else torque_constant
+    inductance, gear = said.optional("inductance"), said.gear()
+    driving = plus(SIGNAL, {"qd": product_of(-ONE, product_of(gear, back_emf))})
+    current, states = _settled("current", driving, resistance, inductance)
+    once = product_of(said.share("efficiency"), gear)
+    twice = product_of(once, gear)
+    friction: Sum = {"qd": product_of(-ONE, product_of(twice, said.optional("viscous")))}
+    drive = plus(times(product_of(once, torque_constant), current), friction)
+    inertia = product_of(twice, said.optional("rotor_inertia"))
+    return Equations(states, drive, inertia, said.limit("voltage_limit"), "voltage")
+
+
+def hydraulic_servo(said: Fields) -> Equations:
+    """Return the equations of a valve with a cylinder; the signal opens the valve."""
+    area, valve_gain = said.positive("area"), said.positive("valve_gain")
+    leakage, gear = said.optional("leakage"), said.gear()
+    spool, valve = _settled("spool", SIGNAL, ONE, said.optional("valve_time_constant"))
+    displaced: Sum = {"qd": product_of(-ONE, product_of(gear, area))}
+    flow = plus(times(valve_gain, spool), displaced)
+    storage = _storage(said)
+    if storage == ZERO and leakage == ZERO:
+        remedy = "give volume and bulk_modulus, or leakage"
+        message = "oil that neither leaks nor gives way leaves the pressure unknown"
+        raise said.intake.error(message, said.where, remedy)
+    pressure, oil = _settled("pressure", flow, leakage, storage)
+    square = product_of(gear, gear)
+    friction: Sum = {"qd": product_of(-ONE, product_of(square, said.optional("viscous")))}
+    drive = plus(times(product_of(gear, area), pressure), friction)
+    inertia = product_of(square, said.optional("piston_mass"))
+    return Equations({**oil, **valve}, drive, inertia, said.limit("signal_limit"), "valve")
+
+
+def _storage(said: Fields) -> Number:
+    """Return V / (4 E), how much oil a rise of the pressure takes up; zero for stiff oil."""
+    if said.has("volume") != said.has("bulk_modulus"):
+        message = "volume and bulk_modulus belong together"
+        raise said.intake.error(message, said.where, "give both, or neither for stiff oil")
+    if not said.has("volume"):
+        return ZERO
+    stiffness = product_of(Fraction(4), said.positive("bulk_modulus"))
+    return quotient_of(said.positive("volume"), stiffness)
+
+
+def _settled(
+    name: str, driving: Sum, resisting: Number, storing: Number
+) -> tuple[Sum, dict[str, Sum]]:
+    """Return y, and its derivative if it is a state:  storing y' = driving - resisting y."""
+    if storing == ZERO:
+        return over(driving, resisting), {}
+    left = plus(driving, {name: product_of(-ONE, resisting)})
+    return {name: ONE}, {name: over(left, storing)}
+
+
+def torque(said: Fields) -> Equations:
+    """Return an actuator that gives what is asked for, up to the effort limit of the joint."""
+    limit = said.limit("limit")
+    if limit is None and said.joint.limits is not None and said.joint.limits.effort:
+        limit = said.joint.limits.effort
+    return Equations({}, SIGNAL, ZERO, limit, "effort")
+
+
+def lag(said: Fields) -> Equations:
+    """Return an actuator whose effort follows the signal by a lag of first or second order."""
+    gain = said.positive("gain") if said.has("gain") else ONE
+    limit, asked = said.limit("limit"), times(gain, SIGNAL)
+    if said.has("time_constant") == said.has("frequency"):
+        remedy = "time_constant for the first order, frequency and damping_ratio for the second"
+        raise said.intake.error("a lag is of first or of second order", said.where, remedy)
+    if said.has("time_constant"):
+        if said.has("damping_ratio"):
+            message = "a lag of first order has no damping_ratio"
+            raise said.intake.error(message, said.where, "remove it, or give frequency")
+        _, states = _settled("effort", asked, ONE, said.positive("time_constant"))
+        return Equations(states, {"effort": ONE}, ZERO, limit, "effort")
+    frequency, damping = said.positive("frequency"), said.optional("damping_ratio")
+    square = product_of(frequency, frequency)
+    slowing = product_of(Fraction(-2), product_of(damping, frequency))
+    rising = plus(times(square, plus(asked, {"effort": -ONE})), {"effort_rate": slowing})
+    states = {"effort": {"effort_rate": ONE}, "effort_rate": rising}
+    return Equations(states, {"effort": ONE}, ZERO, limit, "effort")
+
+
+LIBRARY: dict[str, tuple[frozenset[str], Callable[[Fields], Equations]]] = {
+    "dc_motor": (
+        frozenset(
+            {"resistance", "inductance", "torque_constant", "back_emf", "rotor_inertia", "viscous"}
+            | {"gear_ratio", "efficiency", "voltage_limit"}
+        ),
+        dc_motor,
+    ),
+    "hydraulic_servo": (
+        frozenset(
+            {"area", "valve_gain", "valve_time_constant", "leakage", "volume", "bulk_modulus"}
+            | {"piston_mass", "viscous", "gear_ratio", "signal_limit"}
+        ),
+        hydraulic_servo,
+    ),
+    "torque": (frozenset({"limit"}), torque),
+    "lag": (frozenset({"gain", "time_constant", "frequency", "damping_ratio", "limit"}), lag),
+}
+"""The types: the fields of each beside name, joint and type, and the function that reads them."""

@@ -1,0 +1,190 @@
+"""Frame chains as text: `Sz(d12), Sx(d21), Rx(theta2)`, and bodies in the paper's short form.
+
+| step                        | meaning                                                          |
+|-----------------------------|------------------------------------------------------------------|
+| `Sx(a)`, `Sy(a)`, `Sz(a)`   | shift by a along x, y, z                                         |
+| `S(a, b, c)`                | shift by three components                                        |
+| `Rx(a)`, `Ry(a)`, `Rz(a)`   | turn by a about x, y, z                                          |
+| `R(x, y, z, a)`             | turn by a about the axis (x, y, z), known numbers                |
+| `Q(x, y, z, w)`             | the fixed turn of a quaternion of any length, known numbers      |
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+
+from chainform.mechanism.elements.types import Fixed, Shift, Step, Turn
+from chainform.mechanism.exact import exact_rotation, quaternion_of
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.rational import rotation_of_quaternion
+from chainform.mechanism.types import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
+from chainform.spatial import rodrigues
+
+GEOMETRY = ("q", "t")
+"""What laws of geometry may depend on, beside parameters."""
+
+ARGUMENTS = {"S": 3, "R": 4, "Q": 4} | {f"{kind}{axis}": 1 for kind in "SR" for axis in "xyz"}
+"""The steps, and how many arguments each has."""
+
+MOST_STEPS = 1000
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the parts of a text between commas that stand in no brackets."""
+    parts, depth, start = list[str](), 0, 0
+    for place, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    return [*parts, text[start:].strip()]
+
+
+def call_of(text: str) -> tuple[str, list[str]] | None:
+    """Return the name and the arguments of `name(a, b)`; None for a text of another shape."""
+    match = re.fullmatch(r"(\w+)\s*\((.*)\)", text, re.DOTALL)
+    return None if match is None else (match[1], parts_of(match[2]))
+
+
+def chain_from(value: object, laws: LawIntake, where: str) -> tuple[Step, ...]:
+    """Return the steps of a chain; nothing and an empty text mean none."""
+    if value is None or value == "":
+        return ()
+    intake = laws.intake
+    if not isinstance(value, str) or len(value) > 100_000:
+        remedy = 'write it as a text: "Sz(d), Rx(phi)"'
+        raise intake.error("a chain is a text of steps", where, remedy)
+    steps = parts_of(value)
+    if len(steps) > MOST_STEPS:
+        remedy = f"give at most {MOST_STEPS}, or several frames one after the other"
+        raise intake.error(f"the chain has {len(steps)} steps", where, remedy)
+    return tuple(_step(text, laws, f"{where}, step {k}") for k, text in enumerate(steps, 1))
+
+
+def _step(text: str, laws: LawIntake, where: str) -> Step:
+    intake = laws.intake
+    found = call_of(text)
+    if found is None or found[0] not in ARGUMENTS:
+        remedy = "steps are Sx(a) Sy(a) Sz(a) S(a,b,c) Rx(a) Ry(a) Rz(a) R(x,y,z,a) Q(x,y,z,w)"
+        raise intake.error(f"{text[:60]!r} is not a step of a chain", where, remedy)
+    name, arguments = found
+    if len(arguments) != ARGUMENTS[name]:
+        message = f"{name} has {ARGUMENTS[name]} argument(s), found {len(arguments)}"
+        raise intake.error(message, where, "correct the step")
+    if name == "Q":
+        return Fixed(_quaternion(arguments, intake, where))
+    if name[0] == "S":
+        return Shift(_vector(name, [laws.law(a, where, GEOMETRY) for a in arguments]))
+    axis = _axis(name, arguments, intake, where)
+    return turn_about(axis, laws.law(arguments[-1], where, GEOMETRY), intake, where)
+
+
+def _vector(name: str, values: Sequence[Number]) -> Vector3:
+    if len(values) == 3:
+        return (values[0], values[1], values[2])
+    x, y, z = (values[0] if axis == name[1] else ZERO for axis in "xyz")
+    return (x, y, z)
+
+
+def _axis(name: str, arguments: Sequence[str], intake: Intake, where: str) -> Axis:
+    if name == "R":
+        return intake.axis(list(arguments[:3]), where)
+    return IDENTITY["xyz".index(name[1])]
+
+
+def _quaternion(arguments: Sequence[str], intake: Intake, where: str) -> Rotation:
+    x, y, z, w = (intake.fraction(argument, where) for argument in arguments)
+    if not (x or y or z or w):
+        raise intake.error("the quaternion is zero", where, "Q(0, 0, 0, 1) is no turn")
+    return rotation_of_quaternion(x, y, z, w)
+
+
+def turn_about(axis: Axis, angle: Number, intake: Intake, where: str) -> Step:
+    """Return the turn by a law, or an exact fixed rotation where the angle is a known number."""
+    if not isinstance(angle, Fraction):
+        return Turn(axis, angle)
+    cos, sin = Fraction(math.cos(angle)), Fraction(math.sin(angle))
+    meant: Rotation = rodrigues(axis, cos, sin)
+    rotation, remark = exact_rotation(meant)
+    if remark is not None and rotation != IDENTITY:
+        intake.note(where, remark)
+    return Fixed(rotation)
+
+
+SHORT = re.compile(
+    r"\s*(?P<name>[^~:;]+?)\s*(?:~\s*(?P<on>[^~:;]+?)\s*)?:(?P<chain>[^:;]*)(?:;(?P<mass>[^:;]*))?;?\s*"
+)
+"""The short form of a body: name ~ on : chain ; mass and moments."""
+
+MOMENTS = ("m", "Jx", "Jy", "Jz")
+
+
+def table_of_text(text: str, intake: Intake, where: str) -> dict[str, object]:
+    """Return the table that a body or frame in short form stands for.
+
+    `P~K: Sz(d12), Sx(d21), Rx(theta2); m2, J2x, J2y, J2z` is a body P on the frame K. After the
+    semicolon stands the mass alone, mass and three moments, or some of them by name: `Jz(J1z)`.
+    Without a semicolon it is a frame.
+    """
+    match = SHORT.fullmatch(text)
+    if match is None:
+        remedy = "write name ~ on : chain ; mass and moments, as P~K: Sz(a), Rx(phi); m, Jx, Jy, Jz"
+        raise intake.error(f"{text[:80]!r} is not a body in short form", where, remedy)
+    table: dict[str, object] = {"kind": "frame", "name": match["name"], "chain": match["chain"]}
+    table["chain"] = match["chain"].strip()
+    if match["on"] is not None:
+        table["on"] = match["on"]
+    said = (match["mass"] or "").strip()
+    if not said:
+        return table
+    values = _masses(parts_of(said), intake, where)
+    moments = [values.get(name, "0") for name in MOMENTS[1:]]
+    return table | {"kind": "body", "mass": values.get("m", "0"), "inertia": moments}
+
+
+def _masses(entries: Sequence[str], intake: Intake, where: str) -> dict[str, str]:
+    """Return mass and moments by name: all in order, the mass alone, or each with its name."""
+    calls = [call_of(entry) for entry in entries]
+    named = {call[0]: call[1][0] for call in calls if call and call[0] in MOMENTS}
+    if len(named) == len(entries):
+        return named
+    if named or len(entries) not in (1, 4):
+        remedy = "write m, Jx, Jy, Jz in this order, or the mass alone, or names as Jz(J1z)"
+        raise intake.error("mass and moments cannot be told apart", where, remedy)
+    return dict(zip(MOMENTS, entries, strict=False))
+
+
+# --- text of a chain ------------------------------------------------------------------------
+
+
+def chain_text(chain: Sequence[Step], number: Callable[[Number], str]) -> str:
+    """Return the text of a chain, each number written by `number`."""
+    return ", ".join(_step_text(step, number) for step in chain)
+
+
+def _step_text(step: Step, number: Callable[[Number], str]) -> str:
+    match step:
+        case Shift(vector):
+            moved = [k for k in range(3) if vector[k] != ZERO]
+            if len(moved) == 1:
+                return f"S{'xyz'[moved[0]]}({number(vector[moved[0]])})"
+            return f"S({', '.join(number(entry) for entry in vector)})"
+        case Turn(axis, angle):
+            if axis in IDENTITY:
+                return f"R{'xyz'[IDENTITY.index(axis)]}({number(angle)})"
+            return f"R({', '.join(number(entry) for entry in (*axis, angle))})"
+        case Fixed(rotation):
+            return f"Q({', '.join(number(entry) for entry in _whole_quaternion(rotation))})"
+
+
+def _whole_quaternion(rotation: Rotation) -> list[Fraction]:
+    """Return a quaternion of whole numbers without a common divisor."""
+    entries = quaternion_of(rotation)
+    scale = lcm(*(entry.denominator for entry in entries))
+    whole = [int(entry * scale) for entry in entries]
+    return [Fraction(entry // gcd(*whole)) for entry in whole]

@@ -1,0 +1,211 @@
+"""Any mechanism of joints with one coordinate, written as elements.
+
+| of the mechanism      | becomes                                                          |
+|-----------------------|------------------------------------------------------------------|
+| segment               | body, or frame if it has no mass, on the chain of its joint      |
+| frame                 | frame                                                            |
+| spring                | elastic element, and a dissipative one if it has damping         |
+| friction of a joint   | dissipative element along its motion                             |
+| rotor behind a gear   | inertia along the motion of the rotor                            |
+
+Coordinates, parameters, forces given by laws, constraints, actuators and whatever elements there
+are already stay what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from chainform.errors import DeriveError
+from chainform.expressions import CONSTANTS, FUNCTIONS, Binary, Symbol
+from chainform.mechanism.checks import rechecked
+from chainform.mechanism.elements.types import (
+    DissipativeElement,
+    ElasticElement,
+    Element,
+    Fixed,
+    InertiaElement,
+    InertialElement,
+    Place,
+    Shift,
+    Step,
+    Turn,
+)
+from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.numbering import GROUND_NAME
+from chainform.mechanism.numbers import expression_of, product_of_ratio, sum_of
+from chainform.mechanism.types import (
+    GROUND,
+    IDENTITY,
+    ZERO,
+    ZERO_VECTOR,
+    Attachment,
+    Coordinate,
+    Frame,
+    JointKind,
+    Note,
+    Number,
+    Rotation,
+    Segment,
+    Spring,
+    Vector3,
+)
+
+
+def as_elements(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism without segments; nothing changes if it has none."""
+    if not mechanism.segments:
+        return mechanism
+    _refuse_quaternions(mechanism)
+    work = _Conversion(mechanism)
+    changed = replace(
+        mechanism,
+        segments=(),
+        coordinate_records=tuple(work.coordinate(k) for k in range(mechanism.nq)),
+        rate_records=tuple(work.rate(k) for k in range(mechanism.nv)),
+        loops=(),
+        frames=(),
+        springs=(),
+        elements=(*work.elements(), *mechanism.elements),
+    )
+    notes: list[Note] = []
+    if mechanism.loops:
+        text = "left out: the elements are those of the tree that is left when loops are opened"
+        notes.append(Note("warning", "loops", text))
+    return rechecked(mechanism, changed, notes)
+
+
+def _refuse_quaternions(mechanism: Mechanism) -> None:
+    for segment in mechanism.segments:
+        if segment.joint.kind.has_quaternion:
+            raise DeriveError(
+                f"the {segment.joint.kind.value} joint {segment.joint.name} has a quaternion, "
+                "and frame chains have turns and shifts along one coordinate each",
+                file=mechanism.file,
+                element=segment.name,
+                remedy='describe the joint by angles with euler = "zyx"',
+            )
+
+
+class _Conversion:
+    """Writes the parts of one mechanism as elements, each with a name of its own."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        self.taken = {element.name for element in mechanism.elements}
+        self.taken |= {segment.name for segment in mechanism.segments}
+        self.taken |= {frame.name for frame in mechanism.frames}
+
+    def elements(self) -> Iterator[Element]:
+        mechanism = self.mechanism
+        for segment in mechanism.segments:
+            yield self.body(segment)
+        for frame in mechanism.frames:
+            yield self.frame(frame)
+        for spring in mechanism.springs:
+            yield from self.spring(spring)
+        for segment in mechanism.segments:
+            yield from self.joint(segment)
+
+    def named(self, name: str) -> str:
+        """Return a name that no other element has."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    # --- coordinates --------------------------------------------------------------------
+
+    def coordinate(self, place: int) -> Coordinate:
+        record = self.mechanism.coordinate_records[place]
+        return Coordinate(record.name, GROUND, self.unit(record))
+
+    def rate(self, place: int) -> Coordinate:
+        record = self.mechanism.rate_records[place]
+        return Coordinate(record.name, GROUND, self.unit(record))
+
+    def unit(self, record: Coordinate) -> str:
+        kind = self.mechanism.segments[record.segment].joint.kind
+        return "rad" if kind is JointKind.REVOLUTE else "m"
+
+    def symbol(self, place: int) -> Symbol:
+        """Return the coordinate in a law: by its name where that can stand there, else as q3."""
+        name = self.mechanism.coordinates[place]
+        is_word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+        if is_word and name not in FUNCTIONS and name not in CONSTANTS:
+            return Symbol(name)
+        return Symbol(f"q{place + 1}")
+
+    def motion(self, segment: Segment) -> Number:
+        """Return how far a joint is turned or slid, as a law."""
+        assert segment.coordinate is not None
+        turned = product_of_ratio(self.symbol(segment.coordinate), segment.ratio)
+        return sum_of(turned, segment.offset)
+
+    # --- segments and frames ------------------------------------------------------------
+
+    def name_of(self, segment: int) -> str:
+        return GROUND_NAME if segment == GROUND else self.mechanism.segments[segment].name
+
+    def body(self, segment: Segment) -> InertialElement:
+        body, on = segment.body, self.name_of(segment.parent)
+        chain = (*_place(segment.position, segment.rotation), *self.joint_steps(segment))
+        if body.is_massless:
+            return InertialElement(segment.name, "frame", on, chain)
+        return InertialElement(segment.name, "body", on, chain, body.mass, body.com, body.inertia)
+
+    def joint_steps(self, segment: Segment) -> tuple[Step, ...]:
+        axis = segment.joint.axis
+        if segment.joint.kind is JointKind.REVOLUTE:
+            return (Turn(axis, self.motion(segment)),)
+        if segment.joint.kind is JointKind.PRISMATIC:
+            motion = self.motion(segment)
+            x, y, z = (product_of_ratio(motion, component) for component in axis)
+            return (Shift((x, y, z)),)
+        return ()
+
+    def frame(self, frame: Frame) -> InertialElement:
+        chain = _place(frame.point, frame.rotation)
+        return InertialElement(frame.name, "frame", self.name_of(frame.segment), chain)
+
+    # --- springs, friction, rotors ------------------------------------------------------
+
+    def spring(self, spring: Spring) -> Iterator[Element]:
+        deformation = None
+        if spring.segment is not None:
+            deformation = self.motion(self.mechanism.segments[spring.segment])
+        ends = spring.ends and (self.place(spring.ends[0]), self.place(spring.ends[1]))
+        name = self.named(spring.name)
+        yield ElasticElement(name, spring.stiffness, spring.rest, deformation, ends)
+        if spring.damping != ZERO:
+            name = self.named(f"{spring.name}_damper")
+            yield DissipativeElement(name, spring.damping, ZERO, deformation, None, ends)
+
+    def place(self, end: Attachment) -> Place:
+        return Place(self.name_of(end.segment), end.point)
+
+    def joint(self, segment: Segment) -> Iterator[Element]:
+        joint, friction = segment.joint, segment.joint.friction
+        if segment.coordinate is None:
+            return
+        if friction is not None and (friction.viscous, friction.coulomb) != (ZERO, ZERO):
+            name = self.named(f"{joint.name}_friction")
+            motion = self.motion(segment)
+            yield DissipativeElement(name, friction.viscous, friction.coulomb, motion)
+        if joint.rotor_inertia != ZERO:
+            turns = _product(joint.gear_ratio, self.motion(segment))
+            yield InertiaElement(self.named(f"{joint.name}_rotor"), joint.rotor_inertia, turns)
+
+
+def _place(position: Vector3, rotation: Rotation) -> tuple[Step, ...]:
+    shift: tuple[Step, ...] = () if position == ZERO_VECTOR else (Shift(position),)
+    return shift if rotation == IDENTITY else (*shift, Fixed(rotation))
+
+
+def _product(a: Number, b: Number) -> Number:
+    if isinstance(a, Fraction):
+        return product_of_ratio(b, a)
+    return Binary("*", a, expression_of(b))

@@ -1,0 +1,144 @@
+"""Laws: expressions of coordinates, rates, time and parameters, for forces and constraints.
+
+| in a law            | means                                                        |
+|---------------------|--------------------------------------------------------------|
+| `phi`, `q3`         | a coordinate, by its name or its place                       |
+| `der(phi)`, `qd3`   | its rate; rates with names of their own go by these as well  |
+| `t`                 | time, s                                                      |
+| any other name      | a parameter                                                  |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+
+from chainform.expressions import RATE, Symbol, substitute, symbols_of
+from chainform.mechanism.intake import Intake, located
+from chainform.mechanism.numbers import number_of
+from chainform.mechanism.types import Number
+
+TIME = "t"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name in a law stands for: the group of the input and its place, from 0."""
+
+    group: str
+    index: int
+
+
+def meaning_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> Meaning | None:
+    """Return what a name means in a law; None for one that must be a parameter."""
+    if name in coordinates:
+        return Meaning("q", coordinates.index(name))
+    rate = re.fullmatch(rf"{RATE}\((\w+)\)", name)
+    if rate is not None:
+        return _rate_of(rate[1], coordinates, rates)
+    if name in rates:
+        return Meaning("qd", rates.index(name))
+    place = re.fullmatch(r"(qd?)([1-9][0-9]{0,6})", name)
+    if place is not None:
+        count = len(coordinates if place[1] == "q" else rates)
+        return Meaning(place[1], int(place[2]) - 1) if int(place[2]) <= count else None
+    return Meaning("t", 0) if name == TIME else None
+
+
+def _rate_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> Meaning | None:
+    """Return the rate of a coordinate; one of a quaternion has none of its own."""
+    if name in rates:
+        return Meaning("qd", rates.index(name))
+    place = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
+    if place is not None and len(coordinates) == len(rates) and int(place[1]) <= len(rates):
+        return Meaning("qd", int(place[1]) - 1)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class LawIntake:
+    """Reads laws: knows the coordinates, the rates and, through the intake, the parameters.
+
+    `further` are names that only the caller understands, such as those of unknown forces.
+    """
+
+    intake: Intake
+    coordinates: Sequence[str]
+    rates: Sequence[str]
+    further: Collection[str] = ()
+
+    def law(self, value: object, where: str, groups: Collection[str] = ("q", "qd", "t")) -> Number:
+        """Return a number or an expression; names of inputs outside `groups` are refused."""
+        with located(self.intake.file, where):
+            law = number_of(value)
+        if isinstance(law, Fraction):
+            return law
+        for name in sorted(symbols_of(law)):
+            self._check(name, where, groups)
+        return law
+
+    def _check(self, name: str, where: str, groups: Collection[str]) -> None:
+        intake = self.intake
+        meaning = meaning_of(name, self.coordinates, self.rates)
+        known = name in intake.values or name in self.further
+        if meaning is not None and known:
+            message = f"{name!r} may be {_WORDS[meaning.group]} or a parameter"
+            raise intake.error(message, where, "rename the parameter")
+        if meaning is not None and meaning.group not in groups:
+            allowed = ", ".join(_WORDS[group] for group in groups) or "nothing but parameters"
+            message = f"{name!r} is {_WORDS[meaning.group]} and cannot stand here"
+            raise intake.error(message, where, f"allowed are {allowed}")
+        if meaning is None and not known:
+            raise intake.error(f"{name!r} is not known here", where, self._remedy(name))
+
+    def _remedy(self, name: str) -> str:
+        known = [*self.coordinates, *self.rates, *self.intake.values, *self.further]
+        inner = name.removeprefix(f"{RATE}(").removesuffix(")")
+        close = get_close_matches(inner, known, n=1)
+        start = f"did you mean {close[0]!r}? " if close else ""
+        return start + "names are those of coordinates, der(coordinate), t and parameters"
+
+
+_WORDS: Mapping[str, str] = {"q": "a coordinate", "qd": "a rate", "t": "time"}
+
+
+def parameters_in(law: Number, coordinates: Sequence[str], rates: Sequence[str]) -> frozenset[str]:
+    """Return the names in a law that are neither coordinates nor rates nor time."""
+    if isinstance(law, Fraction):
+        return frozenset()
+    names = symbols_of(law)
+    return frozenset(name for name in names if meaning_of(name, coordinates, rates) is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The names of coordinates and rates in the order of q and qd."""
+
+    coordinates: Sequence[str]
+    rates: Sequence[str]
+
+
+def moved_law(law: Number, old: Order, new: Order) -> Number | None:
+    """Return a law of one order of coordinates for another; None where one of them is missing.
+
+    Names stay, and places such as q3 or qd3 become those of the same name in the new order.
+    """
+    if isinstance(law, Fraction):
+        return law
+    moved: dict[str, Symbol] = {}
+    for symbol in symbols_of(law):
+        meaning = meaning_of(symbol, old.coordinates, old.rates)
+        if meaning is None or meaning.group == "t":
+            continue
+        before, after = (
+            (old.coordinates, new.coordinates) if meaning.group == "q" else (old.rates, new.rates)
+        )
+        name = before[meaning.index]
+        if name not in after:
+            return None
+        if symbol not in (name, f"{RATE}({name})"):
+            moved[symbol] = Symbol(f"{meaning.group}{after.index(name) + 1}")
+    return substitute(law, moved)

@@ -1,0 +1,45 @@
+"""Procedures: functions in a small part of Python, as machine code.
+
+Loops that must not return to Python between two steps, such as those of an integrator, are written
+as ordinary functions. They run as they stand, for tests and for reading, and are translated to text
+for LLVM for work.
+
+| in Python                               | meaning                                              |
+|-----------------------------------------|------------------------------------------------------|
+| `x: float`, `n: int`                    | a number; with several lanes `float` holds one each  |
+| `y: Floats`, `k: Ints`                  | an array, by its address                             |
+| `-> float`, `-> int`, `-> None`         | the result                                           |
+| `=`, `+=`, `if`, `while`, `for range`   | as in Python; `break`, `continue`, `return`          |
+| `+ - * /`, `//`, comparisons, `and or`  | as in Python; `//` of integers that are not negative |
+| `y[i]`, `y[i:]`                         | an entry; the array from an entry on                 |
+| `sqrt fabs pow floor fmin fmax`         | functions of numbers                                 |
+| a name of the module                    | a number, a tuple of numbers, or another procedure   |
+
+A name keeps the type of its first value.
+"""
+
+from chainform.runtime.procedures.language import (
+    FLOAT,
+    FLOATS,
+    INT,
+    INTS,
+    NONE,
+    Floats,
+    Ints,
+    fmax,
+    fmin,
+)
+from chainform.runtime.procedures.translation import Translation
+
+__all__ = [
+    "FLOAT",
+    "FLOATS",
+    "INT",
+    "INTS",
+    "NONE",
+    "Floats",
+    "Ints",
+    "Translation",
+    "fmax",
+    "fmin",
+]

@@ -1,0 +1,244 @@
+"""Expressions of procedures: numbers, names, entries, operators and calls."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from chainform.runtime.procedures.language import (
+    ANNOTATIONS,
+    ARITHMETIC,
+    BOOL,
+    COMPARISONS,
+    FLOAT,
+    FLOATS,
+    INT,
+    INTRINSICS,
+    INTS,
+    NONE,
+    Value,
+)
+from chainform.runtime.procedures.translation import Translation
+
+
+class Expressions:
+    """The expressions of one procedure, as lines that compute their values."""
+
+    def __init__(self, whole: Translation, procedure: Callable[..., Any]) -> None:
+        self.whole = whole
+        self.globals: Mapping[str, Any] = procedure.__globals__
+        source = textwrap.dedent(inspect.getsource(procedure))
+        node = ast.parse(source).body[0]
+        assert isinstance(node, ast.FunctionDef)
+        self.node = node
+        self.result = self.annotation(node.returns)
+        self.lines: list[str] = []
+        self.variables: dict[str, str] = {}
+        """The type of each local name."""
+        self.loops: list[tuple[str, str]] = []
+        """Where `continue` and `break` lead to."""
+        self.count = 0
+        self.is_open = True
+        """Whether the block that is written still lacks its end."""
+        whole.results[node.name] = self.result
+        whole.arguments[node.name] = [self.annotation(a.annotation) for a in node.args.args]
+
+    def error(self, node: ast.AST, message: str) -> SyntaxError:
+        return SyntaxError(f"{self.node.name}, line {getattr(node, 'lineno', 0)}: {message}")
+
+    def annotation(self, node: ast.expr | None) -> str:
+        name = "None" if node is None else ast.unparse(node)
+        return ANNOTATIONS[name]
+
+    # --- lines and blocks ---------------------------------------------------------------
+
+    def put(self, line: str) -> None:
+        if self.is_open:
+            self.lines.append(f"  {line}")
+
+    def value(self, line: str, kind: str) -> Value:
+        self.count += 1
+        self.put(f"%v{self.count} = {line}")
+        return f"%v{self.count}", kind
+
+    def label(self, name: str) -> str:
+        self.count += 1
+        return f"{name}{self.count}"
+
+    def start(self, label: str) -> None:
+        if self.is_open:
+            self.put(f"br label %{label}")
+        self.lines.append(f"{label}:")
+        self.is_open = True
+
+    def leave(self, line: str) -> None:
+        self.put(line)
+        self.is_open = False
+
+    # --- expressions --------------------------------------------------------------------
+
+    def expression(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=bool() as value):
+                return str(value).lower(), BOOL
+            case ast.Constant(value=int() as value):
+                return str(value), INT
+            case ast.Constant(value=float() as value):
+                return self.whole.number(value), FLOAT
+            case ast.Name(id=name):
+                return self.name(node, name)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.arithmetic(op, self.expression(left), self.expression(right))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self.negative(self.expression(operand))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.value(f"xor i1 {self.condition(operand)}, true", BOOL)
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self.compare(op, self.expression(left), self.expression(right))
+            case ast.BoolOp():
+                return self.both(node), BOOL
+            case ast.Subscript(slice=ast.Slice()):
+                return self.place(node)
+            case ast.Subscript():
+                address, kind = self.place(node)
+                return self.value(f"load {self.whole.type_of(kind)}, ptr {address}, align 8", kind)
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self.call(node, name, [self.expression(a) for a in arguments])
+            case _:
+                raise self.error(node, f"{ast.unparse(node)} is not part of the language")
+
+    def name(self, node: ast.AST, name: str) -> Value:
+        if name in self.variables:
+            kind = self.variables[name]
+            return self.value(f"load {self.whole.type_of(kind)}, ptr %{name}", kind)
+        found = self.globals.get(name)
+        if isinstance(found, int):
+            return str(found), INT
+        if isinstance(found, float):
+            return self.whole.number(found), FLOAT
+        if isinstance(found, tuple):
+            numbers = cast("tuple[float, ...]", found)
+            return self.whole.table(f"{self.globals['__name__']}.{name}", numbers), FLOATS
+        raise self.error(node, f"{name} is not known")
+
+    def arithmetic(self, op: ast.operator, left: Value, right: Value) -> Value:
+        kind = FLOAT if FLOAT in (left[1], right[1]) or isinstance(op, ast.Div) else INT
+        a, b = (self.converted(side, kind, op)[0] for side in (left, right))
+        word = ARITHMETIC.get((type(op), kind))
+        if word is None:
+            raise self.error(op, f"{type(op).__name__} of {kind} is not part of the language")
+        return self.value(f"{word} {self.whole.type_of(kind)} {a}, {b}", kind)
+
+    def negative(self, value: Value) -> Value:
+        text, kind = value
+        if kind == FLOAT:
+            return self.value(f"fneg {self.whole.type_of(FLOAT)} {text}", FLOAT)
+        return self.value(f"sub i64 0, {text}", INT)
+
+    def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
+        word = COMPARISONS[type(op)]
+        if FLOAT not in (left[1], right[1]):
+            signed = word if word in ("eq", "ne") else f"s{word}"
+            return self.value(f"icmp {signed} i64 {left[0]}, {right[0]}", BOOL)
+        a, b = (self.converted(side, FLOAT, op)[0] for side in (left, right))
+        if self.whole.lanes > 1:
+            raise self.error(op, "lanes cannot go different ways")
+        # A comparison with NaN is false, but for "different".
+        ordered = f"{'u' if word == 'ne' else 'o'}{word}"
+        return self.value(f"fcmp {ordered} double {a}, {b}", BOOL)
+
+    def condition(self, node: ast.expr) -> str:
+        text, kind = self.expression(node)
+        if kind == INT:
+            return self.value(f"icmp ne i64 {text}, 0", BOOL)[0]
+        return text
+
+    def both(self, node: ast.BoolOp) -> str:
+        """Return `and` or `or`, whose right side is only computed where it is needed."""
+        self.count += 1
+        place = f"logic{self.count}"
+        self.variables[place] = BOOL
+        after, is_and = self.label("decided"), isinstance(node.op, ast.And)
+        for number, part in enumerate(node.values):
+            test = self.condition(part)
+            self.put(f"store i1 {test}, ptr %{place}")
+            if number == len(node.values) - 1:
+                break
+            on = self.label("further")
+            ways = (on, after) if is_and else (after, on)
+            self.leave(f"br i1 {test}, label %{ways[0]}, label %{ways[1]}")
+            self.start(on)
+        self.start(after)
+        return self.value(f"load i1, ptr %{place}", BOOL)[0]
+
+    def place(self, node: ast.Subscript) -> Value:
+        """Return the address of an entry, or of the array from an entry on."""
+        base, kind = self.expression(node.value)
+        if kind not in (FLOATS, INTS):
+            raise self.error(node, f"{ast.unparse(node.value)} is not an array")
+        index = node.slice.lower if isinstance(node.slice, ast.Slice) else node.slice
+        assert index is not None
+        number, _ = self.expression(index)
+        entry = FLOAT if kind == FLOATS else INT
+        line = f"getelementptr {self.whole.type_of(entry)}, ptr {base}, i64 {number}"
+        address, _ = self.value(line, kind)
+        return address, kind if isinstance(node.slice, ast.Slice) else entry
+
+    def call(self, node: ast.Call, name: str, values: Sequence[Value]) -> Value:
+        if name == "float":
+            return self.converted(values[0], FLOAT, node)
+        if name == "int":
+            text, _ = self.converted(values[0], FLOAT, node)
+            return self.value(f"fptosi double {text} to i64", INT)
+        if name in INTRINSICS:
+            return self.intrinsic(node, name, values)
+        if name in self.whole.given:
+            kinds, result = self.whole.given[name], NONE
+        else:
+            found = self.whole.instead.get(name, self.globals.get(name))
+            if not inspect.isfunction(found):
+                raise self.error(node, f"{name} is not a procedure")
+            self.whole.include(found)
+            name = found.__name__
+            result = self.whole.results[name]
+            kinds = self.whole.arguments[name]
+        texts = [self.converted(v, k, node)[0] for v, k in zip(values, kinds, strict=True)]
+        listed = ", ".join(
+            f"{self.whole.type_of(k)} {t}" for t, k in zip(texts, kinds, strict=True)
+        )
+        line = f"call {self.whole.type_of(result)} @{name}({listed})"
+        if result == NONE:
+            self.put(line)
+            return "", NONE
+        return self.value(line, result)
+
+    def intrinsic(self, node: ast.AST, name: str, values: Sequence[Value]) -> Value:
+        word, count = INTRINSICS[name]
+        kind = self.whole.type_of(FLOAT)
+        suffix = "f64" if self.whole.lanes == 1 else f"v{self.whole.lanes}f64"
+        full = f"@{word}.{suffix}"
+        self.whole.declared.add(f"declare {kind} {full}({', '.join([kind] * count)})")
+        texts = [self.converted(value, FLOAT, node)[0] for value in values]
+        return self.value(
+            f"call {kind} {full}({', '.join(f'{kind} {text}' for text in texts)})", FLOAT
+        )
+
+    def converted(self, value: Value, kind: str, node: ast.AST) -> Value:
+        text, now = value
+        if now == kind:
+            return value
+        if (now, kind) != (INT, FLOAT):
+            raise self.error(node, f"{now} is not {kind}")
+        if text.lstrip("-").isdigit():
+            return self.whole.number(float(text)), FLOAT
+        scalar, _ = self.value(f"sitofp i64 {text} to double", FLOAT)
+        if self.whole.lanes == 1:
+            return scalar, FLOAT
+        lanes = self.whole.lanes
+        vector = f"<{lanes} x double>"
+        one, _ = self.value(f"insertelement {vector} poison, double {scalar}, i64 0", FLOAT)
+        zeros = f"<{lanes} x i32> zeroinitializer"
+        return self.value(f"shufflevector {vector} {one}, {vector} poison, {zeros}", FLOAT)

@@ -1,0 +1,82 @@
+"""Translate procedures and all they call into one module."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from chainform.runtime.procedures.language import BOOL, FLOAT, FLOATS, INT, INTS, NONE
+
+
+class Translation:
+    """The text of procedures, each with all that it calls, for one number of lanes.
+
+    `given` names functions that the module gets from elsewhere, with the types of their arguments;
+    they return nothing. `instead` names procedures that others take the place of.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[str, Sequence[str]],
+        lanes: int = 1,
+        instead: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> None:
+        self.given = {name: list(kinds) for name, kinds in given.items()}
+        self.lanes = lanes
+        self.instead = dict(instead or {})
+        self.entries: set[str] = set()
+        """The procedures that can be called from outside."""
+        self.texts: dict[str, str] = {}
+        self.procedures: dict[str, Callable[..., Any]] = {}
+        self.arguments: dict[str, list[str]] = {}
+        self.results: dict[str, str] = {}
+        self.constants: dict[str, str] = {}
+        self.declared: set[str] = set()
+
+    def add(self, procedure: Callable[..., Any]) -> None:
+        """Translate a procedure that is called from outside, and those that it calls."""
+        self.entries.add(procedure.__name__)
+        self.include(procedure)
+
+    def include(self, procedure: Callable[..., Any]) -> None:
+        """Translate a procedure that others call, once."""
+        from chainform.runtime.procedures.statements import Statements
+
+        name = procedure.__name__
+        if self.procedures.setdefault(name, procedure) is not procedure:
+            raise SyntaxError(f"two procedures are called {name}")
+        if name not in self.texts:
+            # Noted before it is translated, so that a procedure may call itself.
+            self.texts[name] = ""
+            self.texts[name] = Statements(self, procedure).text()
+
+    def text(self, beside: str = "") -> str:
+        """Return a module that has all of `beside`, too, and the attributes #0 from there."""
+        declared = [line for line in sorted(self.declared) if line not in beside]
+        procedures = [
+            text if name in self.entries else text.replace("define ", "define internal ", 1)
+            for name, text in self.texts.items()
+        ]
+        parts = [beside, *self.constants.values(), *declared, *procedures]
+        return "\n".join(parts) + "\n"
+
+    def type_of(self, kind: str) -> str:
+        """Return LLVM's name of a type."""
+        double = f"<{self.lanes} x double>" if self.lanes > 1 else "double"
+        names = {FLOAT: double, INT: "i64", BOOL: "i1", FLOATS: "ptr", INTS: "ptr", NONE: "void"}
+        return names[kind]
+
+    def number(self, value: float) -> str:
+        """Return a number as LLVM writes it, to the last bit."""
+        bits = f"0x{struct.pack('>d', value).hex().upper()}"
+        if self.lanes == 1:
+            return bits
+        return "<" + ", ".join([f"double {bits}"] * self.lanes) + ">"
+
+    def table(self, name: str, numbers: Sequence[float]) -> str:
+        """Return the address of a tuple of numbers; with several lanes each stands in all."""
+        kind, count = self.type_of(FLOAT), len(numbers)
+        entries = ", ".join(f"{kind} {self.number(float(x))}" for x in numbers)
+        self.constants[name] = f"@{name} = private constant [{count} x {kind}] [{entries}]"
+        return f"@{name}"

@@ -1,0 +1,49 @@
+"""Rows of constraints for a simulation: closed loops and the constraints of the file.
+
+A loop says that two points, or two frames, coincide. With the points a and b, and the rotations
+A and B from their axes to the world,
+
+    position   a - b                                                        three rows
+    direction  B (A^T B - B^T A)_vee / 2, the axis of the turn from B to A   three more for frames
+
+At a closed loop the rate of the second is the relative angular velocity in world axes, so that the
+multipliers are force and moment on the closing body, as `sigma` is.
+"""
+
+from __future__ import annotations
+
+from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
+from chainform.graph import Builder, Scalar
+from chainform.mechanism import Attachment, Frame, Loop, Mechanism
+from chainform.spatial import Matrix, Vector, apply, product, subtract, transpose
+
+
+def rows_of(builder: Builder, mechanism: Mechanism) -> list[ConstraintRow]:
+    """Return the rows that always hold: loops first, then the constraints of the file."""
+    laws = ConstraintLaws(builder, mechanism)
+    rows: list[ConstraintRow] = []
+    if mechanism.loops:
+        places = WorldColumns(builder, mechanism)
+        for loop in mechanism.loops:
+            rows += [laws.holonomic(value) for value in loop_residuals(places, loop)]
+    return [*rows, *laws.bilateral]
+
+
+def loop_residuals(places: WorldColumns, loop: Loop) -> list[Scalar]:
+    """Return what must be zero for a loop to be closed, in world axes."""
+    keep = places.world.axes.kept
+    position = keep(subtract(places.place_of(loop.closing), places.place_of(loop.target)))
+    if loop.kind == "point":
+        return list(position)
+    a, b = (_rotation(places, end) for end in (loop.closing, loop.target))
+    relative = product(transpose(b), a)
+    turned: Vector = (
+        (relative[2][1] - relative[1][2]) / 2,
+        (relative[0][2] - relative[2][0]) / 2,
+        (relative[1][0] - relative[0][1]) / 2,
+    )
+    return [*position, *keep(apply(b, keep(turned)))]
+
+
+def _rotation(places: WorldColumns, end: Attachment) -> Matrix:
+    return places.world.frame_rotation(Frame("", end.segment, end.point, end.rotation))

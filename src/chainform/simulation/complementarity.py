@@ -1,0 +1,101 @@
+"""Which contacts push and which joints stick: forces within bounds, and the motion they allow.
+
+    w = S s + b,    lower <= s <= upper
+
+    w = 0 where s lies between its bounds, w >= 0 at the lower one, w <= 0 at the upper one
+
+S is symmetric and positive, perhaps only just: J H^-1 J^T of rows that may depend on each other. For
+accelerations, s are forces and w relative accelerations; for impacts, impulses and relative speeds.
+A contact pushes, 0 <= s; a joint with dry friction holds with -f <= s <= f; a closed loop has no
+bounds. These are the conditions for the least of s.S s/2 + b.s within the bounds, so a solution is
+found by going downhill from bound to bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+SMALL = 1e-11
+"""What counts as zero, against the size of the numbers that were added up."""
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A solution: the forces s, the accelerations w, and which rows hold (w = 0 by force)."""
+
+    s: Array
+    w: Array
+    holds: Flags
+
+
+def solve_bounded(S: Array, b: Array, lower: Array, upper: Array) -> Bounded:
+    """Return forces within bounds, and the accelerations that they leave.
+
+    Every row begins without force; those that would move the wrong way are made to hold, the worst
+    first, so that of rows that depend on each other only some hold.
+    """
+    s = np.zeros(len(b))
+    holds = np.zeros(len(b), dtype=np.bool_)
+    for _ in range(20 * len(b) + 20):
+        w = S @ s + b
+        wrong = _wrong(S, s, w, b, lower, upper, holds)
+        worst = int(np.argmax(wrong)) if len(wrong) else 0
+        if not len(wrong) or wrong[worst] <= 0:
+            return Bounded(s, np.where(holds, 0.0, w), holds)
+        holds[worst] = True
+        _descend(S, b, s, holds, lower, upper)
+    raise RunError(
+        "no forces keep all contacts and sticking joints as they must be",
+        element="stops",
+        remedy="stops that work against each other cannot all be rigid: make one of them stiff",
+    )
+
+
+def depends(S: Array, holding: Flags, row: int) -> bool:
+    """Tell whether a row follows from the rows that hold, so that it needs no force of its own."""
+    chosen = np.flatnonzero(holding)
+    if S[row, row] <= 0:
+        return True
+    if not len(chosen):
+        return False
+    part = np.linalg.lstsq(S[np.ix_(chosen, chosen)], S[chosen, row], rcond=SMALL)[0]
+    return bool(S[row, row] - S[row, chosen] @ part <= 1e-9 * S[row, row])
+
+
+def _wrong(
+    S: Array, s: Array, w: Array, b: Array, lower: Array, upper: Array, holds: Flags
+) -> Array:
+    """Return how much each row that does not hold moves against its bound; none: at most zero."""
+    size = np.sqrt(np.maximum(np.diag(S), 0.0))
+    noise = SMALL * (np.abs(S) @ np.abs(s) + np.abs(b)) + 1e-300
+    down = np.where(s > lower, w, -np.inf)
+    up = np.where(s < upper, -w, -np.inf)
+    wrong = np.maximum(down, up) - noise
+    return np.where(holds | (size == 0), -np.inf, wrong / np.where(size > 0, size, 1.0))
+
+
+def _descend(S: Array, b: Array, s: Array, holds: Flags, lower: Array, upper: Array) -> None:
+    """Move s to where all rows that hold are at rest; a row that meets its bound lets go."""
+    while np.any(holds):
+        free = np.flatnonzero(holds)
+        matrix = S[np.ix_(free, free)]
+        step = np.linalg.lstsq(matrix, -(S[free] @ s + b[free]), rcond=SMALL)[0]
+        part, first = 1.0, -1
+        for place, row in enumerate(free):
+            bound = upper[row] if step[place] > 0 else lower[row]
+            room = (bound - s[row]) / step[place] if step[place] else np.inf
+            if room < part:
+                part, first = max(room, 0.0), int(row)
+        s[free] += part * step
+        if first < 0:
+            return
+        s[first] = upper[first] if s[first] > (lower[first] + upper[first]) / 2 else lower[first]
+        holds[first] = False

@@ -1,0 +1,159 @@
+"""The equations of motion as a system of first order: y' = f(t, y, p).
+
+    y = (q, qd, x)     coordinates, rates, states of actuators
+    p = (parameters, tau)     free parameters, then efforts that are given from outside
+
+The graph has an output for each thing that a loop has to compute:
+
+    rate       y', as long as y
+    settled    y put where it belongs: quaternions of length 1
+    events     functions whose zeros are events
+    held       tau, for efforts that are sampled and held
+
+and under constraints, in place of `rate`,
+
+    terms      H, r, J, gamma, residuals of positions and of rates (loops/constrained.py)
+    moved      dq/dt
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chainform.formulations import (
+    ConstraintLaws,
+    ConstraintRow,
+    Kinematics,
+    Laws,
+    generalised_forces,
+)
+from chainform.graph import Builder, Graph, Scalar, include
+from chainform.mechanism import Force, Mechanism, Number
+from chainform.model import Model
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The graph of a system, and how long its parts are."""
+
+    mechanism: Mechanism
+    graph: Graph
+    nq: int
+    nv: int
+    nx: int = 0
+    rows: int = 0
+    """How many constraints there are, active or not."""
+
+    @property
+    def size(self) -> int:
+        """The length of y."""
+        return self.nq + self.nv + self.nx
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The free parameters, in the order in which they stand in p."""
+        given = sorted(
+            (item.index, item.name)
+            for item in self.graph.inputs.values()
+            if item.group == "parameter"
+        )
+        return tuple(name for _, name in given)
+
+
+class EquationBuilder:
+    """Puts a system together out of the model of a mechanism and the laws of its forces."""
+
+    def __init__(self, mechanism: Mechanism, model: Model) -> None:
+        self.mechanism = mechanism
+        self.model = model
+        self.builder = Builder()
+        for item in model.graph.inputs.values():
+            if item.group == "parameter":
+                self.builder.input(item.name, item.group, item.index, item.default)
+        self.kinematics = Kinematics(mechanism, self.builder)
+        self.laws = Laws(self.kinematics)
+        self.rows = 0
+
+    def input(self, group: str, index: int) -> Scalar:
+        """Return an entry of q, qd or tau."""
+        return self.builder.input(f"{group}{index + 1}", group, index)
+
+    def accelerations(self, tau: Sequence[Scalar]) -> tuple[Scalar, ...]:
+        """Return qdd under given efforts."""
+        given = {f"tau{i + 1}": value for i, value in enumerate(tau)}
+        return include(self.builder, self.model.graph, given, ["forward_dynamics"])[
+            "forward_dynamics"
+        ]
+
+    def efforts(self, forces: Sequence[Force]) -> list[Scalar]:
+        """Return what laws put on all rates."""
+        acting = replace(self.mechanism, forces=tuple(forces))
+        found = generalised_forces(self.builder, acting)
+        zero = self.builder.number(0)
+        return [found.get(i, zero) for i in range(self.mechanism.nv)]
+
+    def declare_rate(self, tau: Sequence[Scalar]) -> None:
+        """Declare y' under given efforts."""
+        self.declare("rate", [*self.coordinate_rates(), *self.accelerations(tau)])
+
+    def coordinate_rates(self) -> list[Scalar]:
+        """Return dq/dt: qd itself, but for joints with quaternions."""
+        rates = ConstraintLaws(self.builder, self.mechanism).coordinate_rates()
+        return [rates[i] for i in range(self.mechanism.nq)]
+
+    def declare_terms(self, tau: Sequence[Scalar], rows: Sequence[ConstraintRow]) -> None:
+        """Declare the parts of H qdd = r + J^T s, J qdd = gamma, and dq/dt."""
+        n, zero = self.mechanism.nv, self.builder.number(0)
+        given = {f"qdd{i + 1}": zero for i in range(n)}
+        given |= {
+            item.name: zero for item in self.model.graph.inputs.values() if item.group == "sigma"
+        }
+        found = include(self.builder, self.model.graph, given, ["mass_matrix", "inverse_dynamics"])
+        rest = [a - b for a, b in zip(tau, found["inverse_dynamics"], strict=True)]
+        jacobian = [row.J.get(k, zero) for row in rows for k in range(n)]
+        lists = [
+            [row.gamma for row in rows],
+            [row.value for row in rows],
+            [row.rate for row in rows],
+        ]
+        flat = [value for values in lists for value in values]
+        self.declare("terms", [*found["mass_matrix"], *rest, *jacobian, *flat])
+        self.declare("moved", self.coordinate_rates())
+        self.rows = len(rows)
+
+    def declare_settled(self) -> None:
+        """Declare y with unit quaternions."""
+        values = [self.input("q", i) for i in range(self.mechanism.nq)]
+        for first in self._quaternions():
+            entries = values[first : first + 4]
+            square = self.builder.number(0)
+            for entry in entries:
+                square = square + entry * entry
+            length = self.builder.call("reciprocal", self.builder.call("sqrt", square))
+            values[first : first + 4] = [entry * length for entry in entries]
+        values += [self.input("qd", i) for i in range(self.mechanism.nv)]
+        self.declare("settled", values)
+
+    def declare_laws(self, name: str, laws: Sequence[Number]) -> None:
+        """Declare the values of laws of coordinates, rates and time."""
+        self.declare(name, [self.laws.scalar(law) for law in laws])
+
+    def finish(self) -> Equations:
+        """Return the system."""
+        mechanism = self.mechanism
+        graph = self.builder.finish()
+        return Equations(mechanism, graph, mechanism.nq, mechanism.nv, rows=self.rows)
+
+    def declare(self, name: str, values: Sequence[Scalar]) -> None:
+        """Declare values under a name."""
+        entries = [(f"{name}_{i + 1}", value) for i, value in enumerate(values)]
+        self.builder.output(name, (len(entries),), entries)
+
+    def _quaternions(self) -> list[int]:
+        """Return where quaternions begin in q."""
+        return [
+            segment.coordinate + segment.joint.kind.coordinates - 4
+            for segment in self.mechanism.segments
+            if segment.joint.kind.has_quaternion and segment.coordinate is not None
+        ]

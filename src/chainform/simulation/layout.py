@@ -1,0 +1,62 @@
+"""Where things stand in the array p that goes with a state through the loops.
+
+    parameters | tau | mask | multipliers | area | room | order | change
+
+Without constraints only the first two are there. `mask` tells which rows of constraints are
+active, `area` holds the terms of the equations, the rest is room for the work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.simulation.equations import Equations
+
+Array = NDArray[np.float64]
+
+PARTS = ("parameters", "tau", "mask", "multipliers", "area", "room", "order", "change")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts of p, each with its place and its length."""
+
+    equations: Equations
+
+    def length(self, part: str) -> int:
+        """Return how many numbers a part has."""
+        nq, n, m = self.equations.nq, self.equations.nv, self.equations.rows
+        lengths = {
+            "parameters": len(self.equations.parameters),
+            "tau": n,
+            "mask": m,
+            "multipliers": m,
+            "area": n * n + n + m * n + 3 * m if m else 0,
+            "room": m * n + m * m + 2 * m,
+            "order": m,
+            "change": 2 * nq + n if m else 0,
+        }
+        return lengths[part]
+
+    def place(self, part: str) -> int:
+        """Return where a part begins."""
+        return sum(self.length(before) for before in PARTS[: PARTS.index(part)])
+
+    def part(self, p: Array, part: str) -> Array:
+        """Return a part of p, not a copy."""
+        first = self.place(part)
+        return p[first : first + self.length(part)]
+
+    def fresh(self) -> Array:
+        """Return p with all parameters at their values, no efforts, and every row active."""
+        p = np.zeros(sum(self.length(part) for part in PARTS) + 1)
+        graph = self.equations.graph
+        defaults = {given.name: given.default for given in graph.inputs.values()}
+        for place, name in enumerate(self.equations.parameters):
+            default = defaults[name]
+            p[place] = np.nan if default is None else float(default)
+        self.part(p, "mask")[:] = 1.0
+        return p

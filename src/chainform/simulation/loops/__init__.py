@@ -1,0 +1,1 @@
+"""Loops of integrators, as procedures: they run without a return to Python between steps."""

@@ -1,0 +1,117 @@
+"""Small symmetric systems, as procedures: Cholesky, and Cholesky with pivots for lost rank.
+
+Matrices are dense, row by row.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from chainform.runtime.procedures import Floats, Ints
+
+
+def cholesky(a: Floats, n: int) -> int:
+    """Replace the lower half of a by L with a = L L^T; return 1 if a is not positive, else 0."""
+    for i in range(n):
+        for j in range(i + 1):
+            total = a[i * n + j]
+            for k in range(j):
+                total -= a[i * n + k] * a[j * n + k]
+            if i == j:
+                if not total > 0.0:
+                    return 1
+                a[i * n + i] = sqrt(total)
+            else:
+                a[i * n + j] = total / a[j * n + j]
+    return 0
+
+
+def forward(l: Floats, b: Floats, n: int) -> None:
+    """Replace b by the solution x of L x = b."""
+    for i in range(n):
+        total = b[i]
+        for k in range(i):
+            total -= l[i * n + k] * b[k]
+        b[i] = total / l[i * n + i]
+
+
+def backward(l: Floats, b: Floats, n: int) -> None:
+    """Replace b by the solution x of L^T x = b."""
+    for step in range(n):
+        i = n - 1 - step
+        total = b[i]
+        for k in range(i + 1, n):
+            total -= l[k * n + i] * b[k]
+        b[i] = total / l[i * n + i]
+
+
+def pivoted(a: Floats, order: Ints, n: int, tolerance: float) -> int:
+    """Factorise P a P^T = L L^T of a matrix that may lack rank; return the rank.
+
+    The largest diagonal entry that is left comes next, and the work ends when it is below
+    `tolerance` times the first. `order` holds the rows in the order in which they came. L stands
+    in the lower half of a, whose rows and columns are exchanged accordingly.
+    """
+    for i in range(n):
+        order[i] = i
+    first = 0.0
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if a[i * n + i] > a[best * n + best]:
+                best = i
+        pivot = a[best * n + best]
+        if k == 0:
+            first = pivot
+        if not pivot > tolerance * first or not pivot > 0.0:
+            return k
+        if best != k:
+            exchange(a, order, n, k, best)
+        root = sqrt(pivot)
+        a[k * n + k] = root
+        for i in range(k + 1, n):
+            a[i * n + k] = a[i * n + k] / root
+        for i in range(k + 1, n):
+            for j in range(k + 1, i + 1):
+                a[i * n + j] -= a[i * n + k] * a[j * n + k]
+    return n
+
+
+def exchange(a: Floats, order: Ints, n: int, k: int, l: int) -> None:
+    """Exchange rows and columns k < l of a symmetric matrix of which the lower half is kept."""
+    moved = order[k]
+    order[k] = order[l]
+    order[l] = moved
+    for j in range(k):
+        kept = a[k * n + j]
+        a[k * n + j] = a[l * n + j]
+        a[l * n + j] = kept
+    for i in range(k + 1, l):
+        kept = a[i * n + k]
+        a[i * n + k] = a[l * n + i]
+        a[l * n + i] = kept
+    for i in range(l + 1, n):
+        kept = a[i * n + k]
+        a[i * n + k] = a[i * n + l]
+        a[i * n + l] = kept
+    kept = a[k * n + k]
+    a[k * n + k] = a[l * n + l]
+    a[l * n + l] = kept
+
+
+def solve_pivoted(a: Floats, order: Ints, b: Floats, x: Floats, n: int, rank: int) -> None:
+    """Set x to the solution of a x = b by the factors of `pivoted`; redundant rows get zero."""
+    for i in range(n):
+        x[i] = 0.0
+    # The solution of the leading part is built in b, in the order of the pivots.
+    for i in range(rank):
+        total = b[order[i]]
+        for k in range(i):
+            total -= a[i * n + k] * x[order[k]]
+        x[order[i]] = total / a[i * n + i]
+    for step in range(rank):
+        i = rank - 1 - step
+        total = x[order[i]]
+        for k in range(i + 1, rank):
+            total -= a[k * n + i] * x[order[k]]
+        x[order[i]] = total / a[i * n + i]

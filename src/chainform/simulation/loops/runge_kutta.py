@@ -1,0 +1,98 @@
+"""One step of an explicit Runge-Kutta method, and the estimate of its error, as procedures.
+
+A tableau of s stages comes as one array: c, the rows of a, b, the weights of the error, and those
+of a second error. The stages k stand one after the other, each as long as the state.
+"""
+
+from __future__ import annotations
+
+from math import fabs, sqrt
+
+from chainform.runtime.procedures import Floats, Ints, fmax, fmin
+from chainform.simulation.loops.places import SIZE, STAGES
+
+
+def rhs(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
+    """Stand for the equations of motion, which are compiled from a graph."""
+
+
+def trial(
+    t: float,
+    h: float,
+    latest: float,
+    y: Floats,
+    p: Floats,
+    k: Floats,
+    new: Floats,
+    clock: Floats,
+    tableau: Floats,
+    counts: Ints,
+) -> int:
+    """Make one step of length h from y into `new`; the first stage is there already.
+
+    No stage looks at a time after `latest`, where forces may jump. Other methods than explicit
+    Runge-Kutta put a procedure of their own in the place of this one. It returns how often the
+    equations were evaluated.
+    """
+    n = counts[SIZE]
+    s = counts[STAGES]
+    for i in range(1, s):
+        combine(h, y, k, new, tableau[s + i * s :], n, i)
+        clock[0] = fmin(t + tableau[i] * h, latest)
+        rhs(clock, new, p, k[i * n :])
+    combine(h, y, k, new, tableau[s + s * s :], n, s)
+    return s - 1
+
+
+def combine(h: float, y: Floats, k: Floats, new: Floats, weights: Floats, n: int, s: int) -> None:
+    """Set new = y + h sum w_i k_i over the first s stages."""
+    for e in range(n):
+        new[e] = 0.0
+    for i in range(s):
+        weight = weights[i]
+        if weight != 0.0:
+            stage = k[i * n :]
+            for e in range(n):
+                new[e] += weight * stage[e]
+    for e in range(n):
+        new[e] = y[e] + h * new[e]
+
+
+def size_of(
+    k: Floats, y: Floats, new: Floats, weights: Floats, rtol: float, atol: float, n: int, s: int
+) -> float:
+    """Return the mean square of sum w_i k_i against what is tolerated."""
+    total = 0.0
+    for e in range(n):
+        error = 0.0
+        for i in range(s):
+            error += weights[i] * k[i * n + e]
+        scale = atol + rtol * fmax(fabs(y[e]), fabs(new[e]))
+        total += (error / scale) * (error / scale)
+    return total / n
+
+
+def error_of(
+    h: float,
+    k: Floats,
+    y: Floats,
+    new: Floats,
+    tableau: Floats,
+    rtol: float,
+    atol: float,
+    n: int,
+    s: int,
+    twice: int,
+) -> float:
+    """Return the estimated error of a step; 1 is just tolerated.
+
+    With two estimates the better one is damped by the other (Hairer, Norsett, Wanner, II.10).
+    """
+    first = size_of(k, y, new, tableau[2 * s + s * s :], rtol, atol, n, s)
+    if twice == 0:
+        return fabs(h) * sqrt(first)
+    second = size_of(k, y, new, tableau[3 * s + s * s :], rtol, atol, n, s)
+    below = first + 0.01 * second
+    if below <= 0.0:
+        return 0.0
+    return fabs(h) * first / sqrt(below)

@@ -1,0 +1,183 @@
+"""A system of equations and the loop around it, as machine code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.emitters.llvm import Form, Signature, signature_of, together
+from chainform.graph import Graph
+from chainform.runtime.engine import Library
+from chainform.runtime.keeping import Keeper
+from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
+from chainform.runtime.target import host
+from chainform.runtime.texts import code_of
+from chainform.simulation.adapters import entrance, kernel_adapter, procedure_adapter
+from chainform.simulation.efforts import Efforts
+from chainform.simulation.equations import Equations
+from chainform.simulation.layout import Layout
+from chainform.simulation.loops.constrained import constrained_rate, constrained_state
+from chainform.simulation.loops.loop import Loop
+
+Array = NDArray[np.float64]
+
+KERNELS = {"rhs": "rate", "settle": "settled", "events": "events", "sample": "held"}
+"""The functions that a loop calls, and the outputs of the system that they compute."""
+
+CONSTRAINED = {"terms": "terms", "moved": "moved", "unit": "settled"}
+"""The same for what is called under constraints."""
+
+PROJECTED = ("rhs", "settle")
+"""Functions that are procedures themselves under constraints."""
+
+ENTRANCES = {"evaluate": "rhs", "project_state": "settle", "watch": "events", "hold": "sample"}
+"""Names under which functions of t, y, p and a result are called from outside."""
+
+C_TYPES: dict[str, Any] = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, NONE: None}
+"""Types of numbers; arrays go by their addresses."""
+
+Callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+"""A function of Python that is called with the addresses of t, y and p, and sets tau in p."""
+
+
+class Machine:
+    """Machine code of one system; `procedures` run the loop on arrays given by their addresses.
+
+    Functions of Python among the efforts are called before each kernel: before `rhs`, or with
+    `hold` before `sample`, now and then.
+    """
+
+    def __init__(
+        self,
+        equations: Equations,
+        efforts: Efforts | None = None,
+        *,
+        hold: bool = False,
+        loop: Loop | None = None,
+        keeper: Keeper | None = None,
+    ) -> None:
+        self.equations = equations
+        self.layout = Layout(equations)
+        self.efforts = efforts or Efforts()
+        self.loop = loop or Loop()
+        self._kept: dict[str, Any] = {}
+        if self.efforts.has_functions:
+            callback = Callback(self._call_python)
+            asking = ("sample",) if hold else ("rhs", *self.loop.asking)
+            self._kept = dict.fromkeys(asking, callback)
+        self.trouble: list[BaseException] = []
+        """What a function of Python raised; the loop ends as soon as it sees no number."""
+        text, signatures = self._text()
+        # The address of a function of Python is another one in the next process.
+        code = code_of(text, host(), None if self._kept else keeper)
+        # The library must live as long as its functions do.
+        self._library = Library(code, list(signatures))
+        self.procedures: dict[str, Callable[..., Any]] = {
+            name: _function(self._library.address(name), *kinds)
+            for name, kinds in signatures.items()
+        }
+
+    def rate(self, t: float, y: Array, p: Array) -> Array:
+        """Return y' at one state."""
+        clock, state, result = np.array([t]), np.ascontiguousarray(y), np.empty(len(y))
+        self.procedures["evaluate"](*addresses(clock, state, p, result))
+        self.raise_pending()
+        return result
+
+    def settled(self, t: float, y: Array, p: Array) -> Array:
+        """Return a state put where it belongs: unit quaternions, on the active constraints."""
+        clock, state, result = np.array([t]), np.ascontiguousarray(y), np.empty(len(y))
+        self.procedures["project_state"](*addresses(clock, state, p, result))
+        return result
+
+    def _call_python(self, t: int, y: int, p: int) -> None:
+        """Set tau in p to what the functions of Python give; a fault ends the motion."""
+        sizes = self.equations
+        clock, state = _array(t, 1), _array(y, sizes.size)
+        tau = _array(p + 8 * self.layout.place("tau"), sizes.nv)
+        try:
+            q, qd = state[: sizes.nq].copy(), state[sizes.nq : sizes.nq + sizes.nv].copy()
+            tau[:] = self.efforts.values(float(clock[0]), q, qd, sizes.nv)
+        except BaseException as problem:  # noqa: BLE001, raised again as soon as the loop is left
+            self.trouble.append(problem)
+            tau[:] = np.nan
+
+    def raise_pending(self) -> None:
+        """Raise what a function of Python raised while machine code was running."""
+        if self.trouble:
+            problem = self.trouble[0]
+            self.trouble.clear()
+            raise problem
+
+    def _text(self) -> tuple[str, dict[str, tuple[list[str], str]]]:
+        """Return the module: kernels of the graph, adapters, the loop; and what can be called."""
+        graph, target = self.equations.graph, host()
+        lengths = self._lengths()
+        kernels: list[tuple[Graph, Signature, str]] = []
+        adapters: list[str] = []
+        names = {**KERNELS, **(CONSTRAINED if self.equations.rows else {})}
+        names |= {name: name for name in self.loop.kernels}
+        for name, output in names.items():
+            signature = None
+            if output in graph.outputs:
+                signature = signature_of(graph, [output], lengths)
+                kernels.append((graph, signature, f"{name}.kernel"))
+            if name not in PROJECTED or not self.equations.rows:
+                adapters.append(kernel_adapter(name, signature, self.layout, self._address(name)))
+        loop = Translation(dict.fromkeys(names, [FLOATS] * 4), instead={"trial": self.loop.step})
+        if self.equations.rows:
+            adapters += self._constrained_adapters(loop)
+        for procedure in self.loop.procedures:
+            loop.add(procedure)
+        adapters += [entrance(outer, inner) for outer, inner in ENTRANCES.items()]
+        text = together(kernels, Form("float64", 1, target.fused), target.lanes("float64"))
+        signatures = {name: (loop.arguments[name], loop.results[name]) for name in loop.entries}
+        signatures |= {name: ([FLOATS] * 4, NONE) for name in ENTRANCES}
+        return loop.text("\n".join([text, *adapters])), signatures
+
+    def _constrained_adapters(self, loop: Translation) -> list[str]:
+        loop.include(constrained_rate)
+        loop.include(constrained_state)
+        work = ("area", "mask", "room", "order")
+        return [
+            procedure_adapter(
+                "rhs",
+                "constrained_rate",
+                "i64",
+                (*work, "multipliers"),
+                self.layout,
+                self._address("rhs"),
+            ),
+            procedure_adapter(
+                "settle", "constrained_state", "void", (*work, "change"), self.layout
+            ),
+        ]
+
+    def _address(self, name: str) -> int | None:
+        """Return where the function of Python is that comes before another one."""
+        function = self._kept.get(name)
+        return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
+
+    def _lengths(self) -> dict[str, int]:
+        sizes = self.equations
+        return {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 1}
+
+
+def _array(address: int, length: int) -> Array:
+    """Return the numbers at an address, not a copy."""
+    pointer = ctypes.cast(address, ctypes.POINTER(ctypes.c_double))
+    return np.ctypeslib.as_array(pointer, (length,))
+
+
+def addresses(*arrays: Array | NDArray[np.int64]) -> list[int]:
+    """Return where arrays lie; they must live as long as the addresses are used."""
+    return [array.ctypes.data for array in arrays]
+
+
+def _function(address: int, arguments: list[str], result: str) -> Callable[..., Any]:
+    kinds = [C_TYPES.get(kind, ctypes.c_void_p) for kind in arguments]
+    return ctypes.CFUNCTYPE(C_TYPES[result], *kinds)(address)

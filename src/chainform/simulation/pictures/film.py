@@ -1,0 +1,93 @@
+"""A motion ready to be drawn: even times, frames, what moves with them and where it is seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.mechanism import Mechanism
+from chainform.simulation.pictures.anatomy import Measures
+from chainform.simulation.pictures.bodies import scene_of
+from chainform.simulation.pictures.frames import Frames, Track
+from chainform.simulation.pictures.motion import Event, Motion, check_motion
+from chainform.simulation.pictures.mounts import add_mounts
+from chainform.simulation.pictures.resampling import frame_times, resampled
+from chainform.simulation.pictures.scene import Point, Scene
+from chainform.simulation.pictures.stage import Stage, stage_of
+
+Array = NDArray[np.float64]
+
+View = tuple[float, float]
+"""From where one looks: azimuth and elevation in degrees."""
+
+
+@dataclass(frozen=True)
+class Film:
+    """Times (m,) and coordinates (m, nq), the frames then, and what is drawn of them."""
+
+    mechanism: Mechanism
+    times: Array
+    q: Array
+    track: Track
+    scene: Scene
+    scale: Measures
+    stage: Stage
+    events: tuple[Event, ...]
+
+    def offset(self, k: int) -> Array:
+        """Return how far the stage has moved with the mechanism in frame k, world axes."""
+        middle = self.track.positions[k, 1:].mean(axis=0)
+        return middle if self.stage.follow else np.zeros(3)
+
+    def path(self, point: Point) -> Array:
+        """Return where a point is at all times, (m, 3), world axes."""
+        turned = self.track.rotations[:, point.frame] @ point.local
+        return self.track.positions[:, point.frame] + turned
+
+    def traced(self, trace: str | bool) -> Point | None:
+        """Return the point to trace: the tip for True, or the frame, segment or element named."""
+        if trace is False or not self.scene.points:
+            return None
+        if trace is True:
+            return self.scene.points[-1]
+        for point in self.scene.points:
+            if point.name == trace:
+                return point
+        raise RunError(
+            f"there is no frame or segment named {trace!r} to trace",
+            file=self.mechanism.file,
+            element="trace",
+            remedy="the names are " + ", ".join(point.name for point in self.scene.points),
+        )
+
+
+def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Film:
+    """Return a film of a motion with about `rate` frames per second of motion, `most` at most."""
+    check_motion(run, "animate")
+    mechanism = run.mechanism
+    if not mechanism.segments and not mechanism.elements:
+        raise RunError("there is nothing to draw", file=mechanism.file, element="animate")
+    times = frame_times(float(run.t[0]), float(run.t[-1]), rate, most)
+    q = resampled(run, times)
+    _check_finite(q, times, "the coordinates are not numbers")
+    frames = Frames(mechanism, q, times)
+    _check_finite(frames.track.positions, times, "the mechanism has no pose")
+    scene, scale = scene_of(frames)
+    track = frames.track
+    gravity = frames.laws.vector(mechanism.gravity)[0]
+    stage = stage_of(scene, scale, track, gravity, view)
+    add_mounts(mechanism, scene, scale, stage, track)
+    return Film(mechanism, times, q, track, scene, scale, stage, tuple(run.happenings))
+
+
+def _check_finite(values: Array, times: Array, message: str) -> None:
+    good = np.isfinite(values.reshape(len(times), -1)).all(axis=1)
+    if not good.all():
+        raise RunError(
+            f"{message} at t = {times[int(np.argmin(good))]:.6g} s",
+            element="animate",
+            remedy="end the motion before that time",
+        )

@@ -1,0 +1,121 @@
+"""What pictures need of a simulated motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+class Event(Protocol):
+    """Something that happened on the way."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def t(self) -> float:
+        """When it happened, s."""
+        ...
+
+
+class Motion(Protocol):
+    """States of a mechanism at growing times: t (m,), q (m, nq), qd (m, nv)."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that moves."""
+        ...
+
+    @property
+    def t(self) -> Array:
+        """The times, s."""
+        ...
+
+    @property
+    def q(self) -> Array:
+        """The coordinates at these times, rad and m."""
+        ...
+
+    @property
+    def qd(self) -> Array:
+        """The rates at these times, rad/s and m/s."""
+        ...
+
+    @property
+    def happenings(self) -> Sequence[Event]:
+        """The events on the way."""
+        ...
+
+
+class Run(Motion, Protocol):
+    """A motion with what follows from it; each part is asked for only when it is drawn."""
+
+    @property
+    def qdd(self) -> Array:
+        """The accelerations, (m, nv)."""
+        ...
+
+    @property
+    def tau(self) -> Array:
+        """The efforts, (m, nv)."""
+        ...
+
+    @property
+    def kinetic_energy(self) -> Array:
+        """The kinetic energy, (m,), J."""
+        ...
+
+    @property
+    def potential_energy(self) -> Array:
+        """The potential energy, (m,), J."""
+        ...
+
+    @property
+    def reactions(self) -> Array:
+        """Force and moment in each joint, (m, n, 6), N and N m."""
+        ...
+
+
+def check_motion(run: Motion, element: str) -> None:
+    """Raise RunError for a motion that cannot be drawn: without a time, or not of numbers."""
+    shapes = (run.t.shape, run.q.shape, run.qd.shape)
+    count = len(run.t)
+    if shapes != ((count,), (count, run.mechanism.nq), (count, run.mechanism.nv)):
+        raise RunError(
+            f"t, q and qd have the shapes {shapes}, which do not fit together",
+            element=element,
+            remedy="they must be (m,), (m, nq) and (m, nv)",
+        )
+    if count == 0:
+        raise RunError(
+            "the motion has no time at all", element=element, remedy="simulate for a longer time"
+        )
+    if not (np.isfinite(run.t).all() and (np.diff(run.t) >= 0).all()):
+        raise RunError(
+            "the times of the motion do not grow", element=element, remedy="sort t, q and qd by t"
+        )
+
+
+def library(name: str, purpose: str, extra: str) -> ModuleType:
+    """Return an optional library; RunError names the extra that brings it where it is missing."""
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise RunError(
+            f"{purpose} needs {name.partition('.')[0]}",
+            element=extra,
+            remedy=f"install it with: pip install 'chainform[{extra}]'",
+        ) from error

@@ -1,0 +1,162 @@
+"""Solids of revolution: all that is drawn is made of them.
+
+A profile is a list of strips; a strip is an array of points (r, z, nr, nz): distance from the axis,
+height along it, and the normal there. Turned about z it gives a surface; with four sides and flat
+normals, a box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+Layer: TypeAlias = Literal["ground", "body", "joint", "centre", "frame", "axes", "inertia"]
+
+ARC = 7
+"""Points of a quarter of a circle."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A profile and the number of sides it is turned in; a box has four flat ones."""
+
+    strips: tuple[Array, ...]
+    sides: int = 32
+
+    @property
+    def is_flat(self) -> bool:
+        """Tell whether each side is a plane."""
+        return self.sides == 4
+
+
+@dataclass(frozen=True)
+class Part:
+    """A shape on a frame: `place` (3, 4) takes points of the shape to the axes of the frame, m.
+
+    With a second colour the eight octants of the shape have one and the other in turn, so that it
+    is seen to turn.
+    """
+
+    frame: int
+    layer: Layer
+    shape: Shape
+    place: Array
+    colour: str
+    second: str | None = None
+
+
+def sphere(radius: float) -> Shape:
+    """Return a ball."""
+    angles = np.linspace(-np.pi / 2, np.pi / 2, 2 * ARC + 1)
+    normals = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return Shape((_strip(radius * normals, normals),))
+
+
+def cylinder(radius: float, half: float, bevel: float = 0.0) -> Shape:
+    """Return a cylinder about z from -half to half, its edges broken by `bevel`."""
+    b = min(bevel, radius / 2, half / 2)
+    inner, end, slope = radius - b, half - b, np.sqrt(0.5)
+    strips = [
+        _line((0.0, -half), (inner, -half), (0.0, -1.0)),
+        _line((inner, -half), (radius, -end), (slope, -slope)),
+        _line((radius, -end), (radius, end), (1.0, 0.0)),
+        _line((radius, end), (inner, half), (slope, slope)),
+        _line((inner, half), (0.0, half), (0.0, 1.0)),
+    ]
+    return Shape(tuple(strips if b > 0 else strips[::2]))
+
+
+def box(half: float, bevel: float = 0.0) -> Shape:
+    """Return a box of the half height `half` whose other half sides are one."""
+    plain = cylinder(np.sqrt(2.0), half, bevel)
+    return Shape(plain.strips, sides=4)
+
+
+def capsule(first: float, last: float, length: float) -> Shape:
+    """Return a rod along z from 0 to `length` with round ends of two radii."""
+    if length <= abs(first - last):
+        return sphere(max(first, last))
+    tilt = np.arcsin((first - last) / length)
+    lower = np.linspace(-np.pi / 2, tilt, ARC + 1)
+    upper = np.linspace(tilt, np.pi / 2, ARC + 1)
+    normals = [np.stack([np.cos(angles), np.sin(angles)], axis=1) for angles in (lower, upper)]
+    points = [first * normals[0], last * normals[1] + np.array([0.0, length])]
+    return Shape((_strip(np.concatenate(points), np.concatenate(normals)),))
+
+
+def _line(start: tuple[float, float], end: tuple[float, float], normal: object) -> Array:
+    return _strip(np.array([start, end]), np.array([normal, normal], dtype=np.float64))
+
+
+def _strip(points: Array, normals: Array) -> Array:
+    return np.concatenate([points, normals], axis=1)
+
+
+# --- where shapes stand -----------------------------------------------------------------------
+
+
+def placed(origin: Array, axes: Array | None = None) -> Array:
+    """Return the place (3, 4) of a shape: the images of x, y, z, then the origin."""
+    return np.concatenate([np.eye(3) if axes is None else axes, origin[:, None]], axis=1)
+
+
+def along(direction: Array) -> Array:
+    """Return a rotation whose third column is the unit vector along `direction`."""
+    z = direction / np.linalg.norm(direction)
+    helper = np.eye(3)[int(np.argmin(np.abs(z)))]
+    x = np.cross(helper, z)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
+# --- surfaces -------------------------------------------------------------------------------------
+
+
+def surface(shape: Shape, sides: int, step: float) -> tuple[Array, NDArray[np.intp]]:
+    """Return the corners (k, 3) and four-sided faces (f, 4) of a shape.
+
+    Round shapes get `sides` sides, and no face is longer along the profile than `step`.
+    """
+    count = 4 if shape.is_flat else sides
+    # Boxes are turned by an eighth, so that their sides are normal to x and y.
+    angles = (np.arange(count) + (0.5 if shape.is_flat else 0.0)) * (2 * np.pi / count)
+    corners: list[Array] = []
+    faces: list[NDArray[np.intp]] = []
+    total = 0
+    for strip in shape.strips:
+        points = _refined(strip[:, :2], step)
+        r, z = points[:, :1], points[:, 1:]
+        ring = np.stack([r * np.cos(angles), r * np.sin(angles), z + 0 * angles], axis=-1)
+        corners.append(ring.reshape(-1, 3))
+        row, side = np.meshgrid(np.arange(len(points) - 1), np.arange(count), indexing="ij")
+        a, b = total + row * count + side, total + row * count + (side + 1) % count
+        faces.append(np.stack([a, b, b + count, a + count], axis=-1).reshape(-1, 4))
+        total += len(points) * count
+    return np.concatenate(corners), np.concatenate(faces)
+
+
+def rings(shape: Shape) -> Array:
+    """Return points all around a shape where it is highest, lowest and widest, (k, 3)."""
+    profile = np.concatenate(shape.strips)[:, :2]
+    r, z = profile[:, 0], profile[:, 1]
+    wide = r == r.max()
+    chosen = [int(np.argmin(z)), int(np.argmax(z))]
+    chosen += [int(np.argmin(np.where(wide, z, np.inf))), int(np.argmax(np.where(wide, z, -np.inf)))]
+    angles = np.arange(8) * (np.pi / 4)
+    ring = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    return np.concatenate([r[k] * ring + np.array([0.0, 0.0, z[k]]) for k in chosen])
+
+
+def _refined(points: Array, step: float) -> Array:
+    """Return the points of a profile with more of them where they are farther than `step`."""
+    pieces = [points[:1]]
+    for start, end in zip(points[:-1], points[1:], strict=True):
+        count = max(1, int(np.ceil(np.linalg.norm(end - start) / step)))
+        shares = np.arange(1, count + 1)[:, None] / count
+        pieces.append(start + shares * (end - start))
+    return np.concatenate(pieces)

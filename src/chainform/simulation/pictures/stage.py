@@ -1,0 +1,177 @@
+"""Where the floor is, which way is up, and from where one looks.
+
+The floor lies below everything, normal to gravity. A plane mechanism without gravity has it behind
+instead, like a drawing board.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.simulation.pictures.anatomy import Measures
+from chainform.simulation.pictures.frames import Track
+from chainform.simulation.pictures.scene import Scene
+from chainform.simulation.pictures.shapes import rings
+
+Array = NDArray[np.float64]
+
+FLAT = 0.02
+"""A motion is plane when the depth of all joints is less than this share of their width."""
+
+SAMPLES = 80
+"""At how many times the motion is measured."""
+
+DIRECTIONS = 96
+"""In how many directions the outmost points are looked for."""
+
+FOLLOW = 3.0
+"""A mechanism that wanders farther than this many times its size is followed by the camera."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The surroundings, world axes, m.
+
+    `up` is the way up on the screen and `across` a unit vector normal to it. The floor has a unit
+    `normal` and the height `floor` along it. Everything is within `radius` of `centre`, and
+    `outline` (k, 3) are the outmost points; with `follow`, all this is seen from the middle of all
+    frames at each time. One looks from `azimuth`, counted from `across` about `up`, and `elevation`
+    (rad).
+    """
+
+    up: Array
+    across: Array
+    normal: Array
+    floor: float
+    centre: Array
+    radius: float
+    outline: Array
+    follow: bool
+    azimuth: float
+    elevation: float
+
+    @property
+    def direction(self) -> Array:
+        """The unit vector from the centre towards the eye."""
+        return np.cos(self.elevation) * self._level(0.0) + np.sin(self.elevation) * self.up
+
+    @property
+    def light(self) -> Array:
+        """The unit vector towards the light: above, in front and to the left of who looks."""
+        right = self._level(np.pi / 2)
+        towards = self.normal + 0.5 * self.up - 0.4 * right + 0.3 * self.direction
+        return towards / np.linalg.norm(towards)
+
+    def _level(self, turn: float) -> Array:
+        angle = self.azimuth + turn
+        return np.cos(angle) * self.across + np.sin(angle) * np.cross(self.up, self.across)
+
+
+def stage_of(
+    scene: Scene,
+    scale: Measures,
+    track: Track,
+    gravity: Array,
+    view: tuple[float, float] | None = None,
+) -> Stage:
+    """Return the stage for a motion; `view` gives azimuth and elevation in degrees."""
+    rows = np.unique(np.linspace(0, len(track.positions) - 1, SAMPLES).astype(int))
+    some = Track(track.rotations[rows], track.positions[rows])
+    cloud = cloud_of(scene, some)
+    plane = _plane_normal(some.positions[:, 1:])
+    up = _up(gravity, plane)
+    is_board = plane is not None and not np.linalg.norm(gravity) > 0
+    normal, floor = up, _floor(cloud @ up, float(some.positions[0, 0] @ up), scale)
+    if plane is not None and is_board:
+        # One looks at the board from the side on which x points to the right.
+        normal = plane if np.cross(up, plane) @ np.ones(3) > 0 else -plane
+        floor = float((cloud @ normal).min()) - 0.5 * scale.rod
+    middle = some.positions[:, 1:].mean(axis=1)
+    follow = float(np.linalg.norm(np.ptp(middle, axis=0))) > FOLLOW * scale.size
+    seen = cloud - middle[:, None] if follow else cloud
+    centre = (seen.min(axis=(0, 1)) + seen.max(axis=(0, 1))) / 2
+    radius = float(np.linalg.norm(seen - centre, axis=-1).max())
+    across = _across(up)
+    azimuth, elevation = _view(some.positions[:, 1:], up, across, plane, is_board)
+    if view is not None:
+        azimuth, elevation = (float(np.radians(angle)) for angle in view)
+    outline = _outmost(seen.reshape(-1, 3))
+    return Stage(up, across, normal, floor, centre, radius, outline, follow, azimuth, elevation)
+
+
+def cloud_of(scene: Scene, track: Track) -> Array:
+    """Return corners of all that is drawn, (m, k, 3), world axes."""
+    pieces = [track.positions]
+    for part in scene.parts:
+        if part.layer in ("body", "joint", "centre", "ground"):
+            local = rings(part.shape) @ part.place[:, :3].T + part.place[:, 3]
+            turned = np.einsum("mij,kj->mki", track.rotations[:, part.frame], local)
+            pieces.append(turned + track.positions[:, part.frame, None])
+    return np.concatenate(pieces, axis=1)
+
+
+def _outmost(points: Array) -> Array:
+    """Return the outmost points in many directions, spread evenly over the ball."""
+    k = np.arange(DIRECTIONS) + 0.5
+    height, angle = 1 - 2 * k / DIRECTIONS, np.pi * (1 + 5**0.5) * k
+    level = np.sqrt(1 - height**2)
+    ways = np.stack([level * np.cos(angle), level * np.sin(angle), height], axis=1)
+    return points[sorted({int(np.argmax(points @ way)) for way in ways})]
+
+
+def _plane_normal(places: Array) -> Array | None:
+    """Return the unit normal of the plane in which all joints stay, if there is one."""
+    points = places.reshape(-1, 3)
+    _, widths, rows = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    if widths[1] <= FLAT * widths[0] or widths[2] > FLAT * widths[0]:
+        return None
+    return rows[2] * np.sign(rows[2][int(np.argmax(np.abs(rows[2])))])
+
+
+def _up(gravity: Array, plane: Array | None) -> Array:
+    """Return the way up: against gravity, else z, or y in a plane that z is normal to."""
+    if np.linalg.norm(gravity) > 0:
+        return -gravity / np.linalg.norm(gravity)
+    for up in np.eye(3)[::-1]:
+        if plane is None or abs(up @ plane) < 0.7:
+            return up if plane is None else _unit(up - (up @ plane) * plane)
+    return np.eye(3)[2]
+
+
+def _floor(heights: Array, base: float, scale: Measures) -> float:
+    """Return the height of the floor: that of the base, or lower if something reaches lower."""
+    low = float(heights.min())
+    return min(low, base) if low > base - 4.0 * scale.rod else low - 0.06 * scale.size
+
+
+def _across(up: Array) -> Array:
+    """Return x, or another axis where x is upright, without its part along `up`."""
+    axis = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
+    return _unit(axis - (axis @ up) * up)
+
+
+def _view(
+    places: Array, up: Array, across: Array, plane: Array | None, is_board: bool
+) -> tuple[float, float]:
+    """Return from where a motion is seen best: a plane one nearly from the front."""
+    side = np.cross(up, across)
+    if plane is not None and abs(plane @ up) < 0.7:
+        front = plane if np.cross(up, plane) @ np.ones(3) > 0 else -plane
+        facing = float(np.arctan2(front @ side, front @ across))
+        return (facing + 0.2, 0.15) if is_board else (facing + 0.42, 0.22)
+    if plane is not None:
+        return float(np.radians(-65)), float(np.radians(48))
+    level = np.stack([places.reshape(-1, 3) @ across, places.reshape(-1, 3) @ side], axis=1)
+    _, _, rows = np.linalg.svd(level - level.mean(axis=0), full_matrices=False)
+    main = float(np.arctan2(rows[0, 1], rows[0, 0]))
+    usual = np.radians(-55)
+    options = [main + sign * np.radians(58) + turn for sign in (1, -1) for turn in (0, np.pi)]
+    best = min(options, key=lambda a: abs(np.angle(np.exp(1j * (a - usual)))))
+    return float(best), float(np.radians(20))
+
+
+def _unit(vector: Array) -> Array:
+    return vector / np.linalg.norm(vector)

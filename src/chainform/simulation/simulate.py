@@ -1,0 +1,170 @@
+"""From a mechanism, a state and forces to a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.mechanism import Mechanism
+from chainform.model import Model
+from chainform.pipeline import derive
+from chainform.readers import read
+from chainform.runtime.keeping import Keeper
+from chainform.simulation.closures import rows_of
+from chainform.simulation.efforts import Efforts, Forces, efforts_of
+from chainform.simulation.equations import EquationBuilder
+from chainform.simulation.initial import initial_state
+from chainform.simulation.machine import Machine
+from chainform.simulation.run import Run
+from chainform.simulation.runner import Runner
+from chainform.simulation.solvers import SOLVERS, Solver, settings_of
+from chainform.simulation.watches import Event, events_of
+
+Array = NDArray[np.float64]
+
+POINTS = 201
+"""How many times are put out when none are asked for."""
+
+
+def simulate(
+    mechanism: Mechanism | str | PathLike[str],
+    *,
+    q0: Any = None,
+    qd0: Any = None,
+    t: tuple[float, float] | float = (0.0, 1.0),
+    t_eval: Any = None,
+    forces: Forces | None = None,
+    hold: float | None = None,
+    events: Mapping[str, Any] | None = None,
+    method: str = "verner65",
+    rtol: float = 1e-9,
+    atol: float | None = None,
+    step: float | None = None,
+    largest: float | None = None,
+    leave_out: Sequence[str] = (),
+    progress: Callable[[float], None] | None = None,
+    keeper: Keeper | None = None,
+) -> Run:
+    """Return the motion of a mechanism from a state under forces.
+
+    `q0` and `qd0` are arrays, or tables by names with zero for what is not named; without them the
+    motion begins at rest in the zero pose. Loops are closed from there. `t` is the start and the
+    end in s, `t_eval` the times of output (by default 201 from start to end).
+
+    `forces` are laws by joint, pieces in time, tables, functions, or one function of (t, q, qd) for
+    all; with `hold` they are sampled every so many seconds and held in between. `events` are laws
+    whose zeros are noted, or that end or change the motion.
+
+    `method` is one of those in `solvers.SOLVERS`: verner65, dopri853, rk4, heun, euler,
+    semi_implicit, midpoint, gauss4, gauss6, cvode, ida. With `step` the step is fixed, otherwise
+    `rtol` and `atol` control it, and it is never above `largest`. `keeper` keeps machine code for
+    the next time, such as the objects of a store.
+    """
+    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    span, times = _span(t, t_eval)
+    settings = settings_of(method, rtol, atol, step, largest, hold)
+    efforts, watched = efforts_of(source, forces), events_of(source, events)
+    model = model_of(source, leave_out, settings.solver)
+    machine = machine_of(
+        source,
+        model,
+        efforts,
+        watched,
+        hold=hold is not None,
+        solver=settings.solver,
+        keeper=keeper,
+    )
+    p = machine.layout.fresh()
+    y = machine.settled(span[0], initial_state(source, q0, qd0), p)
+    integrator = settings.solver.start(
+        machine, settings, span[0], y, p, [event.direction for event in watched], efforts.breaks
+    )
+    runner = Runner(integrator, watched, source.nq)
+    runner.run(span[1], times, progress)
+    done, states = runner.result()
+    q, qd = states[:, : source.nq], states[:, source.nq : source.nq + source.nv]
+    held = states[:, source.nq + source.nv :] if hold is not None else None
+    return Run(
+        source,
+        model,
+        done,
+        q,
+        qd,
+        efforts.along(source, done, q, qd) if held is None else held,
+        tuple(runner.happenings),
+        integrator.statistics,
+        method,
+    )
+
+
+def _span(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
+    """Return start and end, and the times of output, checked."""
+    try:
+        first, last = (0.0, float(t)) if isinstance(t, int | float) else (float(t[0]), float(t[1]))
+        times = np.linspace(first, last, POINTS)
+        if t_eval is not None:
+            times = np.asarray(t_eval, dtype=np.float64)
+    except (TypeError, ValueError, IndexError) as problem:
+        raise RunError(f"the times are not numbers: {problem}", element="t") from None
+    if not (np.isfinite(first) and np.isfinite(last) and first < last):
+        raise RunError(
+            f"the time cannot go from {first:g} to {last:g}",
+            element="t",
+            remedy="give start and end in s, the end after the start",
+        )
+    wrong = times.ndim != 1 or np.any(np.diff(times) < 0) or np.any(~np.isfinite(times))
+    if wrong or (len(times) and (times[0] < first or times[-1] > last)):
+        raise RunError(
+            "the times of output must grow and lie between start and end",
+            element="t_eval",
+            remedy=f"choose them between {first:g} and {last:g}",
+        )
+    return (first, last), times
+
+
+def model_of(mechanism: Mechanism, leave_out: Sequence[str], solver: Solver) -> Model:
+    """Return the equations: forward dynamics, or the parts of it where constraints hold."""
+    held = [c for c in mechanism.constraints if c.kind != "unilateral"]
+    outputs = ["forward_dynamics"]
+    if mechanism.loops or held:
+        outputs = ["mass_matrix", "inverse_dynamics"]
+    outputs += [output for output in solver.outputs if output not in outputs]
+    return derive(mechanism, outputs, leave_out=leave_out)
+
+
+def machine_of(
+    mechanism: Mechanism,
+    model: Model,
+    efforts: Efforts,
+    events: Sequence[Event] = (),
+    *,
+    hold: bool = False,
+    solver: Solver = SOLVERS["verner65"],
+    keeper: Keeper | None = None,
+) -> Machine:
+    """Return the machine code for a mechanism under given efforts."""
+    builder = EquationBuilder(mechanism, model)
+    given = [builder.builder.number(0)] * mechanism.nv
+    laws = builder.efforts(efforts.laws)
+    if hold or efforts.has_functions:
+        given = [builder.input("tau", i) for i in range(mechanism.nv)]
+    if hold:
+        builder.declare("held", laws)
+    else:
+        given = [a + b for a, b in zip(given, laws, strict=True)]
+    if "forward_dynamics" in model.outputs:
+        builder.declare_rate(given)
+    else:
+        builder.declare_terms(given, rows_of(builder.builder, mechanism))
+    builder.declare_settled()
+    if events:
+        builder.declare("events", [builder.laws.scalar(event.law) for event in events])
+    solver.declare(builder, given)
+    equations = builder.finish()
+    solver.check(equations)
+    return Machine(equations, efforts, hold=hold, loop=solver.loop, keeper=keeper)

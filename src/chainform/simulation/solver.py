@@ -1,0 +1,138 @@
+"""What a method of integration is: its order, what it needs of the equations, how it is begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.graph import Scalar
+from chainform.simulation.equations import EquationBuilder, Equations
+from chainform.simulation.loops.loop import Loop
+from chainform.simulation.loops.tableaus import Tableau
+
+if TYPE_CHECKING:
+    from chainform.simulation.machine import Machine
+
+Array = NDArray[np.float64]
+Pause: TypeAlias = Callable[[float], None]
+
+
+@dataclass
+class Statistics:
+    """What the integration took."""
+
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+
+
+class Motion(Protocol):
+    """A motion on its way: its time and state, and how to go on with it."""
+
+    machine: Machine
+    t: float
+    y: Array
+    p: Array
+    statistics: Statistics
+
+    @property
+    def width(self) -> int:
+        """The length of a row of output: a state, and efforts that are held."""
+        ...
+
+    def restart(self, y: Array) -> None:
+        """Go on from another state at the present time, as after an impact."""
+        ...
+
+    def advance(
+        self, end: float, times: Array, pause: Pause | None = None
+    ) -> tuple[Array, int | None]:
+        """Integrate to `end`, or to an event; return the states at `times`, and the event's number.
+
+        Of `times` those after the event are left out. `pause` is called now and then.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a motion is integrated: method, tolerances, steps.
+
+    With `step` the step is fixed; otherwise it is controlled, and `first` and `largest` bound it.
+    `hold` is the time between samples of efforts that are held (s).
+    """
+
+    solver: Solver
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    step: float | None = None
+    first: float | None = None
+    largest: float | None = None
+    hold: float | None = None
+
+
+class Start(Protocol):
+    """Begins a motion."""
+
+    def __call__(
+        self,
+        machine: Machine,
+        settings: Settings,
+        t: float,
+        y: Array,
+        p: Array,
+        directions: Sequence[float] = (),
+        breaks: Sequence[float] = (),
+    ) -> Motion: ...
+
+
+CONTROLLED, FIXED = "controlled", "fixed"
+"""How the length of steps is chosen: by the method, or by the caller."""
+
+
+def _nothing(builder: EquationBuilder, tau: Sequence[Scalar]) -> None:
+    """Declare nothing beside y' and what events and held efforts need."""
+
+
+def _any(equations: Equations) -> str | None:
+    """Take any system."""
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A method of integration.
+
+    `steps` are the ways to choose the length of steps, the usual one first. `outputs` are
+    quantities of the model that it needs beside forward dynamics, and `declare` puts what it
+    computes from them into the graph. `refuses` says why it cannot take a system.
+    """
+
+    name: str
+    order: int
+    start: Start
+    steps: tuple[str, ...]
+    loop: Loop
+    tableau: Tableau | None = None
+    outputs: tuple[str, ...] = ()
+    declare: Callable[[EquationBuilder, Sequence[Scalar]], None] = _nothing
+    rows: Callable[[Equations], int] | None = None
+    """How many states the room for stages holds; that of the tableau without it."""
+    refuses: Callable[[Equations], str | None] = _any
+    remedy: str = ""
+
+    def room(self, equations: Equations) -> int:
+        """Return how many states the room for stages holds."""
+        if self.rows is not None:
+            return self.rows(equations)
+        return self.tableau.stages if self.tableau is not None else 0
+
+    def check(self, equations: Equations) -> None:
+        """Raise RunError where the method cannot take a system."""
+        reason = self.refuses(equations)
+        if reason is not None:
+            raise RunError(f"{self.name} {reason}", element="method", remedy=self.remedy)

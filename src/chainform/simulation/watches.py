@@ -1,0 +1,65 @@
+"""Events: functions of time and state whose zeros are noted, or end or change the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.mechanism import Mechanism, Number
+from chainform.mechanism.additions import intake_of
+from chainform.mechanism.laws import LawIntake
+
+Array = NDArray[np.float64]
+Change: TypeAlias = Callable[[float, Array, Array], tuple[Array, Array]]
+"""A function of t, q and qd that returns q and qd as they are after an event."""
+
+DIRECTIONS = {"both": 0.0, "rising": 1.0, "falling": -1.0}
+FIELDS = ("law", "direction", "stop", "change")
+
+
+@dataclass(frozen=True)
+class Event:
+    """A zero of a law: what it is called, which way the law goes, and what happens then.
+
+    Without `stop` and `change` the event is noted and the motion goes on.
+    """
+
+    name: str
+    law: Number
+    direction: float = 0.0
+    stop: bool = False
+    change: Change | None = None
+
+
+def events_of(mechanism: Mechanism, said: Mapping[str, Any] | Sequence[Any] | None) -> list[Event]:
+    """Return checked events: `{"half turn": "q1 - pi", "ground": {"law": "y", "stop": True}}`."""
+    if said is None:
+        return []
+    if not isinstance(said, Mapping):
+        raise RunError("events are a table by names", element="events", remedy='{"top": "q1"}')
+    laws = LawIntake(intake_of(mechanism), mechanism.coordinates, mechanism.rates)
+    return [_event(str(name), given, laws) for name, given in said.items()]
+
+
+def _event(name: str, given: Any, laws: LawIntake) -> Event:
+    where = f"event {name!r}"
+    table = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {"law": given}
+    for key in table:
+        if key not in FIELDS:
+            raise RunError(f"unknown field {key!r}", element=where, remedy=", ".join(FIELDS))
+    direction = table.get("direction", "both")
+    if direction not in DIRECTIONS:
+        raise RunError(
+            f"{direction!r} is no direction", element=where, remedy=", ".join(DIRECTIONS)
+        )
+    law = laws.law(table.get("law"), f"{where}, law")
+    change = table.get("change")
+    if change is not None and not callable(change):
+        raise RunError("change is a function of (t, q, qd)", element=where)
+    stop = bool(table.get("stop", False))
+    return Event(name, law, DIRECTIONS[direction], stop, cast("Change | None", change))

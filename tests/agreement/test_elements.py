@@ -1,0 +1,135 @@
+"""Elements against all other formulations, and the two algorithms of paper 004, in fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.formulations.element_equation import ElementEquation
+from chainform.formulations.options import Options
+from chainform.formulations.outputs import declare
+from chainform.graph import EXACT, Builder, cost, evaluate, verify
+from chainform.mechanism import parametrise
+from element_models import exact_inputs, random_model
+from unreduced import unreduced
+from zoo import exact_state, loaded_tree, random_tree, reference
+
+MODELS = range(12)
+
+
+def values_of(mechanism: cf.Mechanism, state: dict[str, Any], output: str, **options: Any) -> Any:
+    graph = unreduced(mechanism, [output], **options).graph
+    verify(graph)
+    return np.asarray(evaluate(graph, state, EXACT)[output])
+
+
+def state_of(mechanism: cf.Mechanism, seed: int) -> dict[str, Any]:
+    state = exact_inputs(mechanism, exact_state(mechanism, seed))
+    return state | {f"wrench{k}": Fraction(k, 3) for k in range(1, 7)}
+
+
+@pytest.mark.parametrize("seed", range(0, 24, 2))
+def test_loads_enter_as_with_other_methods(seed: int) -> None:
+    tree = loaded_tree(seed)
+    state, on = state_of(tree, seed), [tree.segments[-1].name]
+    for output in ("inverse_dynamics", "mass_matrix"):
+        for leave_out in ((), ("friction", "rotors"), ("springs", "forces")):
+            options: dict[str, Any] = {"wrenches": on, "leave_out": leave_out}
+            usual = values_of(tree, state, output, **options)
+            own = values_of(tree, state, output, formulation="elements", **options)
+            assert (own == usual).all(), (output, leave_out)
+
+
+@pytest.mark.parametrize("seed", range(1, 25, 3))
+def test_quantities_of_a_mechanism_as_elements(seed: int) -> None:
+    tree = loaded_tree(seed)
+    elements, state = tree.as_elements(), state_of(tree, seed)
+    last = tree.segments[-1].name
+    outputs = ["kinetic_energy", "potential_energy", "passive", "momentum", f"pose({last})"]
+    if any(segment.body.mass for segment in tree.segments if segment.rate is not None):
+        outputs += ["com", "centroidal_momentum"]
+    for axes in ("", ",local", ",mixed"):
+        kinds = ("velocity", "acceleration", "jacobian", "jacobian_rate")
+        outputs += [f"{kind}({last}{axes})" for kind in kinds]
+    for output in outputs:
+        usual, own = (values_of(m, state, output) for m in (tree, elements))
+        assert (own == usual).all(), output
+
+
+def test_symbolic_parameters_and_loops() -> None:
+    arm = reference("rackovic_2_1")
+    state = state_of(arm, 3)
+    usual, own = (
+        values_of(arm, state, "inverse_dynamics", formulation=f, parameters="symbolic")
+        for f in ("newton_euler", "elements")
+    )
+    assert (usual == own).all()
+    squeezer = cf.read("examples/squeezer.toml")
+    q, outputs = np.linspace(-1, 1, squeezer.nq), ["inverse_dynamics", "closure_jacobian"]
+    count = sum(3 if loop.kind == "point" else 6 for loop in squeezer.loops)
+    states: dict[str, Any] = {
+        "q": q,
+        "qd": q[::-1],
+        "qdd": q**2,
+        "sigma": np.arange(1.0, 1 + count),
+    }
+    found = [
+        unreduced(squeezer, outputs, formulation=f).evaluate(**states) for f in ("auto", "elements")
+    ]
+    for name, value in found[0].items():
+        assert np.allclose(found[1][name], value, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", MODELS)
+def test_both_algorithms_give_the_same_equations(seed: int) -> None:
+    """Sorting forces while the equations are built, or differentiating the finished ones."""
+    model = random_model(seed)
+    builder = Builder()
+    equation = ElementEquation(builder, parametrise(model, "numeric"), Options())
+    matrix, right = equation.by_differentiation()
+    n, m = model.nv, len(model.unknowns)
+    declare(builder, "A", "Ad", (n, m), matrix)
+    declare(builder, "B", "Bd", (n,), right)
+    state = state_of(model, seed)
+    by_differentiation = evaluate(builder.finish(), state, EXACT)
+    sorted_ = unreduced(model, ["force_matrix", "force_right"]).graph
+    by_sorting = evaluate(sorted_, state, EXACT)
+    assert (by_differentiation["A"] == by_sorting["force_matrix"]).all()
+    assert (by_differentiation["B"] == by_sorting["force_right"]).all()
+    assert by_sorting["force_matrix"].any()
+    counts = [cost(graph) for graph in (builder.finish(), sorted_)]
+    assert counts[1].multiplications <= counts[0].multiplications
+
+
+@pytest.mark.parametrize("seed", MODELS)
+def test_all_equations_of_a_model_belong_together(seed: int) -> None:
+    """tau = H qdd + bias + passive - forces, B = tau + A X, and forward undoes inverse dynamics."""
+    model = random_model(seed)
+    state = state_of(model, seed)
+    names = ["mass_matrix", "bias", "inverse_dynamics", "force_matrix", "force_right", "passive"]
+    graph = unreduced(model, names).graph
+    value = evaluate(graph, state, EXACT)
+    qdd = np.array([state[f"qdd{k + 1}"] for k in range(model.nv)], dtype=object)
+    X = np.array([state[name] for name in model.unknowns], dtype=object)
+    H, A, tau = value["mass_matrix"], value["force_matrix"], value["inverse_dynamics"]
+    assert (H == H.T).all()
+    assert (value["force_right"] == tau + A @ X).all()
+    at_rest = evaluate(graph, state | {f"qdd{k + 1}": Fraction(0) for k in range(model.nv)}, EXACT)
+    assert (at_rest["inverse_dynamics"] + H @ qdd == tau).all()
+    if np.linalg.matrix_rank(H.astype(float)) < model.nv:
+        return
+    state |= {f"tau{k + 1}": value for k, value in enumerate(tau)}
+    assert (values_of(model, state, "forward_dynamics") == qdd).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_christoffel_symbols_make_the_quadratic_part_of_the_bias(seed: int) -> None:
+    tree = random_tree(seed).as_elements()
+    state = exact_state(tree, seed)
+    C, h, hG = (values_of(tree, state, name) for name in ("coriolis", "bias", "gravity"))
+    qd = np.array([state[f"qd{k + 1}"] for k in range(tree.nv)], dtype=object)
+    assert (C @ qd @ qd + hG == h).all()

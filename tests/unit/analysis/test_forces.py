@@ -1,0 +1,191 @@
+"""Unknown forces along prescribed motions."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.analysis import unknown_forces
+from chainform.analysis.motion import motion_of
+from chainform.errors import Error, RunError
+from zoo import reference_data
+
+STANFORD = "examples/stanford_elements.toml"
+CRANE = "examples/portal_crane.toml"
+LUFFING: dict[str, object] = {"s": "((5.2 + 2.7) + (5.2 - 2.7)*cos(pi*t/20))/2"}
+
+
+def trajectories() -> list[Any]:
+    return [
+        pytest.param(path, id=path["label"][:12])
+        for path in reference_data("stanford_arm")["trajectories"]
+    ]
+
+
+@pytest.mark.parametrize("path", trajectories())
+def test_the_stanford_arm_of_paper_004(path: dict[str, Any]) -> None:
+    """The bodies in the words of the paper; forces computed by CasADi and Pinocchio."""
+    side = {"d22": path["d22_sign"] * 0.5}
+    found = unknown_forces(
+        cf.read(STANFORD), path["t"], path["q"], path["qd"], path["qdd"], values=side
+    )
+    assert found.names == ("M1", "M2", "F32")
+    assert found.kind == "exact"
+    assert np.allclose(found.values, path["tau"], rtol=1e-9, atol=1e-9)
+    assert np.allclose(found.residual, 0, atol=1e-9)
+
+
+ASTROID = {
+    # theta1 = atan2(y, x) - atan2(yh, off), theta2 = atan2(z - d11 - d12, yh), with all branches
+    # such that one arctangent will do; off is d21 + d22.
+    "theta1": "atan(y/x) - acos(off/sqrt(x^2 + y^2))",
+    "theta2": "atan((z - 0.75)/yh)",
+    "d32": "sqrt(yh^2 + (z - 0.75)^2) - 0.4",
+}
+
+
+def astroid(x: str, off: str) -> dict[str, str]:
+    """Return the motion as laws of time alone."""
+    y, z = "(0.6*cos(t)^3)", "(0.6*sin(t)^3)"
+    yh = f"sqrt({x}^2 + {y}^2 - ({off})^2)"
+    words = {"yh": yh, "off": f"({off})", "x": x, "y": y, "z": z}
+    laws = dict(ASTROID)
+    for name, law in laws.items():
+        for word, text in words.items():
+            law = re.sub(rf"\b{word}\b", text, law)
+        laws[name] = law
+    return laws
+
+
+@pytest.mark.parametrize("path", trajectories())
+def test_motions_given_by_laws_are_differentiated(path: dict[str, Any]) -> None:
+    arm, side = cf.read(STANFORD), path["d22_sign"] * 0.5
+    if "joint_laws" in path:
+        laws: dict[str, Any] = dict(zip(arm.coordinates, path["joint_laws"], strict=True))
+    else:
+        laws = astroid(path["tip_path"]["x"], str(0.25 + side))
+    motion = motion_of(arm, laws, path["t"])
+    for name in ("q", "qd", "qdd"):
+        assert np.allclose(getattr(motion, name), path[name], rtol=1e-9, atol=1e-9), name
+    found = unknown_forces(arm, path["t"], motion=laws, values={"d22": side})
+    assert np.allclose(found.values, path["tau"], rtol=1e-9, atol=1e-9)
+
+
+def test_the_rack_of_a_portal_crane_does_the_work_of_its_motion() -> None:
+    """Work of the rack force = change of kinetic and potential energy, and power = their rate."""
+    crane = cf.read(CRANE)
+    start, end = 1.0, 8.3
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    times = start + (end - start) * (nodes + 1) / 2
+    found = unknown_forces(crane, times, motion=LUFFING)
+    assert found.kind == "exact"
+    motion = motion_of(crane, LUFFING, times)
+    work = (found["S"] * motion.qd[:, 0]) @ weights * (end - start) / 2
+    energy = cf.derive(crane, ["kinetic_energy", "potential_energy"])
+
+    def total(t: Any) -> Any:
+        at = motion_of(crane, LUFFING, t)
+        return sum(energy.evaluate(q=at.q, qd=at.qd).values())
+
+    assert work == pytest.approx(total(end) - total(start), rel=1e-11)
+    h = 1e-3
+    rate = (
+        8 * (total(times + h) - total(times - h)) - total(times + 2 * h) + total(times - 2 * h)
+    ) / (12 * h)
+    assert found["S"] * motion.qd[:, 0] == pytest.approx(rate, rel=1e-7, abs=1e-3)
+    # It begins and ends at rest, so that all of the work lies in the height of the masses.
+    assert motion_of(crane, LUFFING, [0, 20]).qd == pytest.approx(0, abs=1e-15)
+
+
+def test_the_rack_force_acts_along_its_coordinate() -> None:
+    """s is the distance of pinion and hinge, so that A = 1 although S stands in two components."""
+    crane = cf.read(CRANE)
+    model = cf.derive(crane, ["force_matrix"])
+    A = model.evaluate(q=np.linspace(2.7, 5.2, 7)[:, np.newaxis])["force_matrix"]
+    assert pytest.approx(1, abs=1e-12) == A
+
+
+def test_the_crane_is_closed_and_carries_its_load_level() -> None:
+    crane = cf.read(CRANE)
+    model = cf.derive(crane, ["pose(head)", "pose(load)", "pose(rocker)", "pose(rod)", "pose(tie)"])
+    value = model.evaluate(q=np.linspace(2.7, 5.2, 11)[:, np.newaxis])
+    at = {name[5:-1]: pose for name, pose in value.items()}
+
+    def point(frame: str, x: float) -> Any:
+        return at[frame][..., :2, 3] + x * at[frame][..., :2, 0]
+
+    assert point("head", -4) == pytest.approx(point("tie", 14 / 2)), "E of jib and tie"
+    assert point("tie", -14 / 2) == pytest.approx(np.tile([-2, 10], (11, 1))), "L"
+    assert point("rocker", 3.5) == pytest.approx(point("rod", 7 / 2)), "M of rocker and rod"
+    load = at["load"][..., :2, 3]
+    assert np.ptp(load[:, 0]) > 12
+    assert np.ptp(load[:, 1]) < 1.5
+
+
+def chain(count: int, unknowns: tuple[str, ...], laws: dict[str, str]) -> cf.Mechanism:
+    builder = cf.Mechanism.builder("masses", gravity=(0, 0, 0)).unknowns(*unknowns)
+    builder.coordinates(*(f"x{chr(97 + k)}" for k in range(count)))
+    for k in range(count):
+        name = f"x{chr(97 + k)}"
+        builder.element(kind="point", mass=k + 1, position=[name, 0, 0])
+    for along, law in laws.items():
+        builder.element(kind="force", force=law, along=along)
+    return builder.build()
+
+
+def test_more_forces_than_equations_have_least_norm() -> None:
+    found = unknown_forces(
+        chain(1, ("F", "G"), {"xa": "3*F + 4*G"}), q=[[0], [0]], qd=[[0], [0]], qdd=[[5], [10]]
+    )
+    assert found.kind == "least norm"
+    assert found.values == pytest.approx(np.array([[0.6, 0.8], [1.2, 1.6]]))
+    assert found.rank.tolist() == [1, 1]
+    assert "least norm" in found.report
+
+
+def test_more_equations_than_forces_have_least_squares() -> None:
+    model = chain(2, ("F",), {"xa": "F", "xb": "F"})
+    exact = unknown_forces(model, q=[0, 0], qd=[0, 0], qdd=[2, 1])
+    assert exact.kind == "exact"
+    assert exact.values == pytest.approx([2])
+    found = unknown_forces(model, q=[0, 0], qd=[0, 0], qdd=[2, 2])
+    assert found.kind == "least squares"
+    assert found.values == pytest.approx([3])
+    assert found.residual == pytest.approx([1, -1])
+    assert "the most that is left over is 1" in found.report
+    times = np.array([0.0, 1.0])
+    batch = unknown_forces(model, times, motion={"xa": "t^2", "xb": "t^3"})
+    assert batch.kind == "least squares"
+    assert "at t = 1" in batch.report
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"motion": {"s": "5"}}, "needs times"),
+        ({"motion": {"s": "5"}, "t": 0, "q": [5]}, "given twice"),
+        ({"motion": {}, "t": 0}, "no motion is given for s"),
+        ({"motion": {"z": "t"}, "t": 0}, "no coordinate named 'z'"),
+        ({"motion": {"s": "2*r"}, "t": 0}, "'r' is not known here"),
+        ({"motion": {"s": "12"}, "t": [0.0, 1]}, "no finite value"),
+        ({"q": [5]}, "is needed for these outputs"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_mistakes_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        unknown_forces(cf.read(CRANE), **options)
+
+
+def test_a_model_needs_the_outputs() -> None:
+    model = cf.derive(cf.read(CRANE), ["mass_matrix"])
+    with pytest.raises(RunError, match="no output force_matrix"):
+        unknown_forces(model, q=[5], qd=[0], qdd=[0])
+    with pytest.raises(RunError, match="no unknown force T"):
+        unknown_forces(cf.read(CRANE), q=[5], qd=[0], qdd=[0])["T"]
+    with pytest.raises(Error, match="no unknown forces"):
+        unknown_forces(cf.read("examples/knife_edge.toml"), q=[0] * 3, qd=[0] * 3, qdd=[0] * 3)

@@ -1,0 +1,51 @@
+"""Commands on models of elements, which have no segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+MODELS = ("stanford_elements", "portal_crane", "knife_edge", "rolling_disc")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_check_lists_elements_and_constraints(call: Callable[..., Any], name: str) -> None:
+    result = call("check", EXAMPLES / f"{name}.toml")
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert "elements (m, kg, N, rad)" in lines
+    assert "  newton_euler: none, since the mechanism has elements" in lines
+    assert ("constraints and quasi-velocities" in lines) == (name in MODELS[2:])
+    assert call("check", EXAMPLES / f"{name}.toml", "--json").document["segments"] == []
+
+
+def test_check_of_the_stanford_arm(call: Callable[..., Any]) -> None:
+    text = call("check", EXAMPLES / "stanford_elements.toml").out
+    assert "on K: Sz(d12), Sx(d21), Rx(theta2)  mass m2, J (J2x, J2y, J2z)" in text
+    assert "on P, opposite on K                 (M2, 0, 0), axes of P" in text
+    assert "  M1, M2, F32" in text
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_other_commands_take_them(call: Callable[..., Any], name: str) -> None:
+    file = EXAMPLES / f"{name}.toml"
+    for command in (("derive",), ("count",), ("export", "--language", "python")):
+        result = call(command[0], file, *command[1:], "--reduce", "none")
+        assert (result.code, result.err) == (0, ""), command
+    again = call("export", file, "--language", "native")
+    assert again.code == 0
+    assert '"elements"' in again.out
+
+
+def test_forces_are_evaluated(call: Callable[..., Any], tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    state.write_text('{"q": [4.0], "qd": [0.1], "qdd": [0], "force": [100]}')
+    outputs = ("--outputs", "tau", "force_right", "--reduce", "none")
+    file = EXAMPLES / "portal_crane.toml"
+    found = call("eval", file, "--at", state, *outputs, "--json").document["outputs"]
+    right, tau = (found[name]["values"][0] for name in ("force_right", "inverse_dynamics"))
+    assert right - tau == pytest.approx(100)

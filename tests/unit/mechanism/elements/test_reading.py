@@ -1,0 +1,291 @@
+"""Elements as they are read: records, names, mistakes; and the way back into a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import chainform as cf
+from chainform.errors import ReadError
+from chainform.expressions import Symbol
+from chainform.mechanism import IDENTITY, parametrise
+from chainform.mechanism.elements import (
+    EffortElement,
+    ElasticElement,
+    Fixed,
+    ForceElement,
+    InertialElement,
+    MomentElement,
+    Place,
+    Shift,
+    Turn,
+)
+from chainform.readers import native_text, read_text
+from docs import DOCS, blocks_of
+from element_models import everything, random_model
+
+EXAMPLES = ("stanford_elements", "portal_crane", "knife_edge", "rolling_disc")
+
+
+def model(*elements: Any, **more: Any) -> cf.Mechanism:
+    builder = cf.Mechanism.builder("model").parameter("m", 2).coordinates("x", "phi")
+    builder.unknowns(*more.get("unknowns", ("F",))).define(more.get("define", {}))
+    for element in elements:
+        builder.element(element)
+    return builder.build()
+
+
+def plain(mechanism: cf.Mechanism) -> cf.Mechanism:
+    return replace(mechanism, notes=(), source=None, file=None)
+
+
+def test_the_short_form_is_a_table() -> None:
+    short = model("P ~ K: Sz(m), Rx(phi/2); m, 1, 2, 3", "K: Sx(x)")
+    table = model(
+        {"kind": "body", "name": "P", "on": "K", "chain": "Sz(m), Rx(phi/2)", "mass": "m"}
+        | {"inertia": [1, 2, 3]},
+        {"kind": "frame", "name": "K", "chain": "S(x, 0, 0)"},
+    )
+    assert short.elements == table.elements
+    body = short.elements[0]
+    assert isinstance(body, InertialElement)
+    assert body.on == "K"
+    assert body.chain[0] == Shift((Fraction(0), Fraction(0), Symbol("m")))
+    assert isinstance(body.chain[1], Turn)
+    assert body.chain[1].axis == IDENTITY[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "mass", "moments"),
+    [
+        ("K: Rz(phi); 3", 3, (0, 0, 0)),
+        ("K: Rz(phi); Jz(5)", 0, (0, 0, 5)),
+        ("K: ; Jy(1), m(2)", 2, (0, 1, 0)),
+        ("K:; sqrt(4), 1, 1, 1;", 2, (1, 1, 1)),
+    ],
+)
+def test_masses_of_the_short_form(text: str, mass: int, moments: tuple[int, ...]) -> None:
+    (element,) = model(text).elements
+    assert isinstance(element, InertialElement)
+    assert element.mass == mass
+    assert tuple(element.inertia[k][k] for k in range(3)) == moments
+
+
+def test_turns_by_known_angles_are_exact_rotations() -> None:
+    (element,) = model("K: Rz(pi/2), R(0, 3, 4, 1/2)").elements
+    assert isinstance(element, InertialElement)
+    quarter, inclined = element.chain
+    assert quarter == Fixed(((0, -1, 0), (1, 0, 0), (0, 0, 1)))  # pyright: ignore[reportArgumentType]
+    assert isinstance(inclined, Fixed)
+    rows = inclined.rotation
+    products = [[sum(a * b for a, b in zip(r, s, strict=True)) for s in rows] for r in rows]
+    assert products == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+
+def test_places_and_forces() -> None:
+    found = model(
+        "K: Rz(phi)",
+        {"kind": "force", "force": ["F*cos(phi)", "2*F", 0], "at": ["x", 0, "t"]},
+        {"kind": "force", "force": [0, 0, "F"], "at": "K", "to": {"on": "ground"}, "axes": "K"},
+        {"kind": "moment", "moment": [0, 0, "F + der(x)"], "on": "K"},
+        {"kind": "moment", "moment": "F", "along": "x - phi"},
+        {"kind": "elastic", "stiffness": 3, "ends": ["K", [0, 0, 1]], "rest": "t"},
+    )
+    first, second, moment, effort, spring = found.elements[1:]
+    assert isinstance(first, ForceElement)
+    assert first.at == Place("ground", (Symbol("x"), Fraction(0), Symbol("t")))
+    assert isinstance(second, ForceElement)
+    assert (second.at, second.to, second.axes) == (Place("K"), Place("ground"), "K")
+    assert isinstance(moment, MomentElement)
+    assert moment.to is None
+    assert isinstance(effort, EffortElement)
+    assert isinstance(spring, ElasticElement)
+    assert spring.rest == Symbol("t")
+    assert [element.name for element in found.elements][1:3] == ["force2", "force3"]
+
+
+BODY = {"kind": "body", "name": "K", "mass": 1}
+
+
+@pytest.mark.parametrize(
+    ("elements", "message", "element"),
+    [
+        ([{"kind": "bodi"}], "no element of the kind 'bodi'", "element 1"),
+        ([{}], "no element of the kind None", "element 1"),
+        ([{**BODY, "masses": 2}], "unknown field 'masses'", "element 'K'"),
+        ([{**BODY, "mass": -1}], "the mass is negative", "element 'K', mass"),
+        ([{**BODY, "chain": "Sw(1)"}], "not a step of a chain", "element 'K', chain, step 1"),
+        ([{**BODY, "chain": "Sx(1), Rx"}], "not a step of a chain", "element 'K', chain, step 2"),
+        ([{**BODY, "chain": "S(1, 2)"}], "S has 3 argument(s), found 2", "chain, step 1"),
+        ([{**BODY, "chain": "Q(0,0,0,0)"}], "the quaternion is zero", "chain, step 1"),
+        ([{**BODY, "chain": "Q(x,0,0,1)"}], "'x' is not a parameter", "chain, step 1"),
+        ([{**BODY, "chain": "Sx(der(x))"}], "is a rate and cannot stand here", "chain, step 1"),
+        ([{**BODY, "chain": "Sx(y)"}], "'y' is not known here", "chain, step 1"),
+        ([{**BODY, "chain": "Sx(F)"}], "'F' is not known here", "chain, step 1"),
+        ([{**BODY, "chain": 3}], "a chain is a text of steps", "element 'K', chain"),
+        ([{**BODY, "on": "L"}], "there is no frame named 'L'", "element 'K', on"),
+        ([BODY, BODY], "the name is used twice", "element 'K'"),
+        ([{**BODY, "name": "ground"}], "has this name", "element 'ground'"),
+        ([{**BODY, "on": "L"}, "L~K: Sx(1)"], "in a circle: ", "elements"),
+        (["K Rz(phi)"], "is not a body in short form", "element 1"),
+        (["K: Rz(phi); m, 1, 2"], "cannot be told apart", "element 1"),
+        (["K: Rz(phi); m, Jz(2)"], "cannot be told apart", "element 1"),
+        ([{"text": "K: Rz(phi); 1", "kind": "frame"}], "the text is that of a body", "element 1"),
+        ([{"text": "K: Rz(phi)", "chain": "Sx(1)"}], "given both in the text", "element 1"),
+        ([{"kind": "elastic", "stiffness": 1}], "found none", "element 'elastic1'"),
+        (
+            [{"kind": "elastic", "stiffness": 1, "deformation": "x", "ends": ["ground", "ground"]}],
+            "found deformation and ends",
+            "element 'elastic1'",
+        ),
+        (
+            [{"kind": "elastic", "stiffness": -1, "deformation": "x"}],
+            "the number is negative",
+            "element 'elastic1', stiffness",
+        ),
+        (
+            [{"kind": "elastic", "deformation": "x", "rest": "x"}],
+            "is a coordinate and cannot stand here",
+            "element 'elastic1', rest",
+        ),
+        ([{"kind": "force", "at": "ground"}], "'force' is missing", "element 'force1'"),
+        (
+            [{"kind": "force", "force": [1, 2], "at": "ground"}],
+            "expected 3 entries, got 2",
+            "force",
+        ),
+        ([{"kind": "force", "force": [1, 2, 3]}], "'at' is missing", "element 'force1'"),
+        ([{"kind": "force", "force": [1, 2, 3], "at": 5}], "a place is expected", "at"),
+        (
+            [{"kind": "force", "force": 1, "along": "x", "at": "ground"}],
+            "'at' has no meaning beside 'along'",
+            "element 'force1'",
+        ),
+        (
+            [{"kind": "force", "force": ["F^2", 0, 0], "at": "ground"}],
+            "F^2 is not linear in the unknown forces",
+            "element 'force1', force[1]",
+        ),
+        (
+            [{"kind": "moment", "moment": "x/(1 + F)", "along": "x"}],
+            "x/(1 + F) is not linear in the unknown forces",
+            "element 'moment1', moment",
+        ),
+        (
+            [{"kind": "moment", "moment": [0, 0, 1], "on": "ground", "axes": "K"}],
+            "there is no frame named 'K'",
+            "element 'moment1', axes",
+        ),
+    ],
+)
+def test_mistakes_are_named(elements: list[Any], message: str, element: str) -> None:
+    with pytest.raises(ReadError) as caught:
+        model(*elements)
+    assert message in caught.value.message
+    assert element in str(caught.value.element)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"unknowns": ["x"]}, "belongs to a coordinate"),
+        ({"unknowns": ["m"]}, "a parameter has this name"),
+        ({"unknowns": ["a b"]}, "cannot stand in an expression"),
+        ({"unknowns": ["F", "F"]}, "the name is used twice"),
+        ({"define": {"F": "x"}}, "an unknown force has this name"),
+        ({"define": {"t": "x"}}, "belongs to a coordinate, a rate or time"),
+        ({"define": {"a": "b + x", "b": "2*a"}}, "in a circle: "),
+        ({"define": {"a": "der(x)"}}, "is a rate and cannot stand here"),
+        ({"define": {"sin": "x"}}, "cannot stand in an expression"),
+    ],
+)
+def test_names_must_be_free(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(ReadError) as caught:
+        model(**more)
+    assert message in caught.value.message
+
+
+def test_coordinates_beside_segments_are_refused() -> None:
+    builder = cf.Mechanism.builder("arm").segment("a", axis="z", mass=1).coordinates("x")
+    with pytest.raises(ReadError, match="coordinates are declared beside segments"):
+        builder.build()
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "message"),
+    [
+        ([{"name": "x", "unit": "mm"}], "the unit is rad or m"),
+        (["x", "x"], "the name is used twice"),
+        (["m"], "a parameter has the same name"),
+        ([{"name": "x", "units": "m"}], "unknown field"),
+        ([3], "expected a text"),
+    ],
+)
+def test_coordinates_are_checked(coordinates: list[Any], message: str) -> None:
+    builder = cf.Mechanism.builder("model").parameter("m", 1).coordinates(*coordinates)
+    with pytest.raises(ReadError, match=message):
+        builder.build()
+
+
+def test_coordinates_stand_in_q() -> None:
+    builder = cf.Mechanism.builder("model")
+    found = builder.coordinates("x", {"name": "phi", "unit": "rad", "rate": "w"}).build()
+    assert (found.coordinates, found.rates) == (("x", "phi"), ("x", "w"))
+    assert (found.nq, found.nv) == (2, 2)
+    assert found.neutral().tolist() == [0, 0]
+    assert found.coordinate_index("q2") == 1
+    rows = found.describe()
+    assert [row.unit for row in rows.coordinates] == ["", "rad"]
+    assert [row.unit for row in rows.rates] == ["", "rad/s"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_models_are_written_and_read(seed: int) -> None:
+    found = random_model(seed)
+    assert plain(read_text(native_text(found), "json")) == plain(found)
+
+
+def test_everything_is_written_and_read() -> None:
+    found = everything()
+    assert plain(read_text(native_text(found), "json")) == plain(found)
+    assert found.quasi
+    assert found.constraints[2].restitution == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_are_written_and_read(name: str) -> None:
+    found = cf.read(f"examples/{name}.toml")
+    assert plain(read_text(native_text(found), "json")) == plain(found)
+    assert found.describe().elements
+
+
+def test_a_description_has_a_row_for_each() -> None:
+    said = everything().describe()
+    assert len(said.elements) == 16
+    assert {row.kind for row in said.elements} >= {"body", "frame", "point", "force", "moment"}
+    assert said.constraints[0].law == "x - reach/2 + t = 0"
+    assert said.constraints[2].law == "x + 2 >= 0"
+    assert said.total_mass == pytest.approx(2 + 1 + 1 + 1)
+
+
+def test_parameters_become_numbers_or_stay() -> None:
+    found = everything()
+    numeric = parametrise(found, "numeric")
+    assert [parameter.name for parameter in numeric.parameters] == ["free"]
+    kept = parametrise(found, ["m", "g"])
+    assert [parameter.name for parameter in kept.parameters] == ["g", "m", "free"]
+    symbolic = parametrise(found, "symbolic")
+    names = [parameter.name for parameter in symbolic.parameters]
+    assert {"m", "I_2_xx", "com_4_y", "m_5", "free"} <= set(names)
+    assert symbolic.parameters[names.index("m_5")].value == 1
+
+
+def test_the_files_on_the_page_of_elements_are_read() -> None:
+    texts = [block.text for block in blocks_of(DOCS / "elements.md") if block.fence == "```toml"]
+    assert len(texts) == 3
+    for text in texts:
+        assert read_text(text, "toml").elements

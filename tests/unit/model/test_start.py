@@ -1,0 +1,46 @@
+"""What a program waits for before its first result: rooms that are not needed are not imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import chainform as cf
+from zoo import reference
+
+HEAVY = ("flint", "sqlalchemy", "numpy.ma", "http.client", "chainform.algebra")
+DERIVING = ("chainform.formulations", "chainform.search.reduction", "chainform.passes")
+
+
+def imported(text: str, *names: str) -> str:
+    """Return which modules a program has imported when it ends."""
+    question = f"\nimport sys\nprint(*[name for name in {names!r} if name in sys.modules])"
+    command = [sys.executable, "-c", text + question]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_a_model_waits_for_nothing_that_it_may_not_need() -> None:
+    assert imported("import chainform; chainform.Model", *HEAVY, *DERIVING) == ""
+
+
+def test_a_stored_model_is_run_without_what_derived_it(tmp_path: Path) -> None:
+    file = str(tmp_path / "models.db")
+    model = cf.derive(reference("rackovic_2_1"), ["gravity"], reduce="none")
+    with cf.open_store(file) as store:
+        store.save(model, "arm")
+    text = f"""
+import chainform
+import numpy as np
+with chainform.open_store({file!r}) as store:
+    store.load("arm").compile().gravity(np.zeros({model.mechanism.nq}))
+"""
+    heavy = [name for name in HEAVY if name != "sqlalchemy"]
+    others = ("sqlalchemy.dialects.postgresql", *heavy, *DERIVING)
+    assert imported(text, *others) == ""
+
+
+def test_a_fast_reduction_waits_for_no_other() -> None:
+    text = "import chainform; chainform.derive"
+    others = ("chainform.passes", "chainform.search.deep", "chainform.search.thesis")
+    assert imported(text, *others) == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from time import perf_counter
@@ -53,6 +53,7 @@ def derive(
     closure: str = "complete",
     wrenches: Sequence[str] = (),
     leave_out: Sequence[str] = (),
+    forces: Mapping[str, object] | None = None,
     sine_cost: float = SINE_COST,
     budget: float | str | None = None,
     steps: int | None = None,
@@ -70,7 +71,8 @@ def derive(
     of the loop, "basic" on the basic joints only, as in paper 000. `wrenches` names the frames
     on which external forces and moments act; they are inputs of inverse and forward dynamics.
     `leave_out` names what the mechanism has and the equations shall not have: "friction",
-    "springs", "rotors" or "forces".
+    "springs", "rotors" or "forces". `forces` are laws of coordinates, rates and time that act
+    beside those of the mechanism, by joint: {"joint2": "673*t - 508"}.
 
     `reduce` is the effort spent on fewer operations: "none", "thesis" (as in paper 000), "fast"
     (about a second for six axes) or "deep", a search for the time `budget` (60, "5m") or a number
@@ -80,6 +82,8 @@ def derive(
     the steps, the cost and the best graph of a deep search so far; Ctrl-C ends it and keeps that.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    if forces:
+        source = source.with_forces(forces)
     method = _formulation(formulation)
     wanted = _outputs(method, _defaults(source, method) if outputs is None else outputs)
     effort = effort_of(reduce, sine_cost, budget, steps, seed, cores)
@@ -87,13 +91,13 @@ def derive(
     refuse_elements(source, method.name)
     _check_base(source, method, wanted)
     settled = parametrise(source, parameters)
-    forces = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
-    for frame in forces:
+    acting = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
+    for frame in acting:
         check_frame(source, frame)
     left_out = (leave_out,) if isinstance(leave_out, str) else tuple(dict.fromkeys(leave_out))
     for part in left_out:
         _choice("leave_out", part, PARTS)
-    options = Options(closure, forces, frozenset(left_out))
+    options = Options(closure, acting, frozenset(left_out))
     kept = parameters if isinstance(parameters, str) else tuple(parameters)
     began = perf_counter()
     graph = _graph(settled, method, wanted, options)
@@ -106,7 +110,7 @@ def derive(
         progress=progress,
     )
     graph = stages[-1].graph
-    return Model(source, graph, method.name, kept, reduce, closure, forces, left_out, stages=stages)
+    return Model(source, graph, method.name, kept, reduce, closure, acting, left_out, stages=stages)
 
 
 def _graph(
@@ -114,12 +118,12 @@ def _graph(
 ) -> Graph:
     """Return the graph of what is wanted, in the choice of axes of the options."""
     builder = _builder(mechanism)
-    own = [request.name for request in wanted if request.name not in COMMON]
+    own = [request.name for request in wanted if request.name in method.outputs]
     if own:
         method.build(builder, mechanism, own, options)
     quantities = quantities_of(builder, mechanism, options)
     for request in wanted:
-        if request.name in COMMON:
+        if request.name not in method.outputs:
             quantities.build(request)
     return builder.finish()
 
@@ -158,7 +162,8 @@ def _builder(mechanism: Mechanism) -> Builder:
 def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[str, ...]:
     """Return every output that a formulation can give for a mechanism, but those of frames."""
     method = _formulation(formulation)
-    outputs = (*method.outputs, *(output for output in COMMON if output not in OF_FRAME))
+    common = [output for output in COMMON if output not in (*OF_FRAME, *method.outputs)]
+    outputs = (*method.outputs, *common)
     outputs = outputs_in_scope(mechanism, method.name, outputs)
     if not mechanism.loops:
         outputs = tuple(o for o in outputs if not o.startswith("closure"))

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import chainform as cf
-from bases import exact_values, state_of
+from bases import exact_values, on_moving_base, state_of
 from chainform.analysis.exact_state import exact_state
 from chainform.formulations import FORMULATIONS
 from chainform.graph import EXACT, evaluate
@@ -149,6 +149,8 @@ def test_springs_between_bodies_are_in_the_reactions(seed: int) -> None:
     options = {"leave_out": ["friction", "rotors", "forces"]}
     state = state_of(mechanism, seed)
     reactions = exact_values(mechanism, "reactions", state, **options)
+    own = exact_values(mechanism, "reactions", state, formulation="kinetostatic", **options)
+    assert (own == reactions).all()
     for formulation in ("newton_euler", "kinetostatic"):
         tau = exact_values(mechanism, "inverse_dynamics", state, formulation=formulation, **options)
         assert along_the_freedoms(mechanism, reactions) == tau.tolist()
@@ -172,6 +174,30 @@ def test_loops(name: str, closure: str) -> None:
     state = exact_state(mechanism, model.graph.inputs.values(), 3)
     drives = along_the_freedoms(mechanism, evaluate(model.graph, state, EXACT)["reactions"])
     assert (drives == first.tolist()) == (closure == "complete")
+
+
+@pytest.mark.parametrize("seed", range(640, 650))
+def test_two_ways_to_the_reactions(seed: int) -> None:
+    """World axes and equilibrium, or axes of the bodies and recursion: equal, on a moving base."""
+    mechanism = on_moving_base(random_tree(seed, quaternions=seed % 2 == 0), seed)
+    options: dict[str, Any] = {"wrenches": [mechanism.segments[-1].name]}
+    model = unreduced(mechanism, ["reactions"], **options)
+    state = exact_state(mechanism, model.graph.inputs.values(), seed)
+    recursive = evaluate(model.graph, state, EXACT)["reactions"]
+    own = exact_values(mechanism, "reactions", state, formulation="kinetostatic", **options)
+    assert (own == recursive).all()
+
+
+@pytest.mark.parametrize("name", ["four_bar", "squeezer"])
+def test_two_ways_to_the_reactions_of_loops(name: str) -> None:
+    mechanism = cf.read(ROOT / "examples" / f"{name}.toml")
+    state: dict[str, Any] = {}
+    values: list[Any] = []
+    for formulation in ("auto", "kinetostatic"):
+        model = unreduced(mechanism, ["reactions"], formulation=formulation, closure="basic")
+        state = exact_state(mechanism, model.graph.inputs.values(), 8)
+        values.append(evaluate(model.graph, state, EXACT)["reactions"])
+    assert (values[0] == values[1]).all()
 
 
 # --- fixed joints, frames -----------------------------------------------------------------------

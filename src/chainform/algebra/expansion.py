@@ -7,6 +7,8 @@ happens to its definition, so an expansion is made once.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from chainform.algebra.completion import complete
 from chainform.algebra.monomials import EMPTY
 from chainform.algebra.numbers import ONE, ZERO
@@ -29,6 +31,8 @@ class Expansions:
         self.limit = limit
         self.work = work
         self._known: dict[int, Sum | None] = {}
+        self._squared: dict[int, tuple[int, ...]] = {}
+        """The sines and cosines whose square is in a monomial; in most there is none."""
 
     def of(self, variable: int) -> Sum | None:
         """Return the expansion of a variable, or None if it is too long."""
@@ -100,12 +104,14 @@ class Expansions:
     def _square(self, monomial: int, turned: frozenset[int]) -> int:
         """Return a sine or cosine whose square in the monomial is to be replaced, or -1."""
         sines, partner = self.sums.sines, self.sums.partner
-        previous = -1
-        for v in self.sums.monomials.factors[monomial]:
-            is_square = v == previous and v in partner
-            if is_square and (v in turned or (v in sines and partner[v] not in turned)):
+        squared = self._squared.get(monomial)
+        if squared is None:
+            pairs = pairwise(self.sums.monomials.factors[monomial])
+            squared = tuple(v for u, v in pairs if u == v and v in partner)
+            self._squared[monomial] = squared
+        for v in squared:
+            if v in turned or (v in sines and partner[v] not in turned):
                 return v
-            previous = v
         return -1
 
     def add(self, total: Sum, other: Sum) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from chainform.cli.element_tables import drives_document
 from chainform.cli.printing import Document
 from chainform.expressions import format_expression, format_fraction, symbols_of, value_of
 from chainform.formulations import COMMON, OF_FRAME
@@ -54,6 +55,7 @@ class _Writer:
                 for row in said.loops
             ],
             "frames": [self.frame(frame) for frame in mechanism.frames],
+            **drives_document(mechanism, said),
             "notes": [
                 {"level": note.level, "element": note.element, "text": note.text}
                 for note in said.notes
@@ -125,9 +127,9 @@ class _Writer:
 
 
 def _entry(row: CoordinateRow | RateRow) -> Document:
-    """Return one entry of q or qd."""
-    fields = ("number", "name", "segment", "kind", "unit")
-    return {field: getattr(row, field) for field in fields}
+    """Return one entry of q or qd; a coordinate of an element model belongs to no segment."""
+    fields = ("number", "name", "segment", "unit")
+    return {field: getattr(row, field) for field in fields} | {"kind": row.kind or "element"}
 
 
 def exact_text(value: Number) -> str:

@@ -90,7 +90,15 @@ _METHODS = (
     Formulation("articulated_body", ("forward_dynamics",), articulated_body, moving_base=True),
     Formulation(
         "kinetostatic",
-        ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "bias", *COMPLETE),
+        (
+            "inverse_dynamics",
+            "forward_dynamics",
+            "mass_matrix",
+            "gravity",
+            "bias",
+            "reactions",
+            *COMPLETE,
+        ),
         with_actuators(kinetostatic),
         moving_base=True,
     ),

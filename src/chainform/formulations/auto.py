@@ -9,9 +9,10 @@ from chainform.formulations.applied import world_closure
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.elements import UNKNOWN, elements
+from chainform.formulations.lagrange import lagrange
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.options import Options
-from chainform.formulations.refusals import has_coupled
+from chainform.formulations.refusals import has_coupled, has_quaternions
 from chainform.formulations.scope import uses_elements
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
@@ -25,7 +26,8 @@ def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options
     """Build each output by the method that gives it at least cost.
 
     Inverse dynamics and bias come from the recursive equations. Matrices come from composite
-    bodies, and with them gravity, which is nearly free there. Forward dynamics is built both by
+    bodies, or Christoffel symbols from Lagrange's equations where that is clearly cheaper, and
+    with them gravity, which is nearly free there. Forward dynamics is built both by
     articulated bodies and by factorising H, and the cheaper is taken. A mechanism with elements
     has the general equation of dynamics.
     """
@@ -39,7 +41,7 @@ def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options
         o for o in ("inverse_dynamics", "bias", "gravity") if o in outputs and o not in composite
     ]
     if composite:
-        composite_body(builder, mechanism, composite, options)
+        _matrices(mechanism, composite, options)(builder, mechanism, composite, options)
     if recursive:
         newton_euler(builder, mechanism, recursive, options)
     if "forward_dynamics" in outputs:
@@ -50,6 +52,22 @@ def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options
             loops.build_matrix()
         if "closure_jacobian" in outputs:
             loops.build_jacobian()
+
+
+CLEARLY = 0.95
+"""Below this part of the price of composite bodies, the Christoffel symbols come from Lagrange."""
+
+
+def _matrices(mechanism: Mechanism, outputs: Sequence[str], options: Options) -> Method:
+    """Return the method for matrices: composite bodies, or Lagrange where that is clearly cheaper.
+
+    Only for the three-index symbols it can be: their triple products are fewer there. A small
+    difference says little about what is left after a reduction.
+    """
+    if "coriolis" not in outputs or has_quaternions(mechanism):
+        return composite_body
+    prices = [_price(method, mechanism, outputs, options) for method in (composite_body, lagrange)]
+    return lagrange if prices[1] < CLEARLY * prices[0] else composite_body
 
 
 LINEAR_FROM = 16
@@ -64,12 +82,14 @@ def _forward_dynamics(builder: Builder, mechanism: Mechanism, options: Options) 
         methods = [articulated_body]
     best = methods[0]
     if len(methods) > 1:
-        best = min(methods, key=lambda method: _price(method, mechanism, options))
+        best = min(
+            methods, key=lambda method: _price(method, mechanism, ["forward_dynamics"], options)
+        )
     best(builder, mechanism, ["forward_dynamics"], options)
 
 
-def _price(method: Method, mechanism: Mechanism, options: Options) -> int:
+def _price(method: Method, mechanism: Mechanism, outputs: Sequence[str], options: Options) -> int:
     trial = Builder()
-    method(trial, mechanism, ["forward_dynamics"], options)
+    method(trial, mechanism, outputs, options)
     count = cost(trial.finish())
     return count.multiplications + count.additions

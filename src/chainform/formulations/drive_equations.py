@@ -34,17 +34,23 @@ def drives_of(builder: Builder, mechanism: Mechanism) -> list[Drive]:
 
 
 class Drive:
-    """One actuator, its numbers and states as scalars."""
+    """One actuator, its numbers and states as scalars; without `u` its signal is an input."""
 
     def __init__(
-        self, actuator: Actuator, kinematics: Kinematics, x: Sequence[Scalar], place: int
+        self,
+        actuator: Actuator,
+        kinematics: Kinematics,
+        x: Sequence[Scalar],
+        place: int,
+        u: Scalar | None = None,
     ) -> None:
         self.actuator = actuator
         self.kinematics = kinematics
         self.builder = kinematics.builder
         self.rate = actuator.rate
         self.x = x
-        self.N = self._limited(self.builder.input(f"u{place + 1}", "u", place), place)
+        signal = self.builder.input(f"u{place + 1}", "u", place) if u is None else u
+        self.N = self._limited(signal, place)
         self.A = [self._numbers(row) for row in actuator.A]
         self.b, self.f = self._numbers(actuator.b), self._numbers(actuator.f)
         self.g = None if actuator.velocity is None else self._numbers(actuator.velocity)

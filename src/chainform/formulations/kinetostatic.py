@@ -46,7 +46,7 @@ from chainform.formulations.skeleton import Column, Skeleton
 from chainform.formulations.world import World
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Frame, Mechanism
-from chainform.spatial import Vector, add, apply, cross, dot, scale, subtract
+from chainform.spatial import Vector, add, apply, apply_transposed, cross, dot, scale, subtract
 
 MOTIONS = {
     "inverse_dynamics": ("tau", "gravity", "base", "qd", "qdd"),
@@ -66,6 +66,8 @@ def kinetostatic(
             declare(builder, output, "H", (mechanism.nv,) * 2, work.mass_matrix())
         elif output == "forward_dynamics":
             declare(builder, output, "qdd", (mechanism.nv,), work.accelerations())
+        elif output == "reactions":
+            declare(builder, output, "R", (len(mechanism.segments), 6), work.reactions())
         else:
             letter, *motions = MOTIONS[output]
             values = work.drives(motions, loaded=output == "inverse_dynamics")
@@ -83,6 +85,20 @@ class _Kinetostatic:
         self.bodies = [
             j for j, segment in enumerate(mechanism.segments) if not segment.body.is_massless
         ]
+
+    # --- reactions ----------------------------------------------------------------------
+
+    def reactions(self) -> dict[Key, Scalar]:
+        """Return force and moment in every joint, in the axes of the child."""
+        world = World(self.skeleton, MOTIONS["inverse_dynamics"][1:])
+        equilibrium = Equilibrium(world, all_loads(world, self.options), named=True)
+        values: dict[Key, Scalar] = {}
+        for j, segment in enumerate(self.mechanism.segments):
+            rotation = world.frame_rotation(Frame(segment.name, j))
+            force, moment = equilibrium.reaction(j)
+            row = (*apply_transposed(rotation, force), *apply_transposed(rotation, moment))
+            values |= {(j, i): value for i, value in enumerate(row)}
+        return values
 
     # --- drives -------------------------------------------------------------------------
 

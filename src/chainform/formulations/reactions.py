@@ -4,6 +4,14 @@ A reaction is a force, then a moment about the origin of the frame of the child;
 what the joint transmits, the drive along the axis included. It comes from the equilibrium of
 everything beyond the joint, with inertia, weight, external wrenches, reactions of loops and springs
 between points. For another frame of the child the moment is about the origin of that frame.
+
+symbol   meaning                                                                       frame
+f, n     force and moment that the parent of a segment exerts, the moment about the    limb's
+         origin of the limb
+M, h, S  inertia of all bodies beyond the joint on the same limb, about its origin      limb's
+
+The motion is that of the recursive equations (sweep.py), but with the inertia of the bodies as it
+is: moving a parameter to the limb before does not change a drive, yet it changes the reaction.
 """
 
 from __future__ import annotations
@@ -11,28 +19,52 @@ from __future__ import annotations
 from functools import cached_property
 
 from chainform.errors import DeriveError
-from chainform.formulations.equilibrium import Equilibrium
-from chainform.formulations.loads import all_loads
+from chainform.formulations.loads import Load, all_loads
 from chainform.formulations.options import Options
-from chainform.formulations.skeleton import Skeleton
+from chainform.formulations.skeleton import Limb, Skeleton
+from chainform.formulations.sweep import Sweep
 from chainform.formulations.world import RATES, World
 from chainform.graph import Scalar
-from chainform.mechanism import GROUND, Frame, Mechanism
-from chainform.spatial import apply_transposed
+from chainform.mechanism import GROUND, IDENTITY, Frame, JointKind, Mechanism
+from chainform.spatial import (
+    Vector,
+    add,
+    apply,
+    apply_transposed,
+    cross,
+    product,
+    subtract,
+)
 
 
 class Reactions:
-    """The reactions of one mechanism."""
+    """The reactions of one mechanism; the skeleton has the inertia of its bodies unchanged."""
 
     def __init__(self, skeleton: Skeleton, options: Options) -> None:
         self.skeleton = skeleton
+        self.mechanism = skeleton.mechanism
         self.options = options
+        self._carried: dict[int, tuple[Vector, Vector]] = {}
 
     @cached_property
-    def equilibrium(self) -> Equilibrium:
-        """The equilibrium under all that acts on the bodies."""
-        world = World(self.skeleton, ("gravity", *RATES))
-        return Equilibrium(world, all_loads(world, self.options))
+    def sweep(self) -> Sweep:
+        """The motion of all limbs, each in its own axes."""
+        sweep = Sweep(self.skeleton, frozenset(), RATES)
+        sweep.outward()
+        return sweep
+
+    @cached_property
+    def world(self) -> World:
+        """Positions in world axes, for loads and for reactions in world axes."""
+        return World(self.skeleton)
+
+    @cached_property
+    def loads(self) -> dict[int, list[Load]]:
+        """What acts on each segment."""
+        found: dict[int, list[Load]] = {}
+        for load in all_loads(self.world, self.options):
+            found.setdefault(load.frame.segment, []).append(load)
+        return found
 
     def of(self, frame: Frame, axes: str) -> list[Scalar]:
         """Return what the joint of the segment of a frame transmits: force, then moment.
@@ -40,16 +72,85 @@ class Reactions:
         The moment is about the origin of the frame. `axes`: "local" for those of the frame,
         "world", or "mixed" for the force in world axes and the moment in those of the frame.
         """
-        if frame == Frame(frame.name, frame.segment):
-            force, moment = self.equilibrium.reaction(frame.segment)
-        else:
-            force, moment = self.equilibrium.about(frame)
-        if axes != "world":
-            rotation = self.equilibrium.world.frame_rotation(frame)
-            moment = apply_transposed(rotation, moment)
-            if axes == "local":
-                force = apply_transposed(rotation, force)
-        return [*force, *moment]
+        place = self.skeleton.places[frame.segment]
+        force, moment = self.carried(frame.segment)
+        moment = self._kept(subtract(moment, cross(self._arm(frame), force)))
+        own = product(place.rotation, frame.rotation)
+        if axes == "local":
+            return [*apply_transposed(own, force), *apply_transposed(own, moment)]
+        force = apply(self.world.rotation(place.limb), force)
+        if axes == "mixed":
+            return [*force, *apply_transposed(own, moment)]
+        return [*force, *apply(self.world.rotation(place.limb), moment)]
+
+    # --- sums over what lies beyond -----------------------------------------------------
+
+    def carried(self, j: int) -> tuple[Vector, Vector]:
+        """Return f and n of segment j."""
+        waiting = [j]
+        for i in waiting:
+            waiting += [self.skeleton.limbs[k].segment for k in self._limbs_on(self._beside(i))]
+        for i in reversed(waiting):
+            if i not in self._carried:
+                self._carried[i] = self._sum(i)
+        return self._carried[j]
+
+    def _beside(self, j: int) -> list[int]:
+        """Return the segments at or beyond j that are fixed to it."""
+        fixed = [j]
+        for i in fixed:
+            children = self.mechanism.children[i]
+            fixed += [c for c in children if self.mechanism.segments[c].coordinate is None]
+        return fixed
+
+    def _limbs_on(self, segments: list[int]) -> list[int]:
+        """Return the limbs whose joints sit on these segments."""
+        parents = [self.mechanism.segments[limb.segment].parent for limb in self.skeleton.limbs]
+        return [k for k, parent in enumerate(parents) if parent in segments]
+
+    def _sum(self, j: int) -> tuple[Vector, Vector]:
+        fixed = self._beside(j)
+        limb = self.skeleton.places[j].limb
+        force, moment = self.sweep.inertia_forces(limb, self._body(limb, fixed))
+        for k in self._limbs_on(fixed):
+            outer, turning = self._carried[self.skeleton.limbs[k].segment]
+            for turn in reversed(self.sweep.path[k]):
+                outer, turning = turn.back(outer), turn.back(turning)
+            reach = self.skeleton.reach(self.skeleton.limbs[k])
+            force, moment = add(force, outer), add(moment, add(turning, cross(reach, outer)))
+        for i in fixed:
+            for load in self.loads.get(i, ()):
+                back = self.world.rotation(limb)
+                push = self._kept(apply_transposed(back, load.force))
+                turning = add(
+                    apply_transposed(back, load.moment), cross(self._arm(load.frame), push)
+                )
+                force, moment = subtract(force, push), subtract(moment, turning)
+        return self._kept(force), self._kept(moment)
+
+    def _body(self, limb: int, segments: list[int]) -> Limb:
+        """Return some bodies of a limb as one."""
+        zero = self.skeleton.builder.number(0)
+        none: Vector = (zero, zero, zero)
+        body = Limb(
+            limb, limb, JointKind.FIXED, (), None, none, IDENTITY, zero, none, (none, none, none)
+        )
+        for j in segments:
+            segment = self.mechanism.segments[j]
+            if not segment.body.is_massless:
+                place = self.skeleton.places[j]
+                body = body.plus(*self.skeleton.inertia_of(place, segment))
+        return body
+
+    def _arm(self, frame: Frame) -> Vector:
+        """Return the vector from the origin of its limb to a frame, in the axes of the limb."""
+        place = self.skeleton.places[frame.segment]
+        point = apply(place.rotation, self.skeleton.kinematics.vector(frame.point))
+        return self._kept(add(place.position, point))
+
+    def _kept(self, v: Vector) -> Vector:
+        keep = self.skeleton.builder.keep
+        return (keep(v[0]), keep(v[1]), keep(v[2]))
 
 
 def frame_of_joint(mechanism: Mechanism, name: str) -> Frame:

@@ -94,6 +94,15 @@ class Limb:
         """The axis of a joint of one freedom; z for any other."""
         return self.columns[0].axis if len(self.columns) == 1 else 2
 
+    def plus(self, mass: Scalar, moment: Vector, second: Matrix) -> Limb:
+        """Return the limb with one more body on it."""
+        return replace(
+            self,
+            mass=self.mass + mass,
+            moment=add(self.moment, moment),
+            second=matrix(lambda i, k: self.second[i][k] + second[i][k]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -202,8 +211,11 @@ class Skeleton:
 
     def _load(self, place: Place, segment: Segment) -> None:
         """Add a body to its limb."""
-        if place.limb == GROUND or segment.body.is_massless:
-            return
+        if place.limb != GROUND and not segment.body.is_massless:
+            self._increase(place.limb, *self.inertia_of(place, segment))
+
+    def inertia_of(self, place: Place, segment: Segment) -> tuple[Scalar, Vector, Matrix]:
+        """Return M, h and S of one body about the origin of its limb, in the axes of the limb."""
         number = self.kinematics.number
         mass = number(segment.body.mass)
         rows = [self.kinematics.vector(row) for row in segment.body.inertia]
@@ -213,17 +225,10 @@ class Skeleton:
         second = matrix(
             lambda i, k: (half_trace if i == k else 0) - tensor[i][k] + mass * com[i] * com[k]
         )
-        moment = (mass * com[0], mass * com[1], mass * com[2])
-        self._increase(place.limb, mass, moment, second)
+        return mass, (mass * com[0], mass * com[1], mass * com[2]), second
 
     def _increase(self, limb: int, mass: Scalar, moment: Vector, second: Matrix) -> None:
-        old = self.limbs[limb]
-        self.limbs[limb] = replace(
-            old,
-            mass=old.mass + mass,
-            moment=add(old.moment, moment),
-            second=matrix(lambda i, k: old.second[i][k] + second[i][k]),
-        )
+        self.limbs[limb] = self.limbs[limb].plus(mass, moment, second)
 
     def regroup(self) -> None:
         """Move to each limb's parent what has the same effect there: the base parameters stay."""

@@ -194,6 +194,13 @@ class Sweep:
         return torques
 
     def inertia_forces(self, k: int, limb: Limb) -> tuple[Vector, Vector]:
+        """Return what moves a body on limb k and carries it, about the origin of the limb.
+
+        `limb` holds the inertia. The ground is the base body.
+        """
+        if k == GROUND:
+            motion, a = self._base_motion(), self._lift()
+            return self._own_axes(limb, motion, a, scale(limb.mass, a))
         motion, a = self.motion[k], self.acceleration[k]
         force = scale(limb.mass, a)
         if self.angle[k] is None:

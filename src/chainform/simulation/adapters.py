@@ -25,6 +25,11 @@ def kernel_adapter(
         "t": ("t", 0),
         "parameter": ("p", 0),
         "tau": ("p", layout.place("tau")),
+        "u": ("p", layout.place("signals")),
+        # What stands beside q and qd has qdd before it, in y', and the multipliers in p.
+        "qdd": ("out", -sizes.nv),
+        "sigma": ("p", layout.place("multipliers")),
+        "force": ("p", layout.place("modes")),
     }
     lines = [HEAD.format(linkage="internal ", name=name)]
     if callback is not None:
@@ -48,6 +53,7 @@ def procedure_adapter(
     parts: Sequence[str],
     layout: Layout,
     callback: int | None = None,
+    further: Sequence[int] = (),
 ) -> str:
     """Return a function that hands parts of p and the sizes of the system to a procedure."""
     sizes = layout.equations
@@ -56,7 +62,7 @@ def procedure_adapter(
         lines.append(f"  call void inttoptr (i64 {callback} to ptr)(ptr %t, ptr %y, ptr %p)")
     lines += [_pointer(part, "p", layout.place(part)) for part in parts]
     given = ["ptr %t", "ptr %y", "ptr %p", "ptr %out", *(f"ptr %{part}.at" for part in parts)]
-    given += [f"i64 {size}" for size in (sizes.nq, sizes.nv, sizes.rows)]
+    given += [f"i64 {size}" for size in (sizes.nq, sizes.nv, sizes.rows, *further)]
     before = "%found = " if result != "void" else ""
     lines.append(f"  {before}call {result} @{procedure}({', '.join(given)})")
     return "\n".join([*lines, "  ret void", "}\n"])

@@ -88,14 +88,13 @@ def _descend(S: Array, b: Array, s: Array, holds: Flags, lower: Array, upper: Ar
         free = np.flatnonzero(holds)
         matrix = S[np.ix_(free, free)]
         step = np.linalg.lstsq(matrix, -(S[free] @ s + b[free]), rcond=SMALL)[0]
-        part, first = 1.0, -1
-        for place, row in enumerate(free):
-            bound = upper[row] if step[place] > 0 else lower[row]
-            room = (bound - s[row]) / step[place] if step[place] else np.inf
-            if room < part:
-                part, first = max(room, 0.0), int(row)
-        s[free] += part * step
-        if first < 0:
+        bounds = np.where(step > 0, upper[free], lower[free])
+        rooms = np.full(len(free), np.inf)
+        np.divide(bounds - s[free], step, out=rooms, where=step != 0)
+        nearest = int(np.argmin(rooms))
+        if rooms[nearest] >= 1:
+            s[free] += step
             return
-        s[first] = upper[first] if s[first] > (lower[first] + upper[first]) / 2 else lower[first]
-        holds[first] = False
+        s[free] += max(float(rooms[nearest]), 0.0) * step
+        s[free[nearest]] = bounds[nearest]
+        holds[free[nearest]] = False

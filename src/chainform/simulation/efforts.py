@@ -34,17 +34,20 @@ Forces: TypeAlias = Mapping[str, Any] | Function
 class Efforts:
     """What drives a mechanism: laws by rate, and functions of Python.
 
-    `functions` has those for single joints by rate; `whole` returns all of tau.
+    `functions` has those for single joints by rate; `whole` returns all of tau. `signals` are those
+    of actuators, at the rates of the joints that they drive.
     """
 
     laws: tuple[Force, ...] = ()
     functions: Mapping[int, Function] = field(default_factory=dict[int, Function])
     whole: Function | None = None
+    signals: Efforts | None = None
 
     @property
     def has_functions(self) -> bool:
         """Whether Python is called while the motion is computed."""
-        return bool(self.functions) or self.whole is not None
+        own = bool(self.functions) or self.whole is not None
+        return own or (self.signals is not None and self.signals.has_functions)
 
     @property
     def breaks(self) -> list[float]:
@@ -55,7 +58,7 @@ class Efforts:
             for number in force.numbers
             if isinstance(number, Fraction)
         }
-        return sorted(times)
+        return sorted(times.union(self.signals.breaks if self.signals else ()))
 
     def along(self, mechanism: Mechanism, t: Array, q: Array, qd: Array) -> Array:
         """Return tau (m, nv) at times and states: what laws and functions give there."""
@@ -79,6 +82,13 @@ class Efforts:
         for rate, function in self.functions.items():
             tau[rate] += float(function(t, q, qd))
         return tau
+
+    def signal_values(self, t: float, q: Array, qd: Array, mechanism: Mechanism) -> Array:
+        """Return what the functions of Python give for all signals."""
+        if self.signals is None:
+            return np.zeros(len(mechanism.actuators))
+        by_rate = self.signals.values(t, q, qd, mechanism.nv)
+        return by_rate[[actuator.rate for actuator in mechanism.actuators]]
 
 
 def efforts_of(mechanism: Mechanism, forces: Forces | None) -> Efforts:

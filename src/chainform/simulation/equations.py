@@ -1,19 +1,22 @@
 """The equations of motion as a system of first order: y' = f(t, y, p).
 
-    y = (q, qd, x)     coordinates, rates, states of actuators
-    p = (parameters, tau)     free parameters, then efforts that are given from outside
+    y = (q, qd, x)     coordinates, rates, states of actuators and controllers; books of energy
+    p = (parameters, tau, u)     free parameters, then efforts and signals given from outside
 
 The graph has an output for each thing that a loop has to compute:
 
     rate       y', as long as y
     settled    y put where it belongs: quaternions of length 1
     events     functions whose zeros are events
-    held       tau, for efforts that are sampled and held
+    held       tau and u, where they are sampled and held
+    laws       tau and u, as far as laws and controllers give them; no loop computes this
 
-and under constraints, in place of `rate`,
+and under constraints, in place of `rate`, or beside it where constraints come and go,
 
     terms      H, r, J, gamma, residuals of positions and of rates (loops/constrained.py)
     moved      dq/dt
+    beside     dx/dt
+    gaps       what tells when constraints come and go (loops/switched.py)
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ from chainform.formulations import (
 from chainform.graph import Builder, Graph, Scalar, include
 from chainform.mechanism import Force, Mechanism, Number
 from chainform.model import Model
+from chainform.simulation.actuated import Actuated
+from chainform.simulation.modes import Sorts
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,12 @@ class Equations:
     nx: int = 0
     rows: int = 0
     """How many constraints there are, active or not."""
+    sorts: Sorts = Sorts()
+    """How many of them there are of each sort."""
+    books: int = 0
+    """How many states at the end of x only add up: nothing depends on them."""
+    nu: int = 0
+    """How many signals of actuators there are."""
 
     @property
     def size(self) -> int:
@@ -74,9 +85,15 @@ class EquationBuilder:
         self.kinematics = Kinematics(mechanism, self.builder)
         self.laws = Laws(self.kinematics)
         self.rows = 0
+        self.sorts = Sorts()
+        self.further: list[Scalar] = []
+        """The rates of what stands in y behind q and qd."""
+        self.books = 0
+        self.actuated: Actuated | None = None
+        """The actuators, once they have their signals; their states come first in x."""
 
     def input(self, group: str, index: int) -> Scalar:
-        """Return an entry of q, qd or tau."""
+        """Return an entry of q, qd, x, tau or u; under constraints also of qdd and sigma."""
         return self.builder.input(f"{group}{index + 1}", group, index)
 
     def accelerations(self, tau: Sequence[Scalar]) -> tuple[Scalar, ...]:
@@ -95,7 +112,13 @@ class EquationBuilder:
 
     def declare_rate(self, tau: Sequence[Scalar]) -> None:
         """Declare y' under given efforts."""
-        self.declare("rate", [*self.coordinate_rates(), *self.accelerations(tau)])
+        further = self.further
+        if self.actuated is None:
+            qdd = self.accelerations(tau)
+        else:
+            qdd, rates = self.actuated.free_motion(*self.mechanics(), tau)
+            further = [*rates, *further[len(rates) :]]
+        self.declare("rate", [*self.coordinate_rates(), *qdd, *further])
 
     def coordinate_rates(self) -> list[Scalar]:
         """Return dq/dt: qd itself, but for joints with quaternions."""
@@ -105,12 +128,8 @@ class EquationBuilder:
     def declare_terms(self, tau: Sequence[Scalar], rows: Sequence[ConstraintRow]) -> None:
         """Declare the parts of H qdd = r + J^T s, J qdd = gamma, and dq/dt."""
         n, zero = self.mechanism.nv, self.builder.number(0)
-        given = {f"qdd{i + 1}": zero for i in range(n)}
-        given |= {
-            item.name: zero for item in self.model.graph.inputs.values() if item.group == "sigma"
-        }
-        found = include(self.builder, self.model.graph, given, ["mass_matrix", "inverse_dynamics"])
-        rest = [a - b for a, b in zip(tau, found["inverse_dynamics"], strict=True)]
+        H, h = self.mechanics()
+        rest = [a - b for a, b in zip(tau, h, strict=True)]
         jacobian = [row.J.get(k, zero) for row in rows for k in range(n)]
         lists = [
             [row.gamma for row in rows],
@@ -118,9 +137,34 @@ class EquationBuilder:
             [row.rate for row in rows],
         ]
         flat = [value for values in lists for value in values]
-        self.declare("terms", [*found["mass_matrix"], *rest, *jacobian, *flat])
+        self.declare("terms", [*H, *rest, *jacobian, *flat])
         self.declare("moved", self.coordinate_rates())
+        if self.further:
+            self.declare("beside", self._further_under_constraints(rows))
         self.rows = len(rows)
+        self.sorts = Sorts(always=self.rows)
+
+    def mechanics(self) -> tuple[list[Scalar], list[Scalar]]:
+        """Return H, row by row, and h with H qdd + h = tau; what actuators do is in both."""
+        zero = self.builder.number(0)
+        inputs = self.model.graph.inputs.values()
+        given = {item.name: zero for item in inputs if item.group in ("qdd", "sigma")}
+        found = include(self.builder, self.model.graph, given, ["mass_matrix", "inverse_dynamics"])
+        H, h = list(found["mass_matrix"]), list(found["inverse_dynamics"])
+        if self.actuated is not None:
+            self.actuated.load(H, h)
+        return H, h
+
+    def _further_under_constraints(self, rows: Sequence[ConstraintRow]) -> list[Scalar]:
+        if self.actuated is None:
+            return self.further
+        rates = self.actuated.rates_under(rows)
+        return [*rates, *self.further[len(rates) :]]
+
+    def add_books(self, rates: Sequence[Scalar]) -> None:
+        """Let more states be integrated that nothing depends on, given their rates."""
+        self.further += rates
+        self.books += len(rates)
 
     def declare_settled(self) -> None:
         """Declare y with unit quaternions."""
@@ -133,6 +177,7 @@ class EquationBuilder:
             length = self.builder.call("reciprocal", self.builder.call("sqrt", square))
             values[first : first + 4] = [entry * length for entry in entries]
         values += [self.input("qd", i) for i in range(self.mechanism.nv)]
+        values += [self.input("x", i) for i in range(len(self.further))]
         self.declare("settled", values)
 
     def declare_laws(self, name: str, laws: Sequence[Number]) -> None:
@@ -141,9 +186,10 @@ class EquationBuilder:
 
     def finish(self) -> Equations:
         """Return the system."""
-        mechanism = self.mechanism
-        graph = self.builder.finish()
-        return Equations(mechanism, graph, mechanism.nq, mechanism.nv, rows=self.rows)
+        mechanism, graph = self.mechanism, self.builder.finish()
+        nq, nv, nx = mechanism.nq, mechanism.nv, len(self.further)
+        nu = len(mechanism.actuators)
+        return Equations(mechanism, graph, nq, nv, nx, self.rows, self.sorts, self.books, nu)
 
     def declare(self, name: str, values: Sequence[Scalar]) -> None:
         """Declare values under a name."""

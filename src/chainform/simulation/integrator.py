@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,16 @@ from chainform.simulation.solver import Pause, Settings, Statistics
 
 Array = NDArray[np.float64]
 
-STEPS_BETWEEN_PAUSES = 20_000
-"""After so many steps the loop comes back, to show progress and to hear Ctrl-C."""
+FIRST_PAUSE = 256
+"""After so many steps the loop comes back first, to show progress and to hear Ctrl-C."""
+SHORT, LONG = 0.02, 0.1
+"""Between pauses there are more steps next time if they took less than this (s), or fewer."""
+
+REMEMBERED = {
+    "control": [places.STEP, places.START, places.LOST],
+    "counts": [places.TICK, places.ACCEPTED, places.REJECTED, places.CALLS],
+}
+"""What the loop takes along when it goes on later."""
 
 
 @dataclass
@@ -51,31 +60,56 @@ class Integrator:
         self.counts[places.RATES] = equations.nv
         self.counts[places.STAGES] = tableau.stages
         self.counts[places.ROWS] = rows
-        self.counts[places.LIMIT] = STEPS_BETWEEN_PAUSES
+        self.counts[places.LIMIT] = FIRST_PAUSE
         self.counts[places.EVENTS] = len(self.directions)
         self.counts[places.TWICE] = tableau.second_error is not None
         self.counts[places.FIXED] = settings.step is not None
         self.counts[places.BREAKS] = len(self.breaks)
-        if settings.hold is not None:
-            layout = self.machine.layout
-            self.counts[places.TAIL] = layout.length("tau")
-            self.counts[places.TAIL_AT] = layout.place("tau")
+        sorts = equations.sorts
+        self.counts[places.BOOKS] = equations.books
+        self.counts[places.ARMED_AT] = len(self.directions) - sorts.watched
+        self.counts[places.ARMED] = sorts.touching + sorts.sticking
+        self.counts[places.TURNING] = sorts.touching
+        self.counts[places.TAIL] = self.machine.layout.tail(is_held=settings.hold is not None)
+        self.counts[places.TAIL_AT] = self.machine.layout.place("tau")
         self.tableau = tableau.array()
-        self.work = np.zeros((rows + 2) * size + len(self.directions) + 1)
-        self.marks = np.zeros(3 * max(1, len(self.directions)))
+        watched = len(self.directions) + sorts.touching
+        self.work = np.zeros((rows + 2) * size + watched + 1)
+        self.marks = np.zeros(3 * max(1, watched))
         self.marks[: 3 * len(self.directions) : 3] = self.directions
         self.jumps = np.array([*self.breaks, np.inf], dtype=np.float64)
         self._is_fresh = True
+        self._out = np.zeros((0, self.width))
 
     @property
     def width(self) -> int:
         """The length of a row of output: a state, and efforts that are held."""
         return len(self.y) + int(self.counts[places.TAIL])
 
+    @property
+    def delivered(self) -> Array:
+        """The rows of output of the stretch that is under way, or was the last one."""
+        return self._out[: self.counts[places.NEXT]]
+
     def restart(self, y: Array) -> None:
         """Go on from another state at the present time, as after an impact."""
         self.y[:] = y
         self._is_fresh = True
+
+    def memory(self) -> dict[str, Array]:
+        """Return what it takes, besides t, y and p, to go on later as if nothing had happened."""
+        kept = {name: getattr(self, name)[list(at)] for name, at in REMEMBERED.items()}
+        kept["marks"] = self.marks.copy()
+        return {name: np.array(values, dtype=np.float64) for name, values in kept.items()}
+
+    def recall(self, memory: Mapping[str, Array]) -> None:
+        """Take up what another motion of the same method remembered."""
+        for name, at in REMEMBERED.items():
+            getattr(self, name)[at] = memory[name]
+        if len(memory["marks"]) == len(self.marks):
+            self.marks[:] = memory["marks"]
+            self._is_fresh = False
+        self._note_progress()
 
     def advance(
         self, end: float, times: Array, pause: Pause | None = None
@@ -87,28 +121,33 @@ class Integrator:
         control, counts = self.control, self.counts
         control[places.END] = end
         counts[places.TIMES], counts[places.NEXT] = len(times), 0
-        tail = int(counts[places.TAIL])
-        out = np.zeros((len(times) + 1, len(self.y) + tail))
+        tail, first = int(counts[places.TAIL]), int(counts[places.TAIL_AT])
+        out = self._out = np.zeros((len(times) + 1, len(self.y) + tail))
         wanted = np.ascontiguousarray(times, dtype=np.float64)
         while len(times) > counts[places.NEXT] and wanted[counts[places.NEXT]] <= self.t:
             out[counts[places.NEXT], : len(self.y)] = self.y
+            out[counts[places.NEXT], len(self.y) :] = self.p[first : first + tail]
             counts[places.NEXT] += 1
         if self._is_fresh:
             self._mark_events()
-        found = self._loop(wanted, out, pause)
-        self.t = float(control[places.TIME])
-        names = ("steps", "rejected", "evaluations")
-        for name, place in zip(
-            names, (places.ACCEPTED, places.REJECTED, places.CALLS), strict=True
-        ):
-            setattr(self.statistics, name, int(counts[place]))
-        return out[: counts[places.NEXT]], found
+        try:
+            found = self._loop(wanted, out, pause)
+        finally:
+            self._note_progress()
+        return self.delivered, found
+
+    def _note_progress(self) -> None:
+        self.t, counts = float(self.control[places.TIME]), self.counts
+        self.statistics.steps = int(counts[places.ACCEPTED])
+        self.statistics.rejected = int(counts[places.REJECTED])
+        self.statistics.evaluations = int(counts[places.CALLS])
 
     def _loop(self, times: Array, out: Array, pause: Pause | None) -> int | None:
         arrays = (self.control, self.counts, self.tableau, self.y, self.p, self.work, times, out)
         places_of_all = addresses(*arrays, self.marks, self.jumps)
         integrate = self.machine.procedures["integrate"]
         while True:
+            began = perf_counter()
             status = integrate(*places_of_all)
             self.machine.raise_pending()
             if status == places.REACHED:
@@ -117,8 +156,18 @@ class Integrator:
                 return int(self.counts[places.FOUND])
             if status != places.PAUSED:
                 raise self._trouble(status)
+            self._choose_pause(perf_counter() - began)
             if pause is not None:
-                pause(float(self.control[places.TIME]))
+                self._note_progress()
+                pause(self.t)
+
+    def _choose_pause(self, seconds: float) -> None:
+        """Let the next pause come sooner or later; the call that it costs is not counted."""
+        self.counts[places.CALLS] -= 1
+        if seconds < SHORT:
+            self.counts[places.LIMIT] *= 2
+        elif seconds > LONG and self.counts[places.LIMIT] > 1:
+            self.counts[places.LIMIT] //= 2
 
     def _mark_events(self) -> None:
         self._is_fresh = False

@@ -1,9 +1,11 @@
 """Where things stand in the array p that goes with a state through the loops.
 
-    parameters | tau | mask | multipliers | area | room | order | change
+    parameters | tau | signals | mask | modes | slack | bounds | multipliers | area | room | order
+    | change | watching
 
-Without constraints only the first two are there. `mask` tells which rows of constraints are
-active, `area` holds the terms of the equations, the rest is room for the work.
+Without constraints only the first three are there. `mask` tells which rows of constraints are
+active, `modes` has what else changes with them, `slack` and `bounds` belong to their events; `area`
+holds the terms of the equations, the rest is room for the work.
 """
 
 from __future__ import annotations
@@ -17,7 +19,21 @@ from chainform.simulation.equations import Equations
 
 Array = NDArray[np.float64]
 
-PARTS = ("parameters", "tau", "mask", "multipliers", "area", "room", "order", "change")
+PARTS = (
+    "parameters",
+    "tau",
+    "signals",
+    "mask",
+    "modes",
+    "slack",
+    "bounds",
+    "multipliers",
+    "area",
+    "room",
+    "order",
+    "change",
+    "watching",
+)
 
 
 @dataclass(frozen=True)
@@ -29,15 +45,22 @@ class Layout:
     def length(self, part: str) -> int:
         """Return how many numbers a part has."""
         nq, n, m = self.equations.nq, self.equations.nv, self.equations.rows
+        sorts = self.equations.sorts
+        watched = sorts.watched + sorts.touching
         lengths = {
             "parameters": len(self.equations.parameters),
             "tau": n,
+            "signals": self.equations.nu,
             "mask": m,
+            "modes": sorts.given,
+            "slack": m,
+            "bounds": sorts.sticking,
             "multipliers": m,
             "area": n * n + n + m * n + 3 * m if m else 0,
             "room": m * n + m * m + 2 * m,
             "order": m,
             "change": 2 * nq + n if m else 0,
+            "watching": watched + self.equations.size if watched else 0,
         }
         return lengths[part]
 
@@ -45,18 +68,24 @@ class Layout:
         """Return where a part begins."""
         return sum(self.length(before) for before in PARTS[: PARTS.index(part)])
 
+    def tail(self, *, is_held: bool) -> int:
+        """Return how many numbers, from tau on, are put out with each state."""
+        if self.equations.sorts.watched:
+            return self.place("slack") - self.place("tau")
+        return self.length("tau") + self.length("signals") if is_held else 0
+
     def part(self, p: Array, part: str) -> Array:
         """Return a part of p, not a copy."""
         first = self.place(part)
         return p[first : first + self.length(part)]
 
     def fresh(self) -> Array:
-        """Return p with all parameters at their values, no efforts, and every row active."""
+        """Return p with all parameters at their values, no efforts, and lasting rows active."""
         p = np.zeros(sum(self.length(part) for part in PARTS) + 1)
         graph = self.equations.graph
         defaults = {given.name: given.default for given in graph.inputs.values()}
         for place, name in enumerate(self.equations.parameters):
             default = defaults[name]
             p[place] = np.nan if default is None else float(default)
-        self.part(p, "mask")[:] = 1.0
+        self.part(p, "mask")[: self.equations.sorts.always] = 1.0
         return p

@@ -20,19 +20,28 @@ from chainform.simulation.adapters import entrance, kernel_adapter, procedure_ad
 from chainform.simulation.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.layout import Layout
-from chainform.simulation.loops.constrained import constrained_rate, constrained_state
 from chainform.simulation.loops.loop import Loop
+from chainform.simulation.loops.switched import switched_rate, switched_state, watched
 
 Array = NDArray[np.float64]
 
 KERNELS = {"rhs": "rate", "settle": "settled", "events": "events", "sample": "held"}
 """The functions that a loop calls, and the outputs of the system that they compute."""
 
-CONSTRAINED = {"terms": "terms", "moved": "moved", "unit": "settled"}
+CONSTRAINED = {
+    "terms": "terms",
+    "moved": "moved",
+    "unit": "settled",
+    "beside": "beside",
+    "free": "rate",
+}
 """The same for what is called under constraints."""
 
 PROJECTED = ("rhs", "settle")
 """Functions that are procedures themselves under constraints."""
+
+WATCHED = {"seen": "events", "gaps": "gaps"}
+"""What is called where constraints come and go; `events` is a procedure then."""
 
 ENTRANCES = {"evaluate": "rhs", "project_state": "settle", "watch": "events", "hold": "sample"}
 """Names under which functions of t, y, p and a result are called from outside."""
@@ -77,7 +86,7 @@ class Machine:
         # The library must live as long as its functions do.
         self._library = Library(code, list(signatures))
         self.procedures: dict[str, Callable[..., Any]] = {
-            name: _function(self._library.address(name), *kinds)
+            name: function_of(self._library.address(name), *kinds)
             for name, kinds in signatures.items()
         }
 
@@ -94,14 +103,26 @@ class Machine:
         self.procedures["project_state"](*addresses(clock, state, p, result))
         return result
 
+    def terms(self, t: float, y: Array, p: Array) -> Array:
+        """Return the terms of the equations under constraints, one after the other."""
+        clock, state = np.array([t]), np.ascontiguousarray(y)
+        result = np.empty(self.layout.length("area"))
+        if "rhs" in self._kept:
+            self._call_python(*addresses(clock, state, p))
+        self.procedures["read_terms"](*addresses(clock, state, p, result))
+        self.raise_pending()
+        return result
+
     def _call_python(self, t: int, y: int, p: int) -> None:
         """Set tau in p to what the functions of Python give; a fault ends the motion."""
         sizes = self.equations
         clock, state = _array(t, 1), _array(y, sizes.size)
-        tau = _array(p + 8 * self.layout.place("tau"), sizes.nv)
+        tau = _array(p + 8 * self.layout.place("tau"), sizes.nv + sizes.nu)
         try:
             q, qd = state[: sizes.nq].copy(), state[sizes.nq : sizes.nq + sizes.nv].copy()
-            tau[:] = self.efforts.values(float(clock[0]), q, qd, sizes.nv)
+            time, mechanism = float(clock[0]), sizes.mechanism
+            tau[: sizes.nv] = self.efforts.values(time, q, qd, sizes.nv)
+            tau[sizes.nv :] = self.efforts.signal_values(time, q, qd, mechanism)
         except BaseException as problem:  # noqa: BLE001, raised again as soon as the loop is left
             self.trouble.append(problem)
             tau[:] = np.nan
@@ -121,41 +142,57 @@ class Machine:
         adapters: list[str] = []
         names = {**KERNELS, **(CONSTRAINED if self.equations.rows else {})}
         names |= {name: name for name in self.loop.kernels}
+        names |= WATCHED if self.equations.sorts.watched else {}
+        made = {*(PROJECTED if self.equations.rows else ())}
+        made |= {"events"} if self.equations.sorts.watched else set()
         for name, output in names.items():
             signature = None
+            if name in made:
+                continue
             if output in graph.outputs:
                 signature = signature_of(graph, [output], lengths)
                 kernels.append((graph, signature, f"{name}.kernel"))
-            if name not in PROJECTED or not self.equations.rows:
-                adapters.append(kernel_adapter(name, signature, self.layout, self._address(name)))
+            adapters.append(kernel_adapter(name, signature, self.layout, self._address(name)))
         loop = Translation(dict.fromkeys(names, [FLOATS] * 4), instead={"trial": self.loop.step})
         if self.equations.rows:
             adapters += self._constrained_adapters(loop)
+        if self.equations.sorts.watched:
+            adapters.append(self._watching_adapter(loop))
         for procedure in self.loop.procedures:
             loop.add(procedure)
-        adapters += [entrance(outer, inner) for outer, inner in ENTRANCES.items()]
+        entrances = {**ENTRANCES, **({"read_terms": "terms"} if self.equations.rows else {})}
+        adapters += [entrance(outer, inner) for outer, inner in entrances.items()]
         text = together(kernels, Form("float64", 1, target.fused), target.lanes("float64"))
         signatures = {name: (loop.arguments[name], loop.results[name]) for name in loop.entries}
-        signatures |= {name: ([FLOATS] * 4, NONE) for name in ENTRANCES}
+        signatures |= {name: ([FLOATS] * 4, NONE) for name in entrances}
         return loop.text("\n".join([text, *adapters])), signatures
 
     def _constrained_adapters(self, loop: Translation) -> list[str]:
-        loop.include(constrained_rate)
-        loop.include(constrained_state)
+        loop.include(switched_rate)
+        loop.include(switched_state)
         work = ("area", "mask", "room", "order")
+        sizes = self.equations
+        book = sizes.size - sizes.books if sizes.books else -1
         return [
             procedure_adapter(
                 "rhs",
-                "constrained_rate",
+                "switched_rate",
                 "i64",
                 (*work, "multipliers"),
                 self.layout,
                 self._address("rhs"),
+                [book],
             ),
-            procedure_adapter(
-                "settle", "constrained_state", "void", (*work, "change"), self.layout
-            ),
+            procedure_adapter("settle", "switched_state", "void", (*work, "change"), self.layout),
         ]
+
+    def _watching_adapter(self, loop: Translation) -> str:
+        loop.include(watched)
+        sorts, graph = self.equations.sorts, self.equations.graph
+        asked = len(graph.block("events").variables) if "events" in graph.outputs else 0
+        parts = ("mask", "slack", "modes", "bounds", "multipliers", "watching")
+        further = (sorts.always, sorts.touching, sorts.sticking, sorts.stiff, asked)
+        return procedure_adapter("events", "watched", "void", parts, self.layout, None, further)
 
     def _address(self, name: str) -> int | None:
         """Return where the function of Python is that comes before another one."""
@@ -164,7 +201,9 @@ class Machine:
 
     def _lengths(self) -> dict[str, int]:
         sizes = self.equations
-        return {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 1}
+        lengths = {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 1}
+        lengths |= {"u": sizes.nu, "qdd": sizes.nv, "sigma": sizes.rows}
+        return {**lengths, "force": self.layout.length("modes")}
 
 
 def _array(address: int, length: int) -> Array:
@@ -178,6 +217,7 @@ def addresses(*arrays: Array | NDArray[np.int64]) -> list[int]:
     return [array.ctypes.data for array in arrays]
 
 
-def _function(address: int, arguments: list[str], result: str) -> Callable[..., Any]:
+def function_of(address: int, arguments: list[str], result: str) -> Callable[..., Any]:
+    """Return a function in machine code, by its address."""
     kinds = [C_TYPES.get(kind, ctypes.c_void_p) for kind in arguments]
     return ctypes.CFUNCTYPE(C_TYPES[result], *kinds)(address)

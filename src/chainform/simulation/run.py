@@ -8,10 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import derive
+from chainform.simulation.afterwards import Afterwards
+from chainform.simulation.bookkeeping import LOSSES, WORK, stiff_energy
 from chainform.simulation.solver import Statistics
+from chainform.simulation.switches import NO_SWITCHES, Switches
 
 Array = NDArray[np.float64]
 
@@ -44,17 +48,72 @@ class Run:
     happenings: tuple[Happening, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
     method: str = ""
+    switches: Switches = NO_SWITCHES
+    books: Array | None = None
+    """Work and losses added up, (m, 2), or (m, 0) where there is nothing to add."""
+    modes: Array | None = None
+    """What held when: the mask of all rows, then directions of sliding and places held, (m, k)."""
+    afterwards: Afterwards | None = None
 
     @cached_property
     def qdd(self) -> Array:
         """The accelerations, (m, nv)."""
+        if self.afterwards is not None:
+            return self.afterwards.qdd
         values = self.model.evaluate(q=self.q, qd=self.qd, tau=self.tau, t=self.t)
         return values["forward_dynamics"]
 
     @cached_property
     def energy(self) -> Array:
-        """The sum of kinetic and potential energy, (m,)."""
-        return self.kinetic_energy + self.potential_energy
+        """The sum of kinetic and potential energy, that of stiff contacts with it, (m,)."""
+        contacts = stiff_energy(self.mechanism, self.switches.stiff, self.t, self.q)
+        return self.kinetic_energy + self.potential_energy + contacts
+
+    @property
+    def work(self) -> Array:
+        """What drives, forces and moving constraints have put in since the start, J, (m,)."""
+        return self._book(WORK)
+
+    @property
+    def losses(self) -> Array:
+        """What friction, dampers and impacts have taken since the start, J, (m,)."""
+        return self._book(LOSSES)
+
+    @property
+    def balance(self) -> Array:
+        """Energy and losses less work, which must not change, J, (m,)."""
+        return self.energy + self.losses - self.work
+
+    def _book(self, place: int) -> Array:
+        if self.books is None:
+            raise RunError(
+                "work and losses were not added up in this motion",
+                element="books",
+                remedy="take books=True, a method such as verner65, and no moving base or elements",
+            )
+        return self.books[:, place] if self.books.shape[1] else np.zeros(len(self.t))
+
+    @property
+    def contact_forces(self) -> dict[str, Array]:
+        """The push of every rigid stop and contact by name, N or N m, (m,) each."""
+        if self.afterwards is None:
+            return {}
+        first = self.afterwards.machine.equations.sorts.always
+        rows = self.afterwards.multipliers.T[first:]
+        return {barrier.name: rows[i] for i, barrier in enumerate(self.switches.rigid)}
+
+    @property
+    def friction_forces(self) -> dict[str, Array]:
+        """The dry friction of joints by name, N or N m, (m,) each."""
+        if self.afterwards is None or self.modes is None:
+            return {}
+        sorts = self.afterwards.machine.equations.sorts
+        stuck = self.afterwards.multipliers.T[sorts.first_sticking :]
+        ways = self.modes.T[sorts.rows :]
+        return {
+            joint.name: stuck[i] - ways[i] * joint.sliding
+            for i, joint in enumerate(self.switches.dry)
+        }
 
     @cached_property
     def _energies(self) -> dict[str, Array]:

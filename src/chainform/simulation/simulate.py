@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from os import PathLike
 from typing import Any
 
@@ -15,14 +16,19 @@ from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.readers import read
 from chainform.runtime.keeping import Keeper
+from chainform.simulation.afterwards import Afterwards
+from chainform.simulation.bookkeeping import can_be_booked
 from chainform.simulation.closures import rows_of
 from chainform.simulation.efforts import Efforts, Forces, efforts_of
-from chainform.simulation.equations import EquationBuilder
+from chainform.simulation.equations import EquationBuilder, Equations
 from chainform.simulation.initial import initial_state
 from chainform.simulation.machine import Machine
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
 from chainform.simulation.solvers import SOLVERS, Solver, settings_of
+from chainform.simulation.switched_equations import NO_SWITCHES, SwitchedEquations, Switches
+from chainform.simulation.switches import switches_for
+from chainform.simulation.switching import Switching
 from chainform.simulation.watches import Event, events_of
 
 Array = NDArray[np.float64]
@@ -47,6 +53,10 @@ def simulate(
     step: float | None = None,
     largest: float | None = None,
     leave_out: Sequence[str] = (),
+    stops: Any = None,
+    contacts: Any = None,
+    friction: Mapping[str, float] | None = None,
+    books: bool = True,
     progress: Callable[[float], None] | None = None,
     keeper: Keeper | None = None,
 ) -> Run:
@@ -60,35 +70,45 @@ def simulate(
     all; with `hold` they are sampled every so many seconds and held in between. `events` are laws
     whose zeros are noted, or that end or change the motion.
 
+    `stops` makes stops of joint limits, `contacts` lets frames and loops touch the ground,
+    `friction` gives bounds of sticking; `books` adds up work and losses on the way.
+
     `method` is one of those in `solvers.SOLVERS`: verner65, dopri853, rk4, heun, euler,
     semi_implicit, midpoint, gauss4, gauss6, cvode, ida. With `step` the step is fixed, otherwise
     `rtol` and `atol` control it, and it is never above `largest`. `keeper` keeps machine code for
     the next time, such as the objects of a store.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    span, times = _span(t, t_eval)
+    span, times = span_of(t, t_eval)
     settings = settings_of(method, rtol, atol, step, largest, hold)
     efforts, watched = efforts_of(source, forces), events_of(source, events)
-    model = model_of(source, leave_out, settings.solver)
+    switches = switches_for(source, settings.solver, stops, contacts, friction, leave_out)
+    moving = switches.bare(source)
+    booked = books and settings.solver.switches and can_be_booked(source)
+    model = model_of(moving, leave_out, settings.solver, rows=switches.has_rows)
     machine = machine_of(
-        source,
+        moving,
         model,
         efforts,
         watched,
         hold=hold is not None,
         solver=settings.solver,
         keeper=keeper,
+        switches=switches,
+        books=booked,
+        leave_out=leave_out,
     )
-    p = machine.layout.fresh()
-    y = machine.settled(span[0], initial_state(source, q0, qd0), p)
-    integrator = settings.solver.start(
-        machine, settings, span[0], y, p, [event.direction for event in watched], efforts.breaks
-    )
-    runner = Runner(integrator, watched, source.nq)
+    p, sizes = machine.layout.fresh(), machine.equations
+    start = np.concatenate([initial_state(source, q0, qd0), np.zeros(sizes.nx)])
+    y = machine.settled(span[0], start, p)
+    directions = [event.direction for event in watched] + switches.directions
+    integrator = settings.solver.start(machine, settings, span[0], y, p, directions, efforts.breaks)
+    switching = Switching(integrator, switches) if switches else None
+    runner = Runner(integrator, watched, source.nq, switching)
     runner.run(span[1], times, progress)
     done, states = runner.result()
-    q, qd = states[:, : source.nq], states[:, source.nq : source.nq + source.nv]
-    held = states[:, source.nq + source.nv :] if hold is not None else None
+    q, qd, x, tail = np.split(states, np.cumsum([sizes.nq, sizes.nv, sizes.nx]), axis=1)
+    held = tail[:, : sizes.nv] if hold is not None else None
     return Run(
         source,
         model,
@@ -99,10 +119,14 @@ def simulate(
         tuple(runner.happenings),
         integrator.statistics,
         method,
+        switches,
+        x[:, sizes.nx - sizes.books :] if booked else None,
+        tail[:, sizes.nv :],
+        Afterwards(machine, done, states[:, : sizes.size], tail) if sizes.rows else None,
     )
 
 
-def _span(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
+def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
     """Return start and end, and the times of output, checked."""
     try:
         first, last = (0.0, float(t)) if isinstance(t, int | float) else (float(t[0]), float(t[1]))
@@ -127,14 +151,38 @@ def _span(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, flo
     return (first, last), times
 
 
-def model_of(mechanism: Mechanism, leave_out: Sequence[str], solver: Solver) -> Model:
-    """Return the equations: forward dynamics, or the parts of it where constraints hold."""
+def model_of(
+    mechanism: Mechanism,
+    leave_out: Sequence[str],
+    solver: Solver,
+    parameters: Sequence[str] = (),
+    *,
+    rows: bool = False,
+) -> Model:
+    """Return the equations: forward dynamics, or the parts of it where constraints hold.
+
+    With `rows` both, for constraints that come and go. `parameters` stay free. What was derived
+    lately is not derived again.
+    """
     held = [c for c in mechanism.constraints if c.kind != "unilateral"]
     outputs = ["forward_dynamics"]
     if mechanism.loops or held:
         outputs = ["mass_matrix", "inverse_dynamics"]
+    elif rows:
+        outputs += ["mass_matrix", "inverse_dynamics"]
     outputs += [output for output in solver.outputs if output not in outputs]
-    return derive(mechanism, outputs, leave_out=leave_out)
+    return _derived(mechanism, tuple(outputs), tuple(leave_out), tuple(parameters))
+
+
+@lru_cache(maxsize=32)
+def _derived(
+    mechanism: Mechanism,
+    outputs: tuple[str, ...],
+    leave_out: tuple[str, ...],
+    parameters: tuple[str, ...],
+) -> Model:
+    free = parameters or "numeric"
+    return derive(mechanism, outputs, leave_out=leave_out, parameters=free)
 
 
 def machine_of(
@@ -146,25 +194,47 @@ def machine_of(
     hold: bool = False,
     solver: Solver = SOLVERS["verner65"],
     keeper: Keeper | None = None,
+    switches: Switches = NO_SWITCHES,
+    books: bool = False,
+    leave_out: Sequence[str] = (),
 ) -> Machine:
     """Return the machine code for a mechanism under given efforts."""
+    equations = equations_of(
+        mechanism,
+        model,
+        efforts,
+        events,
+        hold=hold,
+        solver=solver,
+        switches=switches,
+        books=books,
+        leave_out=leave_out,
+    )
+    return Machine(equations, efforts, hold=hold, loop=solver.loop, keeper=keeper)
+
+
+def equations_of(
+    mechanism: Mechanism,
+    model: Model,
+    efforts: Efforts,
+    events: Sequence[Event] = (),
+    *,
+    hold: bool = False,
+    solver: Solver = SOLVERS["verner65"],
+    switches: Switches = NO_SWITCHES,
+    books: bool = False,
+    leave_out: Sequence[str] = (),
+) -> Equations:
+    """Return the system of equations of a mechanism under given efforts, for a method."""
     builder = EquationBuilder(mechanism, model)
-    given = [builder.builder.number(0)] * mechanism.nv
-    laws = builder.efforts(efforts.laws)
-    if hold or efforts.has_functions:
-        given = [builder.input("tau", i) for i in range(mechanism.nv)]
-    if hold:
-        builder.declare("held", laws)
-    else:
-        given = [a + b for a, b in zip(given, laws, strict=True)]
-    if "forward_dynamics" in model.outputs:
-        builder.declare_rate(given)
-    else:
-        builder.declare_terms(given, rows_of(builder.builder, mechanism))
+    given = put_inputs(builder, efforts, controllers, hold=hold)
+    always = rows_of(builder, mechanism) if builder.has_lasting_rows(switches.has_rows) else []
+    switched = SwitchedEquations(builder, switches)
+    given = switched.declare(given, always, books=books, leave_out=leave_out)
     builder.declare_settled()
     if events:
         builder.declare("events", [builder.laws.scalar(event.law) for event in events])
     solver.declare(builder, given)
     equations = builder.finish()
     solver.check(equations)
-    return Machine(equations, efforts, hold=hold, loop=solver.loop, keeper=keeper)
+    return equations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -45,8 +45,21 @@ class Motion(Protocol):
         """The length of a row of output: a state, and efforts that are held."""
         ...
 
+    @property
+    def delivered(self) -> Array:
+        """The rows of output of the stretch that is under way, or was the last one."""
+        ...
+
     def restart(self, y: Array) -> None:
         """Go on from another state at the present time, as after an impact."""
+        ...
+
+    def memory(self) -> dict[str, Array]:
+        """Return what it takes, besides t, y and p, to go on later as if nothing had happened."""
+        ...
+
+    def recall(self, memory: Mapping[str, Array]) -> None:
+        """Take up what another motion of the same method remembered."""
         ...
 
     def advance(
@@ -124,6 +137,8 @@ class Solver:
     """How many states the room for stages holds; that of the tableau without it."""
     refuses: Callable[[Equations], str | None] = _any
     remedy: str = ""
+    switches: bool = False
+    """Whether it takes stops, contacts and sticking, and books of energy beside the states."""
 
     def room(self, equations: Equations) -> int:
         """Return how many states the room for stages holds."""

@@ -53,7 +53,7 @@ def test_what_the_state_lacks_is_left_out(call: Callable[..., Any], arm: Path) -
     assert result.code == 0
     rates = "coriolis_matrix, bias, kinetic_energy, momentum, centroidal_momentum"
     assert result.out.partition("\nleft out\n")[2].splitlines() == [
-        "  inverse_dynamics: the state gives no qd, qdd",
+        "  inverse_dynamics, reactions: the state gives no qd, qdd",
         "  forward_dynamics: the state gives no qd, tau",
         f"  {rates}: the state gives no qd",
     ]
@@ -123,6 +123,7 @@ def test_closed_loops_take_sigma(call: Callable[..., Any], four_bar: Path) -> No
     assert [(row["name"], row["missing"]) for row in document["left_out"]] == [
         ("inverse_dynamics", ["sigma"]),
         ("forward_dynamics", ["tau", "sigma"]),
+        ("reactions", ["sigma"]),
     ]
     full = at(state | {"sigma": [1, 2, 3], "tau": [0, 0, 0]})
     assert call("eval", four_bar, "--at", "-", "--json", stdin=full).document["left_out"] == []

@@ -127,7 +127,7 @@ def test_list(call: Callable[..., Any], arm: Path, model: Model) -> None:
     document = call("show", arm, *BY_CLOSED_FORM, "--json").document
     assert [given["name"] for given in document["intermediate"]] == list(model.quantities)
     letters = [given["letter"] for given in document["outputs"]]
-    assert letters == ["H", "C", "hG", "tau", "T", "V", None, None, None]
+    assert letters == ["H", "C", "hG", "tau", "T", "V", "R", None, None, None]
 
 
 def test_forward_dynamics_is_left_out_where_nothing_resists(

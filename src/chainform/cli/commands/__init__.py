@@ -15,6 +15,7 @@ from chainform.cli.commands.diff import DIFF
 from chainform.cli.commands.eval import EVAL
 from chainform.cli.commands.export import EXPORT
 from chainform.cli.commands.export_db import EXPORT_DB
+from chainform.cli.commands.forces import FORCES
 from chainform.cli.commands.gc import GC
 from chainform.cli.commands.import_db import IMPORT_DB
 from chainform.cli.commands.log import LOG
@@ -34,6 +35,7 @@ COMMANDS: dict[str, Command] = {
     "count": COUNT,
     "compare": COMPARE,
     "compile": COMPILE,
+    "forces": FORCES,
     "export": EXPORT,
     "bind": BIND,
     "reduce": REDUCE,

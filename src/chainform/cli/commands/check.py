@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from chainform.cli.commands.command import Command
-from chainform.cli.element_tables import show_elements
+from chainform.cli.element_tables import show_drives, show_elements
 from chainform.cli.mechanism_document import Outputs, exact_text, mechanism_document
 from chainform.cli.printing import Page, Report, counted
 from chainform.cli.reading import add_file, read_chosen
@@ -70,6 +70,7 @@ def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs)
             [(p.name, p.value or "free", p.unit, p.note) for p in said.parameters],
         )
     _show_loops(page, said)
+    show_drives(page, mechanism)
     show_elements(page, said)
     if said.frames:
         page.heading("frames (origin in body axes; m)")

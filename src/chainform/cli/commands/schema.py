@@ -9,21 +9,9 @@ from chainform.cli.commands.command import Command
 from chainform.cli.printing import Report
 
 NAMES = (
-    *("check", "derive", "show", "eval", "count", "compile", "export", "state"),
-    *(
-        "bind",
-        "reduce",
-        "models",
-        "log",
-        "diff",
-        "tag",
-        "rename",
-        "revert",
-        "delete",
-        "gc",
-        "check-db",
-    ),
-    *("export-db", "import-db"),
+    *("check", "derive", "show", "eval", "count", "compare", "compile", "forces", "export"),
+    *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
+    *("gc", "check-db", "export-db", "import-db"),
 )
 
 

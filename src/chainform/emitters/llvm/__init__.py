@@ -35,6 +35,23 @@ def together(kernels: Sequence[tuple[Graph, Signature, str]], form: Form, beside
     return _module([code.text for code in codes], declared, form, {form.lanes, beside})
 
 
+def side_by_side(
+    kernels: Sequence[tuple[Graph, Signature, str]], form: Form
+) -> tuple[str, dict[str, int]]:
+    """Return a module with functions for as many states as the form has lanes, not for calls.
+
+    What depends on parameters only is computed by NAME.fixed; for each name there is the number of
+    entries in the area for it.
+    """
+    all_of_them = {
+        name: Functions(Definitions(graph), signature, name, form)
+        for graph, signature, name in kernels
+    }
+    codes = [functions.in_two() for functions in all_of_them.values()]
+    text = _module([code.text for code in codes], [c.declared for c in codes], form, {form.lanes})
+    return text, {name: len(functions.fixed) for name, functions in all_of_them.items()}
+
+
 def many(graph: Graph, signature: Signature, name: str, form: Form) -> str:
     """Return a module with the function for batches, in as many lanes as the form has."""
     functions = Functions(Definitions(graph), signature, f"{name}.lanes", form)
@@ -75,6 +92,7 @@ __all__ = [
     "many",
     "packed",
     "parameters_of",
+    "side_by_side",
     "signature_of",
     "single",
     "together",

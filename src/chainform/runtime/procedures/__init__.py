@@ -7,6 +7,7 @@ for LLVM for work.
 | in Python                               | meaning                                              |
 |-----------------------------------------|------------------------------------------------------|
 | `x: float`, `n: int`                    | a number; with several lanes `float` holds one each  |
+| `t: Number`, `c: Numbers`               | a number, an array of them, the same for all lanes   |
 | `y: Floats`, `k: Ints`                  | an array, by its address                             |
 | `-> float`, `-> int`, `-> None`         | the result                                           |
 | `=`, `+=`, `if`, `while`, `for range`   | as in Python; `break`, `continue`, `return`          |
@@ -26,6 +27,8 @@ from chainform.runtime.procedures.language import (
     NONE,
     Floats,
     Ints,
+    Number,
+    Numbers,
     fmax,
     fmin,
 )
@@ -39,6 +42,8 @@ __all__ = [
     "NONE",
     "Floats",
     "Ints",
+    "Number",
+    "Numbers",
     "Translation",
     "fmax",
     "fmin",

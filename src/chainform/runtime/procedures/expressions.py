@@ -13,12 +13,16 @@ from chainform.runtime.procedures.language import (
     ARITHMETIC,
     BOOL,
     COMPARISONS,
+    CONSTANT,
+    ENTRIES,
     FLOAT,
     FLOATS,
+    FOLDED,
     INT,
     INTRINSICS,
-    INTS,
     NONE,
+    NUMBER,
+    WITH_ONE_LANE,
     Value,
 )
 from chainform.runtime.procedures.translation import Translation
@@ -51,7 +55,8 @@ class Expressions:
 
     def annotation(self, node: ast.expr | None) -> str:
         name = "None" if node is None else ast.unparse(node)
-        return ANNOTATIONS[name]
+        kind = ANNOTATIONS[name]
+        return WITH_ONE_LANE.get(kind, kind) if self.whole.lanes == 1 else kind
 
     # --- lines and blocks ---------------------------------------------------------------
 
@@ -87,7 +92,7 @@ class Expressions:
             case ast.Constant(value=int() as value):
                 return str(value), INT
             case ast.Constant(value=float() as value):
-                return self.whole.number(value), FLOAT
+                return repr(value), CONSTANT
             case ast.Name(id=name):
                 return self.name(node, name)
             case ast.BinOp(left=left, op=op, right=right):
@@ -118,33 +123,46 @@ class Expressions:
         if isinstance(found, int):
             return str(found), INT
         if isinstance(found, float):
-            return self.whole.number(found), FLOAT
+            return repr(found), CONSTANT
         if isinstance(found, tuple):
             numbers = cast("tuple[float, ...]", found)
             return self.whole.table(f"{self.globals['__name__']}.{name}", numbers), FLOATS
         raise self.error(node, f"{name} is not known")
 
     def arithmetic(self, op: ast.operator, left: Value, right: Value) -> Value:
-        kind = FLOAT if FLOAT in (left[1], right[1]) or isinstance(op, ast.Div) else INT
+        if (left[1], right[1]) == (CONSTANT, CONSTANT):
+            return repr(FOLDED[type(op)](float(left[0]), float(right[0]))), CONSTANT
+        kind = self.common(left, right)
+        kind = FLOAT if isinstance(op, ast.Div) and kind == INT else kind
         a, b = (self.converted(side, kind, op)[0] for side in (left, right))
         word = ARITHMETIC.get((type(op), kind))
         if word is None:
             raise self.error(op, f"{type(op).__name__} of {kind} is not part of the language")
         return self.value(f"{word} {self.whole.type_of(kind)} {a}, {b}", kind)
 
+    def common(self, *values: Value) -> str:
+        """Return the kind of number in which several meet."""
+        kinds = {kind for _, kind in values}
+        if kinds == {INT}:
+            return INT
+        return NUMBER if NUMBER in kinds and FLOAT not in kinds else FLOAT
+
     def negative(self, value: Value) -> Value:
         text, kind = value
-        if kind == FLOAT:
-            return self.value(f"fneg {self.whole.type_of(FLOAT)} {text}", FLOAT)
+        if kind == CONSTANT:
+            return repr(-float(text)), CONSTANT
+        if kind in (FLOAT, NUMBER):
+            return self.value(f"fneg {self.whole.type_of(kind)} {text}", kind)
         return self.value(f"sub i64 0, {text}", INT)
 
     def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
         word = COMPARISONS[type(op)]
-        if FLOAT not in (left[1], right[1]):
+        kind = self.common(left, right)
+        if kind == INT:
             signed = word if word in ("eq", "ne") else f"s{word}"
             return self.value(f"icmp {signed} i64 {left[0]}, {right[0]}", BOOL)
-        a, b = (self.converted(side, FLOAT, op)[0] for side in (left, right))
-        if self.whole.lanes > 1:
+        a, b = (self.converted(side, kind, op)[0] for side in (left, right))
+        if self.whole.lanes > 1 and kind == FLOAT:
             raise self.error(op, "lanes cannot go different ways")
         # A comparison with NaN is false, but for "different".
         ordered = f"{'u' if word == 'ne' else 'o'}{word}"
@@ -177,12 +195,12 @@ class Expressions:
     def place(self, node: ast.Subscript) -> Value:
         """Return the address of an entry, or of the array from an entry on."""
         base, kind = self.expression(node.value)
-        if kind not in (FLOATS, INTS):
+        if kind not in ENTRIES:
             raise self.error(node, f"{ast.unparse(node.value)} is not an array")
         index = node.slice.lower if isinstance(node.slice, ast.Slice) else node.slice
         assert index is not None
         number, _ = self.expression(index)
-        entry = FLOAT if kind == FLOATS else INT
+        entry = ENTRIES[kind]
         line = f"getelementptr {self.whole.type_of(entry)}, ptr {base}, i64 {number}"
         address, _ = self.value(line, kind)
         return address, kind if isinstance(node.slice, ast.Slice) else entry
@@ -191,7 +209,8 @@ class Expressions:
         if name == "float":
             return self.converted(values[0], FLOAT, node)
         if name == "int":
-            text, _ = self.converted(values[0], FLOAT, node)
+            single = FLOAT if self.whole.lanes == 1 else NUMBER
+            text, _ = self.converted(values[0], single, node)
             return self.value(f"fptosi double {text} to i64", INT)
         if name in INTRINSICS:
             return self.intrinsic(node, name, values)
@@ -199,6 +218,10 @@ class Expressions:
             kinds, result = self.whole.given[name], NONE
         else:
             found = self.whole.instead.get(name, self.globals.get(name))
+            if found is None and name in self.whole.instead:
+                return "", NONE
+            if isinstance(found, int | float):
+                return repr(found), INT if isinstance(found, int) else CONSTANT
             if not inspect.isfunction(found):
                 raise self.error(node, f"{name} is not a procedure")
             self.whole.include(found)
@@ -217,26 +240,29 @@ class Expressions:
 
     def intrinsic(self, node: ast.AST, name: str, values: Sequence[Value]) -> Value:
         word, count = INTRINSICS[name]
-        kind = self.whole.type_of(FLOAT)
-        suffix = "f64" if self.whole.lanes == 1 else f"v{self.whole.lanes}f64"
+        meeting = NUMBER if self.common(*values) == NUMBER else FLOAT
+        kind = self.whole.type_of(meeting)
+        suffix = "f64" if kind == "double" else f"v{self.whole.lanes}f64"
         full = f"@{word}.{suffix}"
         self.whole.declared.add(f"declare {kind} {full}({', '.join([kind] * count)})")
-        texts = [self.converted(value, FLOAT, node)[0] for value in values]
+        texts = [self.converted(value, meeting, node)[0] for value in values]
         return self.value(
-            f"call {kind} {full}({', '.join(f'{kind} {text}' for text in texts)})", FLOAT
+            f"call {kind} {full}({', '.join(f'{kind} {text}' for text in texts)})", meeting
         )
 
     def converted(self, value: Value, kind: str, node: ast.AST) -> Value:
         text, now = value
         if now == kind:
             return value
-        if (now, kind) != (INT, FLOAT):
+        if kind not in (FLOAT, NUMBER) or now not in (INT, CONSTANT, NUMBER):
             raise self.error(node, f"{now} is not {kind}")
-        if text.lstrip("-").isdigit():
-            return self.whole.number(float(text)), FLOAT
-        scalar, _ = self.value(f"sitofp i64 {text} to double", FLOAT)
-        if self.whole.lanes == 1:
-            return scalar, FLOAT
+        if now == CONSTANT or text.lstrip("-").isdigit():
+            return self.whole.number(float(text), kind), kind
+        scalar = text
+        if now == INT:
+            scalar, _ = self.value(f"sitofp i64 {text} to double", NUMBER)
+        if self.whole.lanes == 1 or kind == NUMBER:
+            return scalar, kind
         lanes = self.whole.lanes
         vector = f"<{lanes} x double>"
         one, _ = self.value(f"insertelement {vector} poison, double {scalar}, i64 0", FLOAT)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from chainform.runtime.procedures.expressions import Expressions
-from chainform.runtime.procedures.language import BOOL, INT, NONE, Value
+from chainform.runtime.procedures.language import BOOL, CONSTANT, FLOAT, INT, NONE, Value
 
 
 class Statements(Expressions):
@@ -43,7 +43,10 @@ class Statements(Expressions):
                 self.expression(call)
             case ast.Assign(targets=[target], value=value):
                 self.assign(target, self.expression(value))
-            case ast.AnnAssign(target=target, value=value) if value is not None:
+            case ast.AnnAssign(target=ast.Name(id=name) as target, value=value) if (
+                value is not None
+            ):
+                self.variables.setdefault(name, self.annotation(node.annotation))
                 self.assign(target, self.expression(value))
             case ast.AugAssign(target=target, op=op, value=value):
                 now = self.arithmetic(op, self.expression(_loaded(target)), self.expression(value))
@@ -67,7 +70,8 @@ class Statements(Expressions):
 
     def assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
-            kind = self.variables.setdefault(target.id, value[1])
+            first = FLOAT if value[1] == CONSTANT else value[1]
+            kind = self.variables.setdefault(target.id, first)
             text, _ = self.converted(value, kind, target)
             self.put(f"store {self.whole.type_of(kind)} {text}, ptr %{target.id}")
         elif isinstance(target, ast.Subscript):

@@ -6,21 +6,31 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from chainform.runtime.procedures.language import BOOL, FLOAT, FLOATS, INT, INTS, NONE
+from chainform.runtime.procedures.language import (
+    BOOL,
+    FLOAT,
+    FLOATS,
+    INT,
+    INTS,
+    NONE,
+    NUMBER,
+    NUMBERS,
+)
 
 
 class Translation:
     """The text of procedures, each with all that it calls, for one number of lanes.
 
     `given` names functions that the module gets from elsewhere, with the types of their arguments;
-    they return nothing. `instead` names procedures that others take the place of.
+    they return nothing. `instead` names procedures that others take the place of, or a number, or
+    None: then nothing is called.
     """
 
     def __init__(
         self,
         given: Mapping[str, Sequence[str]],
         lanes: int = 1,
-        instead: Mapping[str, Callable[..., Any]] | None = None,
+        instead: Mapping[str, Callable[..., Any] | float | None] | None = None,
     ) -> None:
         self.given = {name: list(kinds) for name, kinds in given.items()}
         self.lanes = lanes
@@ -64,13 +74,14 @@ class Translation:
     def type_of(self, kind: str) -> str:
         """Return LLVM's name of a type."""
         double = f"<{self.lanes} x double>" if self.lanes > 1 else "double"
-        names = {FLOAT: double, INT: "i64", BOOL: "i1", FLOATS: "ptr", INTS: "ptr", NONE: "void"}
-        return names[kind]
+        if kind in (FLOATS, INTS, NUMBERS):
+            return "ptr"
+        return {FLOAT: double, NUMBER: "double", INT: "i64", BOOL: "i1", NONE: "void"}[kind]
 
-    def number(self, value: float) -> str:
+    def number(self, value: float, kind: str = FLOAT) -> str:
         """Return a number as LLVM writes it, to the last bit."""
         bits = f"0x{struct.pack('>d', value).hex().upper()}"
-        if self.lanes == 1:
+        if self.lanes == 1 or kind == NUMBER:
             return bits
         return "<" + ", ".join([f"double {bits}"] * self.lanes) + ">"
 

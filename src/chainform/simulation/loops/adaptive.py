@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from math import fabs, sqrt
 
-from chainform.runtime.procedures import Floats, Ints, fmax, fmin
+from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
 from chainform.simulation.loops.events import deliver, events, first_event, settle
 from chainform.simulation.loops.places import (
     ACCEPTED,
+    ARMED,
+    ARMED_AT,
     ATOL,
+    BOOKS,
     BREAK,
     BREAKS,
     CALLS,
@@ -41,6 +44,7 @@ from chainform.simulation.loops.places import (
     TICK,
     TIME,
     TOO_SMALL,
+    TURNING,
     TWICE,
 )
 from chainform.simulation.loops.runge_kutta import error_of, rhs, trial
@@ -49,6 +53,7 @@ SAFETY = 0.9
 LEAST = 0.2
 MOST = 10.0
 HUGE = 1e300
+BARELY = 1e-300
 NEARLY = 1.0000001
 """A rest of the interval shorter than this many steps is taken in one."""
 
@@ -57,7 +62,7 @@ def sample(t: Floats, y: Floats, p: Floats, into: Floats) -> None:
     """Stand for the forces that are held from one sample to the next."""
 
 
-def next_stop(control: Floats, counts: Ints, breaks: Floats) -> float:
+def next_stop(control: Numbers, counts: Ints, breaks: Numbers) -> Number:
     """Return the time that no step may go beyond: the end, a jump, the next sample."""
     stop = control[END]
     if counts[BREAK] < counts[BREAKS]:
@@ -68,7 +73,7 @@ def next_stop(control: Floats, counts: Ints, breaks: Floats) -> float:
 
 
 def begin(
-    control: Floats, counts: Ints, y: Floats, p: Floats, k: Floats, clock: Floats, breaks: Floats
+    control: Numbers, counts: Ints, y: Floats, p: Floats, k: Floats, clock: Floats, breaks: Numbers
 ) -> None:
     """Take samples and pass jumps that are due now, and compute the first stage of a step."""
     clock[0] = control[TIME]
@@ -81,14 +86,14 @@ def begin(
     counts[CALLS] += 1
 
 
-def factor_of(error: float, exponent: float) -> float:
+def factor_of(error: Number, exponent: Number) -> Number:
     """Return by how much the next step may be longer, or must be shorter."""
     if error <= 0.0:
         return MOST
     return fmin(MOST, fmax(LEAST, SAFETY * pow(error, exponent)))
 
 
-def pass_time(control: Floats, h: float) -> None:
+def pass_time(control: Numbers, h: Number) -> None:
     """Let the time go on by h; what rounding loses comes back later (Kahan)."""
     more = h - control[LOST]
     after = control[TIME] + more
@@ -97,7 +102,7 @@ def pass_time(control: Floats, h: float) -> None:
 
 
 def first_step(
-    control: Floats,
+    control: Numbers,
     counts: Ints,
     y: Floats,
     p: Floats,
@@ -111,8 +116,9 @@ def first_step(
     After Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4.
     """
     n = counts[SIZE]
-    near = measure_of(y, y, y, control[RTOL], control[ATOL], 0.0, n)
-    fast = measure_of(k, y, y, control[RTOL], control[ATOL], 0.0, n)
+    few = n - counts[BOOKS]
+    near = measure_of(y, y, y, control[RTOL], control[ATOL], 0.0, few)
+    fast = measure_of(k, y, y, control[RTOL], control[ATOL], 0.0, few)
     h = 1e-6
     if near > 1e-5 and fast > 1e-5:
         h = 0.01 * near / fast
@@ -122,7 +128,7 @@ def first_step(
     clock[0] = control[TIME] + h
     rhs(clock, new, p, rate)
     counts[CALLS] += 1
-    bent = measure_of(rate, y, k, control[RTOL], control[ATOL], 1.0, n) / h
+    bent = measure_of(rate, y, k, control[RTOL], control[ATOL], 1.0, few) / h
     most = fmax(fast, bent)
     longer = fmax(1e-6, 1e-3 * h)
     if most > 1e-15:
@@ -144,18 +150,15 @@ def measure_of(
     return sqrt(total / n)
 
 
-def largest_of(y: Floats, n: int) -> float:
-    """Return the largest size of an entry, or what is not a number where there is such."""
-    found = 0.0
+def is_finite(y: Floats, n: int) -> int:
+    """Tell whether all entries are numbers of a size that can be computed with."""
     for e in range(n):
-        if not fabs(y[e]) <= found:
-            found = fabs(y[e])
-            if not found < HUGE:
-                return found
-    return found
+        if not fabs(y[e]) < HUGE:
+            return 0
+    return 1
 
 
-def is_accepted(control: Floats, counts: Ints, error: float, h: float, is_last: int) -> int:
+def is_accepted(control: Numbers, counts: Ints, error: Number, h: Number, is_last: int) -> int:
     """Tell whether a step is accepted, and choose the next one, or the next trial."""
     if not error < HUGE:
         # Something is not finite: a much shorter step may avoid it.
@@ -174,7 +177,7 @@ def is_accepted(control: Floats, counts: Ints, error: float, h: float, is_last: 
 
 
 def mark_events(
-    control: Floats,
+    control: Numbers,
     counts: Ints,
     y: Floats,
     p: Floats,
@@ -182,24 +185,30 @@ def mark_events(
     values: Floats,
     marks: Floats,
 ) -> None:
-    """Note the values of the event functions at the present state."""
+    """Note the values of the event functions at the present state.
+
+    A function that ends a state of affairs is not at its end while that lasts: whether it begins
+    just above zero or just below is a matter of rounding.
+    """
     clock[0] = control[TIME]
     events(clock, y, p, values)
-    for i in range(counts[EVENTS]):
+    for i in range(counts[EVENTS] + counts[TURNING]):
         marks[3 * i + 1] = values[i]
+    for i in range(counts[ARMED_AT], counts[ARMED_AT] + counts[ARMED]):
+        marks[3 * i + 1] = fmax(values[i], BARELY)
 
 
 def integrate(
-    control: Floats,
+    control: Numbers,
     counts: Ints,
-    tableau: Floats,
+    tableau: Numbers,
     y: Floats,
     p: Floats,
     work: Floats,
-    times: Floats,
+    times: Numbers,
     out: Floats,
     marks: Floats,
-    breaks: Floats,
+    breaks: Numbers,
 ) -> int:
     """Integrate from control[TIME] to control[END]; return why it ended.
 
@@ -212,7 +221,7 @@ def integrate(
     new = work[rows * n :]
     at = work[(rows + 1) * n :]
     values = work[(rows + 2) * n :]
-    clock = work[(rows + 2) * n + counts[EVENTS] :]
+    clock = work[(rows + 2) * n + counts[EVENTS] + counts[TURNING] :]
     done = 0
     begin(control, counts, y, p, k, clock, breaks)
     if control[STEP] <= 0.0 and control[TIME] < control[END]:
@@ -236,17 +245,27 @@ def integrate(
             return NOT_SOLVED
         counts[CALLS] += calls
         if counts[FIXED] == 1:
-            if not largest_of(new, n) < HUGE:
+            if is_finite(new, n) == 0:
                 return NOT_FINITE
         else:
-            error = error_of(
-                h, k, y, new, tableau, control[RTOL], control[ATOL], n, s, counts[TWICE]
+            error: Number = error_of(
+                h,
+                k,
+                y,
+                new,
+                tableau,
+                control[RTOL],
+                control[ATOL],
+                n,
+                s,
+                counts[TWICE],
+                counts[BOOKS],
             )
             if not error < HUGE and h <= 1e3 * EPSILON * fmax(fabs(t), 1e-10):
                 return NOT_FINITE
             if is_accepted(control, counts, error, h, is_last) == 0:
                 continue
-        part = 2.0
+        part: Number = 2.0
         if counts[EVENTS] > 0:
             part = first_event(
                 counts, tableau, t, h, latest, y, p, k, new, at, clock, values, marks
@@ -268,7 +287,7 @@ def integrate(
             mark_events(control, counts, y, p, clock, values, marks)
             marks[3 * counts[FOUND] + 1] = marks[3 * counts[FOUND] + 2]
             return EVENT
-        for i in range(counts[EVENTS]):
+        for i in range(counts[EVENTS] + counts[TURNING]):
             marks[3 * i + 1] = marks[3 * i + 2]
         begin(control, counts, y, p, k, clock, breaks)
     return REACHED

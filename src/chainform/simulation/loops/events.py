@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints, fmax
+from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
 from chainform.simulation.loops.places import (
+    ARMED_AT,
     EPSILON,
     EVENTS,
     FOUND,
@@ -18,6 +19,7 @@ from chainform.simulation.loops.places import (
     TAIL,
     TAIL_AT,
     TIMES,
+    TURNING,
 )
 from chainform.simulation.loops.runge_kutta import trial
 
@@ -34,9 +36,9 @@ def settle(t: Floats, y: Floats, p: Floats, into: Floats) -> None:
 
 
 def zero_of(
-    t: float,
-    h: float,
-    latest: float,
+    t: Number,
+    h: Number,
+    latest: Number,
     y: Floats,
     p: Floats,
     k: Floats,
@@ -46,7 +48,7 @@ def zero_of(
     before: float,
     after: float,
     event: int,
-    tableau: Floats,
+    tableau: Numbers,
     counts: Ints,
 ) -> float:
     """Return the part of a step after which an event function is at or just past its zero.
@@ -95,10 +97,10 @@ def crossing(before: float, after: float, direction: float) -> int:
 
 def first_event(
     counts: Ints,
-    tableau: Floats,
-    t: float,
-    h: float,
-    latest: float,
+    tableau: Numbers,
+    t: Number,
+    h: Number,
+    latest: Number,
     y: Floats,
     p: Floats,
     k: Floats,
@@ -111,12 +113,13 @@ def first_event(
     """Return the part of a step up to the first event in it, and note which; 2 without one.
 
     `marks` holds three numbers for each event: the direction that counts, and the values of the
-    function at the start and at the end of the step.
+    function at the start and at the end of the step. The last ones are rates of functions that may
+    dip below zero and come up again within the step.
     """
     best = 2.0
     clock[0] = t + h
     events(clock, new, p, values)
-    for i in range(counts[EVENTS]):
+    for i in range(counts[EVENTS] + counts[TURNING]):
         marks[3 * i + 2] = values[i]
     for i in range(counts[EVENTS]):
         before = marks[3 * i + 1]
@@ -141,22 +144,81 @@ def first_event(
             if part < best:
                 best = part
                 counts[FOUND] = i
+    for i in range(counts[TURNING]):
+        part = dip_of(counts, tableau, t, h, latest, y, p, k, at, clock, values, marks, i)
+        if part < best:
+            best = part
+            counts[FOUND] = counts[ARMED_AT] + i
     return best
+
+
+def dip_of(
+    counts: Ints,
+    tableau: Numbers,
+    t: Number,
+    h: Number,
+    latest: Number,
+    y: Floats,
+    p: Floats,
+    k: Floats,
+    at: Floats,
+    clock: Floats,
+    values: Floats,
+    marks: Floats,
+    dip: int,
+) -> float:
+    """Return the part of a step at which a function falls below zero that is above it at both ends.
+
+    Its least value lies where its rate is zero. Where it could not even come down with twice its
+    speed at one of the ends there is nothing to look for.
+    """
+    event = counts[ARMED_AT] + dip
+    turn = counts[EVENTS] + dip
+    above = fmin(marks[3 * event + 1], marks[3 * event + 2])
+    down = marks[3 * turn + 1]
+    up = marks[3 * turn + 2]
+    if not above > 0.0 or not down < 0.0 or not up > 0.0:
+        return 2.0
+    if marks[3 * event + 1] > -2.0 * down * h or marks[3 * event + 2] > 2.0 * up * h:
+        return 2.0
+    lowest = zero_of(t, h, latest, y, p, k, at, clock, values, down, up, turn, tableau, counts)
+    trial(t, lowest * h, latest, y, p, k, at, clock, tableau, counts)
+    clock[0] = t + lowest * h
+    events(clock, at, p, values)
+    below = values[event]
+    if below > 0.0:
+        return 2.0
+    return lowest * zero_of(
+        t,
+        lowest * h,
+        latest,
+        y,
+        p,
+        k,
+        at,
+        clock,
+        values,
+        marks[3 * event + 1],
+        below,
+        event,
+        tableau,
+        counts,
+    )
 
 
 def deliver(
     counts: Ints,
-    tableau: Floats,
-    t: float,
-    after: float,
-    latest: float,
+    tableau: Numbers,
+    t: Number,
+    after: Number,
+    latest: Number,
     y: Floats,
     new: Floats,
     p: Floats,
     k: Floats,
     at: Floats,
     clock: Floats,
-    times: Floats,
+    times: Numbers,
     out: Floats,
 ) -> None:
     """Write the states at all output times up to the end `after` of a step that was accepted.

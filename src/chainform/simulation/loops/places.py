@@ -9,15 +9,16 @@ the present time has lost by rounding."""
 
 SIZE, STAGES, LIMIT, TIMES, NEXT, ACCEPTED, REJECTED, CALLS = range(8)
 EVENTS, FOUND, TWICE, FIXED, BREAKS, BREAK, TICK, TAIL, TAIL_AT = range(8, 17)
-ROWS, COORDINATES, RATES = range(17, 20)
+ROWS, COORDINATES, RATES, BOOKS, ARMED_AT, ARMED, TURNING = range(17, 24)
 """Places in `counts`: length of the state, stages, most steps before a pause, number of output
 times and the next of them, steps accepted and rejected, calls of the equations; number of events
 and the one found, whether there are two estimates of the error, whether the step is fixed, number
 of times where forces jump and the next of them, samples taken, how many numbers of p are put out
 behind each state and where they begin; how many states the room for stages holds, numbers of
-coordinates and of rates in a state."""
+coordinates and of rates in a state, how many entries at its end only add up; the first event that
+ends a state of affairs, the number of them, and how many of these, the first ones, have a rate."""
 
-COUNTS = 20
+COUNTS = 24
 CONTROLS = 10
 
 REACHED, PAUSED, EVENT, TOO_SMALL, NOT_FINITE, NOT_SOLVED = range(6)

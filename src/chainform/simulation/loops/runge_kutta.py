@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import fabs, sqrt
 
-from chainform.runtime.procedures import Floats, Ints, fmax, fmin
+from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
 from chainform.simulation.loops.places import SIZE, STAGES
 
 
@@ -17,15 +17,15 @@ def rhs(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
 
 
 def trial(
-    t: float,
-    h: float,
-    latest: float,
+    t: Number,
+    h: Number,
+    latest: Number,
     y: Floats,
     p: Floats,
     k: Floats,
     new: Floats,
     clock: Floats,
-    tableau: Floats,
+    tableau: Numbers,
     counts: Ints,
 ) -> int:
     """Make one step of length h from y into `new`; the first stage is there already.
@@ -44,7 +44,7 @@ def trial(
     return s - 1
 
 
-def combine(h: float, y: Floats, k: Floats, new: Floats, weights: Floats, n: int, s: int) -> None:
+def combine(h: Number, y: Floats, k: Floats, new: Floats, weights: Numbers, n: int, s: int) -> None:
     """Set new = y + h sum w_i k_i over the first s stages."""
     for e in range(n):
         new[e] = 0.0
@@ -59,17 +59,25 @@ def combine(h: float, y: Floats, k: Floats, new: Floats, weights: Floats, n: int
 
 
 def size_of(
-    k: Floats, y: Floats, new: Floats, weights: Floats, rtol: float, atol: float, n: int, s: int
+    k: Floats,
+    y: Floats,
+    new: Floats,
+    weights: Floats,
+    rtol: float,
+    atol: float,
+    n: int,
+    s: int,
+    books: int,
 ) -> float:
-    """Return the mean square of sum w_i k_i against what is tolerated."""
+    """Return the mean square of sum w_i k_i against what is tolerated, but for the books."""
     total = 0.0
-    for e in range(n):
+    for e in range(n - books):
         error = 0.0
         for i in range(s):
             error += weights[i] * k[i * n + e]
         scale = atol + rtol * fmax(fabs(y[e]), fabs(new[e]))
         total += (error / scale) * (error / scale)
-    return total / n
+    return total / (n - books)
 
 
 def error_of(
@@ -77,21 +85,22 @@ def error_of(
     k: Floats,
     y: Floats,
     new: Floats,
-    tableau: Floats,
+    tableau: Numbers,
     rtol: float,
     atol: float,
     n: int,
     s: int,
     twice: int,
+    books: int,
 ) -> float:
     """Return the estimated error of a step; 1 is just tolerated.
 
     With two estimates the better one is damped by the other (Hairer, Norsett, Wanner, II.10).
     """
-    first = size_of(k, y, new, tableau[2 * s + s * s :], rtol, atol, n, s)
+    first = size_of(k, y, new, tableau[2 * s + s * s :], rtol, atol, n, s, books)
     if twice == 0:
         return fabs(h) * sqrt(first)
-    second = size_of(k, y, new, tableau[3 * s + s * s :], rtol, atol, n, s)
+    second = size_of(k, y, new, tableau[3 * s + s * s :], rtol, atol, n, s, books)
     below = first + 0.01 * second
     if below <= 0.0:
         return 0.0

@@ -9,7 +9,7 @@ place of growing as with Euler's explicit method.
 
 from __future__ import annotations
 
-from chainform.runtime.procedures import Floats, Ints, fmin
+from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmin
 from chainform.simulation.loops.places import COORDINATES, SIZE
 
 ROWS = 2
@@ -21,15 +21,15 @@ def moved(t: Floats, y: Floats, p: Floats, out: Floats) -> None:
 
 
 def semi_implicit_step(
-    t: float,
-    h: float,
-    latest: float,
+    t: Number,
+    h: Number,
+    latest: Number,
     y: Floats,
     p: Floats,
     k: Floats,
     new: Floats,
     clock: Floats,
-    tableau: Floats,  # noqa: ARG001, as all steps have it
+    tableau: Numbers,  # noqa: ARG001, as all steps have it
     counts: Ints,
 ) -> int:
     """Make one step of length h from y into `new`; the first stage is there already."""

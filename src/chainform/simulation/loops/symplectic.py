@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints, fmax, fmin
+from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
 from chainform.simulation.loops.linear import backward, cholesky, forward
 from chainform.simulation.loops.places import RATES, STAGES
 
@@ -57,9 +57,9 @@ def rates_of(clock: Floats, y: Floats, p: Floats, H: Floats, n: int) -> int:
 
 
 def sweep(
-    t: float,
-    h: float,
-    latest: float,
+    t: Number,
+    h: Number,
+    latest: Number,
     y: Floats,
     p: Floats,
     stages: Floats,
@@ -67,7 +67,7 @@ def sweep(
     at: Floats,
     H: Floats,
     clock: Floats,
-    tableau: Floats,
+    tableau: Numbers,
     n: int,
     s: int,
 ) -> float:
@@ -107,15 +107,15 @@ def sweep(
 
 
 def symplectic_step(
-    t: float,
-    h: float,
-    latest: float,
+    t: Number,
+    h: Number,
+    latest: Number,
     y: Floats,
     p: Floats,
     k: Floats,
     new: Floats,
     clock: Floats,
-    tableau: Floats,
+    tableau: Numbers,
     counts: Ints,
 ) -> int:
     """Make one step of length h from y into `new`; -1 where its equations have no solution.

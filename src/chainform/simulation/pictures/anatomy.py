@@ -29,8 +29,8 @@ LARGE, LONG = 0.3, 0.75
 class Anatomy:
     """One body, in the axes of its frame: joints of children, other points, and the mass (m, kg).
 
-    `solid` is the even solid of the inertia; it is None, and `is_vague` true, where that is so large
-    that it cannot be the body.
+    `solid` is the even solid of the inertia; it is None, and `is_vague` true, where that is so
+    large that it cannot be the body.
     """
 
     name: str
@@ -79,7 +79,8 @@ def anatomies(frames: Frames) -> list[Anatomy]:
     for element in mechanism.elements:
         if isinstance(element, InertialElement):
             place = frames.names.index(element.name)
-            bodies[place] = Anatomy(element.name, place, 1)
+            below = bodies.get(frames.place(element.on)[0])
+            bodies[place] = Anatomy(element.name, place, 1 + (below.depth if below else 0))
             _add_mass(bodies[place], Body(element.mass, element.com, element.inertia), known)
     return list(bodies.values())
 

@@ -93,7 +93,7 @@ class _Bodies:
         if not body.arms:
             add_lone_body(self.scene, body, radius, colour)
         elif not body.is_point or np.linalg.norm(body.com) > 0.3 * radius:
-            self.scene.centre(body.frame, body.com, 1.12 * radius)
+            self.scene.centre(body.frame, body.com, 1.2 * radius)
 
     # --- joints -----------------------------------------------------------------------------
 
@@ -102,9 +102,7 @@ class _Bodies:
         origin, axis = np.zeros(3), self.tree.axes[i]
         match segment.joint.kind:
             case JointKind.REVOLUTE:
-                self.scene.drum(
-                    i + 1, origin, axis, (1.35 * radius, 1.45 * radius), colours.JOINT
-                )
+                self.scene.drum(i + 1, origin, axis, (1.35 * radius, 1.45 * radius), colours.JOINT)
                 self.scene.drum(i + 1, origin, axis, (0.8 * radius, 1.75 * radius), colour)
             case JointKind.SPHERICAL:
                 self.scene.ball(i + 1, origin, 1.5 * radius, colours.JOINT, "joint")
@@ -150,6 +148,9 @@ class _Bodies:
                 )
                 span = Span("spring", first, last, 0.9 * rod, colours.JOINT)
                 self.scene.spans.append(span)
+                for end in (first, last):
+                    colour = colours.JOINT if end.frame else colours.GROUND
+                    self.scene.ball(end.frame, end.local, 0.5 * rod, colour, "joint")
         for loop in self.mechanism.loops:
             end = loop.closing
             point = float_vector(end.point, known)

@@ -1,7 +1,7 @@
 """Colours that people with any kind of colour vision can tell apart.
 
-The first are those of Okabe and Ito without the yellow, which is lost on white. A coordinate has the
-same colour in a plot and on the body that it moves.
+The first are those of Okabe and Ito without the yellow, which is lost on white. A coordinate has
+the same colour in a plot and on the body that it moves.
 """
 
 from __future__ import annotations

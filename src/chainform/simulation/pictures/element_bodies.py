@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,9 +18,7 @@ from chainform.simulation.pictures.shapes import placed
 Array = NDArray[np.float64]
 
 
-def add_elements(
-    frames: Frames, scene: Scene, bodies: list[Anatomy], scale: Measures
-) -> None:
+def add_elements(frames: Frames, scene: Scene, bodies: list[Anatomy], scale: Measures) -> None:
     """Add all elements that have a place: frames, points and bodies; springs and dampers."""
     by_name = {body.name: body for body in bodies}
     inertial = [e for e in frames.mechanism.elements if isinstance(e, InertialElement)]
@@ -49,7 +49,7 @@ def _add_chain(
     stops = [Point(start[0], start[1])] if start[0] else []
     stops += [Point(frame, np.zeros(3)) for frame in joints.frames]
     stops.append(Point(frames.names.index(element.name), np.zeros(3)))
-    for first, last in zip(stops, stops[1:], strict=False):
+    for first, last in pairwise(stops):
         scene.spans.append(Span("strut", first, last, 0.6 * rod, colour))
 
 

@@ -68,12 +68,17 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
     """Return a film of a motion with about `rate` frames per second of motion, `most` at most."""
     check_motion(run, "animate")
     mechanism = run.mechanism
-    if not mechanism.segments and not mechanism.elements:
-        raise RunError("there is nothing to draw", file=mechanism.file, element="animate")
     times = frame_times(float(run.t[0]), float(run.t[-1]), rate, most)
     q = resampled(run, times)
     _check_finite(q, times, "the coordinates are not numbers")
     frames = Frames(mechanism, q, times)
+    if len(frames.names) == 1:
+        raise RunError(
+            "nothing of the mechanism has a place",
+            file=mechanism.file,
+            element=mechanism.name,
+            remedy="plot it instead",
+        )
     _check_finite(frames.track.positions, times, "the mechanism has no pose")
     scene, scale = scene_of(frames)
     track = frames.track

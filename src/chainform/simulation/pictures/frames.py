@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
@@ -163,7 +164,7 @@ class Frames:
         return frame.segment + 1, float_vector(frame.point, self._known), axes
 
     @property
-    def _known(self) -> Mapping[str, object]:
+    def _known(self) -> Mapping[str, Fraction]:
         return known_values(self.mechanism)
 
     def add(self, name: str, rotations: Array, positions: Array) -> int:

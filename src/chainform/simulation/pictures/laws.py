@@ -102,6 +102,10 @@ class _Arrays:
         return _FUNCTIONS[function](*arguments)
 
 
+def _step(x: Array) -> Array:
+    return np.where(x >= 0, 1.0, 0.0)
+
+
 def _least(*arguments: Array) -> Array:
     return np.min(arguments, axis=0)
 
@@ -113,7 +117,7 @@ def _greatest(*arguments: Array) -> Array:
 _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "abs": np.abs,
     "sign": np.sign,
-    "step": lambda x: (x >= 0).astype(np.float64),
+    "step": _step,
     "min": _least,
     "max": _greatest,
     "reciprocal": np.reciprocal,

@@ -19,7 +19,7 @@ def add_lone_body(scene: Scene, body: Anatomy, radius: float, colour: str) -> No
         near = body.com + share * reach
         if np.linalg.norm(near) > 0.5 * radius:
             scene.rod(body.frame, (origin, near), (0.7 * radius, 0.7 * radius), colour)
-        scene.centre(body.frame, body.com, 1.12 * radius)
+        scene.centre(body.frame, body.com, 1.2 * radius)
         return
     if np.linalg.norm(body.com) > 0.5 * radius:
         scene.rod(body.frame, (origin, body.com), (0.7 * radius, 0.6 * radius), colour)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,16 @@ DRAWN = ("body", "joint", "centre", "frame", "ground")
 FRONT = {"centre": 1.2, "frame": 1.0, "joint": 0.4}
 """How far the faces of a layer are drawn before their place, in radii of a rod: they stand out."""
 
+Stretched: TypeAlias = tuple[Span, Array, Array]
+"""A span and where its ends are, world axes."""
+
 TURNS = 9
 """Turns of a coil spring."""
 
 
 @dataclass(frozen=True)
 class Faces:
-    """Faces with four corners: corners (k, 3), faces (f, 4), colours (f, 3), how far before (f,)."""
+    """Corners (k, 3), faces of four (f, 4), their colours (f, 3), how far they stand out (f,)."""
 
     corners: Array
     faces: Indices
@@ -43,7 +47,7 @@ class Mesh:
     local: Faces
     owners: Indices
 
-    def at(self, track: Track, k: int, spans: list[tuple[Span, Array, Array]]) -> Faces:
+    def at(self, track: Track, k: int, spans: list[Stretched]) -> Faces:
         """Return the faces at time k in the world; struts stretch between their ends."""
         turns, places = track.rotations[k][self.owners], track.positions[k][self.owners]
         moved = np.einsum("kij,kj->ki", turns, self.local.corners) + places
@@ -60,16 +64,20 @@ def mesh_of(film: Film, sides: int) -> Mesh:
     for part in film.scene.parts:
         if part.layer in DRAWN:
             widest = max(float(strip[:, 0].max()) for strip in part.shape.strips)
-            fitting = sides // 2 if widest < 0.4 * rod else 2 * sides if widest > 2.5 * rod else sides
+            fitting = (
+                sides // 2 if widest < 0.4 * rod else 2 * sides if widest > 2.5 * rod else sides
+            )
             corners, faces = surface(part.shape, fitting, 3.0 * rod)
             moved = corners @ part.place[:, :3].T + part.place[:, 3]
             front = np.full(len(faces), FRONT.get(part.layer, 0.0) * rod)
             pieces.append(Faces(moved, faces, _colours(part, corners, faces), front))
             owners.append(np.full(len(corners), part.frame, dtype=np.intp))
-    return Mesh(_together(pieces), np.concatenate(owners))
+    return Mesh(_together(pieces), np.concatenate([*owners, np.zeros(0, dtype=np.intp)]))
 
 
 def _together(pieces: list[Faces]) -> Faces:
+    nothing = np.zeros((0, 4), dtype=np.intp)
+    pieces = [*pieces, Faces(np.zeros((0, 3)), nothing, np.zeros((0, 3)), np.zeros(0))]
     counts = np.cumsum([0, *(len(piece.corners) for piece in pieces[:-1])])
     faces = [piece.faces + start for piece, start in zip(pieces, counts, strict=True)]
     return Faces(

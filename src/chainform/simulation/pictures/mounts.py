@@ -34,11 +34,9 @@ def add_mounts(
         back = -axis if axis @ away > 0 else axis
         local = rotation.T @ back
         place = tree.positions[i] + 2.2 * scale.rod * local
-        scene.drum(
-            0, place, local, (2.3 * scale.rod, 0.3 * scale.rod), colours.GROUND, "ground"
-        )
+        scene.drum(0, place, local, (2.3 * scale.rod, 0.3 * scale.rod), colours.GROUND, "ground")
         height = float((origin + rotation @ place) @ stage.up) - stage.floor
-        is_under = abs(back @ stage.up) > 0.7 and stage.normal is stage.up
+        is_under = abs(back @ stage.up) > 0.7 and np.array_equal(stage.normal, stage.up)
         if is_under and 0.8 * scale.rod < height < scale.size:
             ends = (place, place - height * rotation.T @ stage.up)
             scene.rod(0, ends, (1.2 * scale.rod, 1.2 * scale.rod), colours.GROUND, "ground")

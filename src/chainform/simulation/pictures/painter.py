@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,9 @@ from chainform.simulation.pictures import colours
 from chainform.simulation.pictures.camera import Camera, camera_of
 from chainform.simulation.pictures.film import Film
 from chainform.simulation.pictures.floor import draw_floor, soft_shadow
-from chainform.simulation.pictures.mesh import Faces, coil_between, mesh_of
+from chainform.simulation.pictures.mesh import Faces, Stretched, coil_between, mesh_of
 from chainform.simulation.pictures.motion import library
-from chainform.simulation.pictures.scene import Point, Span
+from chainform.simulation.pictures.scene import Point
 
 Array = NDArray[np.float64]
 
@@ -26,6 +27,9 @@ FINE = 2
 
 SIDES = 24
 """Sides of a round shape."""
+
+GHOST = 0.32
+"""How much of a ghost covers what is behind it."""
 
 OLD = 0.75
 """The share of the background in the colour of the oldest part of a trace."""
@@ -55,15 +59,19 @@ class Painter:
         self.mesh = mesh_of(film, SIDES)
         self._still: Any = None
 
-    def picture(self, k: int, label: str = "") -> Any:
-        """Return frame k of the film, an image of Pillow."""
+    def picture(self, k: int, label: str = "", ghosts: Sequence[int] = ()) -> Any:
+        """Return frame k of the film, an image of Pillow; other frames are ghosts behind it."""
         film, size = self.film, (FINE * self.size[0], FINE * self.size[1])
         camera = camera_of(film.stage, film.offset(k), size)
-        spans = [(span, *self._ends(span, k)) for span in film.scene.spans]
-        faces = self.mesh.at(film.track, k, spans)
         image = self._background(camera, film.offset(k), size)
+        for ghost in ghosts:
+            solid = image.copy()
+            faces, spans = self._bodies(ghost)
+            _paint(self.draw.Draw(solid), faces, self._springs(camera, spans), film, camera)
+            image = self.image.blend(image, solid, GHOST)
+        faces, spans = self._bodies(k)
         soft_shadow(image, film, camera, faces)
-        strokes = self._strokes(k, camera, spans)
+        strokes = [*self._springs(camera, spans), *self._path(camera, k)]
         _paint(self.draw.Draw(image), faces, strokes, film, camera)
         image = image.reduce(FINE)
         if label:
@@ -80,29 +88,37 @@ class Painter:
             draw_floor(self.draw.Draw(self._still), self.film, camera, offset, PAPER)
         return self._still.copy()
 
-    def _ends(self, span: Span, k: int) -> tuple[Array, Array]:
+    def _bodies(self, k: int) -> tuple[Faces, list[Stretched]]:
+        """Return the faces of frame k, and the spans with their ends."""
         track = self.film.track
-        first, last = (
-            track.positions[k, end.frame] + track.rotations[k, end.frame] @ end.local
-            for end in (span.first, span.last)
-        )
-        return first, last
+        spans: list[Stretched] = []
+        for span in self.film.scene.spans:
+            first, last = (
+                track.positions[k, end.frame] + track.rotations[k, end.frame] @ end.local
+                for end in (span.first, span.last)
+            )
+            spans.append((span, first, last))
+        return self.mesh.at(track, k, spans), spans
 
-    def _strokes(
-        self, k: int, camera: Camera, spans: list[tuple[Span, Array, Array]]
-    ) -> list[Stroke]:
-        """Return springs and the trace in pieces."""
-        width = max(2, round(FINE * self.size[1] / 240))
+    @property
+    def _width(self) -> int:
+        return max(2, round(FINE * self.size[1] / 240))
+
+    def _springs(self, camera: Camera, spans: list[Stretched]) -> list[Stroke]:
         strokes: list[Stroke] = []
         for span, start, end in spans:
             if span.kind == "spring":
                 coil = coil_between(start, end, span.radius)
-                strokes += _pieces(coil, camera, [span.colour] * len(coil), width)
-        if self.trace is not None and k > 0:
-            shares = OLD * (1 - np.arange(k + 1) / k)
-            shades = [colours.mixed(colours.TRACE, PAPER, share) for share in shares]
-            strokes += _pieces(self.trace[: k + 1], camera, shades, width)
+                strokes += _pieces(coil, camera, [span.colour] * len(coil), self._width)
         return strokes
+
+    def _path(self, camera: Camera, k: int) -> list[Stroke]:
+        """Return the trace up to frame k, fading with age."""
+        if self.trace is None or k == 0:
+            return []
+        shares = OLD * (1 - np.arange(k + 1) / k)
+        shades = [colours.mixed(colours.TRACE, PAPER, float(share)) for share in shares]
+        return _pieces(self.trace[: k + 1], camera, shades, self._width)
 
 
 def _pieces(points: Array, camera: Camera, shades: list[str], width: int) -> list[Stroke]:
@@ -115,9 +131,7 @@ def _pieces(points: Array, camera: Camera, shades: list[str], width: int) -> lis
     ]
 
 
-def _paint(
-    brush: Any, faces: Faces, strokes: list[Stroke], film: Film, camera: Camera
-) -> None:
+def _paint(brush: Any, faces: Faces, strokes: list[Stroke], film: Film, camera: Camera) -> None:
     """Paint faces that look towards the eye, and strokes, from far to near."""
     screen, depth = camera.project(faces.corners)
     corners = screen[faces.faces]

@@ -8,6 +8,7 @@ normals, a box.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -64,7 +65,13 @@ def cylinder(radius: float, half: float, bevel: float = 0.0) -> Shape:
     strips = [
         _line((0.0, -half), (inner, -half), (0.0, -1.0)),
         _line((inner, -half), (radius, -end), (slope, -slope)),
-        _line((radius, -end), (radius, end), (1.0, 0.0)),
+        # In two halves, so that each of them may have a colour of its own.
+        np.concatenate(
+            [
+                _line((radius, -end), (radius, 0.0), (1.0, 0.0)),
+                _line((radius, 0.0), (radius, end), (1.0, 0.0))[1:],
+            ]
+        ),
         _line((radius, end), (inner, half), (slope, slope)),
         _line((inner, half), (0.0, half), (0.0, 1.0)),
     ]
@@ -81,7 +88,7 @@ def capsule(first: float, last: float, length: float) -> Shape:
     """Return a rod along z from 0 to `length` with round ends of two radii."""
     if length <= abs(first - last):
         return sphere(max(first, last))
-    tilt = np.arcsin((first - last) / length)
+    tilt = float(np.arcsin((first - last) / length))
     lower = np.linspace(-np.pi / 2, tilt, ARC + 1)
     upper = np.linspace(tilt, np.pi / 2, ARC + 1)
     normals = [np.stack([np.cos(angles), np.sin(angles)], axis=1) for angles in (lower, upper)]
@@ -146,7 +153,10 @@ def rings(shape: Shape) -> Array:
     r, z = profile[:, 0], profile[:, 1]
     wide = r == r.max()
     chosen = [int(np.argmin(z)), int(np.argmax(z))]
-    chosen += [int(np.argmin(np.where(wide, z, np.inf))), int(np.argmax(np.where(wide, z, -np.inf)))]
+    chosen += [
+        int(np.argmin(np.where(wide, z, np.inf))),
+        int(np.argmax(np.where(wide, z, -np.inf))),
+    ]
     angles = np.arange(8) * (np.pi / 4)
     ring = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
     return np.concatenate([r[k] * ring + np.array([0.0, 0.0, z[k]]) for k in chosen])
@@ -155,7 +165,7 @@ def rings(shape: Shape) -> Array:
 def _refined(points: Array, step: float) -> Array:
     """Return the points of a profile with more of them where they are farther than `step`."""
     pieces = [points[:1]]
-    for start, end in zip(points[:-1], points[1:], strict=True):
+    for start, end in pairwise(points):
         count = max(1, int(np.ceil(np.linalg.norm(end - start) / step)))
         shares = np.arange(1, count + 1)[:, None] / count
         pieces.append(start + shares * (end - start))

@@ -39,7 +39,7 @@ class Stage:
     `normal` and the height `floor` along it. Everything is within `radius` of `centre`, and
     `outline` (k, 3) are the outmost points; with `follow`, all this is seen from the middle of all
     frames at each time. One looks from `azimuth`, counted from `across` about `up`, and `elevation`
-    (rad).
+    (rad); `front` is the azimuth from which x runs to the right, or a plane motion faces the eye.
     """
 
     up: Array
@@ -50,6 +50,7 @@ class Stage:
     radius: float
     outline: Array
     follow: bool
+    front: float
     azimuth: float
     elevation: float
 
@@ -95,11 +96,16 @@ def stage_of(
     centre = (seen.min(axis=(0, 1)) + seen.max(axis=(0, 1))) / 2
     radius = float(np.linalg.norm(seen - centre, axis=-1).max())
     across = _across(up)
-    azimuth, elevation = _view(some.positions[:, 1:], up, across, plane, is_board)
+    front = _front(up, across, plane)
+    azimuth, elevation = _view(some.positions[:, 1:], up, across, plane, front)
+    if is_board:
+        azimuth, elevation = front + 0.2, 0.15
     if view is not None:
         azimuth, elevation = (float(np.radians(angle)) for angle in view)
     outline = _outmost(seen.reshape(-1, 3))
-    return Stage(up, across, normal, floor, centre, radius, outline, follow, azimuth, elevation)
+    return Stage(
+        up, across, normal, floor, centre, radius, outline, follow, front, azimuth, elevation
+    )
 
 
 def cloud_of(scene: Scene, track: Track) -> Array:
@@ -110,6 +116,10 @@ def cloud_of(scene: Scene, track: Track) -> Array:
             local = rings(part.shape) @ part.place[:, :3].T + part.place[:, 3]
             turned = np.einsum("mij,kj->mki", track.rotations[:, part.frame], local)
             pieces.append(turned + track.positions[:, part.frame, None])
+    for span in scene.spans:
+        for end in (span.first, span.last):
+            place = track.positions[:, end.frame] + track.rotations[:, end.frame] @ end.local
+            pieces.append(place[:, None])
     return np.concatenate(pieces, axis=1)
 
 
@@ -153,17 +163,23 @@ def _across(up: Array) -> Array:
     return _unit(axis - (axis @ up) * up)
 
 
+def _front(up: Array, across: Array, plane: Array | None) -> float:
+    """Return the azimuth of the front."""
+    if plane is None or abs(plane @ up) > 0.7:
+        return -np.pi / 2
+    towards = plane if np.cross(up, plane) @ np.ones(3) > 0 else -plane
+    return float(np.arctan2(towards @ np.cross(up, across), towards @ across))
+
+
 def _view(
-    places: Array, up: Array, across: Array, plane: Array | None, is_board: bool
+    places: Array, up: Array, across: Array, plane: Array | None, front: float
 ) -> tuple[float, float]:
     """Return from where a motion is seen best: a plane one nearly from the front."""
-    side = np.cross(up, across)
     if plane is not None and abs(plane @ up) < 0.7:
-        front = plane if np.cross(up, plane) @ np.ones(3) > 0 else -plane
-        facing = float(np.arctan2(front @ side, front @ across))
-        return (facing + 0.2, 0.15) if is_board else (facing + 0.42, 0.22)
+        return front + 0.42, 0.22
     if plane is not None:
         return float(np.radians(-65)), float(np.radians(48))
+    side = np.cross(up, across)
     level = np.stack([places.reshape(-1, 3) @ across, places.reshape(-1, 3) @ side], axis=1)
     _, _, rows = np.linalg.svd(level - level.mean(axis=0), full_matrices=False)
     main = float(np.arctan2(rows[0, 1], rows[0, 0]))

@@ -6,7 +6,9 @@ import numpy as np
 
 from chainform.errors import RunError
 from chainform.simulation.solver import CONTROLLED, FIXED, Motion, Settings, Solver
+from chainform.simulation.solvers.cvode import CVODE
 from chainform.simulation.solvers.explicit import EXPLICIT
+from chainform.simulation.solvers.ida import IDA
 from chainform.simulation.solvers.semi_implicit import SEMI_IMPLICIT
 from chainform.simulation.solvers.symplectic import SYMPLECTIC
 
@@ -14,6 +16,8 @@ SOLVERS: dict[str, Solver] = {
     **EXPLICIT,
     SEMI_IMPLICIT.name: SEMI_IMPLICIT,
     **SYMPLECTIC,
+    CVODE.name: CVODE,
+    IDA.name: IDA,
 }
 
 

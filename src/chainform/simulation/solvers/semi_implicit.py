@@ -32,4 +32,5 @@ SEMI_IMPLICIT = Solver(
     EULER,
     declare=declare_moved,
     rows=_rows,
+    switches=True,
 )

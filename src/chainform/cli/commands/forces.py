@@ -1,0 +1,149 @@
+"""`chainform forces`: the forces that a mechanism leaves unknown, along a prescribed motion."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from chainform.analysis import Forces, Motion, motion_of, unknown_forces
+from chainform.cli.commands.command import Command
+from chainform.cli.printing import Document, Page, Report
+from chainform.cli.reading import add_file, read_chosen
+from chainform.cli.strict_json import name_of, read_json
+from chainform.cli.writing import target_of, write_file
+from chainform.errors import ReadError
+from chainform.mechanism import Mechanism
+
+SHOWN = 25
+"""The most times that are shown to people."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_file(parser)
+    parser.add_argument(
+        "--motion",
+        metavar="LAWS",
+        required=True,
+        help="a law of t for every coordinate: a JSON file, or the table itself, as in "
+        """'{"s": "0.2 + 0.1*sin(t)"}'; or - for standard input""",
+    )
+    parser.add_argument(
+        "--times",
+        metavar="START:END:COUNT",
+        required=True,
+        help="so many times from START to END (s), or times with commas between them",
+    )
+    parser.add_argument("--out", metavar="FILE.csv", help="write times, motion and forces")
+    parser.add_argument("--force", action="store_true", help="overwrite the file")
+
+
+def run(args: Namespace) -> Report:
+    """Solve for the unknown forces at all times."""
+    target = target_of(args.out, args.file, force=args.force, option="--out")
+    mechanism = read_chosen(args)
+    times = _times(args.times)
+    laws = _laws(args.motion)
+    # What has no finite value is told with the time at which it is so.
+    with np.errstate(all="ignore"):
+        motion = motion_of(mechanism, laws, times)
+        found = unknown_forces(mechanism, times, motion.q, motion.qd, motion.qdd)
+    if target is not None:
+        write_file(target, _csv(mechanism, motion, found), force=args.force)
+    document = _document(args, mechanism, motion, found, target)
+    return Report(document, lambda page: _show(page, mechanism, found, times, target))
+
+
+def _laws(source: str) -> dict[str, object]:
+    document = read_json(source)
+    if not isinstance(document, dict):
+        raise ReadError(
+            "the motion is a table of laws by coordinates",
+            file=name_of(source),
+            element="--motion",
+            remedy='write {"q1": "sin(t)"}',
+        )
+    return cast("dict[str, object]", document)
+
+
+def _times(text: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    try:
+        if ":" in text:
+            start, end, count = text.split(":")
+            number = int(count)
+            if not 1 <= number <= 10_000_000:
+                raise ValueError(f"{number} times")
+            first, last = float(start), float(end)
+            times = np.full(1, np.nan)
+            if np.isfinite(first) and np.isfinite(last):
+                times = np.linspace(first, last, number)
+        else:
+            times = np.array([float(part) for part in text.split(",")])
+    except ValueError as problem:
+        raise ReadError(
+            f"{text[:60]!r} tells no times: {problem}",
+            element="--times",
+            remedy="write START:END:COUNT, as in 0:2:101, or times with commas between them",
+        ) from None
+    if not np.all(np.isfinite(times)):
+        raise ReadError("times must be finite", element="--times")
+    return times
+
+
+def _document(
+    args: Namespace, mechanism: Mechanism, motion: Motion, found: Forces, target: Path | None
+) -> Document:
+    return {
+        "file": args.file,
+        "mechanism": mechanism.name,
+        "kind": found.kind,
+        "report": found.report,
+        "unknowns": list(found.names),
+        "t": motion.t.tolist(),
+        "q": motion.q.tolist(),
+        "forces": found.values.tolist(),
+        "rank": found.rank.tolist(),
+        "written": None if target is None else str(target),
+    }
+
+
+def _csv(mechanism: Mechanism, motion: Motion, found: Forces) -> str:
+    rates = [f"{prefix}{name}" for prefix in ("d_", "dd_") for name in mechanism.rates]
+    head = ["t", *mechanism.coordinates, *rates, *found.names]
+    parts = [motion.t[:, np.newaxis], motion.q, motion.qd, motion.qdd, found.values]
+    rows = np.concatenate(parts, axis=1)
+    lines = [",".join(f'"{name}"' if "," in name else name for name in head)]
+    lines += [",".join(repr(float(value)) for value in row) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _show(
+    page: Page,
+    mechanism: Mechanism,
+    found: Forces,
+    times: np.ndarray[Any, np.dtype[np.float64]],
+    target: Path | None,
+) -> None:
+    page.text(f"{mechanism.name}: {found.report}", style="bold")
+    chosen = range(len(times))
+    if len(times) > SHOWN:
+        chosen = np.unique(np.linspace(0, len(times) - 1, SHOWN).astype(int)).tolist()
+    rows = [(f"{times[i]:.6g}", *(f"{x:.8g}" for x in found.values[i])) for i in chosen]
+    page.table(("t", *found.names), rows, numbers=("t", *found.names))
+    if target is not None:
+        page.text(f"written to {target}")
+
+
+FORCES = Command(
+    summary="find unknown forces along a motion",
+    usage="FILE --motion LAWS --times START:END:COUNT",
+    description="Solve for the forces and moments that an element model leaves unknown, along a\n"
+    "motion that is prescribed by laws of time. Rates and accelerations are found by exact\n"
+    "differentiation. More forces than equations: the solution of least norm; fewer: least\n"
+    "squares, with a report of what is left over.",
+    add_options=add_options,
+    run=run,
+)

@@ -1,0 +1,193 @@
+"""Barriers: what a mechanism can run into, and lean on, and leave again.
+
+| sort      | gap g >= 0                                            | held beside it while it touches |
+|-----------|-------------------------------------------------------|---------------------------------|
+| end stop  | motion of a joint less its lower limit, or upper less motion        | nothing           |
+| law       | a unilateral constraint of the file                                 | nothing           |
+| point     | height of a frame's origin over a plane                | its place in the plane          |
+| loop      | the same of the closing point of a loop over its target | its place; the turn of a frame |
+
+What is held beside the gap stays as it was when the barrier was touched: a foot does not slip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from chainform.errors import RunError
+from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
+from chainform.graph import Builder, Scalar
+from chainform.mechanism import Attachment, Loop, Mechanism, Number, Segment
+from chainform.mechanism.rational import apply, rotation_between
+from chainform.mechanism.types import IDENTITY, Axis
+from chainform.simulation.closures import loop_residuals
+from chainform.spatial import Vector, dot
+
+REST_SPEED = 1e-4
+"""Below this closing speed (m/s, rad/s) nothing bounces any more."""
+
+MANNER_FIELDS = ("restitution", "stiffness", "damping", "rest_speed")
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a barrier answers.
+
+    A rigid one gives back the share `restitution` of the closing speed, and of speeds below
+    `rest_speed` nothing. With a stiffness k (N/m, N m/rad) it is a spring instead: at the depth d
+    it pushes with k d (1 + c d'), c being the damping (s/m, s/rad), and never pulls.
+    """
+
+    restitution: float = 0.0
+    stiffness: float | None = None
+    damping: float = 0.0
+    rest_speed: float = REST_SPEED
+
+    @property
+    def is_stiff(self) -> bool:
+        """Whether the barrier is a spring and not rigid."""
+        return self.stiffness is not None
+
+
+def manner_of(said: Mapping[str, object], where: str) -> Manner:
+    """Return checked settings; those of other things are left to the caller."""
+    given = {key: _number(said[key], f"{where}, {key}") for key in MANNER_FIELDS if key in said}
+    manner = Manner(**given)
+    if not 0 <= manner.restitution <= 1:
+        raise RunError("restitution lies between 0 and 1", element=where)
+    if manner.stiffness is None:
+        if "damping" in given:
+            remedy = "give a stiffness, too; a rigid stop loses energy by its restitution"
+            raise RunError("only a stiff contact has damping", element=where, remedy=remedy)
+        return manner
+    if "restitution" in given:
+        remedy = "choose: restitution for an impact, stiffness and damping for a spring"
+        raise RunError("a stiff contact has no restitution", element=where, remedy=remedy)
+    if manner.stiffness <= 0 or manner.damping < 0:
+        raise RunError("stiffness is positive, damping is not negative", element=where)
+    return manner
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RunError("a number is needed", element=where, remedy="write 0.5")
+    if not value == value or value in (float("inf"), -float("inf")) or value < 0:
+        raise RunError("the number must be finite and not negative", element=where)
+    return float(value)
+
+
+class Desk:
+    """Where the laws of barriers are written: one graph that is being built."""
+
+    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
+        self.builder = builder
+        self.laws = ConstraintLaws(builder, mechanism)
+        self.mechanism = mechanism
+
+    @cached_property
+    def places(self) -> WorldColumns:
+        """Places in world axes."""
+        return WorldColumns(self.builder, self.mechanism)
+
+
+class Barrier(Protocol):
+    """Something to run into; its residuals are the gap, then what is held beside it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def manner(self) -> Manner: ...
+
+    @property
+    def held(self) -> int:
+        """How many residuals come after the gap."""
+        ...
+
+    def residuals(self, desk: Desk) -> list[Scalar]: ...
+
+
+@dataclass(frozen=True)
+class EndStop:
+    """An end of the range of a joint: side 1 is the lower end, -1 the upper one."""
+
+    name: str
+    segment: Segment
+    side: int
+    bound: Number
+    manner: Manner
+    held: int = 0
+
+    def residuals(self, desk: Desk) -> list[Scalar]:
+        """Return the distance to the stop."""
+        kinematics = desk.laws.laws.kinematics
+        moved = kinematics.displacement(self.segment) - kinematics.number(self.bound)
+        return [self.side * moved]
+
+
+@dataclass(frozen=True)
+class LawBarrier:
+    """A unilateral constraint of the file."""
+
+    name: str
+    law: Number
+    manner: Manner
+    held: int = 0
+
+    def residuals(self, desk: Desk) -> list[Scalar]:
+        """Return the law."""
+        return [desk.laws.laws.scalar(self.law)]
+
+
+@dataclass(frozen=True)
+class PointContact:
+    """A point of a body over a plane of the ground; it may slip in the plane without resistance."""
+
+    name: str
+    place: Attachment
+    origin: Axis
+    normal: Axis
+    slips: bool
+    manner: Manner
+
+    @property
+    def held(self) -> int:
+        """Two directions in the plane, unless it slips."""
+        return 0 if self.slips else 2
+
+    def residuals(self, desk: Desk) -> list[Scalar]:
+        """Return the height over the plane, and where in the plane the point is."""
+        number = desk.builder.number
+        point = desk.places.place_of(self.place)
+        x, y, z = (p - number(o) for p, o in zip(point, self.origin, strict=True))
+        return _split((x, y, z), self.normal)[: 1 + self.held]
+
+
+@dataclass(frozen=True)
+class LoopContact:
+    """A loop that closes when its ends meet along the normal, and opens when they would pull."""
+
+    name: str
+    loop: Loop
+    normal: Axis
+    manner: Manner
+
+    @property
+    def held(self) -> int:
+        """Two directions across the normal, and the turn of a frame."""
+        return 2 if self.loop.kind == "point" else 5
+
+    def residuals(self, desk: Desk) -> list[Scalar]:
+        """Return the distance along the normal, then across it, then the turn of a frame."""
+        x, y, z, *turn = loop_residuals(desk.places, self.loop)
+        return [*_split((x, y, z), self.normal), *turn]
+
+
+def _split(r: Vector, normal: Axis) -> list[Scalar]:
+    """Return the components of a vector along a normal and across it."""
+    rotation = rotation_between(IDENTITY[2], normal)
+    across = [apply(rotation, axis) for axis in IDENTITY[:2]]
+    return [dot(r, direction) for direction in (normal, *across)]

@@ -1,0 +1,64 @@
+"""Controllers: what closes the loop between a motion and its drives. A new one is a file and a line.
+
+| type              | what it gives                                                           |
+|-------------------|-------------------------------------------------------------------------|
+| `pd`, `pid`       | kp e + kd e' (+ ki, integral of e) for one joint                        |
+| `computed_torque` | inverse dynamics at qdd = targets'' + kd e' + kp e, for all joints       |
+| `state_feedback`  | u_ref - K (x - x_ref)                                                   |
+
+Where a joint has an actuator the result is its signal, otherwise it is the effort of the joint. All
+of them become part of the compiled equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from chainform.errors import RunError
+from chainform.mechanism import Mechanism
+from chainform.simulation.controllers.computed_torque import computed_torque_of
+from chainform.simulation.controllers.desk import ControlDesk, Controller
+from chainform.simulation.controllers.fields import Fields
+from chainform.simulation.controllers.joint import joint_controller_of
+from chainform.simulation.controllers.state_feedback import state_feedback_of
+
+TYPES = {
+    "pd": joint_controller_of,
+    "pid": joint_controller_of,
+    "computed_torque": computed_torque_of,
+    "state_feedback": state_feedback_of,
+}
+
+
+def controllers_of(
+    mechanism: Mechanism, said: Mapping[str, Any] | None, leave_out: Sequence[str] = ()
+) -> list[Controller]:
+    """Return checked controllers: `{"joint1": {"type": "pd", "kp": 100, "kd": 10}}`.
+
+    The name of a `pd` or `pid` is that of its joint unless it says otherwise. `leave_out` is what
+    the equations of the mechanism do not have.
+    """
+    if said is None:
+        return []
+    if not isinstance(said, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        remedy = '{"joint1": {"type": "pd", "kp": 100, "kd": 10, "target": "sin(t)"}}'
+        raise RunError("controllers are a table by names", element="controllers", remedy=remedy)
+    return [_controller(mechanism, str(name), given, leave_out) for name, given in said.items()]
+
+
+def _controller(
+    mechanism: Mechanism, name: str, given: Any, leave_out: Sequence[str]
+) -> Controller:
+    where, known = f"controller {name!r}", ", ".join(TYPES)
+    if not isinstance(given, Mapping):
+        raise RunError("a controller is a table", element=where, remedy=f"its type is {known}")
+    table = cast("Mapping[str, Any]", given)
+    kind = table.get("type")
+    if kind not in TYPES:
+        message = "the type is missing" if kind is None else f"{kind!r} is no controller"
+        raise RunError(message, element=f"{where}, type", remedy=f"choose {known}")
+    return TYPES[kind](Fields(mechanism, name, table), leave_out)
+
+
+__all__ = ["TYPES", "ControlDesk", "Controller", "controllers_of"]

@@ -1,0 +1,160 @@
+"""Computed torque: inverse dynamics of a model makes every joint a double integrator.
+
+symbol   meaning
+e        target - q
+v        target'' + kd e' + kp e, the acceleration that is asked for
+tau      inverse dynamics of the model at (q, qd, v)
+
+The model may be another one than that which moves: with other values of its parameters, or out of
+another file. Where a joint has an actuator its signal is that which gives the drive tau while the
+joint is accelerated by v:
+
+    P = m0 + k N - I qdd,    N = (tau + I v - m0) / k
+
+m0 being its effort without a signal, I its inertia. That needs an actuator whose drive follows its
+signal at once (k not zero): a motor with an inductance has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from typing import Any, cast
+
+from chainform.errors import Error
+from chainform.formulations.drive_equations import Drive
+from chainform.formulations.motion import is_zero
+from chainform.graph import Graph, Scalar, include
+from chainform.mechanism import Mechanism, Number
+from chainform.mechanism.numbers import number_of
+from chainform.pipeline import derive
+from chainform.readers import read
+from chainform.simulation.controllers.desk import ControlDesk
+from chainform.simulation.controllers.fields import Fields
+
+FIELDS = ("kp", "kd", "targets", "values", "model", "leave_out", "limit")
+
+
+@dataclass(frozen=True)
+class ComputedTorque:
+    """Computed torque for all joints; `values` stand in place of inputs of the model."""
+
+    fields: Fields
+    model: Graph
+    values: Mapping[str, Fraction]
+    targets: tuple[Number, ...]
+    kp: tuple[Number, ...]
+    kd: tuple[Number, ...]
+    limits: Mapping[int, Number]
+
+    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]:
+        """Return the efforts or signals of all joints."""
+        v = [self._wanted(desk, rate) for rate in range(desk.mechanism.nv)]
+        given = {f"qdd{rate + 1}": value for rate, value in enumerate(v)}
+        given |= {name: desk.builder.number(value) for name, value in self.values.items()}
+        zero = desk.builder.number(0)
+        given |= {i.name: zero for i in self.model.inputs.values() if i.group == "sigma"}
+        tau = include(desk.builder, self.model, given, ["inverse_dynamics"])["inverse_dynamics"]
+        made = dict(enumerate(tau))
+        if desk.actuated is not None:
+            for place, share in enumerate(desk.actuated.shares):
+                rate = share.actuator.rate
+                made[rate] = self._signal(desk, place, made[rate], v[rate])
+        return {rate: desk.limited(x, self.limits.get(rate)) for rate, x in made.items()}
+
+    def _wanted(self, desk: ControlDesk, rate: int) -> Scalar:
+        target, speed, acceleration = desk.target(self.targets[rate])
+        kp, kd = desk.law(self.kp[rate]), desk.law(self.kd[rate])
+        v = acceleration + kd * (speed - desk.qd(rate)) + kp * (target - desk.q(rate))
+        return desk.builder.keep(v)
+
+    def _signal(self, desk: ControlDesk, place: int, tau: Scalar, v: Scalar) -> Scalar:
+        """Return the signal with which an actuator gives a drive."""
+        assert desk.actuated is not None
+        number, keep = desk.builder.number, desk.builder.keep
+        actuator = desk.actuated.shares[place].actuator
+        kinematics = desk.equations.kinematics
+        drive = Drive(actuator, kinematics, desk.actuated.x[place], place, number(0))
+        if drive.is_prescribed:
+            slope, start, wanted = (
+                drive.acceleration(number(1), free=False),
+                drive.acceleration(number(0), free=True),
+                v,
+            )
+        else:
+            slope = drive.effort(number(1), free=False)
+            start, wanted = drive.effort(number(0), free=True), tau
+            if drive.inertia is not None:
+                wanted = tau + drive.inertia * v
+        if is_zero(slope):
+            raise self.fields.error(
+                f"the drive of {actuator.name} follows its signal only after a while",
+                "type",
+                "leave out its inductance (or time constant), or use pd or state_feedback there",
+            )
+        return keep(keep(wanted - start) / slope)
+
+
+def computed_torque_of(fields: Fields, leave_out: Sequence[str] = ()) -> ComputedTorque:
+    """Return a checked controller of all joints."""
+    fields.check(FIELDS, ("kp", "kd", "targets"))
+    fields.refuse_quaternions()
+    mechanism = fields.mechanism
+    targets = _targets(fields)
+    kp, kd = (tuple(fields.per_rate(name)) for name in ("kp", "kd"))
+    values = _values(fields)
+    model = _graph(fields, values, fields.table.get("leave_out", leave_out))
+    limits = fields.limit(range(mechanism.nv))
+    return ComputedTorque(fields, model, values, targets, kp, kd, limits)
+
+
+def _targets(fields: Fields) -> tuple[Number, ...]:
+    said, names = fields.table["targets"], fields.mechanism.rates
+    if not isinstance(said, Mapping):
+        raise fields.error("targets are a table by joints", "targets", f'{{"{names[0]}": "sin(t)"}}')
+    found: dict[int, Number] = {}
+    for name, law in cast("Mapping[str, Any]", said).items():
+        found[fields.rate(name, "targets")] = fields.law(law, f"targets, {name}")
+    missing = [name for rate, name in enumerate(names) if rate not in found]
+    if missing:
+        remedy = f'give each a law of t: {{"{missing[0]}": "0"}} holds it'
+        raise fields.error(f"no target for {', '.join(missing)}", "targets", remedy)
+    return tuple(found[rate] for rate in range(len(names)))
+
+
+def _values(fields: Fields) -> dict[str, Fraction]:
+    said = fields.table.get("values") or {}
+    if not isinstance(said, Mapping):
+        raise fields.error("values are a table by parameters", "values", '{"m_2": 5}')
+    values: dict[str, Fraction] = {}
+    for name, value in cast("Mapping[str, Any]", said).items():
+        number = number_of(value)
+        if not isinstance(number, Fraction):
+            raise fields.error("the value is not a number", f"values, {name}")
+        values[str(name)] = number
+    return values
+
+
+def _graph(fields: Fields, values: Mapping[str, Fraction], leave_out: Sequence[str]) -> Graph:
+    """Return inverse dynamics of the model, with the parameters that have other values free."""
+    said = fields.table.get("model")
+    try:
+        model = fields.mechanism if said is None else _model(said)
+        parameters = list(values) or "numeric"
+        found = derive(model, ["inverse_dynamics"], parameters=parameters, leave_out=leave_out)
+    except Error as error:
+        raise fields.error(error.message, error.element or "model", error.remedy) from error
+    if model.rates != fields.mechanism.rates:
+        raise fields.error(
+            "the model has other joints",
+            "model",
+            "its joints must have the same names in the same order: "
+            + ", ".join(fields.mechanism.rates),
+        )
+    return found.graph
+
+
+def _model(said: Any) -> Mechanism:
+    return said if isinstance(said, Mechanism) else read(cast("str | PathLike[str]", said))

@@ -1,0 +1,56 @@
+"""PD and PID for one joint.
+
+    e = target - q,    result = kp e + kd (target' - qd) + ki integral(e) + feedforward
+
+The integral is a state of the simulation, zero at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chainform.graph import Scalar
+from chainform.mechanism import Number
+from chainform.mechanism.types import ZERO
+from chainform.simulation.controllers.desk import ControlDesk
+from chainform.simulation.controllers.fields import Fields
+
+FIELDS = ("joint", "kp", "kd", "target", "feedforward", "limit")
+
+
+@dataclass(frozen=True)
+class JointController:
+    """PD, or PID with `ki`, of the joint with a rate."""
+
+    rate: int
+    target: Number
+    kp: Number
+    kd: Number
+    ki: Number = ZERO
+    feedforward: Number = ZERO
+    limit: Number | None = None
+
+    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]:
+        """Return the effort or the signal."""
+        target, rate, _ = desk.target(self.target)
+        error = desk.builder.keep(target - desk.q(self.rate))
+        total = desk.law(self.kp) * error + desk.law(self.kd) * (rate - desk.qd(self.rate))
+        if self.ki != ZERO:
+            total = total + desk.law(self.ki) * desk.integral(error)
+        total = total + desk.law(self.feedforward)
+        return {self.rate: desk.limited(total, self.limit)}
+
+
+def joint_controller_of(fields: Fields, leave_out: Sequence[str] = ()) -> JointController:
+    """Return a checked controller of one joint."""
+    del leave_out
+    has_integral = fields.table["type"] == "pid"
+    gains = ("kp", "kd", "ki") if has_integral else ("kp", "kd")
+    fields.check((*FIELDS, *gains[2:]), ("kp", *gains[2:]))
+    rate = fields.rate(fields.table.get("joint", fields.name), "joint")
+    kp, kd, ki = (fields.gain(fields.table.get(name, 0), name) for name in ("kp", "kd", "ki"))
+    feedforward = fields.law(fields.table.get("feedforward", 0), "feedforward", ("q", "qd", "t"))
+    target = fields.law(fields.table.get("target", 0), "target")
+    limit = fields.limit([rate]).get(rate)
+    return JointController(rate, target, kp, kd, ki, feedforward, limit)

@@ -1,0 +1,82 @@
+"""What drives a system: laws, controllers, samples that are held, functions of Python.
+
+Laws and controllers become scalars of the graph. With `hold` they are sampled: the equations then
+take tau and u from p, where the output `held` puts them. Functions of Python put theirs there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.graph import Scalar
+from chainform.model.states import evaluate_states
+from chainform.simulation.actuated import Actuated
+from chainform.simulation.controllers import ControlDesk, Controller
+from chainform.simulation.efforts import Efforts
+from chainform.simulation.equations import EquationBuilder, Equations
+from chainform.simulation.signals import signal_rates
+
+Array = NDArray[np.float64]
+
+
+def put_inputs(
+    equations: EquationBuilder,
+    efforts: Efforts,
+    controllers: Sequence[Controller] = (),
+    *,
+    hold: bool = False,
+) -> list[Scalar]:
+    """Return tau as scalars, and give the actuators their signals."""
+    mechanism, zero = equations.mechanism, equations.builder.number(0)
+    rates = signal_rates(mechanism)
+    actuated = Actuated(equations) if rates else None
+    signals = efforts.signals or Efforts()
+    tau = equations.efforts(efforts.laws)
+    by_rate = equations.efforts(signals.laws)
+    u = [by_rate[rate] for rate in rates]
+    desk = ControlDesk(equations, actuated)
+    for controller in controllers:
+        for rate, value in controller.outputs(desk).items():
+            if rate in rates:
+                u[rates.index(rate)] = u[rates.index(rate)] + value
+            else:
+                tau[rate] = tau[rate] + value
+    count = len(tau)
+    laws = [equations.builder.keep(value) for value in (*tau, *u)]
+    equations.declare("laws", laws)
+    given = [zero] * len(laws)
+    if hold or efforts.has_functions:
+        given = [equations.input("tau", i) for i in range(count)]
+        given += [equations.input("u", k) for k in range(len(u))]
+    whole = laws
+    if efforts.has_functions or not hold:
+        whole = [a + b for a, b in zip(given, laws, strict=True)]
+    if hold:
+        # Functions of Python are called just before, and leave their values where these go.
+        equations.declare("held", whole)
+    else:
+        given = whole
+    if actuated is not None:
+        actuated.give(given[count:])
+        equations.actuated = actuated
+    return given[:count]
+
+
+def inputs_along(
+    equations: Equations, efforts: Efforts, t: Array, y: Array, values: dict[str, float]
+) -> tuple[Array, Array]:
+    """Return tau (m, nv) and u (m, nu) at times and states (m, size): what acts there."""
+    mechanism, nq, nv = equations.mechanism, equations.nq, equations.nv
+    given = {"t": t, "q": y[:, :nq], "qd": y[:, nq : nq + nv], "x": y[:, nq + nv :]}
+    groups = {item.group for item in equations.graph.inputs.values()}
+    states = {group: value for group, value in given.items() if group in groups}
+    found = evaluate_states(equations.graph, mechanism, states, values, ["laws"])["laws"]
+    tau, u = found[:, :nv].copy(), found[:, nv:].copy()
+    if efforts.has_functions:
+        for row, (time, q, qd) in enumerate(zip(t, given["q"], given["qd"], strict=True)):
+            tau[row] += efforts.values(float(time), q, qd, nv)
+            u[row] += efforts.signal_values(float(time), q, qd, mechanism)
+    return tau, u

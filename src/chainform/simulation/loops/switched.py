@@ -1,0 +1,170 @@
+"""Motion while constraints come and go, as procedures: stops, contacts, joints that stick.
+
+Rows of constraints stand in this order:
+
+    always      loops and constraints of the file; they always hold
+    touching    gaps of barriers, one row each: their multipliers push, and must not pull
+    beside      what is held beside a gap while it is closed
+    sticking    rates of joints with dry friction; their multipliers stay within a bound
+
+`mask` tells which rows hold now. While none does, the motion is that of the free mechanism, with
+one kernel for y' and no matrices. Each barrier and each joint with friction has a function whose
+fall through zero is an event that ends the present state of affairs:
+
+    open         gap + slack           closed      multiplier
+    sliding      direction * rate      sticking    bound - |multiplier|
+
+`slack` is zero but for rows that touch without any force between them: those may go a little
+deeper before it counts.
+
+The kernel `gaps` computes gaps, their rates, rates of joints with friction, and gaps of stiff
+contacts.
+"""
+
+from __future__ import annotations
+
+from math import fabs
+
+from chainform.runtime.procedures import Floats, Ints
+from chainform.simulation.loops.constrained import constrained_rate, constrained_state, unit
+from chainform.simulation.loops.runge_kutta import rhs
+
+
+def free(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
+    """Stand for y' without any constraints, which is compiled from a graph."""
+
+
+def gaps(t: Floats, y: Floats, p: Floats, values: Floats) -> None:
+    """Stand for gaps and the rates that may come to rest."""
+
+
+def seen(t: Floats, y: Floats, p: Floats, values: Floats) -> None:
+    """Stand for the events that the user asked for."""
+
+
+def beside(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
+    """Stand for the rates of what stands in y behind q and qd."""
+
+
+def any_of(mask: Floats, first: int, last: int) -> int:
+    """Tell whether one of some rows holds."""
+    for i in range(first, last):
+        if mask[i] != 0.0:
+            return 1
+    return 0
+
+
+def switched_rate(
+    t: Floats,
+    y: Floats,
+    p: Floats,
+    rate: Floats,
+    area: Floats,
+    mask: Floats,
+    room: Floats,
+    order: Ints,
+    multipliers: Floats,
+    nq: int,
+    n: int,
+    m: int,
+    book: int,
+) -> int:
+    """Set y' under the rows that hold now, and the multipliers; return how many are independent.
+
+    `book` is the place in y where work is added up, or -1.
+    """
+    if any_of(mask, 0, m) == 0:
+        free(t, y, p, rate)
+        return 0
+    rank = constrained_rate(t, y, p, rate, area, mask, room, order, multipliers, nq, n, m)
+    beside(t, y, p, rate[nq + n :])
+    if book >= 0:
+        rate[book] += power_of(area, mask, multipliers, y[nq:], n, m)
+    return rank
+
+
+def power_of(
+    area: Floats, mask: Floats, multipliers: Floats, rates: Floats, n: int, m: int
+) -> float:
+    """Return the power of the constraints: none, unless they move with time."""
+    total = 0.0
+    for i in range(m):
+        if mask[i] != 0.0:
+            row = area[n * n + n + i * n :]
+            speed = 0.0
+            for e in range(n):
+                speed += row[e] * rates[e]
+            total += multipliers[i] * speed
+    return total
+
+
+def switched_state(
+    t: Floats,
+    new: Floats,
+    p: Floats,
+    y: Floats,
+    area: Floats,
+    mask: Floats,
+    room: Floats,
+    order: Ints,
+    change: Floats,
+    nq: int,
+    n: int,
+    m: int,
+) -> None:
+    """Take a new state over and move it onto the rows that hold now."""
+    if any_of(mask, 0, m) == 0:
+        unit(t, new, p, y)
+    else:
+        constrained_state(t, new, p, y, area, mask, room, order, change, nq, n, m)
+
+
+def watched(
+    t: Floats,
+    y: Floats,
+    p: Floats,
+    values: Floats,
+    mask: Floats,
+    slack: Floats,
+    directions: Floats,
+    bounds: Floats,
+    multipliers: Floats,
+    room: Floats,
+    nq: int,  # noqa: ARG001, as all procedures of this sort have it
+    n: int,  # noqa: ARG001
+    m: int,
+    always: int,
+    touching: int,
+    sticking: int,
+    stiff: int,
+    asked: int,
+) -> None:
+    """Set the functions of all events: of the user, of barriers, of friction, of stiff contacts.
+
+    Behind them stand the rates of the gaps that are open. `room` holds what `gaps` gives, and a y'.
+    """
+    seen(t, y, p, values)
+    gaps(t, y, p, room)
+    if any_of(mask, always, m) == 1:
+        rhs(t, y, p, room[2 * touching + sticking + stiff :])
+    falling = values[asked:]
+    turning = values[asked + touching + sticking + stiff :]
+    for i in range(touching):
+        row = always + i
+        if mask[row] != 0.0:
+            falling[i] = multipliers[row]
+            turning[i] = 1.0
+        else:
+            falling[i] = room[i] + slack[row]
+            turning[i] = room[touching + i]
+    for i in range(sticking):
+        row = m - sticking + i
+        rate = room[2 * touching + i]
+        if mask[row] != 0.0:
+            falling[touching + i] = bounds[i] - fabs(multipliers[row])
+        elif slack[row] != 0.0:
+            falling[touching + i] = slack[row] - fabs(rate)
+        else:
+            falling[touching + i] = directions[i] * rate
+    for i in range(stiff):
+        falling[touching + sticking + i] = room[2 * touching + sticking + i]

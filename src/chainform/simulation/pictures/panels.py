@@ -1,0 +1,165 @@
+"""What is plotted: panels of curves over time, with names and units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.simulation.pictures import colours
+from chainform.simulation.pictures.motion import Run
+from chainform.simulation.pictures.plan import (
+    coordinate_units,
+    effort_unit,
+    motion_units,
+    rate_unit,
+)
+
+Array = NDArray[np.float64]
+
+INK = "#1f2933"
+QUANTITIES = ("q", "qd", "qdd", "tau", "energy")
+REACTIONS = re.compile(r"reactions?\((.*)\)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values (m,) over time, by name; `is_dashed` tells it from another of the same colour."""
+
+    name: str
+    values: Array
+    colour: str
+    is_dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that share an axis, what they are together, and their unit."""
+
+    label: str
+    unit: str
+    curves: tuple[Curve, ...]
+
+    @property
+    def key(self) -> tuple[tuple[str, str, bool], ...]:
+        """What a legend of the panel would say."""
+        return tuple((curve.name, curve.colour, curve.is_dashed) for curve in self.curves)
+
+
+def panels_of(run: Run, what: str | Sequence[str] | None) -> list[Panel]:
+    """Return the panels of what is asked for.
+
+    That is coordinates, rates, efforts where there are any, and energy, if nothing is.
+    """
+    if what is None:
+        has_efforts = bool(np.any(run.tau != 0))
+        what = ("q", "qd", "tau", "energy") if has_efforts else ("q", "qd", "energy")
+    items = [what] if isinstance(what, str) else list(what)
+    names = [item for item in items if item not in QUANTITIES and not REACTIONS.fullmatch(item)]
+    singles = [_coordinate(run, name) for name in names]
+    panels: list[Panel] = []
+    for item in items:
+        reaction = REACTIONS.fullmatch(item)
+        if item in QUANTITIES:
+            panels += _quantity(run, item)
+        elif reaction is not None:
+            panels += _reactions(run, reaction[1].strip())
+        elif item == names[0]:
+            # All coordinates that are asked for by name stand where the first of them does.
+            panels += _coordinates(run, list(dict.fromkeys(singles)))
+    return panels
+
+
+def _coordinate(run: Run, name: str) -> int:
+    from chainform.errors import ReadError
+
+    try:
+        return run.mechanism.coordinate_index(name)
+    except ReadError as error:
+        known = [*QUANTITIES, *run.mechanism.coordinates]
+        close = get_close_matches(name, known, n=1)
+        remedy = f"did you mean {close[0]!r}? " if close else ""
+        raise RunError(
+            f"there is nothing named {name!r} to plot",
+            file=run.mechanism.file,
+            element="what",
+            remedy=remedy + "plot q, qd, qdd, tau, energy, reactions(segment) or coordinates",
+        ) from error
+
+
+def _quantity(run: Run, name: str) -> list[Panel]:
+    mechanism = run.mechanism
+    rates, units = mechanism.rates, motion_units(mechanism)
+    match name:
+        case "q":
+            return _coordinates(run, range(mechanism.nq))
+        case "qd":
+            return _by_unit("rates", rates, run.qd, units, rate_unit)
+        case "qdd":
+            return _by_unit("accelerations", rates, run.qdd, units, lambda u: rate_unit(u, 2))
+        case "tau":
+            return _by_unit("efforts", rates, run.tau, units, effort_unit)
+        case _:
+            return [_energy(run)]
+
+
+def _coordinates(run: Run, places: Sequence[int]) -> list[Panel]:
+    mechanism = run.mechanism
+    names, units = mechanism.coordinates, coordinate_units(mechanism)
+    return _by_unit("coordinates", names, run.q, units, lambda unit: unit, places)
+
+
+def _by_unit(
+    label: str,
+    names: Sequence[str],
+    values: Array,
+    units: Sequence[str],
+    shown: Callable[[str], str],
+    places: Sequence[int] | None = None,
+) -> list[Panel]:
+    """Return one panel for each unit among some places, in the order of their first use."""
+    chosen = range(len(names)) if places is None else places
+    series = colours.series(len(names))
+    is_gradient = len(names) > 2 * len(colours.SERIES)
+    by_unit: dict[str, list[Curve]] = {}
+    for place in chosen:
+        is_dashed = not is_gradient and place >= len(colours.SERIES)
+        curve = Curve(names[place], values[:, place], series[place], is_dashed)
+        by_unit.setdefault(units[place], []).append(curve)
+    return [Panel(label, shown(unit), tuple(curves)) for unit, curves in by_unit.items()]
+
+
+def _energy(run: Run) -> Panel:
+    kinetic, potential = run.kinetic_energy, run.potential_energy
+    curves = (
+        Curve("kinetic", kinetic, colours.SERIES[1]),
+        Curve("potential", potential, colours.SERIES[0]),
+        Curve("total", kinetic + potential, INK),
+    )
+    return Panel("energy", "J", curves)
+
+
+def _reactions(run: Run, segment: str) -> list[Panel]:
+    """Return force and moment in the joint of a segment, in its axes."""
+    names = [one.name for one in run.mechanism.segments]
+    if segment not in names:
+        close = get_close_matches(segment, names, n=1)
+        raise RunError(
+            f"there is no segment named {segment!r}",
+            file=run.mechanism.file,
+            element="what",
+            remedy=f"did you mean {close[0]!r}?" if close else "segments: " + ", ".join(names),
+        )
+    values = run.reactions[:, names.index(segment)]
+    panels: list[Panel] = []
+    for label, unit, first in (("force", "N", 0), ("moment", "N m", 3)):
+        curves = tuple(
+            Curve(axis, values[:, first + k], colours.SERIES[k]) for k, axis in enumerate("xyz")
+        )
+        panels.append(Panel(f"{label} in {segment}", unit, curves))
+    return panels

@@ -1,0 +1,148 @@
+"""From a motion on its way to a run: to the end, or as far as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.mechanism import Mechanism
+from chainform.model import Model
+from chainform.simulation.about import END, FAILED, INTERRUPTED, KEPT, About, Bookmark
+from chainform.simulation.interruption import Ear, Heard, Interrupted, MotionError, listening
+from chainform.simulation.run import Run
+from chainform.simulation.runner import Runner
+from chainform.simulation.solver import Motion, Pause
+
+Array = NDArray[np.float64]
+Columns: TypeAlias = Callable[[Array, Array], Mapping[str, Any]]
+"""A function that takes times and rows of output apart: q, qd, tau and what else a Run has."""
+Checkpoint: TypeAlias = Callable[[Run], None]
+
+EVERY = 30.0
+"""The least time (s) between two checkpoints."""
+SHARE = 20.0
+"""How much longer than writing a checkpoint the computing before the next one is."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """All that is known of a run before its motion; `before` is what it goes on from."""
+
+    mechanism: Mechanism
+    model: Model
+    method: str
+    about: About
+    columns: Columns
+    before: Run | None = None
+
+    def run(self, runner: Runner, ending: str, seconds: float) -> Run:
+        """Return the run as far as it came."""
+        times, rows = runner.result()
+        about = replace(
+            self.about, ending=ending, seconds=seconds, bookmark=bookmark_of(runner.integrator)
+        )
+        after = Run(
+            mechanism=self.mechanism,
+            model=self.model,
+            t=times,
+            happenings=tuple(runner.happenings),
+            statistics=replace(runner.integrator.statistics),
+            method=self.method,
+            about=about,
+            **self.columns(times, rows),
+        )
+        return after if self.before is None else joined(self.before, after)
+
+
+def carried_out(
+    recording: Recording,
+    runner: Runner,
+    end: float,
+    times: Array,
+    progress: Pause | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Run:
+    """Return the run of a motion to its end.
+
+    `progress` is called with the time now and then, `checkpoint` every half a minute with what
+    there is. Ctrl-C raises Interrupted, and what goes wrong MotionError, both with what there is.
+    """
+    began = perf_counter()
+    watch = _Watch(recording, runner, progress, checkpoint, began)
+    with listening() as ear:
+        try:
+            runner.run(end, times, watch.pause(ear))
+            ending = runner.happenings[-1].name if runner.is_over else END
+        except Heard:
+            ending = INTERRUPTED
+        except RunError as problem:
+            run = recording.run(runner, FAILED, perf_counter() - began)
+            raise MotionError(problem, run) from problem
+    run = recording.run(runner, ending, perf_counter() - began)
+    if ear.came:
+        raise Interrupted(run)
+    return run
+
+
+class _Watch:
+    """What is done at the pauses of a loop."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        runner: Runner,
+        progress: Pause | None,
+        checkpoint: Checkpoint | None,
+        began: float,
+    ) -> None:
+        self.recording, self.runner = recording, runner
+        self.progress, self.checkpoint = progress, checkpoint
+        self.began = began
+        self.due = began + EVERY
+
+    def pause(self, ear: Ear) -> Pause:
+        """Return the function that a loop calls at its pauses."""
+
+        def pause(t: float) -> None:
+            ear.ask()
+            if self.progress is not None:
+                self.progress(t)
+            if self.checkpoint is not None and perf_counter() >= self.due:
+                self._keep(self.checkpoint)
+
+        return pause
+
+    def _keep(self, checkpoint: Checkpoint) -> None:
+        began = perf_counter()
+        checkpoint(self.recording.run(self.runner, INTERRUPTED, began - self.began))
+        took = perf_counter() - began
+        self.due = perf_counter() + max(EVERY, SHARE * took)
+
+
+def bookmark_of(motion: Motion) -> Bookmark:
+    """Return where a motion stands."""
+    layout = motion.machine.layout
+    parts = {name: layout.part(motion.p, name).copy() for name in KEPT if layout.length(name)}
+    return Bookmark(motion.t, motion.y.copy(), parts, motion.memory())
+
+
+def joined(before: Run, after: Run) -> Run:
+    """Return a run that goes on from another one as one run."""
+    arrays: dict[str, Any] = {}
+    for item in fields(Run):
+        first, last = getattr(before, item.name), getattr(after, item.name)
+        if isinstance(first, np.ndarray) and isinstance(last, np.ndarray):
+            arrays[item.name] = np.concatenate([first, last])
+    about = replace(
+        after.about,
+        span=(before.about.span[0], after.about.span[1]),
+        seconds=before.about.seconds + after.about.seconds,
+    )
+    happenings = (*before.happenings, *after.happenings)
+    return replace(after, **arrays, happenings=happenings, about=about)

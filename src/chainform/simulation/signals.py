@@ -1,0 +1,100 @@
+"""Signals of actuators: laws, pieces in time, tables, or functions of Python, as forces are.
+
+signals={"shoulder_motor": "12*sin(t)"}              by actuator, by signal or by joint
+signals={"shoulder_motor": {"t": [0, 1], "values": [0, 24]}}
+signals={"shoulder_motor": lambda t, q, qd: -3 * q[1]}
+signals=lambda t, q, qd: -K @ q                      all signals at once
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import Error, RunError
+from chainform.mechanism import Mechanism
+from chainform.simulation.efforts import Efforts, Forces, Function, efforts_of
+
+Array = NDArray[np.float64]
+
+
+def signal_rates(mechanism: Mechanism) -> list[int]:
+    """Return the rates of the joints that actuators drive, in the order of u."""
+    return [actuator.rate for actuator in mechanism.actuators]
+
+
+def with_signals(mechanism: Mechanism, efforts: Efforts, said: Forces | None) -> Efforts:
+    """Return efforts with the signals that were asked for, all names and laws checked.
+
+    A signal stands at the rate of the joint that its actuator drives.
+    """
+    if said is None:
+        return efforts
+    if not mechanism.actuators:
+        raise RunError(
+            "signals are those of actuators, and the mechanism has none",
+            element="signals",
+            remedy="describe [[actuators]] in the file, or give forces instead",
+        )
+    if not isinstance(said, Mapping):
+        if not callable(said):
+            remedy = 'write {"motor": "12*sin(t)"}'
+            raise RunError(
+                "signals are a table by actuators, or a function of (t, q, qd)",
+                element="signals",
+                remedy=remedy,
+            )
+        return replace(efforts, signals=Efforts(whole=_spread(mechanism, said)))
+    found = Efforts()
+    for name, given in cast("Mapping[str, Any]", said).items():
+        found = _joined(found, _signal(mechanism, str(name), given))
+    return replace(efforts, signals=found)
+
+
+def _signal(mechanism: Mechanism, name: str, given: Any) -> Efforts:
+    joint = mechanism.rates[mechanism.actuators[signal_index(mechanism, name)].rate]
+    try:
+        return efforts_of(mechanism, {joint: given})
+    except Error as error:
+        error.element = f"signals, {name}"
+        raise
+
+
+def _joined(a: Efforts, b: Efforts) -> Efforts:
+    twice = a.functions.keys() & b.functions.keys()
+    twice |= {force.rate for force in a.laws} & {force.rate for force in b.laws}
+    if twice:
+        raise RunError("a signal is given twice", element="signals")
+    return Efforts((*a.laws, *b.laws), {**a.functions, **b.functions})
+
+
+def signal_index(mechanism: Mechanism, name: str) -> int:
+    """Return the place in u of a signal: by the name of its actuator, its own, or its joint."""
+    for place, actuator in enumerate(mechanism.actuators):
+        names = (actuator.name, mechanism.signals[place], mechanism.rates[actuator.rate])
+        if name in names:
+            return place
+    known = [actuator.name for actuator in mechanism.actuators]
+    close = get_close_matches(name, known, n=1)
+    raise RunError(
+        f"there is no actuator {name}",
+        element="signals",
+        remedy=f"did you mean {close[0]!r}?" if close else "there are " + ", ".join(known),
+    )
+
+
+def _spread(mechanism: Mechanism, function: Function) -> Function:
+    """Return a function of all rates for one of all signals."""
+    rates = signal_rates(mechanism)
+
+    def whole(t: float, q: Array, qd: Array) -> Array:
+        values = np.zeros(mechanism.nv)
+        values[rates] = np.asarray(function(t, q, qd), dtype=np.float64)
+        return values
+
+    return whole

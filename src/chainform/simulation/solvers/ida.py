@@ -1,0 +1,124 @@
+"""IDA: backward differences for differential-algebraic equations, for stiff closed loops.
+
+The unknowns are the state and, for each row of constraints, two multipliers: see loops/implicit.py.
+Without constraints the residual is y' - f(t, y).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.simulation.equations import Equations
+from chainform.simulation.loops.implicit import LEFT_OUT, OF_RATES, OF_VALUES, residual
+from chainform.simulation.loops.linear import pivoted
+from chainform.simulation.loops.loop import Loop
+from chainform.simulation.machine import addresses
+from chainform.simulation.solver import CONTROLLED, Solver
+from chainform.simulation.solvers.sundials import Sundials, library
+
+Array = NDArray[np.float64]
+
+FREE = 1e8
+"""What is tolerated of multipliers: their errors shall not shorten the steps."""
+INDEPENDENT = 1e-11
+"""Rows whose part that the others lack is smaller, by its square, are redundant."""
+
+
+class Ida(Sundials):
+    """One motion by IDA."""
+
+    def begin(self) -> Any:
+        """Return a solver at the present time and state, multipliers and rates consistent."""
+        sizes, layout = self.machine.equations, self.machine.layout
+        rate = self.machine.rate(self.t, self.y, self.p)
+        multipliers = layout.part(self.p, "multipliers").copy()
+        nothing = np.zeros(sizes.rows)
+        z = np.concatenate([self.y, multipliers, nothing])
+        slope = np.concatenate([rate, nothing, nothing])
+        options = self.options()
+        if sizes.rows:
+            free = np.full(2 * sizes.rows, FREE)
+            options["atol"] = np.concatenate([np.full(len(self.y), options["atol"]), free])
+            options["algebraic_idx"] = list(range(len(self.y), len(z)))
+
+        def watch(t: float, z: Array, _slope: Array, events: Array) -> None:
+            self.call("watch", t, z, events)
+
+        function = self._constrained() if sizes.rows else self._free
+        made = library("ida").IDA(function, **options, **self.watched(watch))
+        made.init_step(self.t, z, slope)
+        return made
+
+    def state_of(self, found: Any) -> Array:
+        """Return the state in what the solver found."""
+        return np.ascontiguousarray(found.y[: len(self.y)])
+
+    def _free(self, t: float, y: Array, slope: Array, into: Array) -> None:
+        self.rate(t, y, into)
+        np.subtract(slope, into, out=into)
+
+    def _constrained(self) -> Any:
+        """Return the residual of a system with constraints, its rows chosen for the present pose."""
+        sizes, layout = self.machine.equations, self.machine.layout
+        kinds, room = self._kinds(), np.zeros(len(self.y))
+        area = self.p.ctypes.data + 8 * layout.place("area")
+        compute = self.machine.procedures["residual"]
+        fixed = (area, *addresses(kinds, room), sizes.nq, sizes.nv, sizes.rows)
+        clock, p = self._clock.ctypes.data, self.p.ctypes.data
+
+        def function(t: float, z: Array, slope: Array, into: Array) -> None:
+            # `kinds` and `room` live here, since machine code sees only where they lie.
+            assert len(kinds) == sizes.rows <= len(room) + len(kinds)
+            self._clock[0] = min(t, self._latest)
+            compute(clock, z.ctypes.data, slope.ctypes.data, p, into.ctypes.data, *fixed)
+            self.machine.raise_pending()
+            self.check(t, into)
+
+        return function
+
+    def _kinds(self) -> Array:
+        """Return what each row asks for: an independent set of those that are active."""
+        sizes, layout = self.machine.equations, self.machine.layout
+        n, m = sizes.nv, sizes.rows
+        self.machine.rate(self.t, self.y, self.p)
+        J = layout.part(self.p, "area")[n * n + n : n * n + n + m * n].reshape(m, n)
+        active = J * layout.part(self.p, "mask")[:, None]
+        square, order = (active @ active.T).ravel(), np.zeros(m, dtype=np.int64)
+        rank = pivoted(square, order, m, INDEPENDENT)
+        kinds = np.full(m, float(LEFT_OUT))
+        kinds[order[:rank]] = self._asks()[order[:rank]]
+        return kinds
+
+    def _asks(self) -> Array:
+        """Return for each row whether it is one of values or, not holonomic, one of rates."""
+        sizes = self.machine.equations
+        variables = sizes.graph.outputs["terms"].variables
+        m = sizes.rows
+        values, rates = variables[-2 * m : -m], variables[-m:]
+        return np.array(
+            [
+                float(OF_RATES if value == rate else OF_VALUES)
+                for value, rate in zip(values, rates, strict=True)
+            ]
+        )
+
+
+def refuses(equations: Equations) -> str | None:
+    """Say why IDA cannot take a system."""
+    if equations.sorts.watched:
+        return "does not take stops, contacts or joints that stick"
+    return None
+
+
+IDA = Solver(
+    "ida",
+    5,
+    Ida,
+    (CONTROLLED,),
+    Loop(procedures=(residual,), asking=("terms",)),
+    refuses=refuses,
+    remedy="choose one of the explicit methods",
+)

@@ -1,0 +1,115 @@
+"""The equations of a mechanism whose constraints come and go.
+
+symbol   meaning
+g, g'    gap of a barrier, and its rate
+d, d'    depth of a stiff contact, max(0, -g), and its rate while it is closed
+k, c     stiffness and damping of a stiff contact
+s        direction in which a joint with dry friction slides: 1, -1, or 0 while it does not
+
+    tau_i gains J_i k d max(0, 1 + c d')          a stiff contact with the row J of its gap
+    tau_i gains - s f                              a joint with dry friction f
+
+Of the power k d d' max(0, 1 + c d') that a stiff contact takes, k d d' is stored and the rest lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from chainform.formulations import ConstraintRow
+from chainform.formulations.kinematics import BuilderArithmetic
+from chainform.formulations.motion import is_zero
+from chainform.graph import Builder, Scalar
+from chainform.simulation.barriers import Barrier, Desk
+from chainform.simulation.bookkeeping import powers
+from chainform.simulation.equations import EquationBuilder
+from chainform.simulation.friction import DryJoint
+from chainform.simulation.modes import Sorts
+from chainform.simulation.switches import NO_SWITCHES, Switches
+
+
+class SwitchedEquations:
+    """Declares y' and the terms under all rows that may hold, and what is watched."""
+
+    def __init__(self, equations: EquationBuilder, switches: Switches) -> None:
+        self.equations = equations
+        self.builder: Builder = equations.builder
+        self.switches = switches
+        desk = Desk(self.builder, equations.mechanism)
+        made = [[desk.laws.holonomic(r) for r in b.residuals(desk)] for b in switches.rigid]
+        self.gaps = [rows[0] for rows in made]
+        self.stiff = [desk.laws.holonomic(b.residuals(desk)[0]) for b in switches.stiff]
+        held = [row for rows in made for row in rows[1:]]
+        given = [self._given(i) for i in range(len(switches.dry) + len(held))]
+        self.directions = given[: len(switches.dry)]
+        anchors = given[len(switches.dry) :]
+        self.beside = [
+            ConstraintRow(row.value - anchor, row.rate, row.J, row.gamma)
+            for row, anchor in zip(held, anchors, strict=True)
+        ]
+
+    def declare(
+        self,
+        tau: Sequence[Scalar],
+        always: Sequence[ConstraintRow],
+        *,
+        books: bool = False,
+        leave_out: Sequence[str] = (),
+    ) -> list[Scalar]:
+        """Declare all of it, and return the efforts with those of friction and stiff contacts."""
+        if books:
+            self._keep_books(tau, leave_out)
+        acting = self._acting(tau)
+        sticking = [self._sticking(joint) for joint in self.switches.dry]
+        rows = [*always, *self.gaps, *self.beside, *sticking]
+        if not always:
+            self.equations.declare_rate(acting)
+        if rows:
+            self.equations.declare_terms(acting, rows)
+        counts = (len(part) for part in (always, self.gaps, self.beside, sticking, self.stiff))
+        self.equations.sorts = Sorts(*counts)
+        if self.switches:
+            rates = [row.rate for row in sticking]
+            values = [row.value for row in self.gaps] + [row.rate for row in self.gaps]
+            self.equations.declare("gaps", [*values, *rates, *(row.value for row in self.stiff)])
+        return acting
+
+    def _acting(self, tau: Sequence[Scalar]) -> list[Scalar]:
+        acting = list(tau)
+        for joint, direction in zip(self.switches.dry, self.directions, strict=True):
+            acting[joint.rate] = acting[joint.rate] - direction * Fraction(joint.sliding)
+        for barrier, row in zip(self.switches.stiff, self.stiff, strict=True):
+            push = self._push(barrier, row)[0]
+            for rate, entry in row.J.items():
+                acting[rate] = acting[rate] + entry * push
+        return acting
+
+    def _keep_books(self, tau: Sequence[Scalar], leave_out: Sequence[str]) -> None:
+        work, loss = powers(self.builder, self.equations.mechanism, tau, leave_out)
+        for joint, direction in zip(self.switches.dry, self.directions, strict=True):
+            loss = loss + direction * Fraction(joint.sliding) * self.equations.input(
+                "qd", joint.rate
+            )
+        for barrier, row in zip(self.switches.stiff, self.stiff, strict=True):
+            push, stored = self._push(barrier, row)
+            loss = loss - (push - stored) * row.rate
+        if self.switches.rigid or not is_zero(work) or not is_zero(loss):
+            self.equations.add_books([work, loss])
+
+    def _push(self, barrier: Barrier, row: ConstraintRow) -> tuple[Scalar, Scalar]:
+        """Return the force of a stiff contact, and the part of it that is stored."""
+        keep, call = self.builder.keep, BuilderArithmetic(self.builder).call
+        zero, one = self.builder.number(0), self.builder.number(1)
+        depth = keep(call("max", [-row.value, zero]))
+        stored = keep(depth * Fraction(barrier.manner.stiffness or 0.0))
+        damped = keep(one - row.rate * Fraction(barrier.manner.damping))
+        return keep(stored * call("max", [damped, zero])), stored
+
+    def _sticking(self, joint: DryJoint) -> ConstraintRow:
+        zero, one = self.builder.number(0), self.builder.number(1)
+        rate = self.equations.input("qd", joint.rate)
+        return ConstraintRow(zero, rate, {joint.rate: one}, zero)
+
+    def _given(self, index: int) -> Scalar:
+        return self.builder.input(f"given{index + 1}", "force", index)

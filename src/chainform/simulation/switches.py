@@ -1,0 +1,75 @@
+"""All that comes and goes in a motion: rigid and stiff barriers, and joints with dry friction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chainform.errors import RunError
+from chainform.mechanism import Mechanism
+from chainform.simulation.barriers import Barrier, LoopContact
+from chainform.simulation.contacts import contacts_of
+from chainform.simulation.friction import DryJoint, dry_joints, without_dry_friction
+from chainform.simulation.solver import Solver
+from chainform.simulation.stops import stops_of
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What has rows of constraints that may hold or not, and what is watched without."""
+
+    rigid: tuple[Barrier, ...] = ()
+    stiff: tuple[Barrier, ...] = ()
+    dry: tuple[DryJoint, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.rigid or self.stiff or self.dry)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows of constraints are needed for them."""
+        return bool(self.rigid or self.dry)
+
+    @property
+    def directions(self) -> list[float]:
+        """How the functions that are watched pass zero: falling, those of stiff contacts both."""
+        return [-1.0] * (len(self.rigid) + len(self.dry)) + [0.0] * len(self.stiff)
+
+    def bare(self, mechanism: Mechanism) -> Mechanism:
+        """Return the mechanism without what is treated here: dry friction, loops by contact."""
+        names = {b.loop.name for b in self.rigid if isinstance(b, LoopContact)}
+        left = mechanism
+        if names:
+            loops = tuple(loop for loop in mechanism.loops if loop.name not in names)
+            left = replace(left, loops=loops)
+        return without_dry_friction(left) if self.dry else left
+
+
+NO_SWITCHES = Switches()
+
+
+def switches_for(
+    mechanism: Mechanism,
+    solver: Solver,
+    stops: Any = None,
+    contacts: Any = None,
+    friction: Mapping[str, Any] | None = None,
+    leave_out: Sequence[str] = (),
+) -> Switches:
+    """Return what was asked for and what the file has, as far as the method can take it.
+
+    Methods that cannot keep dry friction as the sign of a rate, and refuse the rest.
+    """
+    barriers = [*stops_of(mechanism, stops, leave_out), *contacts_of(mechanism, contacts)]
+    dry = dry_joints(mechanism, friction, leave_out)
+    if not solver.switches:
+        if barriers or friction:
+            raise RunError(
+                f"{solver.name} does not take stops, contacts and sticking",
+                element="method",
+                remedy="choose verner65 or dopri853",
+            )
+        return NO_SWITCHES
+    rigid = tuple(b for b in barriers if not b.manner.is_stiff)
+    return Switches(rigid, tuple(b for b in barriers if b.manner.is_stiff), tuple(dry))

@@ -36,8 +36,7 @@ from chainform.formulations.factorisation import solve
 from chainform.formulations.motion import is_zero
 from chainform.formulations.options import Options
 from chainform.formulations.outputs import Key, declare
-from chainform.formulations.stand_in import Place, taken_over
-from chainform.graph import Builder, Scalar
+from chainform.graph import Builder, Scalar, include
 from chainform.mechanism import GROUND, Mechanism
 
 Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], None]
@@ -134,25 +133,22 @@ class _Complete:
         method(trial, self.mechanism, ["mass_matrix", "inverse_dynamics"], options)
         graph, zero = trial.finish(), self.builder.number(0)
         # With qdd = 0, inverse dynamics is all that is no inertia force of qdd.
-        still: dict[Place, Scalar] = {("qdd", i): zero for i in self.rates}
-        scalars = taken_over(graph, self.builder, self._values() | still)
-        H, h = (
-            [scalars[v] for v in graph.outputs[name].variables]
-            for name in ("mass_matrix", "inverse_dynamics")
-        )
+        still = {f"qdd{i + 1}": zero for i in self.rates}
+        found = include(self.builder, graph, self._values() | still, list(graph.outputs))
+        H, h = found["mass_matrix"], list(found["inverse_dynamics"])
         keys = ((i, k) for i in self.rates for k in self.rates)
         entries = {key: value for key, value in zip(keys, H, strict=True) if not is_zero(value)}
         return entries, h
 
-    def _values(self) -> dict[Place, Scalar]:
-        """Return what stands in place of q and qd of joints whose motion is in x."""
-        values: dict[Place, Scalar] = {}
+    def _values(self) -> dict[str, Scalar]:
+        """Return what stands in place of q and qd of joints whose motion is in x, by input."""
+        values: dict[str, Scalar] = {}
         for drive in self.drives:
             coordinate = self._coordinate(drive.rate)
             if drive.position is not None and coordinate is not None:
-                values["q", coordinate] = drive.position
+                values[f"q{coordinate + 1}"] = drive.position
             if drive.velocity is not None:
-                values["qd", drive.rate] = drive.velocity
+                values[f"qd{drive.rate + 1}"] = drive.velocity
         return values
 
     def _coordinate(self, rate: int) -> int | None:

@@ -30,8 +30,7 @@ from chainform.formulations.factorisation import solve
 from chainform.formulations.motion import is_zero
 from chainform.formulations.options import Options
 from chainform.formulations.outputs import Key, add_to, declare
-from chainform.formulations.stand_in import taken_over
-from chainform.graph import Builder, Scalar
+from chainform.graph import Builder, Scalar, include
 from chainform.mechanism import Mechanism
 
 Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], None]
@@ -137,11 +136,9 @@ class _Constrained:
         trial, n = Builder(), self.mechanism.nv
         self.method(trial, self.mechanism, ["mass_matrix", "inverse_dynamics"], self.options)
         graph, zero = trial.finish(), self.builder.number(0)
-        scalars = taken_over(graph, self.builder, {("qdd", k): zero for k in range(n)})
-        H, h = (
-            [scalars[v] for v in graph.outputs[name].variables]
-            for name in ("mass_matrix", "inverse_dynamics")
-        )
+        still = {f"qdd{k + 1}": zero for k in range(n)}
+        found = include(self.builder, graph, still, list(graph.outputs))
+        H, h = found["mass_matrix"], found["inverse_dynamics"]
         entries = {(i, k): H[n * i + k] for i in range(n) for k in range(n)}
         return {key: v for key, v in entries.items() if not is_zero(v)}, dict(enumerate(h))
 

@@ -114,8 +114,6 @@ class World:
                 total = add(total, scale(rate, self.direction(k, column)))
         return total
 
-
-
     def _angular_velocity(self, k: int) -> Vector:
         if k == GROUND:
             return self._of_base("angular_velocity")

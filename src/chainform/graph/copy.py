@@ -86,7 +86,9 @@ def include(
     def replacement(v: int, _: Builder) -> Scalar | None:
         return given.get(graph.inputs[v].name) if v in graph.inputs else None
 
-    for v in np.flatnonzero(graph.cone(graph.output_variables(outputs))).tolist():
+    needed = graph.cone(graph.output_variables(outputs))
+    needed[list(graph.inputs)] = True
+    for v in np.flatnonzero(needed).tolist():
         scalars[v] = _rebuilt(graph, v, builder, scalars, replacement)
     blocks = {name: graph.block(name) for name in outputs}
     return {name: tuple(scalars[v] for v in block.variables) for name, block in blocks.items()}

@@ -109,6 +109,8 @@ class Actuated:
         values = iter(self.rest)
         self.x = [self._states(share, [next(values) for _ in share.rest]) for share in self.shares]
         self.drives: list[Drive] = []
+        self.made: dict[int, Scalar] = {}
+        """P by rate, once the motion is known."""
         self._rows: dict[int, ConstraintRow] = {}
 
     def give(self, u: Sequence[Scalar]) -> None:
@@ -159,12 +161,18 @@ class Actuated:
             acceleration = qdd[drive.rate]
             P = demands.get(drive.rate)
             if P is None:
-                P = drive.effort(drive.N, free=True)
-                if drive.inertia is not None:
-                    P = self.builder.keep(P - drive.inertia * acceleration)
+                P = self._drive(drive, acceleration)
+            self.made[drive.rate] = P
             found = drive.derivatives(drive.N, P, acceleration, free=True)
             rates += [found[k] for k in share.rest]
         return rates
+
+    def _drive(self, drive: Drive, qdd: Scalar) -> Scalar:
+        """Return P of an actuator that the load reaches."""
+        effort = drive.effort(drive.N, free=True)
+        if drive.inertia is None:
+            return effort
+        return self.builder.keep(effort - drive.inertia * qdd)
 
     # --- equations of motion ------------------------------------------------------------
 

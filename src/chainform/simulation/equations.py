@@ -79,9 +79,11 @@ class EquationBuilder:
         self.mechanism = mechanism
         self.model = model
         self.builder = Builder()
+        known = {parameter.name: parameter.value for parameter in mechanism.parameters}
         for item in model.graph.inputs.values():
             if item.group == "parameter":
-                self.builder.input(item.name, item.group, item.index, item.default)
+                value = known.get(item.name, item.default)
+                self.builder.input(item.name, item.group, item.index, value)
         self.kinematics = Kinematics(mechanism, self.builder)
         self.laws = Laws(self.kinematics)
         self.rows = 0
@@ -154,6 +156,12 @@ class EquationBuilder:
         if self.actuated is not None:
             self.actuated.load(H, h)
         return H, h
+
+    def declare_drives(self, tau: Sequence[Scalar]) -> None:
+        """Declare P of the joints that have actuators, and tau of the others."""
+        if self.actuated is not None:
+            made = self.actuated.made
+            self.declare("drives", [made.get(i, effort) for i, effort in enumerate(tau)])
 
     def _further_under_constraints(self, rows: Sequence[ConstraintRow]) -> list[Scalar]:
         if self.actuated is None:

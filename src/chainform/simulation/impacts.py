@@ -70,6 +70,10 @@ class Gap:
     restitution: float
     rest_speed: float
 
+    def bounces(self, speed: float) -> bool:
+        """Whether it gives something back at a closing speed."""
+        return self.restitution > 0 and -speed > self.rest_speed
+
 
 def rows_beside(terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap]) -> set[int]:
     """Return the rows beside gaps that hold with them.
@@ -157,10 +161,11 @@ class Collision:
 
     def _strike(self, hit: Sequence[Gap], *, plastic: bool, checked: bool = True) -> bool:
         """Apply the impulses of some gaps that are hit together; refuse what adds energy."""
-        held = [gap for gap in self.resting if gap not in hit]
-        gaps = [*hit, *held]
+        speeds = self.speeds
+        bouncing = [gap for gap in hit if not plastic and gap.bounces(speeds[gap.row])]
+        gaps = [*hit, *(gap for gap in self.resting if gap not in hit)]
         while True:
-            impulses, rows = self._impulses(gaps, hit, plastic=plastic)
+            impulses, rows = self._impulses(gaps, bouncing)
             idle = [gap for gap in gaps if gap.beside and impulses[rows.index(gap.row)] == 0]
             if not idle:
                 break
@@ -176,19 +181,18 @@ class Collision:
         self.blow.impulses[rows] += impulses
         self.blow.loss += loss
         self.blow.work -= float(impulses @ self.moving[rows])
+        # What does not bounce is closed from now on.
+        self.resting += [gap for gap in hit if gap not in bouncing and gap not in self.resting]
         return True
 
-    def _impulses(
-        self, gaps: Sequence[Gap], hit: Sequence[Gap], *, plastic: bool
-    ) -> tuple[Array, list[int]]:
+    def _impulses(self, gaps: Sequence[Gap], bouncing: Sequence[Gap]) -> tuple[Array, list[int]]:
         beside = rows_beside(self.terms, self.lasting, gaps)
         rows = [*self.lasting, *(gap.row for gap in gaps), *sorted(beside)]
         pushing = {gap.row for gap in gaps}
         speeds = self.speeds
         share = np.ones(len(speeds))
-        for gap in hit:
-            if not plastic and -speeds[gap.row] > gap.rest_speed:
-                share[gap.row] += gap.restitution
+        for gap in bouncing:
+            share[gap.row] += gap.restitution
         lower = np.array([0.0 if row in pushing else -np.inf for row in rows])
         _, S = self.terms.compliance(rows)
         found = solve_bounded(S, (share * speeds)[rows], lower, np.full(len(rows), np.inf))

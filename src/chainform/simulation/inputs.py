@@ -6,14 +6,14 @@ take tau and u from p, where the output `held` puts them. Functions of Python pu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.graph import Scalar
-from chainform.model.states import evaluate_states
 from chainform.simulation.actuated import Actuated
+from chainform.simulation.along import values_along
 from chainform.simulation.controllers import ControlDesk, Controller
 from chainform.simulation.efforts import Efforts
 from chainform.simulation.equations import EquationBuilder, Equations
@@ -66,17 +66,21 @@ def put_inputs(
 
 
 def inputs_along(
-    equations: Equations, efforts: Efforts, t: Array, y: Array, values: dict[str, float]
-) -> tuple[Array, Array]:
-    """Return tau (m, nv) and u (m, nu) at times and states (m, size): what acts there."""
+    equations: Equations,
+    efforts: Efforts,
+    t: Array,
+    y: Array,
+    values: Mapping[str, float] | None = None,
+) -> Array:
+    """Return tau and u, (m, nv + nu), at times and states (m, size): what acts there.
+
+    `values` are those of free parameters.
+    """
     mechanism, nq, nv = equations.mechanism, equations.nq, equations.nv
     given = {"t": t, "q": y[:, :nq], "qd": y[:, nq : nq + nv], "x": y[:, nq + nv :]}
-    groups = {item.group for item in equations.graph.inputs.values()}
-    states = {group: value for group, value in given.items() if group in groups}
-    found = evaluate_states(equations.graph, mechanism, states, values, ["laws"])["laws"]
-    tau, u = found[:, :nv].copy(), found[:, nv:].copy()
+    found = values_along(equations.graph, "laws", given, values)
     if efforts.has_functions:
         for row, (time, q, qd) in enumerate(zip(t, given["q"], given["qd"], strict=True)):
-            tau[row] += efforts.values(float(time), q, qd, nv)
-            u[row] += efforts.signal_values(float(time), q, qd, mechanism)
-    return tau, u
+            found[row, :nv] += efforts.values(float(time), q, qd, nv)
+            found[row, nv:] += efforts.signal_values(float(time), q, qd, mechanism)
+    return found

@@ -92,9 +92,14 @@ class Integrator:
         return self._out[: self.counts[places.NEXT]]
 
     def restart(self, y: Array) -> None:
-        """Go on from another state at the present time, as after an impact."""
+        """Go on from another state at the present time, as after an impact.
+
+        The equations may be others from now on, so that the step is chosen anew.
+        """
         self.y[:] = y
         self._is_fresh = True
+        if self.settings.step is None:
+            self.control[places.STEP] = 0.0
 
     def memory(self) -> dict[str, Array]:
         """Return what it takes, besides t, y and p, to go on later as if nothing had happened."""

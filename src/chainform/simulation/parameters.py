@@ -1,7 +1,7 @@
-"""Values of free parameters: which of them go through the machine code, and which into laws.
+"""Values of free parameters, for one motion.
 
-A parameter that is given a value, or has none of its own, stays free in the equations, so that the
-same machine code serves for other values; all others are numbers there.
+A parameter that is given a value stays free in the equations, so that the same machine code serves
+for other values; all others are numbers there.
 """
 
 from __future__ import annotations
@@ -13,85 +13,62 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from chainform.errors import RunError
-from chainform.expressions import substitute, symbols_of, value_of
-from chainform.mechanism import Force, Mechanism, Number, Piece, parametrise
+from chainform.mechanism import Mechanism, parametrise
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.numbers import number_of
 from chainform.mechanism.parametrise import automatic_parameters
-from chainform.simulation.layout import Layout
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The values of one motion.
+    """The values of one motion; in `mechanism` they are those of its parameters."""
 
-    `settled` is the mechanism in which only the parameters in `values` are left; `further` are the
-    numbers of those that occur in laws of forces and events alone.
-    """
-
-    settled: Mechanism
+    mechanism: Mechanism
     values: Mapping[str, float]
-    further: Mapping[str, Fraction]
 
-    @property
-    def names(self) -> list[str]:
-        """The parameters that stay free, for `derive`."""
-        return list(self.values)
+    def names(self, mechanism: Mechanism) -> tuple[str, ...]:
+        """Return the parameters that stay free in the equations of a mechanism."""
+        known = names_in(mechanism) | automatic_parameters(mechanism).keys()
+        return tuple(name for name in self.values if name in known)
 
-    def law(self, law: Number) -> Number:
-        """Return a law with numbers for the parameters that do not stay free."""
-        if isinstance(law, Fraction):
-            return law
-        reduced = substitute(law, self.further)
-        return reduced if symbols_of(reduced) else value_of(reduced)
+    def settled(self, mechanism: Mechanism) -> Mechanism:
+        """Return a mechanism with numbers for all parameters that do not stay free.
 
-    def force(self, force: Force) -> Force:
-        """Return a force whose laws and times have numbers for the same parameters."""
-        pieces = (
-            Piece(
-                self.law(piece.law),
-                None if piece.start is None else self.law(piece.start),
-                None if piece.until is None else self.law(piece.until),
-            )
-            for piece in force.pieces
-        )
-        return replace(force, pieces=tuple(pieces))
-
-    def put(self, layout: Layout, p: Array) -> None:
-        """Write the values where the machine code takes them from."""
-        for place, name in enumerate(layout.equations.parameters):
-            if name in self.values:
-                p[place] = self.values[name]
+        It still knows these, behind the others, for laws that name them.
+        """
+        if not self.values:
+            return mechanism
+        settled = parametrise(mechanism, self.names(mechanism))
+        left = {parameter.name for parameter in settled.parameters}
+        others = (p for p in mechanism.parameters if p.name not in left)
+        return replace(settled, parameters=(*settled.parameters, *others))
 
 
 def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Parameters:
-    """Return the values of all parameters, checked; RunError where one has none."""
+    """Return the values of parameters, checked; RunError where one that is needed has none."""
     values = _numbers(given)
-    declared = {parameter.name: parameter.value for parameter in mechanism.parameters}
-    used, automatic = names_in(mechanism), automatic_parameters(mechanism)
-    known = [*declared, *(name for name in automatic if name not in declared)]
+    declared = [parameter.name for parameter in mechanism.parameters]
+    automatic = [name for name in automatic_parameters(mechanism) if name not in declared]
     for name in values:
-        if name not in known:
-            raise _unknown(name, known)
-    lacking = [name for name, value in declared.items() if value is None and name not in values]
-    if lacking:
-        raise RunError(
-            f"the parameter {lacking[0]} has no value",
-            element="values",
-            remedy=f"values={{{lacking[0]!r}: ...}}, or give it one in the mechanism",
-        )
-    free = {name: value for name, value in values.items() if name in used or name in automatic}
-    settled = parametrise(mechanism, list(free))
-    fixed = {name: value for name, value in declared.items() if value is not None}
-    fixed |= {name: cast("Fraction", number_of(value)) for name, value in values.items()}
-    left = {name: number for name, number in fixed.items() if name not in free}
-    return Parameters(settled, free, left)
+        if name not in (*declared, *automatic):
+            raise _unknown(name, [*declared, *automatic])
+    used = names_in(mechanism)
+    for parameter in mechanism.parameters:
+        if parameter.value is None and parameter.name in used and parameter.name not in values:
+            raise RunError(
+                f"the parameter {parameter.name} has no value",
+                element="values",
+                remedy=f"values={{{parameter.name!r}: ...}}, or give it one in the mechanism",
+            )
+    if not values:
+        return Parameters(mechanism, values)
+    chosen = [name for name in values if name in automatic]
+    named = parametrise(mechanism, chosen) if chosen else mechanism
+    exact = {name: cast("Fraction", number_of(value)) for name, value in values.items()}
+    known = {p.name: p for p in (*mechanism.parameters, *named.parameters)}
+    parameters = (replace(p, value=exact.get(p.name, p.value)) for p in known.values())
+    return Parameters(replace(named, parameters=tuple(parameters), source=None), values)
 
 
 def _numbers(given: Mapping[str, Any] | None) -> dict[str, float]:

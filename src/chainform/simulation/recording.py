@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -14,14 +14,14 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.simulation.about import END, FAILED, INTERRUPTED, KEPT, About, Bookmark
+from chainform.simulation.columns import Columns
 from chainform.simulation.interruption import Ear, Heard, Interrupted, MotionError, listening
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
 from chainform.simulation.solver import Motion, Pause
+from chainform.simulation.switches import NO_SWITCHES, Switches
 
 Array = NDArray[np.float64]
-Columns: TypeAlias = Callable[[Array, Array], Mapping[str, Any]]
-"""A function that takes times and rows of output apart: q, qd, tau and what else a Run has."""
 Checkpoint: TypeAlias = Callable[[Run], None]
 
 EVERY = 30.0
@@ -39,6 +39,7 @@ class Recording:
     method: str
     about: About
     columns: Columns
+    switches: Switches = NO_SWITCHES
     before: Run | None = None
 
     def run(self, runner: Runner, ending: str, seconds: float) -> Run:
@@ -49,13 +50,14 @@ class Recording:
         )
         after = Run(
             mechanism=self.mechanism,
-            model=self.model,
             t=times,
             happenings=tuple(runner.happenings),
             statistics=replace(runner.integrator.statistics),
             method=self.method,
+            switches=self.switches,
+            equations=self.model,
             about=about,
-            **self.columns(times, rows),
+            **self.columns.of(times, rows),
         )
         return after if self.before is None else joined(self.before, after)
 
@@ -78,7 +80,7 @@ def carried_out(
     with listening() as ear:
         try:
             runner.run(end, times, watch.pause(ear))
-            ending = runner.happenings[-1].name if runner.is_over else END
+            ending = runner.ending if runner.is_over else END
         except Heard:
             ending = INTERRUPTED
         except RunError as problem:
@@ -134,15 +136,22 @@ def bookmark_of(motion: Motion) -> Bookmark:
 
 def joined(before: Run, after: Run) -> Run:
     """Return a run that goes on from another one as one run."""
-    arrays: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
     for item in fields(Run):
         first, last = getattr(before, item.name), getattr(after, item.name)
-        if isinstance(first, np.ndarray) and isinstance(last, np.ndarray):
-            arrays[item.name] = np.concatenate([first, last])
+        if isinstance(last, np.ndarray):
+            whole[item.name] = None if first is None else np.concatenate([first, last])
+    if after.afterwards is not None and before.afterwards is not None:
+        whole["afterwards"] = before.afterwards.followed_by(after.afterwards)
+    elif after.afterwards is not None:
+        # Of a run from a file only what was written there is known.
+        known = {n: a for n, a in after.beyond_states().items() if n in before.computed}
+        whole["computed"] = {n: np.concatenate([before.computed[n], a]) for n, a in known.items()}
+        whole["afterwards"] = None
     about = replace(
         after.about,
         span=(before.about.span[0], after.about.span[1]),
         seconds=before.about.seconds + after.about.seconds,
     )
     happenings = (*before.happenings, *after.happenings)
-    return replace(after, **arrays, happenings=happenings, about=about)
+    return replace(after, **whole, happenings=happenings, about=about)

@@ -1,7 +1,8 @@
-"""Going on with a run that was interrupted, or beyond its end."""
+"""Where a motion begins: at the start, or where a run stands that is to go on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,65 +11,79 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import native_text
-from chainform.simulation.about import Bookmark
-from chainform.simulation.layout import Layout
+from chainform.simulation.machine import Machine
 from chainform.simulation.run import Run
-from chainform.simulation.solver import Motion
+from chainform.simulation.runner import Runner
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Resumption:
-    """Where a run goes on, and the times of output that are left."""
+class Start:
+    """Time and state, the times of output from there on, and the run that goes on."""
 
-    run: Run
-    mark: Bookmark
+    t: float
+    y: Array
     times: Array
+    before: Run | None = None
 
-    def put(self, layout: Layout, p: Array) -> None:
-        """Write into p what stood there."""
-        for name, part in self.mark.parts.items():
-            if layout.length(name) == len(part):
-                layout.part(p, name)[:] = part
-
-    def remind(self, motion: Motion, settings: dict[str, float | None], method: str) -> None:
-        """Let a motion of the same method and settings remember what it knew.
+    def remind(self, runner: Runner, settings: Mapping[str, float | None], method: str) -> None:
+        """Let a motion that goes on with the same method remember what it knew.
 
         Its steps are then those that it would have made without a stop.
         """
-        about = self.run.about
-        if method == self.run.method and settings == about.settings and self.mark.memory:
-            motion.recall(self.mark.memory)
+        if self.before is None or self.before.about.bookmark is None:
+            return
+        about, mark = self.before.about, self.before.about.bookmark
+        runner.is_begun = True
+        if method == self.before.method and settings == about.settings:
+            runner.integrator.recall(mark.memory)
+        for event in runner.events:
+            if event.stop and event.name == about.ending:
+                runner.is_over, runner.ending = True, event.name
 
 
-def resumption_of(
-    run: Run, mechanism: Mechanism, size: int, span: tuple[float, float], times: Array
-) -> Resumption:
-    """Return where a run goes on; RunError where it is not one of this mechanism and time.
+def resumed(
+    run: Run,
+    mechanism: Mechanism,
+    machine: Machine,
+    p: Array,
+    span: tuple[float, float],
+    times: Array,
+) -> Start:
+    """Return where a run goes on, and write into p what stood there.
 
-    `size` is the length of the state, `times` all times of output, those before included.
+    `times` are all times of output, those before included. RunError where it is not a run of this
+    mechanism and time.
     """
-    mark = run.about.bookmark
+    mark, size = run.about.bookmark, machine.equations.size
     if mark is None:
         raise _refusal("the run does not say where it stands", "compute it anew")
     if native_text(run.mechanism) != native_text(mechanism):
         raise _refusal(
-            f"the run is one of another mechanism ({run.mechanism.name})",
-            "go on with the mechanism as it was; a changed one begins anew",
+            f"the run is one of another mechanism, or of other values ({run.mechanism.name})",
+            "go on with the mechanism and the values as they were, or begin anew",
         )
-    if len(mark.y) != size:
+    if len(mark.y) != size or not np.all(np.isfinite(mark.y)):
         raise _refusal(
             f"the run has {len(mark.y)} states, and now there are {size}",
-            "keep actuators, controllers and stops as they were",
+            "keep actuators, controllers and books as they were",
         )
     if not span[0] <= mark.t <= span[1]:
         raise _refusal(
             f"the run stands at t = {mark.t:g} s, which is not between {span[0]:g} and {span[1]:g}",
             "give the end of the whole motion, after that time",
         )
+    for name, part in mark.parts.items():
+        if len(part) != machine.layout.length(name):
+            raise _refusal(
+                f"the run has other {name} than there are now",
+                "keep stops, contacts and friction as they were",
+            )
+        machine.layout.part(p, name)[:] = part
     latest = run.t[-1] if len(run.t) else -np.inf
-    return Resumption(run, mark, times[(times > latest) & (times >= mark.t)])
+    left = times[(times > latest) & (times >= mark.t)]
+    return Start(mark.t, mark.y.copy(), left, run)
 
 
 def _refusal(message: str, remedy: str) -> RunError:

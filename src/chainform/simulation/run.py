@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +13,8 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import derive
+from chainform.simulation.about import About
+from chainform.simulation.actuator_states import whole_states
 from chainform.simulation.afterwards import Afterwards
 from chainform.simulation.bookkeeping import LOSSES, WORK, stiff_energy
 from chainform.simulation.solver import Statistics
@@ -40,7 +43,6 @@ class Run:
     """
 
     mechanism: Mechanism
-    model: Model
     t: Array
     q: Array
     qd: Array
@@ -54,18 +56,76 @@ class Run:
     modes: Array | None = None
     """What held when: the mask of all rows, then directions of sliding and places held, (m, k)."""
     afterwards: Afterwards | None = None
+    further: Array | None = None
+    """States of actuators beside q and qd, then integrals of controllers, (m, k)."""
+    u: Array | None = None
+    """The signals of actuators, (m, nu)."""
+    equations: Model | None = field(default=None, repr=False)
+    """The equations that were integrated; a run from a file has none."""
+    about: About = About()
+    computed: Mapping[str, Array] = field(default_factory=dict[str, Array], repr=False)
+    """What was computed along the motion already, by name: a run from a file brings it along."""
+
+    @cached_property
+    def model(self) -> Model:
+        """The equations of motion."""
+        if self.equations is not None:
+            return self.equations
+        leave_out = self.about.leave_out
+        return derive(self.mechanism, ["forward_dynamics"], leave_out=leave_out, reduce="none")
 
     @cached_property
     def qdd(self) -> Array:
         """The accelerations, (m, nv)."""
+        if "qdd" in self.computed:
+            return self.computed["qdd"]
         if self.afterwards is not None:
             return self.afterwards.qdd
-        values = self.model.evaluate(q=self.q, qd=self.qd, tau=self.tau, t=self.t)
-        return values["forward_dynamics"]
+        values = self.about.values if self.equations is not None else {}
+        found = self.model.evaluate(q=self.q, qd=self.qd, tau=self.tau, t=self.t, values=values)
+        return found["forward_dynamics"]
+
+    @property
+    def multipliers(self) -> Array:
+        """The forces of loops, of constraints and of motions that signals prescribe, (m, rows).
+
+        Rows are in this order; of rows that depend on each other some are zero.
+        """
+        if self.afterwards is None:
+            return self.computed.get("multipliers", np.zeros((len(self.t), 0)))
+        return self.afterwards.multipliers[:, : self.afterwards.machine.equations.sorts.always]
+
+    @property
+    def sigma(self) -> Array:
+        """The forces of loops, as they enter inverse dynamics, (m, 3 or 6 for each loop).
+
+        Force (N), and for frames moment (N m), on the closing body at the closing point, world
+        axes. Loops that close by contact are not among them.
+        """
+        if self.afterwards is None:
+            return self.computed.get("sigma", np.zeros((len(self.t), 0)))
+        loops = self.afterwards.machine.equations.mechanism.loops
+        return self.multipliers[:, : sum(3 if loop.kind == "point" else 6 for loop in loops)]
+
+    @property
+    def x(self) -> Array:
+        """The states of all actuators in the order of `mechanism.states`, (m, n of x)."""
+        if self.further is None:
+            return np.zeros((len(self.t), 0))
+        return whole_states(self.mechanism, self.q, self.qd, self.further)
+
+    @property
+    def drives(self) -> Array:
+        """What actuators put on their joints, and tau where there are none, (m, nv)."""
+        if not self.mechanism.actuators or self.afterwards is None:
+            return self.computed.get("drives", self.tau)
+        return self.afterwards.drives
 
     @cached_property
     def energy(self) -> Array:
         """The sum of kinetic and potential energy, that of stiff contacts with it, (m,)."""
+        if "energy" in self.computed:
+            return self.computed["energy"]
         contacts = stiff_energy(self.mechanism, self.switches.stiff, self.t, self.q)
         return self.kinetic_energy + self.potential_energy + contacts
 
@@ -97,7 +157,7 @@ class Run:
     def contact_forces(self) -> dict[str, Array]:
         """The push of every rigid stop and contact by name, N or N m, (m,) each."""
         if self.afterwards is None:
-            return {}
+            return self._named("contact_force")
         first = self.afterwards.machine.equations.sorts.always
         rows = self.afterwards.multipliers.T[first:]
         return {barrier.name: rows[i] for i, barrier in enumerate(self.switches.rigid)}
@@ -106,7 +166,7 @@ class Run:
     def friction_forces(self) -> dict[str, Array]:
         """The dry friction of joints by name, N or N m, (m,) each."""
         if self.afterwards is None or self.modes is None:
-            return {}
+            return self._named("friction_force")
         sorts = self.afterwards.machine.equations.sorts
         stuck = self.afterwards.multipliers.T[sorts.first_sticking :]
         ways = self.modes.T[sorts.rows :]
@@ -114,6 +174,20 @@ class Run:
             joint.name: stuck[i] - ways[i] * joint.sliding
             for i, joint in enumerate(self.switches.dry)
         }
+
+    def _named(self, kind: str) -> dict[str, Array]:
+        """Return what a file brought along under such names as contact_force(toe)."""
+        found = {n: a for n, a in self.computed.items() if n.startswith(f"{kind}(")}
+        return {name.removeprefix(f"{kind}(").removesuffix(")"): a for name, a in found.items()}
+
+    def beyond_states(self) -> dict[str, Array]:
+        """Return what states and efforts alone do not tell: the forces of all that constrains."""
+        if self.afterwards is None:
+            return {}
+        pushes = {f"contact_force({name})": a for name, a in self.contact_forces.items()}
+        dry = {f"friction_force({name})": a for name, a in self.friction_forces.items()}
+        own = {name: getattr(self, name) for name in ("qdd", "multipliers", "sigma", "drives")}
+        return {**own, **pushes, **dry}
 
     @cached_property
     def _energies(self) -> dict[str, Array]:

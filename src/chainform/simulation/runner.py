@@ -44,13 +44,16 @@ class Runner:
         self.is_under_way = False
         self.happenings: list[Happening] = []
         self.is_over = False
-        """Whether an event ended the motion."""
+        """Whether an event ended the motion, and its name."""
+        self.ending = ""
+        self.is_begun = False
+        """Whether the motion goes on from where it was before."""
 
     def run(self, end: float, times: Array, pause: Callable[[float], None] | None = None) -> None:
         """Compute the states at `times` up to `end`, or up to an event that ends the motion."""
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
-        if self.switching is not None:
+        if self.switching is not None and not self.is_begun:
             self.happenings += self.switching.begin()
         while self.integrator.t < end and not self.is_over:
             self.is_under_way = True
@@ -80,7 +83,7 @@ class Runner:
             if self.switching is not None:
                 self.happenings += self.switching.settle()
         if event.stop:
-            self.is_over = True
+            self.is_over, self.ending = True, event.name
 
     def _standstill(self, found: int) -> RunError:
         t = f"t = {self.integrator.t:.9g} s"

@@ -16,15 +16,22 @@ from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.readers import read
 from chainform.runtime.keeping import Keeper
-from chainform.simulation.afterwards import Afterwards
+from chainform.simulation.about import END, About
 from chainform.simulation.bookkeeping import can_be_booked
 from chainform.simulation.closures import rows_of
+from chainform.simulation.columns import Columns
+from chainform.simulation.controllers import Controller, controllers_of
 from chainform.simulation.efforts import Efforts, Forces, efforts_of
 from chainform.simulation.equations import EquationBuilder, Equations
-from chainform.simulation.initial import initial_state
+from chainform.simulation.initial import whole_state
+from chainform.simulation.inputs import put_inputs
 from chainform.simulation.machine import Machine
+from chainform.simulation.parameters import parameters_of
+from chainform.simulation.recording import Recording, carried_out
+from chainform.simulation.resuming import Start, resumed
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
+from chainform.simulation.signals import with_signals
 from chainform.simulation.solvers import SOLVERS, Solver, settings_of
 from chainform.simulation.switched_equations import NO_SWITCHES, SwitchedEquations, Switches
 from chainform.simulation.switches import switches_for
@@ -45,6 +52,9 @@ def simulate(
     t: tuple[float, float] | float = (0.0, 1.0),
     t_eval: Any = None,
     forces: Forces | None = None,
+    signals: Forces | None = None,
+    controllers: Mapping[str, Any] | None = None,
+    x0: Any = None,
     hold: float | None = None,
     events: Mapping[str, Any] | None = None,
     method: str = "verner65",
@@ -57,7 +67,10 @@ def simulate(
     contacts: Any = None,
     friction: Mapping[str, float] | None = None,
     books: bool = True,
+    values: Mapping[str, float] | None = None,
+    resume: Run | None = None,
     progress: Callable[[float], None] | None = None,
+    checkpoint: Callable[[Run], None] | None = None,
     keeper: Keeper | None = None,
 ) -> Run:
     """Return the motion of a mechanism from a state under forces.
@@ -67,27 +80,39 @@ def simulate(
     end in s, `t_eval` the times of output (by default 201 from start to end).
 
     `forces` are laws by joint, pieces in time, tables, functions, or one function of (t, q, qd) for
-    all; with `hold` they are sampled every so many seconds and held in between. `events` are laws
-    whose zeros are noted, or that end or change the motion.
+    all; with `hold` they are sampled every so many seconds and held in between. `signals` are the
+    same for actuators, `x0` their states at the start, and `controllers` are tables by names: pd,
+    pid, computed_torque, state_feedback. `events` are laws whose zeros are noted, or that end or
+    change the motion.
 
     `stops` makes stops of joint limits, `contacts` lets frames and loops touch the ground,
     `friction` gives bounds of sticking; `books` adds up work and losses on the way.
 
     `method` is one of those in `solvers.SOLVERS`: verner65, dopri853, rk4, heun, euler,
     semi_implicit, midpoint, gauss4, gauss6, cvode, ida. With `step` the step is fixed, otherwise
-    `rtol` and `atol` control it, and it is never above `largest`. `keeper` keeps machine code for
-    the next time, such as the objects of a store.
+    `rtol` and `atol` control it, and it is never above `largest`.
+
+    `values` are those of parameters that the mechanism leaves free, or others than it has. `resume`
+    is a run that goes on where it stands: all else is given as before, the end perhaps later.
+    Ctrl-C raises Interrupted, and a motion that cannot go on MotionError; `run` of both is what was
+    computed. `progress` is called with the time now and then, `checkpoint` every half a minute with
+    the run so far. `keeper` keeps machine code for the next time, such as the objects of a store.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     span, times = span_of(t, t_eval)
     settings = settings_of(method, rtol, atol, step, largest, hold)
-    efforts, watched = efforts_of(source, forces), events_of(source, events)
-    switches = switches_for(source, settings.solver, stops, contacts, friction, leave_out)
+    given = parameters_of(source, values)
+    moved = given.mechanism
+    efforts, watched = efforts_of(moved, forces), events_of(moved, events)
+    efforts = with_signals(moved, efforts, signals)
+    control = controllers_of(moved, controllers, leave_out)
+    switches = switches_for(moved, settings.solver, stops, contacts, friction, leave_out)
     moving = switches.bare(source)
     booked = books and settings.solver.switches and can_be_booked(source)
-    model = model_of(moving, leave_out, settings.solver, rows=switches.has_rows)
+    free = given.names(moving)
+    model = model_of(moving, leave_out, settings.solver, free, rows=switches.has_rows)
     machine = machine_of(
-        moving,
+        given.settled(switches.bare(moved)),
         model,
         efforts,
         watched,
@@ -97,33 +122,24 @@ def simulate(
         switches=switches,
         books=booked,
         leave_out=leave_out,
+        controllers=control,
     )
-    p, sizes = machine.layout.fresh(), machine.equations
-    start = np.concatenate([initial_state(source, q0, qd0), np.zeros(sizes.nx)])
-    y = machine.settled(span[0], start, p)
+    p = machine.layout.fresh()
+    if resume is None:
+        y = whole_state(moved, q0, qd0, x0, machine.equations.nx)
+        start = Start(span[0], machine.settled(span[0], y, p), times)
+    else:
+        start = resumed(resume, moved, machine, p, span, times)
     directions = [event.direction for event in watched] + switches.directions
-    integrator = settings.solver.start(machine, settings, span[0], y, p, directions, efforts.breaks)
+    breaks = efforts.breaks
+    integrator = settings.solver.start(machine, settings, start.t, start.y, p, directions, breaks)
     switching = Switching(integrator, switches) if switches else None
     runner = Runner(integrator, watched, source.nq, switching)
-    runner.run(span[1], times, progress)
-    done, states = runner.result()
-    q, qd, x, tail = np.split(states, np.cumsum([sizes.nq, sizes.nv, sizes.nx]), axis=1)
-    held = tail[:, : sizes.nv] if hold is not None else None
-    return Run(
-        source,
-        model,
-        done,
-        q,
-        qd,
-        efforts.along(source, done, q, qd) if held is None else held,
-        tuple(runner.happenings),
-        integrator.statistics,
-        method,
-        switches,
-        x[:, sizes.nx - sizes.books :] if booked else None,
-        tail[:, sizes.nv :],
-        Afterwards(machine, done, states[:, : sizes.size], tail) if sizes.rows else None,
-    )
+    about = About(span, END, settings.numbers, given.values, tuple(leave_out), scenario=scenario)
+    start.remind(runner, settings.numbers, method)
+    columns = Columns(machine, efforts, is_held=hold is not None, has_books=booked)
+    recording = Recording(moved, model, method, about, columns, switches, start.before)
+    return carried_out(recording, runner, span[1], start.times, progress, checkpoint)
 
 
 def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
@@ -166,7 +182,7 @@ def model_of(
     """
     held = [c for c in mechanism.constraints if c.kind != "unilateral"]
     outputs = ["forward_dynamics"]
-    if mechanism.loops or held:
+    if mechanism.loops or held or mechanism.actuators:
         outputs = ["mass_matrix", "inverse_dynamics"]
     elif rows:
         outputs += ["mass_matrix", "inverse_dynamics"]
@@ -197,6 +213,7 @@ def machine_of(
     switches: Switches = NO_SWITCHES,
     books: bool = False,
     leave_out: Sequence[str] = (),
+    controllers: Sequence[Controller] = (),
 ) -> Machine:
     """Return the machine code for a mechanism under given efforts."""
     equations = equations_of(
@@ -209,6 +226,7 @@ def machine_of(
         switches=switches,
         books=books,
         leave_out=leave_out,
+        controllers=controllers,
     )
     return Machine(equations, efforts, hold=hold, loop=solver.loop, keeper=keeper)
 
@@ -224,13 +242,17 @@ def equations_of(
     switches: Switches = NO_SWITCHES,
     books: bool = False,
     leave_out: Sequence[str] = (),
+    controllers: Sequence[Controller] = (),
 ) -> Equations:
     """Return the system of equations of a mechanism under given efforts, for a method."""
     builder = EquationBuilder(mechanism, model)
-    given = put_inputs(builder, efforts, controllers, hold=hold)
-    always = rows_of(builder, mechanism) if builder.has_lasting_rows(switches.has_rows) else []
+    given = tau = put_inputs(builder, efforts, controllers, hold=hold)
+    always = rows_of(builder.builder, mechanism)
+    if builder.actuated is not None and (always or switches.has_rows):
+        always += builder.actuated.rows()
     switched = SwitchedEquations(builder, switches)
     given = switched.declare(given, always, books=books, leave_out=leave_out)
+    builder.declare_drives(tau)
     builder.declare_settled()
     if events:
         builder.declare("events", [builder.laws.scalar(event.law) for event in events])

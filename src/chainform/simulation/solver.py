@@ -88,6 +88,12 @@ class Settings:
     largest: float | None = None
     hold: float | None = None
 
+    @property
+    def numbers(self) -> dict[str, float | None]:
+        """The settings apart from the method."""
+        names = ("rtol", "atol", "step", "first", "largest", "hold")
+        return {name: getattr(self, name) for name in names}
+
 
 class Start(Protocol):
     """Begins a motion."""
@@ -137,6 +143,8 @@ class Solver:
     """How many states the room for stages holds; that of the tableau without it."""
     refuses: Callable[[Equations], str | None] = _any
     remedy: str = ""
+    in_lanes: bool = False
+    """Whether its steps decide nothing by the state, so that motions can run in lanes."""
     switches: bool = False
     """Whether it takes stops, contacts and sticking, and books of energy beside the states."""
 

@@ -47,7 +47,7 @@ def test_many_times_are_thinned_for_people(call: Callable[..., Any]) -> None:
         ('{"s": "4 + x"}', "0:1:5", "x"),
         ('{"r": "4"}', "0:1:5", "r"),
         ("{}", "0:1:5", "s"),
-        ("-", "0:1:5", "JSON"),
+        ("-", "0:1:5", "empty"),
         (MOTION, "0:1", "no times"),
         (MOTION, "0:1:0", "no times"),
         (MOTION, "a,b", "no times"),

@@ -132,7 +132,8 @@ def first_step(
     most = fmax(fast, bent)
     longer = fmax(1e-6, 1e-3 * h)
     if most > 1e-15:
-        longer = pow(0.01 / most, -control[EXPONENT])
+        exponent: Number = -control[EXPONENT]
+        longer = pow(0.01 / most, exponent)
     control[STEP] = fmin(fmin(100.0 * h, longer), control[LARGEST])
     # Whatever is called with efforts of Python must see the present time last.
     clock[0] = control[TIME]

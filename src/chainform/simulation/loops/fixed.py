@@ -8,8 +8,8 @@ estimate of the error, events, and the test whether all is finite.
 from __future__ import annotations
 
 from chainform.runtime.procedures import Floats, Ints, Numbers
-from chainform.simulation.loops.adaptive import integrate
-from chainform.simulation.loops.places import CONTROLS, COUNTS
+from chainform.simulation.loops.adaptive import integrate, mark_events
+from chainform.simulation.loops.places import CONTROLS, COUNTS, EVENTS
 
 WITHOUT_DECISIONS = {"error_of": 0.0, "first_event": 2.0, "is_finite": 1, "first_step": None}
 """What stands in lanes in the place of procedures that decide."""
@@ -45,10 +45,21 @@ def integrate_each(
     for i in range(first, last):
         given = p[i * lengths[GIVEN] :]
         state = y[i * lengths[STATE] :]
+        own = counts[i * COUNTS :]
         prepare(work, state, given, given)
+        if own[EVENTS] > 0:
+            mark_events(
+                controls[i * CONTROLS :],
+                own,
+                state,
+                given,
+                work,
+                work[1:],
+                marks[i * lengths[MARKS] :],
+            )
         status[i] = integrate(
             controls[i * CONTROLS :],
-            counts[i * COUNTS :],
+            own,
             tableau,
             state,
             given,

@@ -16,7 +16,7 @@ from chainform.simulation.pictures.motion import Event, Motion, check_motion
 from chainform.simulation.pictures.mounts import add_mounts
 from chainform.simulation.pictures.resampling import frame_times, resampled
 from chainform.simulation.pictures.scene import Point, Scene
-from chainform.simulation.pictures.stage import Stage, stage_of
+from chainform.simulation.pictures.stage import Stage, framed, stage_of
 
 Array = NDArray[np.float64]
 
@@ -85,6 +85,7 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
     gravity = frames.laws.vector(mechanism.gravity)[0]
     stage = stage_of(scene, scale, track, gravity, view)
     add_mounts(mechanism, scene, scale, stage, track)
+    stage = framed(stage, scene, track)
     return Film(mechanism, times, q, track, scene, scale, stage, tuple(run.happenings))
 
 

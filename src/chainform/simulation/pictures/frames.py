@@ -7,7 +7,7 @@ R0, p0   the same of the base (the ground), which may be a law of time
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from graphlib import TopologicalSorter
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chainform.errors import RunError
-from chainform.mechanism import GROUND, JointKind, Mechanism
+from chainform.mechanism import GROUND, JointKind, Mechanism, Rotation
 from chainform.mechanism.elements import Fixed, InertialElement, Shift, Turn
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.pose import NumericTree, float_vector, known_values, numeric_tree
@@ -80,8 +80,7 @@ def base_track(mechanism: Mechanism, laws: LawValues) -> Track:
     if base.quaternion is not None:
         quaternion = np.stack([laws.value(entry) for entry in base.quaternion], axis=-1)
         return Track(turn_of_quaternion(quaternion), laws.vector(base.position))
-    known = np.array([[float(entry) for entry in row] for row in base.rotation])
-    return Track(np.tile(known, (len(laws.q), 1, 1)), laws.vector(base.position))
+    return Track(np.tile(_floats(base.rotation), (len(laws.q), 1, 1)), laws.vector(base.position))
 
 
 def _motion(tree: NumericTree, i: int, q: Array) -> tuple[Array, Array]:
@@ -160,8 +159,7 @@ class Frames:
         if name in self.names:
             return self.names.index(name), np.zeros(3), np.eye(3)
         frame = self.mechanism.frame(name)
-        axes = np.array([[float(entry) for entry in row] for row in frame.rotation])
-        return frame.segment + 1, float_vector(frame.point, self._known), axes
+        return frame.segment + 1, float_vector(frame.point, self._known), _floats(frame.rotation)
 
     @property
     def _known(self) -> Mapping[str, Fraction]:
@@ -200,5 +198,5 @@ class Frames:
         self.add(element.name, rotations, positions)
 
 
-def _floats(rows: Sequence[Sequence[object]]) -> Array:
-    return np.array([[float(str(entry)) for entry in row] for row in rows])
+def _floats(rotation: Rotation) -> Array:
+    return np.array([[float(entry) for entry in row] for row in rotation])

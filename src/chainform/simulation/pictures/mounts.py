@@ -33,8 +33,8 @@ def add_mounts(
         axis = stage.up if is_ball else axis
         back = -axis if axis @ away > 0 else axis
         local = rotation.T @ back
-        place = tree.positions[i] + 2.2 * scale.rod * local
-        scene.drum(0, place, local, (2.3 * scale.rod, 0.3 * scale.rod), colours.GROUND, "ground")
+        place = tree.positions[i] + 1.85 * scale.rod * local
+        scene.drum(0, place, local, (2.3 * scale.rod, 0.25 * scale.rod), colours.GROUND, "ground")
         height = float((origin + rotation @ place) @ stage.up) - stage.floor
         is_under = abs(back @ stage.up) > 0.7 and np.array_equal(stage.normal, stage.up)
         if is_under and 0.8 * scale.rod < height < scale.size:

@@ -69,9 +69,10 @@ def panels_of(run: Run, what: str | Sequence[str] | None) -> list[Panel]:
             panels += _quantity(run, item)
         elif reaction is not None:
             panels += _reactions(run, reaction[1].strip())
-        elif item == names[0]:
+        else:
             # All coordinates that are asked for by name stand where the first of them does.
             panels += _coordinates(run, list(dict.fromkeys(singles)))
+            singles = []
     return panels
 
 

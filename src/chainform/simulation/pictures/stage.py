@@ -6,7 +6,7 @@ instead, like a drawing board.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +79,7 @@ def stage_of(
     view: tuple[float, float] | None = None,
 ) -> Stage:
     """Return the stage for a motion; `view` gives azimuth and elevation in degrees."""
-    rows = np.unique(np.linspace(0, len(track.positions) - 1, SAMPLES).astype(int))
-    some = Track(track.rotations[rows], track.positions[rows])
+    some = _some(track)
     cloud = cloud_of(scene, some)
     plane = _plane_normal(some.positions[:, 1:])
     up = _up(gravity, plane)
@@ -92,9 +91,7 @@ def stage_of(
         floor = float((cloud @ normal).min()) - 0.5 * scale.rod
     middle = some.positions[:, 1:].mean(axis=1)
     follow = float(np.linalg.norm(np.ptp(middle, axis=0))) > FOLLOW * scale.size
-    seen = cloud - middle[:, None] if follow else cloud
-    centre = (seen.min(axis=(0, 1)) + seen.max(axis=(0, 1))) / 2
-    radius = float(np.linalg.norm(seen - centre, axis=-1).max())
+    centre, radius, outline = _frame(cloud, some, follow)
     across = _across(up)
     front = _front(up, across, plane)
     azimuth, elevation = _view(some.positions[:, 1:], up, across, plane, front)
@@ -102,10 +99,29 @@ def stage_of(
         azimuth, elevation = front + 0.2, 0.15
     if view is not None:
         azimuth, elevation = (float(np.radians(angle)) for angle in view)
-    outline = _outmost(seen.reshape(-1, 3))
     return Stage(
         up, across, normal, floor, centre, radius, outline, follow, front, azimuth, elevation
     )
+
+
+def framed(stage: Stage, scene: Scene, track: Track) -> Stage:
+    """Return the stage with all of a scene in sight, which has more in it than it had before."""
+    some = _some(track)
+    centre, radius, outline = _frame(cloud_of(scene, some), some, stage.follow)
+    return replace(stage, centre=centre, radius=radius, outline=outline)
+
+
+def _some(track: Track) -> Track:
+    rows = np.unique(np.linspace(0, len(track.positions) - 1, SAMPLES).astype(int))
+    return Track(track.rotations[rows], track.positions[rows])
+
+
+def _frame(cloud: Array, track: Track, follow: bool) -> tuple[Array, float, Array]:
+    """Return the middle of a cloud (m, k, 3), its radius about that, and its outmost points."""
+    seen = cloud - track.positions[:, 1:].mean(axis=1)[:, None] if follow else cloud
+    centre = (seen.min(axis=(0, 1)) + seen.max(axis=(0, 1))) / 2
+    radius = float(np.linalg.norm(seen - centre, axis=-1).max())
+    return centre, radius, _outmost(seen.reshape(-1, 3))
 
 
 def cloud_of(scene: Scene, track: Track) -> Array:

@@ -11,7 +11,16 @@ from chainform.simulation.solver import CONTROLLED, FIXED, Solver
 def explicit(tableau: Tableau) -> Solver:
     """Return the solver of a tableau; without an estimate of the error its steps are fixed."""
     steps = (FIXED,) if tableau.error is None else (CONTROLLED, FIXED)
-    return Solver(tableau.name, tableau.order, Integrator, steps, Loop(), tableau, switches=True)
+    return Solver(
+        tableau.name,
+        tableau.order,
+        Integrator,
+        steps,
+        Loop(),
+        tableau,
+        switches=True,
+        in_lanes=True,
+    )
 
 
 EXPLICIT = {name: explicit(tableau) for name, tableau in METHODS.items()}

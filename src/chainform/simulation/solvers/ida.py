@@ -61,7 +61,7 @@ class Ida(Sundials):
         np.subtract(slope, into, out=into)
 
     def _constrained(self) -> Any:
-        """Return the residual of a system with constraints, its rows chosen for the present pose."""
+        """Return the residual of a system with constraints, its rows as they are now."""
         sizes, layout = self.machine.equations, self.machine.layout
         kinds, room = self._kinds(), np.zeros(len(self.y))
         area = self.p.ctypes.data + 8 * layout.place("area")

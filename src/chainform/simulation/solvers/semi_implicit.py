@@ -32,5 +32,6 @@ SEMI_IMPLICIT = Solver(
     EULER,
     declare=declare_moved,
     rows=_rows,
+    in_lanes=True,
     switches=True,
 )

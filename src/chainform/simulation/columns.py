@@ -1,0 +1,46 @@
+"""Rows of output taken apart: states, efforts, signals, books, and what held when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.simulation.afterwards import Afterwards
+from chainform.simulation.efforts import Efforts
+from chainform.simulation.inputs import inputs_along
+from chainform.simulation.machine import Machine
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What stands in the rows of one motion; `has_books` tells whether work and losses do."""
+
+    machine: Machine
+    efforts: Efforts
+    is_held: bool
+    has_books: bool
+
+    def of(self, t: Array, rows: Array) -> dict[str, Any]:
+        """Return the fields of a Run that rows (m, k) at times (m,) give."""
+        sizes = self.machine.equations
+        q, qd, x, tail = np.split(rows, np.cumsum([sizes.nq, sizes.nv, sizes.nx]), axis=1)
+        states = rows[:, : sizes.size]
+        acting = tail[:, : sizes.nv + sizes.nu]
+        if not self.is_held:
+            acting = inputs_along(sizes, self.efforts, t, states)
+        after = Afterwards(self.machine, t, states, tail) if sizes.rows or sizes.nu else None
+        return {
+            "q": q,
+            "qd": qd,
+            "tau": acting[:, : sizes.nv],
+            "books": x[:, sizes.nx - sizes.books :] if self.has_books else None,
+            "modes": tail[:, sizes.nv + sizes.nu :],
+            "afterwards": after,
+            "further": x[:, : sizes.nx - sizes.books],
+            "u": acting[:, sizes.nv :],
+        }

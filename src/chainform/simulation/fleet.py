@@ -1,0 +1,251 @@
+"""Runs many motions: each on its own, or several side by side in lanes, shared among threads.
+
+Arrays have the motions first; in lanes, blocks of them, and the lanes last.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.runtime.keeping import Keeper
+from chainform.runtime.share import share
+from chainform.simulation.efforts import Efforts
+from chainform.simulation.equations import Equations
+from chainform.simulation.integrator import Integrator
+from chainform.simulation.lanes import LanesMachine
+from chainform.simulation.layout import Layout
+from chainform.simulation.loops import places
+from chainform.simulation.loops.fixed import integrate_each
+from chainform.simulation.machine import Machine, addresses
+from chainform.simulation.solver import Settings, Statistics
+from chainform.simulation.watches import Event
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+TOGETHER = 16
+"""How many blocks a thread takes at a time; between two of them Ctrl-C is heard."""
+LINE = 64
+"""Bytes of a line of the cache, at whose start vectors begin."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """States (b, times, size) of all motions, when each ended, by which event, and what it took.
+
+    Where a motion did not come to a time there is no number.
+    """
+
+    states: Array
+    ends: Array
+    events: Whole
+    statistics: Statistics
+
+
+class Fleet(ABC):
+    """Machine code for many motions, and the arrays around it."""
+
+    def __init__(self, equations: Equations, settings: Settings, efforts: Efforts) -> None:
+        self.equations = equations
+        self.settings = settings
+        self.efforts = efforts
+        self.layout = Layout(equations)
+
+    lanes: int
+    width: int
+    """How many entries p has."""
+
+    @abstractmethod
+    def procedure(self) -> Callable[..., Any]:
+        """Return the compiled loop over motions."""
+
+    @abstractmethod
+    def template(self, t: float) -> Integrator:
+        """Return an integrator whose numbers all motions begin with."""
+
+    @abstractmethod
+    def raise_pending(self) -> None:
+        """Raise what a function of Python raised while machine code was running."""
+
+    @abstractmethod
+    def settle(self, t: float, states: Array, p: Array) -> None:
+        """Put initial states where they belong."""
+
+    def run(
+        self,
+        span: tuple[float, float],
+        times: Array,
+        states: Array,
+        parameters: Mapping[str, Array],
+        threads: int,
+    ) -> Found:
+        """Run all motions over a span; put out their states at times."""
+        count, template = len(states), self.template(span[0])
+        p = self._given(parameters, count)
+        begun = states.copy()
+        self.settle(span[0], begun, p)
+        blocks = -(-count // self.lanes)
+        control = np.tile(template.control, (blocks, 1))
+        counts = np.tile(template.counts, (blocks, 1))
+        control[:, places.END] = span[1]
+        early = int(np.searchsorted(times, span[0], side="right"))
+        late = np.ascontiguousarray(times[early:])
+        counts[:, places.TIMES], counts[:, places.LIMIT] = len(late), np.iinfo(np.int64).max
+        size, tail = self.equations.size, int(template.counts[places.TAIL])
+        y, given = self._blocks(begun), self._blocks(p)
+        out = aligned((blocks, len(late) + 1, size + tail, self.lanes))
+        out[:] = np.nan
+        marks = aligned((blocks, len(template.marks), self.lanes))
+        marks[:] = template.marks[:, None]
+        status = np.zeros(blocks, dtype=np.int64)
+        lengths = np.array([size, self.width, (len(late) + 1) * (size + tail), len(template.marks)])
+        loop = self.procedure()
+
+        def work(piece: range) -> None:
+            room = aligned((len(template.work) + 1, self.lanes))
+            arrays = (lengths, control, counts, template.tableau, y, given, room, late, out, marks)
+            loop(piece.start, piece.stop, *addresses(*arrays, template.jumps, status))
+
+        pieces = [range(i, min(i + TOGETHER, blocks)) for i in range(0, blocks, TOGETHER)]
+        share(work, pieces, threads)
+        self.raise_pending()
+        found = np.moveaxis(out[:, :-1, :size], -1, 1).reshape(-1, len(late), size)[:count]
+        at_start = np.repeat(begun[:, None], early, axis=1)
+        return self._found(np.concatenate([at_start, found], axis=1), y, control, counts, status)
+
+    def _found(
+        self, states: Array, y: Array, control: Array, counts: Whole, status: Whole
+    ) -> Found:
+        """Return what came out; a motion without finite numbers at its end has no end."""
+        count = len(states)
+        ends = np.repeat(control[:, places.TIME], self.lanes)[:count]
+        last = np.moveaxis(y, -1, 1).reshape(-1, y.shape[1])[:count]
+        reason = np.repeat(status, self.lanes)[:count]
+        whole = np.isin(reason, (places.REACHED, places.EVENT)) & np.isfinite(last).all(axis=1)
+        events = np.repeat(counts[:, places.FOUND], self.lanes)[:count]
+        totals = [
+            int(counts[:, place].sum()) * self.lanes
+            for place in (places.ACCEPTED, places.REJECTED, places.CALLS)
+        ]
+        return Found(
+            states,
+            np.where(whole, ends, np.nan),
+            np.where(reason == places.EVENT, events, -1),
+            Statistics(*totals),
+        )
+
+    def _given(self, parameters: Mapping[str, Array], count: int) -> Array:
+        """Return p for all motions (b, width)."""
+        p = np.zeros((count, self.width))
+        fresh = self.layout.fresh()
+        shared = min(len(fresh), self.width)
+        p[:, :shared] = fresh[:shared]
+        for place, name in enumerate(self.equations.parameters):
+            if name in parameters:
+                p[:, place] = parameters[name]
+        return p
+
+    def _blocks(self, rows: Array) -> Array:
+        """Return rows of motions (b, n) in blocks (blocks, n, lanes), the last filled up."""
+        blocks = -(-len(rows) // self.lanes)
+        found = aligned((blocks, rows.shape[1], self.lanes))
+        filled = np.concatenate([rows, np.repeat(rows[-1:], blocks * self.lanes - len(rows), 0)])
+        found[:] = filled.reshape(blocks, self.lanes, -1).swapaxes(1, 2)
+        return found
+
+
+class Each(Fleet):
+    """Every motion on its own: steps of its own, closed loops, events, functions of Python."""
+
+    lanes = 1
+
+    def __init__(
+        self,
+        equations: Equations,
+        settings: Settings,
+        efforts: Efforts,
+        events: Sequence[Event] = (),
+        keeper: Keeper | None = None,
+    ) -> None:
+        super().__init__(equations, settings, efforts)
+        self.directions = [event.direction for event in events]
+        loop = replace(settings.solver.loop, procedures=(integrate_each,))
+        hold = settings.hold is not None
+        self.machine = Machine(equations, efforts, hold=hold, loop=loop, keeper=keeper)
+        self.width = len(self.layout.fresh())
+
+    def procedure(self) -> Callable[..., Any]:
+        """Return the compiled loop over motions."""
+        return self.machine.procedures["integrate_each"]
+
+    def template(self, t: float) -> Integrator:
+        """Return an integrator whose numbers all motions begin with."""
+        y = np.zeros(self.equations.size)
+        return Integrator(
+            self.machine,
+            self.settings,
+            t,
+            y,
+            self.layout.fresh(),
+            self.directions,
+            self.efforts.breaks,
+        )
+
+    def raise_pending(self) -> None:
+        """Raise what a function of Python raised while machine code was running."""
+        self.machine.raise_pending()
+
+    def settle(self, t: float, states: Array, p: Array) -> None:
+        """Put initial states where they belong: quaternions of length 1, loops closed."""
+        for state, given in zip(states, p, strict=True):
+            state[:] = self.machine.settled(t, state, given)
+
+
+class Lanes(Fleet):
+    """Motions side by side in lanes, with a fixed step."""
+
+    def __init__(
+        self,
+        equations: Equations,
+        settings: Settings,
+        efforts: Efforts,
+        keeper: Keeper | None = None,
+    ) -> None:
+        super().__init__(equations, settings, efforts)
+        self.machine = LanesMachine(equations, settings.solver.loop, keeper)
+        self.lanes, self.width = self.machine.lanes, self.machine.width
+
+    def procedure(self) -> Callable[..., Any]:
+        """Return the compiled loop over motions."""
+        return self.machine.integrate_each
+
+    def template(self, t: float) -> Integrator:
+        """Return an integrator whose numbers all motions begin with."""
+        # Of a machine it looks only at what both kinds have: the equations and the layout.
+        y, machine = np.zeros(self.equations.size), cast("Machine", self.machine)
+        return Integrator(machine, self.settings, t, y, np.zeros(0), (), self.efforts.breaks)
+
+    def raise_pending(self) -> None:
+        """Raise nothing: in lanes no function of Python is called."""
+
+    def settle(self, t: float, states: Array, p: Array) -> None:  # noqa: ARG002, as all have it
+        """Give quaternions the length 1."""
+        for segment in self.equations.mechanism.segments:
+            if segment.joint.kind.has_quaternion and segment.coordinate is not None:
+                first = segment.coordinate + segment.joint.kind.coordinates - 4
+                part = states[:, first : first + 4]
+                part /= np.linalg.norm(part, axis=1, keepdims=True)
+
+
+def aligned(shape: tuple[int, ...]) -> Array:
+    """Return zeros that begin at the start of a line of the cache."""
+    size = 8 * int(np.prod(shape))
+    raw = np.zeros(size + LINE, dtype=np.uint8)
+    first = -raw.ctypes.data % LINE
+    return raw[first : first + size].view(np.float64).reshape(shape)

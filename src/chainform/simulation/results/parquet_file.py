@@ -1,0 +1,55 @@
+"""Runs as Parquet files: a column for each number, and what is known of the run as metadata."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chainform.errors import ReadError, RunError
+from chainform.mechanism import Mechanism
+from chainform.simulation.results.flat import columns_of, record_from
+from chainform.simulation.results.record import Record, known_of
+
+KEY = b"chainform"
+
+
+def write(path: Path, record: Record, mechanism: Mechanism) -> None:
+    """Write a file."""
+    arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
+    table = arrow.table(columns_of(record, mechanism))
+    table = table.replace_schema_metadata({KEY: record.text.encode()})
+    parquet.write_table(table, str(path))
+
+
+def read(path: Path) -> Record:
+    """Return what a file holds."""
+    arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
+    try:
+        table = parquet.read_table(str(path))
+        known = known_of((table.schema.metadata or {}).get(KEY, b"").decode())
+        columns = [
+            np.asarray(column.to_numpy(), dtype=np.float64) for column in table.itercolumns()
+        ]
+    except ReadError:
+        raise
+    except (arrow.ArrowException, OSError, TypeError, ValueError) as problem:
+        if isinstance(problem, FileNotFoundError | PermissionError):
+            raise
+        raise ReadError(
+            f"this is not a Parquet file of a run: {problem}", remedy="name a file of chainform"
+        ) from problem
+    return record_from(known, columns)
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as problem:
+        raise RunError(
+            "Parquet files need the package pyarrow",
+            element="parquet",
+            remedy="install it with: pip install 'chainform[parquet]', or choose .csv or .npz",
+        ) from problem

@@ -1,0 +1,255 @@
+"""Stops: rigid ones with restitution, stiff ones, several at once."""
+
+from __future__ import annotations
+
+import json
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.errors import RunError
+from chainform.simulation import simulate
+from chainform.simulation.switching import Impact
+
+from .machines import BALL, BALLS, PENDULUM, machine
+
+G = 9.81
+EXAMPLES = Path(__file__).parents[3] / "examples"
+REFERENCE = Path(__file__).parents[2] / "data" / "reference"
+
+
+def impacts(run: cf.Run) -> list[Impact]:
+    return [happening for happening in run.happenings if isinstance(happening, Impact)]
+
+
+def test_a_ball_bounces_as_the_formula_says() -> None:
+    floor = {"height": {"lower": 0, "restitution": 0.5}}
+    run = simulate(machine(BALL), q0=[1.0], t=2.0, stops=floor)
+    fall = np.sqrt(2 / G)
+    times = [fall * (1 + 2 * sum(0.5**k for k in range(1, n + 1))) for n in range(8)]
+    met = impacts(run)
+    np.testing.assert_allclose([hit.t for hit in met[:8]], times, rtol=1e-10)
+    np.testing.assert_allclose([hit.loss for hit in met[:3]], [14.715, 3.67875, 0.9196875])
+    # All bounces together take three times the fall; then the ball rests.
+    assert run.happenings[-1].name == "height lower: rests"
+    assert run.happenings[-1].t == pytest.approx(3 * fall, abs=1e-4)
+    assert np.all(run.q >= -1e-12)
+    np.testing.assert_allclose(run.q[run.t > 1.4], 0, atol=1e-12)
+    np.testing.assert_allclose(run.balance, 2 * G, rtol=1e-9)
+    assert run.losses[-1] == pytest.approx(2 * G)
+    assert run.contact_forces["height lower"][-1] == pytest.approx(2 * G)
+    assert run.qdd[-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_elastic_bounces_keep_energy() -> None:
+    run = simulate(machine(BALL), q0=[1.0], t=10.0, stops={"height": {"lower": 0, "restitution": 1}})
+    assert len(impacts(run)) == 11
+    np.testing.assert_allclose(run.energy, 2 * G, rtol=1e-10)
+    np.testing.assert_allclose(run.losses, 0, atol=1e-10)
+
+
+def test_limits_are_no_stops_unless_asked_for() -> None:
+    links = cf.read(EXAMPLES / "sliding_links.toml")
+    run = simulate(links, q0={"theta3": np.pi / 2, "l1": 0.4, "l2": 0.25, "l3": 0.25}, t=0.3)
+    assert not run.happenings
+    assert run.q[-1, 5] < 0
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_paper_003_through_the_stops(restitution: float) -> None:
+    case = json.loads((REFERENCE / "sliding_links_3.json").read_text())["trajectories"][0]
+    first = case["first_limit_violation"]
+    links = cf.read(EXAMPLES / "sliding_links.toml")
+    run = simulate(
+        links,
+        q0=case["initial"]["q"],
+        t=1.5,
+        forces=dict.fromkeys(links.coordinates, "1"),
+        stops=restitution,
+        rtol=1e-11,
+    )
+    stop = impacts(run)[0]
+    assert stop.name == "l3 lower: impact"
+    assert stop.t == pytest.approx(first["t"], abs=1e-10)
+    np.testing.assert_allclose(stop.q, first["state_q"], atol=1e-9)
+    np.testing.assert_allclose(stop.qd, first["state_qd"], rtol=1e-8)
+    assert stop.qd_after[5] == pytest.approx(-restitution * stop.qd[5], abs=1e-12)
+    slides = run.q[:, 3:]
+    assert slides.min() > -1e-12
+    assert slides.max() < 1 + 1e-12
+    size = np.abs(run.potential_energy).max()
+    assert np.ptp(run.balance) < 1e-8 * size
+    losses = np.concatenate([[0], run.losses])
+    assert np.all(np.diff(losses) > -1e-9)
+    if restitution == 1:
+        assert run.losses[-1] == pytest.approx(0, abs=1e-9)
+    else:
+        assert run.losses[-1] == pytest.approx(sum(hit.loss for hit in impacts(run)), rel=1e-9)
+
+
+def test_a_pendulum_between_stops() -> None:
+    stops = {"hinge": {"lower": -0.2, "upper": 0.3, "restitution": 1}}
+    run = simulate(machine(PENDULUM), q0=[0.3], qd0=[-1.0], t=5.0, stops=stops)
+    names = {hit.name for hit in impacts(run)}
+    assert names == {"hinge lower: impact", "hinge upper: impact"}
+    assert np.ptp(run.energy) < 1e-8
+    # Between the stops the time is the same every time.
+    lower = [hit.t for hit in impacts(run) if "lower" in hit.name]
+    np.testing.assert_allclose(np.diff(lower), lower[1] - lower[0], rtol=1e-8)
+
+
+def test_a_stop_that_is_touched_between_two_steps_is_met() -> None:
+    # The turning point lies 1e-4 rad beyond the stop, deep within a step.
+    free = simulate(machine(PENDULUM), q0=[0.5], t=2.0, t_eval=np.linspace(0, 2, 2001))
+    bound = float(free.q.min()) + 1e-4
+    stops = {"hinge": {"lower": bound, "restitution": 1}}
+    run = simulate(machine(PENDULUM), q0=[0.5], t=1.0, stops=stops)
+    assert len(impacts(run)) == 1
+    assert run.q.min() > bound - 1e-9
+
+
+def test_a_blow_goes_through_a_row_of_balls() -> None:
+    run = simulate(machine(BALLS), q0=[-1, 0, 0], qd0=[2, 0, 0], t=1.0)
+    assert run.qd[-1] == pytest.approx([0, 0, 2], abs=1e-12)
+    assert run.q[-1] == pytest.approx([0, 0, 1], abs=1e-9)
+    assert np.ptp(run.qd.sum(axis=1)) < 1e-12
+    assert np.ptp(run.energy) < 1e-12
+
+
+def test_two_blows_at_once_stay_even() -> None:
+    run = simulate(machine(BALLS), q0=[-1, 0, 1], qd0=[2, 0, -2], t=1.0)
+    assert len(impacts(run)) == 1
+    assert run.qd[-1] == pytest.approx([-2, 0, 2], abs=1e-12)
+    assert run.q[-1] == pytest.approx([-1, 0, 1], abs=1e-9)
+
+
+def test_balls_that_stick_together() -> None:
+    plastic = {"ab": {"restitution": 0}, "bc": {"restitution": 0}}
+    run = simulate(machine(BALLS), q0=[-1, 0, 0], qd0=[3, 0, 0], t=1.0, stops=plastic)
+    assert run.qd[-1] == pytest.approx([1, 1, 1], abs=1e-12)
+    assert run.losses[-1] == pytest.approx(3.0)
+    np.testing.assert_allclose(run.balance, 4.5)
+
+
+def test_a_stop_is_hit_while_another_one_is_closed() -> None:
+    chain = machine(BALLS.replace("restitution = 1", "restitution = 0"))
+    stops = {"c": {"upper": 0.0}}
+    run = simulate(chain, q0=[-1, 0, 0], qd0=[2, 0, 0], t=1.0, forces={"c": "1"}, stops=stops)
+    assert run.qd[-1] == pytest.approx([0, 0, 0], abs=1e-12)
+    assert run.contact_forces["c upper"][-1] == pytest.approx(1.0)
+    assert run.losses[-1] == pytest.approx(2.0)
+
+
+def test_a_stop_lets_go_when_it_would_pull() -> None:
+    stops = {"height": {"lower": 0}}
+    lift = {"height": "40*t"}
+    run = simulate(machine(BALL), q0=[0.0], t=1.0, forces=lift, stops=stops)
+    (left,) = [h for h in run.happenings if h.name.endswith("leaves")]
+    at = 2 * G / 40
+    assert left.t == pytest.approx(at, abs=1e-9)
+    after = 1 - at
+    assert run.q[-1, 0] == pytest.approx(20 * after**3 / 6, rel=1e-8)
+    np.testing.assert_allclose(run.balance, 0, atol=1e-8)
+
+
+def test_forces_that_jump_open_a_stop() -> None:
+    lift = {"height": [{"until": 0.5, "law": 0}, {"law": 40}]}
+    for more in ({}, {"hold": 0.1}):
+        run = simulate(
+            machine(BALL), q0=[0.0], t=1.0, forces=lift, stops={"height": {"lower": 0}}, **more
+        )
+        assert run.q[-1, 0] == pytest.approx((20 - G) / 8, rel=1e-9)
+    run = simulate(
+        machine(BALL),
+        q0=[0.0],
+        t=1.0,
+        forces={"height": lambda t, _q, _qd: 40.0 if t > 0.5 else 0.0},
+        stops={"height": {"lower": 0}},
+    )
+    assert run.q[-1, 0] == pytest.approx((20 - G) / 8, rel=1e-6)
+
+
+def test_a_stop_that_moves_does_work() -> None:
+    text = """
+gravity = [0, 0, 0]
+[[segments]]
+name = "mass"
+joint = { type = "prismatic", axis = "x", name = "x" }
+mass = 2
+[[constraints]]
+name = "wall"
+kind = "unilateral"
+law = "x - t"
+restitution = 1
+"""
+    run = simulate(machine(text), q0=[3.0], qd0=[-2.0], t=2.0)
+    (hit,) = impacts(run)
+    assert hit.t == pytest.approx(1.0)
+    assert run.qd[-1] == pytest.approx([4.0])
+    assert run.work[-1] == pytest.approx(12.0)
+    assert run.losses[-1] == pytest.approx(0, abs=1e-12)
+    resting = simulate(
+        machine(text.replace("law = \"x - t\"", "law = \"x - t^2\"").replace("= 1\n", "= 0\n")),
+        q0=[0.0],
+        t=2.0,
+    )
+    assert resting.q[-1] == pytest.approx([4.0])
+    assert resting.work[-1] == pytest.approx(16.0)
+    np.testing.assert_allclose(resting.balance, 0, atol=1e-8)
+
+
+def test_a_stiff_stop_gives_back_what_its_damping_leaves() -> None:
+    stiff = {"height": {"lower": 0, "stiffness": 1e6, "damping": 0.1}}
+    no_weight = machine(BALL.replace("-9.81", "0"))
+    run = simulate(no_weight, q0=[0.1], qd0=[-2.0], t=0.2, stops=stiff, rtol=1e-11)
+    # m v dv = - k d (1 + c v) dd, integrated from contact to contact.
+    c, v, u = 0.1, 2.0, run.qd[-1, 0]
+    assert v / c - log(1 + c * v) / c**2 == pytest.approx(-u / c - log(1 - c * u) / c**2, rel=1e-9)
+    assert 0 < u < 2
+    np.testing.assert_allclose(run.balance, 4.0, rtol=1e-9)
+    assert run.losses[-1] == pytest.approx(4.0 - u**2)
+
+
+def test_a_stiff_stop_without_damping_keeps_energy_and_bears_the_weight() -> None:
+    stiff = {"height": {"lower": 0, "stiffness": 1e4}}
+    run = simulate(machine(BALL), q0=[0.5], t=3.0, stops=stiff)
+    np.testing.assert_allclose(run.balance, G, rtol=1e-8)
+    assert run.q.min() < -0.01
+    at_rest = simulate(machine(BALL), q0=[-2 * G / 1e4], t=1.0, stops=stiff)
+    np.testing.assert_allclose(at_rest.q, -2 * G / 1e4, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("stops", "word"),
+    [
+        ({"heigt": 0.5}, "no coordinate"),
+        ({"height": 0.5}, "no limits"),
+        ({"height": {"lower": 0, "restitution": 2}}, "between 0 and 1"),
+        ({"height": {"lower": 0, "restitution": 0.5, "stiffness": 3}}, "no restitution"),
+        ({"height": {"lower": 0, "damping": 3}}, "only a stiff contact"),
+        ({"height": {"lower": 0, "stiffness": -3}}, "not negative"),
+        ({"height": {"lower": 0, "bounce": 3}}, "unknown field"),
+        ({"height": "rubber"}, "a stop is true"),
+        ({"height": {"lower": 2}}, "passed by 1 at the start"),
+    ],
+)
+def test_mistakes_are_named(stops: object, word: str) -> None:
+    with pytest.raises(cf.Error, match=word):
+        simulate(machine(BALL), q0=[1.0], t=1.0, stops=stops)
+
+
+def test_methods_that_cannot_refuse() -> None:
+    with pytest.raises(RunError, match="does not take stops"):
+        simulate(
+            machine(BALL), t=1.0, method="midpoint", step=0.01, stops={"height": {"lower": 0}}
+        )
+
+
+def test_fixed_steps_meet_stops_too() -> None:
+    floor = {"height": {"lower": 0, "restitution": 1}}
+    run = simulate(machine(BALL), q0=[1.0], t=2.0, stops=floor, method="rk4", step=0.01)
+    np.testing.assert_allclose(run.energy, 2 * G, rtol=1e-9)
+    assert len(impacts(run)) == 2

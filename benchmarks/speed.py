@@ -1,11 +1,11 @@
 """How fast: `python benchmarks/speed.py [--quick] [--robots UR5,Panda] [--write FILE.md]`.
 
 Four tables: one state at a time, in a compiled loop; batches of 100,000 states of inverse dynamics
-on one core and on two; one state called from Python; seconds from a robot file to the first result.
-Beside chainform stand the C that CasADi generates from the graphs of Pinocchio's algorithms, and
-Pinocchio itself in C++. All see the same numbers, and every result is compared with Pinocchio
-before it is timed. Competitors take turns; the best time of each counts; a ratio is followed by its
-range over the rounds.
+on one core and on two; one state called from Python; seconds from a robot file, or from the store,
+to the first result. Beside chainform stand the C that CasADi generates from the graphs of
+Pinocchio's algorithms, and Pinocchio itself in C++. All see the same numbers, and every result is
+compared with Pinocchio before it is timed. Competitors take turns; the best time of each counts; a
+ratio is followed by its range over the rounds.
 
 The peers are built once, into benchmarks/.cache or --cache; this takes many minutes and needs g++.
 """

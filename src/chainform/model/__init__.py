@@ -3,6 +3,7 @@
 from chainform.model.model import Model, Origin
 from chainform.model.opening import open_store, open_store_file
 from chainform.model.quantity import Expanded, Quantity
+from chainform.model.stored_runs import StoredRun
 from chainform.model.user_data import default_url
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Model",
     "Origin",
     "Quantity",
+    "StoredRun",
     "default_url",
     "open_store",
     "open_store_file",

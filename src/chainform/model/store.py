@@ -30,6 +30,7 @@ from chainform.model.stored import (
     options_of,
     parameters_of,
 )
+from chainform.model.stored_runs import Recorded, StoredRun, load_run, save_run
 from chainform.model.transfer import chosen_names, copy_models, remove_unused, write_portable
 from chainform.store import (
     Database,
@@ -38,6 +39,7 @@ from chainform.store import (
     ModelEntry,
     Record,
     Revision,
+    Run,
     Swept,
 )
 from chainform.store.arguments import mapping_of, text_of, texts_of
@@ -256,6 +258,26 @@ class Store:
     def mechanism_file(self, reference: str) -> MechanismFile | None:
         """Return the file that a model's mechanism was read from, byte for byte."""
         return self.database.mechanism(reference)
+
+    # --- runs -------------------------------------------------------------------------------
+
+    def save_run(
+        self, run: Recorded, reference: str, name: str, outputs: Sequence[str] | None = None
+    ) -> Run:
+        """Keep the result of a simulation with a revision, with outputs along it."""
+        return save_run(self.database, run, reference, name, outputs)
+
+    def run(self, reference: str, name: str) -> StoredRun:
+        """Return a run that was kept; `Run.load` makes a run of it that can be plotted."""
+        return load_run(self.database, reference, name)
+
+    def runs(self, reference: str) -> list[Run]:
+        """Return the runs of a revision, the oldest first, without their arrays."""
+        return self.database.runs.list(reference)
+
+    def delete_run(self, reference: str, name: str) -> None:
+        """Remove a run."""
+        self.database.runs.delete(reference, name)
 
     # --- changing ---------------------------------------------------------------------------
 

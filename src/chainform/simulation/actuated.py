@@ -159,11 +159,10 @@ class Actuated:
         rates: list[Scalar] = []
         for share, drive in zip(self.shares, self.drives, strict=True):
             acceleration = qdd[drive.rate]
-            P = demands.get(drive.rate)
-            if P is None:
-                P = self._drive(drive, acceleration)
-            self.made[drive.rate] = P
-            found = drive.derivatives(drive.N, P, acceleration, free=True)
+            self.made[drive.rate] = (
+                demands[drive.rate] if drive.is_prescribed else self._drive(drive, acceleration)
+            )
+            found = drive.derivatives(drive.N, self.made[drive.rate], acceleration, free=True)
             rates += [found[k] for k in share.rest]
         return rates
 

@@ -10,15 +10,10 @@ from chainform.simulation.layout import Layout
 HEAD = "define {linkage}void @{name}(ptr %t, ptr %y, ptr %p, ptr %out) #0 {{"
 
 
-def kernel_adapter(
-    name: str, signature: Signature | None, layout: Layout, callback: int | None = None
-) -> str:
-    """Return a function that hands the parts of y and p to a kernel, after a call of Python.
-
-    Without a kernel it does nothing else. What is sampled goes to the efforts in p.
-    """
+def places_of(layout: Layout) -> dict[str, tuple[str, int]]:
+    """Return where each group of inputs stands: in t, y, p or the result, from which entry on."""
     sizes = layout.equations
-    places = {
+    return {
         "q": ("y", 0),
         "qd": ("y", sizes.nq),
         "x": ("y", sizes.nq + sizes.nv),
@@ -31,6 +26,24 @@ def kernel_adapter(
         "sigma": ("p", layout.place("multipliers")),
         "force": ("p", layout.place("modes")),
     }
+
+
+def lengths_of(layout: Layout) -> dict[str, int]:
+    """Return how many entries each group of inputs has."""
+    sizes = layout.equations
+    lengths = {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 1}
+    lengths |= {"u": sizes.nu, "qdd": sizes.nv, "sigma": sizes.rows}
+    return {**lengths, "force": layout.length("modes")}
+
+
+def kernel_adapter(
+    name: str, signature: Signature | None, layout: Layout, callback: int | None = None
+) -> str:
+    """Return a function that hands the parts of y and p to a kernel, after a call of Python.
+
+    Without a kernel it does nothing else. What is sampled goes to the efforts in p.
+    """
+    places = places_of(layout)
     lines = [HEAD.format(linkage="internal ", name=name)]
     if callback is not None:
         lines.append(f"  call void inttoptr (i64 {callback} to ptr)(ptr %t, ptr %y, ptr %p)")

@@ -35,13 +35,14 @@ from chainform.simulation.along import values_along
 from chainform.simulation.initial import initial_state
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 CLOSED = 1e-11
 """The greatest gap of an assembled mechanism, relative to its size."""
 ROUNDING = 1e-15
 STEPS = 200
 ASIDE = (0.0, 0.03, 0.1, 0.3, 0.6, 1.0)
-"""How far aside (rad, parts of the size) further attempts begin; from the second on several times."""
+"""How far aside (rad, parts of the size) attempts begin; all but the first several times."""
 TRIES = 4
 RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
@@ -171,7 +172,7 @@ def assemble(
     free = free_rates(mechanism, fixed)
     best, least = q, np.inf
     for number, start in enumerate(_starts(gaps, q, free)):
-        found, size = _descend(gaps, start, free)
+        found, size = descend(gaps, start, free)
         if size <= CLOSED:
             return found
         if number == 0 or not size > least:
@@ -210,7 +211,7 @@ def consistent_rates(
     return qd
 
 
-def free_rates(mechanism: Mechanism, fixed: Sequence[str]) -> Array:
+def free_rates(mechanism: Mechanism, fixed: Sequence[str]) -> Places:
     """Return the rates that are not held by fixed coordinates, as places in qd."""
     held: set[int] = set()
     for name in (fixed,) if isinstance(fixed, str) else fixed:
@@ -225,7 +226,7 @@ def free_rates(mechanism: Mechanism, fixed: Sequence[str]) -> Array:
     return np.array([k for k in range(mechanism.nv) if k not in held], dtype=np.intp)
 
 
-def _starts(gaps: Gaps, q: Array, free: Array) -> Iterator[Array]:
+def _starts(gaps: Gaps, q: Array, free: Places) -> Iterator[Array]:
     """Yield the pose itself, then poses further and further aside, always the same ones."""
     random, scales = np.random.default_rng(0), gaps.scales()
     for aside in ASIDE:
@@ -235,17 +236,16 @@ def _starts(gaps: Gaps, q: Array, free: Array) -> Iterator[Array]:
             yield gaps.moved(q, step)
 
 
-def _descend(gaps: Gaps, q: Array, free: Array) -> tuple[Array, float]:
+def descend(gaps: Gaps, q: Array, free: Places) -> tuple[Array, float]:
     """Take damped steps until the gaps vanish or no step helps; return the pose and the gap."""
     scales = gaps.scales()[free]
-    gap, J = gaps.at(q)
+    gap, slope = gaps.at(q)
     damping = 1e-3
     for _ in range(STEPS):
         size = float(np.max(np.abs(gap), initial=0.0))
         if not np.isfinite(size) or size <= ROUNDING:
             break
-        A = J[:, free] * scales
-        step = np.zeros(J.shape[1])
+        A, step = slope[:, free] * scales, np.zeros(slope.shape[1])
         if size < 1e-6:
             # Near a closed pose: the shortest step, also where rows depend on each other.
             step[free] = scales * np.linalg.lstsq(A, -gap, rcond=1e-10)[0]
@@ -253,9 +253,9 @@ def _descend(gaps: Gaps, q: Array, free: Array) -> tuple[Array, float]:
             normal = A.T @ A + damping * np.eye(len(free))
             step[free] = scales * np.linalg.solve(normal, -A.T @ gap)
         trial = gaps.moved(q, step)
-        new, slope = gaps.at(trial)
+        new, turned = gaps.at(trial)
         if new @ new < gap @ gap:
-            q, gap, J = trial, new, slope
+            q, gap, slope = trial, new, turned
             damping = max(damping / 10, 1e-12)
         elif size < 1e-6 or damping > 1e6:
             break

@@ -20,13 +20,18 @@ from chainform.runtime.keeping import Keeper
 from chainform.runtime.options import threads_of
 from chainform.runtime.share import cores
 from chainform.simulation.batch_run import BatchRun
+from chainform.simulation.controllers import controllers_of
 from chainform.simulation.efforts import Efforts, Forces, efforts_of
 from chainform.simulation.equations import Equations
 from chainform.simulation.fleet import Each, Fleet, Lanes
-from chainform.simulation.initial import initial_states
+from chainform.simulation.initial import initial_states, whole_state
+from chainform.simulation.parameters import parameters_of
+from chainform.simulation.signals import with_signals
 from chainform.simulation.simulate import equations_of, model_of, span_of
 from chainform.simulation.solver import Settings
 from chainform.simulation.solvers import settings_of
+from chainform.simulation.stabilise import stabilise_of
+from chainform.simulation.stops import stops_of
 from chainform.simulation.watches import Event, events_of
 
 Array = NDArray[np.float64]
@@ -41,6 +46,10 @@ def simulate_batch(
     t: tuple[float, float] | float = (0.0, 1.0),
     t_eval: Any = None,
     forces: Forces | None = None,
+    signals: Forces | None = None,
+    controllers: Mapping[str, Any] | None = None,
+    x0: Any = None,
+    stabilise: Any = "projection",
     hold: float | None = None,
     events: Mapping[str, Any] | None = None,
     method: str = "verner65",
@@ -56,25 +65,39 @@ def simulate_batch(
 
     `q0` (b, nq), `qd0` (b, nv), or tables by names, and `values` of parameters have a leading
     dimension b, or none where all motions have the same. Without `t_eval` only the states at the
-    end are put out. Events end a motion. All else is as in `simulate`. `threads` is the number of
+    end are put out. Events end a motion. Dry friction is the sign of the rate: nothing sticks, and
+    there are no stops and contacts. All else is as in `simulate`. `threads` is the number of
     threads, all cores without it.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     end = t if isinstance(t, int | float) else t[-1]
     span, times = span_of(t, [end] if t_eval is None else t_eval)
     settings = settings_of(method, rtol, atol, step, largest, hold)
-    _check(settings)
-    efforts, watched = efforts_of(source, forces), _ending(events_of(source, events))
-    states, parameters = _arranged(source, q0, qd0, values)
-    model = model_of(source, leave_out, settings.solver, tuple(parameters))
+    states, columns = arranged(source, q0, qd0, values)
+    given = parameters_of(source, {name: column[0] for name, column in columns.items()})
+    moved = given.mechanism
+    _check(settings, moved, leave_out)
+    efforts = with_signals(moved, efforts_of(moved, forces), signals)
+    watched, held = _ending(events_of(moved, events)), stabilise_of(stabilise)
+    model = model_of(source, leave_out, settings.solver, given.names(source))
     equations = equations_of(
-        source, model, efforts, watched, hold=hold is not None, solver=settings.solver
+        given.settled(moved),
+        model,
+        efforts,
+        watched,
+        hold=hold is not None,
+        solver=settings.solver,
+        leave_out=leave_out,
+        controllers=controllers_of(moved, controllers, leave_out),
+        stabilise=held,
     )
-    fleet = fleet_of(equations, settings, efforts, watched, keeper)
-    found = fleet.run(span, times, states, parameters, threads_of(threads) or cores())
+    _check_columns(equations, columns)
+    whole = states if equations.nx == 0 else _with_rest(moved, states, x0, equations.nx)
+    fleet = fleet_of(equations, settings, efforts, watched, keeper, projects=held.projects)
+    found = fleet.run(span, times, whole, columns, threads_of(threads) or cores())
     q, qd = found.states[..., : source.nq], found.states[..., source.nq : source.nq + source.nv]
     return BatchRun(
-        source, times, q, qd, parameters, found.ends, found.events, found.statistics, method
+        source, times, q, qd, columns, found.ends, found.events, found.statistics, method
     )
 
 
@@ -82,23 +105,48 @@ def fleet_of(
     equations: Equations,
     settings: Settings,
     efforts: Efforts,
-    events: Sequence[Event],
+    events: Sequence[Event] = (),
     keeper: Keeper | None = None,
+    *,
+    projects: bool = True,
 ) -> Fleet:
     """Return what runs the motions: in lanes where nothing can differ but numbers."""
     deciding = equations.rows or events or efforts.has_functions or settings.step is None
     if deciding or not settings.solver.in_lanes:
-        return Each(equations, settings, efforts, events, keeper)
+        return Each(equations, settings, efforts, events, keeper, projects=projects)
     return Lanes(equations, settings, efforts, keeper)
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: Settings, mechanism: Mechanism, leave_out: Sequence[str]) -> None:
     if settings.solver.tableau is None:
         raise RunError(
             f"{settings.solver.name} runs one motion at a time",
             element="method",
             remedy="call simulate for each, or choose another method",
         )
+    if stops_of(mechanism, None, leave_out):
+        raise RunError(
+            "motions with stops and contacts run one at a time",
+            element="stops",
+            remedy="call simulate for each, or leave the unilateral constraints out of the file",
+        )
+
+
+def _check_columns(equations: Equations, columns: Mapping[str, Array]) -> None:
+    """Refuse values that differ of parameters that are numbers in the machine code."""
+    for name, column in columns.items():
+        if name not in equations.parameters and np.ptp(column) > 0:
+            raise RunError(
+                f"{name} occurs in laws of forces or events only, and cannot differ",
+                element="values",
+                remedy="call simulate_batch for each of its values",
+            )
+
+
+def _with_rest(mechanism: Mechanism, states: Array, x0: Any, count: int) -> Array:
+    """Return states with those of actuators behind them, which begin alike."""
+    nq = mechanism.nq
+    return np.array([whole_state(mechanism, y[:nq], y[nq:], x0, count) for y in states])
 
 
 def _ending(events: list[Event]) -> list[Event]:
@@ -112,7 +160,7 @@ def _ending(events: list[Event]) -> list[Event]:
     return events
 
 
-def _arranged(
+def arranged(
     mechanism: Mechanism, q0: Any, qd0: Any, values: Mapping[str, Any] | None
 ) -> tuple[Array, dict[str, Array]]:
     """Return the initial states (b, nq + nv) and the values (b,) of parameters."""

@@ -12,6 +12,9 @@ multipliers are force and moment on the closing body, as `sigma` is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Attachment, Frame, Loop, Mechanism
@@ -27,6 +30,20 @@ def rows_of(builder: Builder, mechanism: Mechanism) -> list[ConstraintRow]:
         for loop in mechanism.loops:
             rows += [laws.holonomic(value) for value in loop_residuals(places, loop)]
     return [*rows, *laws.bilateral]
+
+
+def damped(rows: Sequence[ConstraintRow], alpha: Fraction, beta: Fraction) -> list[ConstraintRow]:
+    """Return rows that draw a state back to them: f'' + 2 alpha f' + beta^2 f = 0 (Baumgarte).
+
+    A constraint of rates is its own rate: f' + 2 alpha f = 0.
+    """
+    drawn: list[ConstraintRow] = []
+    for row in rows:
+        back = row.rate * (2 * alpha)
+        if row.value is not row.rate:
+            back = back + row.value * (beta * beta)
+        drawn.append(ConstraintRow(row.value, row.rate, row.J, row.gamma - back))
+    return drawn
 
 
 def loop_residuals(places: WorldColumns, loop: Loop) -> list[Scalar]:

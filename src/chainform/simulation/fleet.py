@@ -144,8 +144,7 @@ class Fleet(ABC):
         """Return p for all motions (b, width)."""
         p = np.zeros((count, self.width))
         fresh = self.layout.fresh()
-        shared = min(len(fresh), self.width)
-        p[:, :shared] = fresh[:shared]
+        p[:, : len(fresh)] = fresh
         for place, name in enumerate(self.equations.parameters):
             if name in parameters:
                 p[:, place] = parameters[name]
@@ -172,12 +171,16 @@ class Each(Fleet):
         efforts: Efforts,
         events: Sequence[Event] = (),
         keeper: Keeper | None = None,
+        *,
+        projects: bool = True,
     ) -> None:
         super().__init__(equations, settings, efforts)
         self.directions = [event.direction for event in events]
         loop = replace(settings.solver.loop, procedures=(integrate_each,))
         hold = settings.hold is not None
-        self.machine = Machine(equations, efforts, hold=hold, loop=loop, keeper=keeper)
+        self.machine = Machine(
+            equations, efforts, hold=hold, loop=loop, keeper=keeper, projects=projects
+        )
         self.width = len(self.layout.fresh())
 
     def procedure(self) -> Callable[..., Any]:

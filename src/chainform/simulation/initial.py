@@ -53,12 +53,10 @@ def _many(mechanism: Mechanism, name: str, start: Array, given: Any) -> Array:
     return found
 
 
-def whole_state(mechanism: Mechanism, q0: Any, qd0: Any, x0: Any, count: int) -> Array:
+def whole_state(mechanism: Mechanism, q: Array, qd: Array, x0: Any, count: int) -> Array:
     """Return q, qd and `count` further states: those of actuators, then others, which are zero."""
-    start = initial_state(mechanism, q0, qd0)
-    q, qd = start[: mechanism.nq], start[mechanism.nq :]
     rest = initial_rest(mechanism, q, qd, x0)
-    return np.concatenate([start, rest, np.zeros(count - len(rest))])
+    return np.concatenate([q, qd, rest, np.zeros(count - len(rest))])
 
 
 def _filled(mechanism: Mechanism, name: str, start: Array, given: Any) -> Array:

@@ -33,7 +33,7 @@ class MotionError(RunError):
         self.run = run
 
 
-class Heard(Exception):
+class HeardError(Exception):
     """Raised at a pause of the loop, where the state is whole, to end it."""
 
 
@@ -44,9 +44,9 @@ class Ear:
         self.came = False
 
     def ask(self) -> None:
-        """Raise Heard where Ctrl-C came."""
+        """Raise HeardError where Ctrl-C came."""
         if self.came:
-            raise Heard
+            raise HeardError
 
 
 @contextmanager

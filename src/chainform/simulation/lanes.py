@@ -2,7 +2,7 @@
 
 Every number of a state, and of p, stands once for each lane, one beside the other:
 
-    y (size, lanes)     p = parameters | tau | what depends on parameters only (entries, lanes)
+    y (size, lanes)     p = as in `layout`, and what depends on parameters only (entries, lanes)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOATS, Translation
 from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
-from chainform.simulation.adapters import HEAD
+from chainform.simulation.adapters import HEAD, lengths_of, places_of
 from chainform.simulation.equations import Equations
 from chainform.simulation.layout import Layout
 from chainform.simulation.loops.fixed import WITHOUT_DECISIONS, integrate_each
@@ -52,7 +52,7 @@ class LanesMachine:
     @property
     def width(self) -> int:
         """How many entries p has."""
-        return self.layout.place("tau") + self.equations.nv + sum(self.fixed.values())
+        return len(self.layout.fresh()) + sum(self.fixed.values())
 
     def _text(self) -> str:
         graph, target = self.equations.graph, host()
@@ -61,7 +61,7 @@ class LanesMachine:
         kernels: dict[str, tuple[Graph, Signature, str]] = {}
         for name, output in names.items():
             if output in graph.outputs:
-                signature = signature_of(graph, [output], self._lengths())
+                signature = signature_of(graph, [output], lengths_of(self.layout))
                 kernels[name] = (graph, signature, f"{name}.kernel")
         text, fixed = side_by_side(list(kernels.values()), form)
         self.fixed = {name: fixed[f"{name}.kernel"] for name in kernels}
@@ -75,22 +75,11 @@ class LanesMachine:
         self._kinds = loop.arguments["integrate_each"], loop.results["integrate_each"]
         return loop.text("\n".join([text, *adapters, self._prepare()]))
 
-    def _lengths(self) -> dict[str, int]:
-        sizes = self.equations
-        return {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 1}
-
     def _adapter(self, name: str, signature: Signature | None) -> str:
         """Return a function that hands the parts of y and p to a kernel; without one, nothing."""
         lines = [HEAD.format(linkage="internal ", name=name)]
         if signature is not None:
-            sizes, tau = self.equations, self.layout.place("tau")
-            places = {
-                "q": ("y", 0),
-                "qd": ("y", sizes.nq),
-                "x": ("y", sizes.nq + sizes.nv),
-                "t": ("t", 0),
-                "tau": ("p", tau),
-            }
+            places = places_of(self.layout)
             passed: list[str] = []
             for argument in signature.arguments:
                 if argument.group != "parameter":
@@ -99,7 +88,7 @@ class LanesMachine:
             if self.fixed[name]:
                 lines.append(self._pointer("fixed", "p", self._fixed_at(name)))
                 passed.append("ptr %fixed.at")
-            lines.append(self._pointer("held", "p", tau))
+            lines.append(self._pointer("held", *places["tau"]))
             target = "%held.at" if name == "sample" else "%out"
             passed.append(f"ptr {target}, i64 {self.lanes * BYTES}")
             lines.append(f"  call void @{name}.kernel({', '.join(passed)})")
@@ -118,8 +107,7 @@ class LanesMachine:
     def _fixed_at(self, name: str) -> int:
         """Return where the area of a kernel begins in p."""
         before = list(self.fixed)[: list(self.fixed).index(name)]
-        start = self.layout.place("tau") + self.equations.nv
-        return start + sum(self.fixed[other] for other in before)
+        return len(self.layout.fresh()) + sum(self.fixed[other] for other in before)
 
     def _pointer(self, name: str, array: str, offset: int) -> str:
         entry = f"<{self.lanes} x double>"

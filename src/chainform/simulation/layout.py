@@ -1,7 +1,7 @@
 """Where things stand in the array p that goes with a state through the loops.
 
     parameters | tau | signals | mask | modes | slack | bounds | multipliers | area | room | order
-    | change | watching
+    | change | lowest | watching
 
 Without constraints only the first three are there. `mask` tells which rows of constraints are
 active, `modes` has what else changes with them, `slack` and `bounds` belong to their events; `area`
@@ -32,6 +32,7 @@ PARTS = (
     "room",
     "order",
     "change",
+    "lowest",
     "watching",
 )
 
@@ -60,6 +61,7 @@ class Layout:
             "room": m * n + m * m + 2 * m,
             "order": m,
             "change": 2 * nq + n if m else 0,
+            "lowest": 4 if m else 0,
             "watching": watched + self.equations.size if watched else 0,
         }
         return lengths[part]

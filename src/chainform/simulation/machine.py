@@ -16,7 +16,12 @@ from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
 from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
-from chainform.simulation.adapters import entrance, kernel_adapter, procedure_adapter
+from chainform.simulation.adapters import (
+    entrance,
+    kernel_adapter,
+    lengths_of,
+    procedure_adapter,
+)
 from chainform.simulation.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.layout import Layout
@@ -37,9 +42,6 @@ CONSTRAINED = {
 }
 """The same for what is called under constraints."""
 
-PROJECTED = ("rhs", "settle")
-"""Functions that are procedures themselves under constraints."""
-
 WATCHED = {"seen": "events", "gaps": "gaps"}
 """What is called where constraints come and go; `events` is a procedure then."""
 
@@ -57,7 +59,7 @@ class Machine:
     """Machine code of one system; `procedures` run the loop on arrays given by their addresses.
 
     Functions of Python among the efforts are called before each kernel: before `rhs`, or with
-    `hold` before `sample`, now and then.
+    `hold` before `sample`, now and then. With `projects` each step ends on the constraints.
     """
 
     def __init__(
@@ -68,8 +70,10 @@ class Machine:
         hold: bool = False,
         loop: Loop | None = None,
         keeper: Keeper | None = None,
+        projects: bool = True,
     ) -> None:
         self.equations = equations
+        self.projects = projects
         self.layout = Layout(equations)
         self.efforts = efforts or Efforts()
         self.loop = loop or Loop()
@@ -137,13 +141,13 @@ class Machine:
     def _text(self) -> tuple[str, dict[str, tuple[list[str], str]]]:
         """Return the module: kernels of the graph, adapters, the loop; and what can be called."""
         graph, target = self.equations.graph, host()
-        lengths = self._lengths()
+        lengths = lengths_of(self.layout)
         kernels: list[tuple[Graph, Signature, str]] = []
         adapters: list[str] = []
         names = {**KERNELS, **(CONSTRAINED if self.equations.rows else {})}
         names |= {name: name for name in self.loop.kernels}
         names |= WATCHED if self.equations.sorts.watched else {}
-        made = {*(PROJECTED if self.equations.rows else ())}
+        made = {"rhs", self._put} if self.equations.rows else set[str]()
         made |= {"events"} if self.equations.sorts.watched else set()
         for name, output in names.items():
             signature = None
@@ -160,7 +164,8 @@ class Machine:
             adapters.append(self._watching_adapter(loop))
         for procedure in self.loop.procedures:
             loop.add(procedure)
-        entrances = {**ENTRANCES, **({"read_terms": "terms"} if self.equations.rows else {})}
+        entrances = {**ENTRANCES, "project_state": self._put}
+        entrances |= {"read_terms": "terms"} if self.equations.rows else {}
         adapters += [entrance(outer, inner) for outer, inner in entrances.items()]
         text = together(kernels, Form("float64", 1, target.fused), target.lanes("float64"))
         signatures = {name: (loop.arguments[name], loop.results[name]) for name in loop.entries}
@@ -183,7 +188,9 @@ class Machine:
                 self._address("rhs"),
                 [book],
             ),
-            procedure_adapter("settle", "switched_state", "void", (*work, "change"), self.layout),
+            procedure_adapter(
+                self._put, "switched_state", "void", (*work, "change", "lowest"), self.layout
+            ),
         ]
 
     def _watching_adapter(self, loop: Translation) -> str:
@@ -194,16 +201,15 @@ class Machine:
         further = (sorts.always, sorts.touching, sorts.sticking, sorts.stiff, asked)
         return procedure_adapter("events", "watched", "void", parts, self.layout, None, further)
 
+    @property
+    def _put(self) -> str:
+        """What puts a state where it belongs: it need not be called after each step."""
+        return "settle" if self.projects or not self.equations.rows else "put"
+
     def _address(self, name: str) -> int | None:
         """Return where the function of Python is that comes before another one."""
         function = self._kept.get(name)
         return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
-
-    def _lengths(self) -> dict[str, int]:
-        sizes = self.equations
-        lengths = {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 1}
-        lengths |= {"u": sizes.nu, "qdd": sizes.nv, "sigma": sizes.rows}
-        return {**lengths, "force": self.layout.length("modes")}
 
 
 def _array(address: int, length: int) -> Array:

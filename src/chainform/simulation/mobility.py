@@ -21,8 +21,6 @@ Array = NDArray[np.float64]
 NEAR = 0.02
 """How far aside (rad, parts of the size) other poses are looked at."""
 POSES = 3
-SINGULAR = 1e-3
-"""A share of the least singular value that is left near a singular position."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,9 @@ def singular_values(J: Array, gaps: Gaps) -> Array:
     loops = sum(piece.count for piece in gaps.pieces if piece.kind != "law")
     lengths = np.linalg.norm(scaled[loops:], axis=1, keepdims=True)
     scaled[loops:] /= np.where(lengths > 0, lengths, 1.0)
-    return np.linalg.svd(scaled, compute_uv=False) if scaled.size else np.zeros(0)
+    if not scaled.size:
+        return np.zeros(0)
+    return np.asarray(np.linalg.svd(scaled, compute_uv=False), dtype=np.float64)
 
 
 def _aside(gaps: Gaps, q: Array) -> list[Array]:

@@ -14,8 +14,9 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.simulation.about import END, FAILED, INTERRUPTED, KEPT, About, Bookmark
+from chainform.simulation.beginning import NO_REMARKS, Remarks
 from chainform.simulation.columns import Columns
-from chainform.simulation.interruption import Ear, Heard, Interrupted, MotionError, listening
+from chainform.simulation.interruption import Ear, HeardError, Interrupted, MotionError, listening
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
 from chainform.simulation.solver import Motion, Pause
@@ -41,10 +42,13 @@ class Recording:
     columns: Columns
     switches: Switches = NO_SWITCHES
     before: Run | None = None
+    remarks: Remarks = NO_REMARKS
 
     def run(self, runner: Runner, ending: str, seconds: float) -> Run:
         """Return the run as far as it came."""
         times, rows = runner.result()
+        motion = runner.integrator
+        lowest = motion.machine.layout.part(motion.p, "lowest")
         about = replace(
             self.about, ending=ending, seconds=seconds, bookmark=bookmark_of(runner.integrator)
         )
@@ -57,6 +61,7 @@ class Recording:
             switches=self.switches,
             equations=self.model,
             about=about,
+            report=self.remarks.after(lowest),
             **self.columns.of(times, rows),
         )
         return after if self.before is None else joined(self.before, after)
@@ -81,7 +86,7 @@ def carried_out(
         try:
             runner.run(end, times, watch.pause(ear))
             ending = runner.ending if runner.is_over else END
-        except Heard:
+        except HeardError:
             ending = INTERRUPTED
         except RunError as problem:
             run = recording.run(runner, FAILED, perf_counter() - began)
@@ -138,9 +143,11 @@ def joined(before: Run, after: Run) -> Run:
     """Return a run that goes on from another one as one run."""
     whole: dict[str, Any] = {}
     for item in fields(Run):
-        first, last = getattr(before, item.name), getattr(after, item.name)
+        first: Any = getattr(before, item.name)
+        last: Any = getattr(after, item.name)
         if isinstance(last, np.ndarray):
-            whole[item.name] = None if first is None else np.concatenate([first, last])
+            parts: list[Array] = [first, last]
+            whole[item.name] = None if first is None else np.concatenate(parts)
     if after.afterwards is not None and before.afterwards is not None:
         whole["afterwards"] = before.afterwards.followed_by(after.afterwards)
     elif after.afterwards is not None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.model import Model
+from chainform.model import Model, StoredRun
 from chainform.pipeline import derive
 from chainform.simulation.about import About
 from chainform.simulation.actuator_states import whole_states
 from chainform.simulation.afterwards import Afterwards
 from chainform.simulation.bookkeeping import LOSSES, WORK, stiff_energy
+from chainform.simulation.outputs import output_along
+from chainform.simulation.results.plain import Record
 from chainform.simulation.solver import Statistics
 from chainform.simulation.switches import NO_SWITCHES, Switches
 
@@ -60,6 +64,8 @@ class Run:
     """States of actuators beside q and qd, then integrals of controllers, (m, k)."""
     u: Array | None = None
     """The signals of actuators, (m, nu)."""
+    report: tuple[str, ...] = ()
+    """Remarks on loops and constraints: redundant equations, singular positions."""
     equations: Model | None = field(default=None, repr=False)
     """The equations that were integrated; a run from a file has none."""
     about: About = About()
@@ -81,7 +87,8 @@ class Run:
             return self.computed["qdd"]
         if self.afterwards is not None:
             return self.afterwards.qdd
-        values = self.about.values if self.equations is not None else {}
+        free = self.model.free_parameters
+        values = {name: value for name, value in self.about.values.items() if name in free}
         found = self.model.evaluate(q=self.q, qd=self.qd, tau=self.tau, t=self.t, values=values)
         return found["forward_dynamics"]
 
@@ -211,3 +218,56 @@ class Run:
         model = derive(self.mechanism, ["reactions"], reduce="none")
         values = model.evaluate(q=self.q, qd=self.qd, qdd=self.qdd, t=self.t)
         return values["reactions"]
+
+    # --- beyond this ------------------------------------------------------------------------
+
+    def output(self, name: str) -> Array:
+        """Return any quantity along the motion, (m, ...): "pose(tool)", "momentum", "energy"."""
+        return output_along(self, name)
+
+    def record(self, outputs: Sequence[str] | None = None) -> Record:
+        """Return the run as plain data: arrays by name, and what is known of it."""
+        from chainform.simulation.results.record import record_of
+
+        return record_of(self, outputs)
+
+    def save(self, path: str | PathLike[str], outputs: Sequence[str] | None = None) -> None:
+        """Write the run to a file, whose ending tells the form: .parquet, .csv or .npz.
+
+        States, efforts and energy are written, and `outputs` by name. A file that is there is
+        replaced.
+        """
+        from chainform.simulation.results.files import write_run
+
+        write_run(self, path, outputs)
+
+    @staticmethod
+    def load(source: str | PathLike[str] | StoredRun) -> Run:
+        """Return the run in a file that `save` wrote, or one of a store: `store.run(...)`."""
+        from chainform.simulation.results.files import read_run
+
+        return read_run(source)
+
+    def plot(
+        self,
+        what: str | Sequence[str] | None = None,
+        file: str | PathLike[str] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Return a figure of the motion over time, and write it to a file (.svg, .png, .pdf)."""
+        from chainform.simulation.pictures import plot
+
+        run: Any = self
+        return plot(run, what, file, **options)
+
+    def animate(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """Return or write a moving picture: a page (.html) to turn about, or a film."""
+        from chainform.simulation.pictures import animate
+
+        return animate(self, file, **options)
+
+    def picture(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
+        """Return a picture of the mechanism along the motion, and write it to a file (.png)."""
+        from chainform.simulation.pictures import picture
+
+        return picture(self, file, **options)

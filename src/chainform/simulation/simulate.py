@@ -17,8 +17,9 @@ from chainform.pipeline import derive
 from chainform.readers import read
 from chainform.runtime.keeping import Keeper
 from chainform.simulation.about import END, About
+from chainform.simulation.beginning import Remarks, beginning
 from chainform.simulation.bookkeeping import can_be_booked
-from chainform.simulation.closures import rows_of
+from chainform.simulation.closures import damped, rows_of
 from chainform.simulation.columns import Columns
 from chainform.simulation.controllers import Controller, controllers_of
 from chainform.simulation.efforts import Efforts, Forces, efforts_of
@@ -31,8 +32,10 @@ from chainform.simulation.recording import Recording, carried_out
 from chainform.simulation.resuming import Start, resumed
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
+from chainform.simulation.scenarios import Scenario, takes_scenarios
 from chainform.simulation.signals import with_signals
 from chainform.simulation.solvers import SOLVERS, Solver, settings_of
+from chainform.simulation.stabilise import PROJECTION, Stabilise, stabilise_of
 from chainform.simulation.switched_equations import NO_SWITCHES, SwitchedEquations, Switches
 from chainform.simulation.switches import switches_for
 from chainform.simulation.switching import Switching
@@ -44,8 +47,9 @@ POINTS = 201
 """How many times are put out when none are asked for."""
 
 
+@takes_scenarios
 def simulate(
-    mechanism: Mechanism | str | PathLike[str],
+    mechanism: Mechanism | Scenario | str | PathLike[str],
     *,
     q0: Any = None,
     qd0: Any = None,
@@ -55,6 +59,8 @@ def simulate(
     signals: Forces | None = None,
     controllers: Mapping[str, Any] | None = None,
     x0: Any = None,
+    fixed: Sequence[str] | None = None,
+    stabilise: Any = "projection",
     hold: float | None = None,
     events: Mapping[str, Any] | None = None,
     method: str = "verner65",
@@ -73,11 +79,13 @@ def simulate(
     checkpoint: Callable[[Run], None] | None = None,
     keeper: Keeper | None = None,
 ) -> Run:
-    """Return the motion of a mechanism from a state under forces.
+    """Return the motion of a mechanism from a state under forces, or that of a scenario file.
 
     `q0` and `qd0` are arrays, or tables by names with zero for what is not named; without them the
-    motion begins at rest in the zero pose. Loops are closed from there. `t` is the start and the
-    end in s, `t_eval` the times of output (by default 201 from start to end).
+    motion begins at rest in the zero pose. Loops are closed from there while the coordinates in
+    `fixed`, or else those that q0 names, stay. `stabilise` says how they are held: "projection",
+    "baumgarte", {"alpha": 50, "beta": 50}, "none". `t` is the start and the end in s, `t_eval` the
+    times of output (by default 201 from start to end).
 
     `forces` are laws by joint, pieces in time, tables, functions, or one function of (t, q, qd) for
     all; with `hold` they are sampled every so many seconds and held in between. `signals` are the
@@ -98,6 +106,7 @@ def simulate(
     computed. `progress` is called with the time now and then, `checkpoint` every half a minute with
     the run so far. `keeper` keeps machine code for the next time, such as the objects of a store.
     """
+    assert not isinstance(mechanism, Scenario), "scenarios are read before"
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     span, times = span_of(t, t_eval)
     settings = settings_of(method, rtol, atol, step, largest, hold)
@@ -123,22 +132,27 @@ def simulate(
         books=booked,
         leave_out=leave_out,
         controllers=control,
+        stabilise=stabilise_of(stabilise),
     )
     p = machine.layout.fresh()
     if resume is None:
-        y = whole_state(moved, q0, qd0, x0, machine.equations.nx)
+        begun = beginning(switches.bare(moved), q0, qd0, span[0], fixed)
+        y = whole_state(moved, begun.q, begun.qd, x0, machine.equations.nx)
         start = Start(span[0], machine.settled(span[0], y, p), times)
+        lowest = machine.layout.part(p, "lowest")
+        remarks = Remarks(begun.notes, None if switches else lowest.copy())
     else:
         start = resumed(resume, moved, machine, p, span, times)
+        remarks = Remarks(resume.report)
     directions = [event.direction for event in watched] + switches.directions
     breaks = efforts.breaks
     integrator = settings.solver.start(machine, settings, start.t, start.y, p, directions, breaks)
     switching = Switching(integrator, switches) if switches else None
     runner = Runner(integrator, watched, source.nq, switching)
-    about = About(span, END, settings.numbers, given.values, tuple(leave_out), scenario=scenario)
+    about = About(span, END, settings.numbers, given.values, tuple(leave_out))
     start.remind(runner, settings.numbers, method)
     columns = Columns(machine, efforts, is_held=hold is not None, has_books=booked)
-    recording = Recording(moved, model, method, about, columns, switches, start.before)
+    recording = Recording(moved, model, method, about, columns, switches, start.before, remarks)
     return carried_out(recording, runner, span[1], start.times, progress, checkpoint)
 
 
@@ -214,6 +228,7 @@ def machine_of(
     books: bool = False,
     leave_out: Sequence[str] = (),
     controllers: Sequence[Controller] = (),
+    stabilise: Stabilise = PROJECTION,
 ) -> Machine:
     """Return the machine code for a mechanism under given efforts."""
     equations = equations_of(
@@ -227,8 +242,16 @@ def machine_of(
         books=books,
         leave_out=leave_out,
         controllers=controllers,
+        stabilise=stabilise,
     )
-    return Machine(equations, efforts, hold=hold, loop=solver.loop, keeper=keeper)
+    return Machine(
+        equations,
+        efforts,
+        hold=hold,
+        loop=solver.loop,
+        keeper=keeper,
+        projects=stabilise.projects,
+    )
 
 
 def equations_of(
@@ -243,11 +266,12 @@ def equations_of(
     books: bool = False,
     leave_out: Sequence[str] = (),
     controllers: Sequence[Controller] = (),
+    stabilise: Stabilise = PROJECTION,
 ) -> Equations:
     """Return the system of equations of a mechanism under given efforts, for a method."""
     builder = EquationBuilder(mechanism, model)
     given = tau = put_inputs(builder, efforts, controllers, hold=hold)
-    always = rows_of(builder.builder, mechanism)
+    always = damped(rows_of(builder.builder, mechanism), stabilise.alpha, stabilise.beta)
     if builder.actuated is not None and (always or switches.has_rows):
         always += builder.actuated.rows()
     switched = SwitchedEquations(builder, switches)

@@ -133,6 +133,5 @@ def test_methods_of_gauss_are_symplectic(tableau: Tableau) -> None:
 )
 def test_rows_add_up_to_their_times(tableau: Tableau) -> None:
     for c, row in zip(tableau.c, tableau.a, strict=True):
-        assert float(sum(map(Fraction, row.values()), Fraction(0)) - Fraction(c)) == pytest.approx(
-            0, abs=2e-15
-        )
+        total = sum((Fraction(a) for a in row.values()), Fraction(0))
+        assert float(total - Fraction(c)) == pytest.approx(0, abs=2e-15)

@@ -1,4 +1,4 @@
-"""Controllers: what closes the loop between a motion and its drives. A new one is a file and a line.
+"""Controllers: what closes the loop between a motion and its drives. A new one is a file, a line.
 
 | type              | what it gives                                                           |
 |-------------------|-------------------------------------------------------------------------|

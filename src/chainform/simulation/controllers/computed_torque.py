@@ -113,7 +113,9 @@ def computed_torque_of(fields: Fields, leave_out: Sequence[str] = ()) -> Compute
 def _targets(fields: Fields) -> tuple[Number, ...]:
     said, names = fields.table["targets"], fields.mechanism.rates
     if not isinstance(said, Mapping):
-        raise fields.error("targets are a table by joints", "targets", f'{{"{names[0]}": "sin(t)"}}')
+        raise fields.error(
+            "targets are a table by joints", "targets", f'{{"{names[0]}": "sin(t)"}}'
+        )
     found: dict[int, Number] = {}
     for name, law in cast("Mapping[str, Any]", said).items():
         found[fields.rate(name, "targets")] = fields.law(law, f"targets, {name}")
@@ -125,7 +127,7 @@ def _targets(fields: Fields) -> tuple[Number, ...]:
 
 
 def _values(fields: Fields) -> dict[str, Fraction]:
-    said = fields.table.get("values") or {}
+    said: Any = fields.table.get("values", {})
     if not isinstance(said, Mapping):
         raise fields.error("values are a table by parameters", "values", '{"m_2": 5}')
     values: dict[str, Fraction] = {}

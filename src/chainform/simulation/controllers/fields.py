@@ -123,7 +123,9 @@ class Fields:
             name, joint = self.mechanism.rates[rate], self.joint(rate)
             if rate in driven:
                 remedy = "give limit as a number; what the signal itself allows is in the actuator"
-                raise self.error(f"{name} has an actuator, whose signal is no effort", "limit", remedy)
+                raise self.error(
+                    f"{name} has an actuator, whose signal is no effort", "limit", remedy
+                )
             effort = None if joint is None or joint.limits is None else joint.limits.effort
             if effort is None:
                 remedy = "give limit as a number, or limits = { effort = ... } in the file"

@@ -107,7 +107,9 @@ def _reference(fields: Fields, columns: int) -> dict[int, Number]:
         return {fields.rate(j, "q_ref"): fields.law(law, f"q_ref, {j}") for j, law in given.items()}
     entries = _listed(fields, by_joint, "q_ref") if by_joint is not None else []
     if entries and len(entries) != fields.mechanism.nv:
-        raise fields.error(f"q_ref has {len(entries)} entries for {fields.mechanism.nv} joints", "q_ref")
+        raise fields.error(
+            f"q_ref has {len(entries)} entries for {fields.mechanism.nv} joints", "q_ref"
+        )
     return {k: fields.law(entry, "q_ref") for k, entry in enumerate(entries)}
 
 

@@ -214,13 +214,32 @@ def constrained_state(
     room: Floats,
     order: Ints,
     change: Floats,
+    lowest: Floats,
     nq: int,
     n: int,
     m: int,
 ) -> None:
     """Take a new state over, its quaternions of length 1, and move it onto the constraints."""
     unit(t, new, p, y)
-    project(t, y, p, area, mask, room, order, change, nq, n, m)
+    rank = project(t, y, p, area, mask, room, order, change, nq, n, m)
+    note_rank(t[0], room[m * n :], lowest, m, rank)
+
+
+def note_rank(t: float, s: Floats, lowest: Floats, m: int, rank: int) -> None:
+    """Note the lowest rank so far, and how near rows came to depending on each other, and when.
+
+    `lowest` has the share of the last pivot in the first, its time, the rank and its time; the
+    share is that of squares. Where nothing was noted yet, the share is zero.
+    """
+    if rank <= 0:
+        return
+    last = s[(rank - 1) * m + rank - 1] / s[0]
+    if lowest[0] == 0.0 or last * last < lowest[0]:
+        lowest[0] = last * last
+        lowest[1] = t
+    if lowest[2] == 0.0 or rank < lowest[2]:
+        lowest[2] = float(rank)
+        lowest[3] = t
 
 
 def unit(t: Floats, new: Floats, p: Floats, y: Floats) -> None:

@@ -108,6 +108,7 @@ def switched_state(
     room: Floats,
     order: Ints,
     change: Floats,
+    lowest: Floats,
     nq: int,
     n: int,
     m: int,
@@ -116,7 +117,7 @@ def switched_state(
     if any_of(mask, 0, m) == 0:
         unit(t, new, p, y)
     else:
-        constrained_state(t, new, p, y, area, mask, room, order, change, nq, n, m)
+        constrained_state(t, new, p, y, area, mask, room, order, change, lowest, nq, n, m)
 
 
 def watched(

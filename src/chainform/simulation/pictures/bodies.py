@@ -146,7 +146,7 @@ class _Bodies:
                 first, last = (
                     Point(end.segment + 1, float_vector(end.point, known)) for end in spring.ends
                 )
-                span = Span("spring", first, last, 0.9 * rod, colours.JOINT)
+                span = Span("spring", first, last, 1.5 * rod, colours.JOINT)
                 self.scene.spans.append(span)
                 for end in (first, last):
                     colour = colours.JOINT if end.frame else colours.GROUND

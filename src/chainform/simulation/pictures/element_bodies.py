@@ -58,7 +58,7 @@ def _add_span(
 ) -> None:
     first, last = (_point(frames, end) for end in element.ends or ())
     kind = "spring" if isinstance(element, ElasticElement) else "strut"
-    radius = 0.9 * rod if kind == "spring" else 0.3 * rod
+    radius = 1.5 * rod if kind == "spring" else 0.3 * rod
     scene.spans.append(Span(kind, first, last, radius, colours.JOINT))
 
 

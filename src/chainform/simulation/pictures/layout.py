@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chainform.simulation.pictures.panels import Panel
+from chainform.simulation.pictures.curves import Panel
 
 LEFT, BOTTOM, GAP, EDGE = 0.78, 0.5, 0.16, 0.16
 HEADING, EVENTS = 0.28, 0.24

@@ -72,6 +72,26 @@ class Run(Motion, Protocol):
         ...
 
     @property
+    def drives(self) -> Array:
+        """What actuators put on joints, (m, nv)."""
+        ...
+
+    @property
+    def x(self) -> Array:
+        """The states of actuators, (m, n)."""
+        ...
+
+    @property
+    def u(self) -> Array | None:
+        """The signals of actuators, (m, n)."""
+        ...
+
+    @property
+    def energy(self) -> Array:
+        """All mechanical energy, (m,), J."""
+        ...
+
+    @property
     def kinetic_energy(self) -> Array:
         """The kinetic energy, (m,), J."""
         ...
@@ -84,6 +104,10 @@ class Run(Motion, Protocol):
     @property
     def reactions(self) -> Array:
         """Force and moment in each joint, (m, n, 6), N and N m."""
+        ...
+
+    def output(self, name: str) -> Array:
+        """Return any quantity by name, (m, ...)."""
         ...
 
 

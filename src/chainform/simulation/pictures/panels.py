@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
+from chainform.errors import Error, ReadError, RunError
 from chainform.simulation.pictures import colours
+from chainform.simulation.pictures.curves import Curve, Panel, output_panels
 from chainform.simulation.pictures.motion import Run
 from chainform.simulation.pictures.plan import (
     coordinate_units,
@@ -23,32 +23,9 @@ from chainform.simulation.pictures.plan import (
 Array = NDArray[np.float64]
 
 INK = "#1f2933"
-QUANTITIES = ("q", "qd", "qdd", "tau", "energy")
+QUANTITIES = ("q", "qd", "qdd", "tau", "drives", "x", "u", "energy")
+REMEDY = "plot q, qd, qdd, tau, energy, reactions(segment), coordinates or outputs"
 REACTIONS = re.compile(r"reactions?\((.*)\)", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Values (m,) over time, by name; `is_dashed` tells it from another of the same colour."""
-
-    name: str
-    values: Array
-    colour: str
-    is_dashed: bool = False
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Curves that share an axis, what they are together, and their unit."""
-
-    label: str
-    unit: str
-    curves: tuple[Curve, ...]
-
-    @property
-    def key(self) -> tuple[tuple[str, str, bool], ...]:
-        """What a legend of the panel would say."""
-        return tuple((curve.name, curve.colour, curve.is_dashed) for curve in self.curves)
 
 
 def panels_of(run: Run, what: str | Sequence[str] | None) -> list[Panel]:
@@ -56,12 +33,8 @@ def panels_of(run: Run, what: str | Sequence[str] | None) -> list[Panel]:
 
     That is coordinates, rates, efforts where there are any, and energy, if nothing is.
     """
-    if what is None:
-        has_efforts = bool(np.any(run.tau != 0))
-        what = ("q", "qd", "tau", "energy") if has_efforts else ("q", "qd", "energy")
-    items = [what] if isinstance(what, str) else list(what)
-    names = [item for item in items if item not in QUANTITIES and not REACTIONS.fullmatch(item)]
-    singles = [_coordinate(run, name) for name in names]
+    items = _usual(run) if what is None else [what] if isinstance(what, str) else list(what)
+    singles = [place for item in items if (place := _coordinate(run, item)) is not None]
     panels: list[Panel] = []
     for item in items:
         reaction = REACTIONS.fullmatch(item)
@@ -69,6 +42,8 @@ def panels_of(run: Run, what: str | Sequence[str] | None) -> list[Panel]:
             panels += _quantity(run, item)
         elif reaction is not None:
             panels += _reactions(run, reaction[1].strip())
+        elif _coordinate(run, item) is None:
+            panels += _output(run, item)
         else:
             # All coordinates that are asked for by name stand where the first of them does.
             panels += _coordinates(run, list(dict.fromkeys(singles)))
@@ -76,21 +51,20 @@ def panels_of(run: Run, what: str | Sequence[str] | None) -> list[Panel]:
     return panels
 
 
-def _coordinate(run: Run, name: str) -> int:
-    from chainform.errors import ReadError
+def _usual(run: Run) -> list[str]:
+    drives = "drives" if run.mechanism.actuators else "tau"
+    values = run.drives if drives == "drives" else run.tau
+    return ["q", "qd", drives, "energy"] if np.any(values != 0) else ["q", "qd", "energy"]
 
+
+def _coordinate(run: Run, name: str) -> int | None:
+    """Return the place of a coordinate, None for the name of anything else."""
+    if name in QUANTITIES or REACTIONS.fullmatch(name):
+        return None
     try:
         return run.mechanism.coordinate_index(name)
-    except ReadError as error:
-        known = [*QUANTITIES, *run.mechanism.coordinates]
-        close = get_close_matches(name, known, n=1)
-        remedy = f"did you mean {close[0]!r}? " if close else ""
-        raise RunError(
-            f"there is nothing named {name!r} to plot",
-            file=run.mechanism.file,
-            element="what",
-            remedy=remedy + "plot q, qd, qdd, tau, energy, reactions(segment) or coordinates",
-        ) from error
+    except ReadError:
+        return None
 
 
 def _quantity(run: Run, name: str) -> list[Panel]:
@@ -105,8 +79,39 @@ def _quantity(run: Run, name: str) -> list[Panel]:
             return _by_unit("accelerations", rates, run.qdd, units, lambda u: rate_unit(u, 2))
         case "tau":
             return _by_unit("efforts", rates, run.tau, units, effort_unit)
+        case "drives":
+            return _by_unit("drives", rates, run.drives, units, effort_unit)
+        case "x":
+            return _actuators("states", mechanism.states, run.x)
+        case "u":
+            return _actuators("signals", mechanism.signals, run.u)
         case _:
             return [_energy(run)]
+
+
+def _actuators(label: str, names: Sequence[str], values: Array | None) -> list[Panel]:
+    """Return one panel for each state or signal of actuators: their units are their own."""
+    if values is None or values.shape[1] != len(names):
+        return []
+    shades = colours.series(len(names))
+    return [
+        Panel(label, "", (Curve(name, values[:, k], shades[k]),)) for k, name in enumerate(names)
+    ]
+
+
+def _output(run: Run, name: str) -> list[Panel]:
+    """Return the panels of an output of the run, or of the equations."""
+    try:
+        return output_panels(name, run.output(name))
+    except Error as error:
+        known = [*QUANTITIES, *run.mechanism.coordinates]
+        close = get_close_matches(name, known, n=1)
+        raise RunError(
+            f"there is nothing named {name!r} to plot: {error.message}",
+            file=run.mechanism.file,
+            element="what",
+            remedy=(f"did you mean {close[0]!r}? " if close else "") + REMEDY,
+        ) from error
 
 
 def _coordinates(run: Run, places: Sequence[int]) -> list[Panel]:
@@ -140,7 +145,7 @@ def _energy(run: Run) -> Panel:
     curves = (
         Curve("kinetic", kinetic, colours.SERIES[1]),
         Curve("potential", potential, colours.SERIES[0]),
-        Curve("total", kinetic + potential, INK),
+        Curve("total", run.energy, INK),
     )
     return Panel("energy", "J", curves)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainform.errors import RunError
+from chainform.simulation.pictures.curves import Panel
 from chainform.simulation.pictures.layout import Layout, layout_of
 from chainform.simulation.pictures.marks import draw_events
 from chainform.simulation.pictures.motion import Run, check_motion, library
-from chainform.simulation.pictures.panels import INK, Panel, panels_of
+from chainform.simulation.pictures.panels import INK, panels_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,9 +70,9 @@ def plot(
 ) -> Figure:
     """Return a figure of a motion over time and write it to `file`, if one is given.
 
-    `what` is any of "q", "qd", "qdd", "tau", "energy", "reactions(segment)" and names of
-    coordinates, one or several; without it coordinates, rates, efforts that are not all zero, and
-    energy. The ending of the file is svg, png or pdf. `width` is that of the figure and `height`
+    `what` is any of "q", "qd", "qdd", "tau", "drives", "x", "u", "energy", "reactions(segment)",
+    names of coordinates and outputs such as "pose(tool)", one or several; without it coordinates,
+    rates, efforts that are not all zero, and energy. The ending of the file is svg, png or pdf. `width` is that of the figure and `height`
     that of each panel, in inches; `dpi` counts for png. Events are marked by lines with their
     names, unless `events` is False.
     """

@@ -19,7 +19,7 @@ from chainform.simulation.pictures.shapes import rings
 Array = NDArray[np.float64]
 
 FLAT = 0.02
-"""A motion is plane when the depth of all joints is less than this share of their width."""
+"""A motion is plane when its depth is less than this share of its width."""
 
 SAMPLES = 80
 """At how many times the motion is measured."""
@@ -81,7 +81,8 @@ def stage_of(
     """Return the stage for a motion; `view` gives azimuth and elevation in degrees."""
     some = _some(track)
     cloud = cloud_of(scene, some)
-    plane = _plane_normal(some.positions[:, 1:])
+    paths = _paths(scene, some)
+    plane = _plane_normal(paths)
     up = _up(gravity, plane)
     is_board = plane is not None and not np.linalg.norm(gravity) > 0
     normal, floor = up, _floor(cloud @ up, float(some.positions[0, 0] @ up), scale)
@@ -94,7 +95,7 @@ def stage_of(
     centre, radius, outline = _frame(cloud, some, follow)
     across = _across(up)
     front = _front(up, across, plane)
-    azimuth, elevation = _view(some.positions[:, 1:], up, across, plane, front)
+    azimuth, elevation = _view(paths, up, across, plane, front)
     if is_board:
         azimuth, elevation = front + 0.2, 0.15
     if view is not None:
@@ -148,13 +149,29 @@ def _outmost(points: Array) -> Array:
     return points[sorted({int(np.argmax(points @ way)) for way in ways})]
 
 
-def _plane_normal(places: Array) -> Array | None:
-    """Return the unit normal of the plane in which all joints stay, if there is one."""
-    points = places.reshape(-1, 3)
-    _, widths, rows = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    if widths[1] <= FLAT * widths[0] or widths[2] > FLAT * widths[0]:
+def _paths(scene: Scene, track: Track) -> Array:
+    """Return where joints and tips of bodies are, (k, 3), world axes."""
+    tips = [
+        track.positions[:, point.frame] + track.rotations[:, point.frame] @ point.local
+        for point in scene.points
+    ]
+    return np.concatenate([track.positions[:, 1:].reshape(-1, 3), *tips])
+
+
+def _main_axes(points: Array) -> tuple[Array, Array]:
+    """Return how wide points lie in three directions, narrow ones first, and these as columns."""
+    away = points - points.mean(axis=0)
+    squares, axes = np.linalg.eigh(away.T @ away)
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def _plane_normal(paths: Array) -> Array | None:
+    """Return the unit normal of the plane in which all joints and tips stay, if there is one."""
+    widths, axes = _main_axes(paths)
+    if widths[1] <= FLAT * widths[2] or widths[0] > FLAT * widths[2]:
         return None
-    return rows[2] * np.sign(rows[2][int(np.argmax(np.abs(rows[2])))])
+    normal = axes[:, 0]
+    return normal * np.sign(normal[int(np.argmax(np.abs(normal)))])
 
 
 def _up(gravity: Array, plane: Array | None) -> Array:
@@ -188,17 +205,16 @@ def _front(up: Array, across: Array, plane: Array | None) -> float:
 
 
 def _view(
-    places: Array, up: Array, across: Array, plane: Array | None, front: float
+    paths: Array, up: Array, across: Array, plane: Array | None, front: float
 ) -> tuple[float, float]:
     """Return from where a motion is seen best: a plane one nearly from the front."""
     if plane is not None and abs(plane @ up) < 0.7:
         return front + 0.42, 0.22
     if plane is not None:
         return float(np.radians(-65)), float(np.radians(48))
-    side = np.cross(up, across)
-    level = np.stack([places.reshape(-1, 3) @ across, places.reshape(-1, 3) @ side], axis=1)
-    _, _, rows = np.linalg.svd(level - level.mean(axis=0), full_matrices=False)
-    main = float(np.arctan2(rows[0, 1], rows[0, 0]))
+    _, axes = _main_axes(paths - np.outer(paths @ up, up))
+    wide = axes[:, 2]
+    main = float(np.arctan2(wide @ np.cross(up, across), wide @ across))
     usual = np.radians(-55)
     options = [main + sign * np.radians(58) + turn for sign in (1, -1) for turn in (0, np.pi)]
     best = min(options, key=lambda a: abs(np.angle(np.exp(1j * (a - usual)))))

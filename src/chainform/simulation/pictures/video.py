@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -110,30 +111,53 @@ def write_mp4(
     progress: Progress,
 ) -> None:
     """Write an MP4 in H.264 that every browser and slide program plays; sides become even."""
-    ffmpeg = library("imageio_ffmpeg", "writing an MP4", "video")
+    program = _ffmpeg()
     even = (size[0] + size[0] % 2, size[1] + size[1] % 2)
-    with _replacing(path) as part:
-        writer = ffmpeg.write_frames(
-            str(part),
-            even,
-            fps=timing.fps,
-            codec="libx264",
-            quality=None,
-            macro_block_size=2,
-            pix_fmt_out="yuv420p",
-            output_params=["-crf", "18", "-preset", "medium", "-movflags", "+faststart"],
-            ffmpeg_log_level="error",
-        )
-        writer.send(None)
-        try:
-            for picture in pictures(film, even, trace, timing, progress):
-                writer.send(picture.tobytes())
-        except OSError as error:
-            raise RunError(
-                f"ffmpeg has ended: {error}", file=str(path), element="animate"
-            ) from error
-        finally:
-            writer.close()
+    with _replacing(path) as part, tempfile.TemporaryFile() as log:
+        command = [program, *_given(even, timing.fps), *H264, "-y", str(part)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as ffmpeg:
+            assert ffmpeg.stdin is not None
+            try:
+                for picture in pictures(film, even, trace, timing, progress):
+                    ffmpeg.stdin.write(picture.tobytes())
+                ffmpeg.stdin.close()
+            except BrokenPipeError:
+                # It has ended early; what it said follows below.
+                pass
+            except BaseException:
+                ffmpeg.kill()
+                raise
+        if ffmpeg.returncode != 0:
+            log.seek(0)
+            said = log.read().decode(errors="replace").strip() or "nothing"
+            raise RunError(f"ffmpeg has failed and said: {said}", file=str(path), element="animate")
+
+
+def _ffmpeg() -> str:
+    """Return the program ffmpeg, which imageio-ffmpeg brings on most systems."""
+    module = library("imageio_ffmpeg", "writing an MP4", "video")
+    try:
+        return str(module.get_ffmpeg_exe())
+    except RuntimeError as error:
+        raise RunError(
+            "imageio-ffmpeg has no ffmpeg for this system",
+            element="video",
+            remedy="install ffmpeg and name it in the variable IMAGEIO_FFMPEG_EXE",
+        ) from error
+
+
+def _given(size: tuple[int, int], fps: float) -> list[str]:
+    """Return the options of ffmpeg for pictures that come one after the other as bytes."""
+    side = f"{size[0]}x{size[1]}"
+    quiet = ["-hide_banner", "-loglevel", "error"]
+    return [*quiet, "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", side, "-r", f"{fps:g}", "-i", "-"]
+
+
+H264 = (
+    *("-an", "-c:v", "libx264", "-pix_fmt", "yuv420p"),
+    *("-crf", "18", "-preset", "medium", "-movflags", "+faststart"),
+)
+"""Options of ffmpeg for a film without sound that begins to play before it is loaded."""
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.simulation.results.flat import columns_of, record_from
-from chainform.simulation.results.record import Record, known_of
+from chainform.simulation.results.plain import Record, known_of
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def read(path: Path) -> Record:
                     remedy="name a file that chainform wrote, with its first line",
                 )
             known = known_of(first.removeprefix(MARK))
-            names = next(csv.reader([stream.readline()]), [])
+            names = [name for row in csv.reader([stream.readline()]) for name in row]
             table = _numbers(stream.read(), len(names))
     except UnicodeDecodeError as problem:
         raise ReadError(f"this is not UTF-8 text: {problem}", remedy="save it so") from problem

@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
-from chainform.simulation.results.record import Record
+from chainform.simulation.results.plain import REMEDY, Record
 
 Array = NDArray[np.float64]
 
 
 def column_names(mechanism: Mechanism, name: str, shape: Sequence[int]) -> list[str]:
     """Return the names of the columns of an array, row after row of its last dimensions."""
-    labels = {"q": mechanism.coordinates, "qd": mechanism.rates, "tau": mechanism.rates}
+    labels = {"q": mechanism.coordinates, "u": mechanism.signals, "x": mechanism.states}
+    labels |= dict.fromkeys(("qd", "tau", "qdd", "drives"), mechanism.rates)
+    labels |= {"books": ("work", "losses")}
     if name in labels and tuple(shape) == (len(labels[name]),):
         return [f"{name}.{label}" for label in labels[name]]
     if not shape:
@@ -54,5 +56,5 @@ def record_from(known: dict[str, Any], columns: Sequence[Array]) -> Record:
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as problem:
         raise ReadError(
             f"the columns are not those of the run: {problem}",
-            remedy="take an undamaged copy, or compute the run anew",
+            remedy=REMEDY,
         ) from problem

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
-from chainform.simulation.results.record import Record, known_of
+from chainform.simulation.results.plain import Record, known_of
 
 ABOUT = "about"
 

@@ -11,7 +11,7 @@ import numpy as np
 from chainform.errors import ReadError, RunError
 from chainform.mechanism import Mechanism
 from chainform.simulation.results.flat import columns_of, record_from
-from chainform.simulation.results.record import Record, known_of
+from chainform.simulation.results.plain import Record, known_of
 
 KEY = b"chainform"
 
@@ -29,7 +29,8 @@ def read(path: Path) -> Record:
     arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
     try:
         table = parquet.read_table(str(path))
-        known = known_of((table.schema.metadata or {}).get(KEY, b"").decode())
+        metadata: Any = table.schema.metadata
+        known = known_of(metadata[KEY].decode() if metadata and KEY in metadata else "")
         columns = [
             np.asarray(column.to_numpy(), dtype=np.float64) for column in table.itercolumns()
         ]

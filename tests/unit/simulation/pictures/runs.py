@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import chainform as cf
+from chainform.errors import RunError
 
 Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).parents[4] / "examples"
@@ -54,6 +55,31 @@ class Given:
         return np.sin(self.t) ** 2
 
     @property
+    def energy(self) -> Array:
+        return 2.0 + 0.0 * self.t
+
+    @property
+    def drives(self) -> Array:
+        return 2.0 * self.tau + 1.0
+
+    @property
+    def x(self) -> Array:
+        return self.t[:, None] + np.arange(len(self.mechanism.states))
+
+    @property
+    def u(self) -> Array | None:
+        return self.t[:, None] + np.arange(len(self.mechanism.signals))
+
+    def output(self, name: str) -> Array:
+        sizes = {"pose(tool)": (4, 4), "momentum": (6,), "work": (), "mass_matrix": (2, 2)}
+        if name == "coriolis":
+            return np.zeros((len(self.t), 9, 9))
+        if name not in sizes:
+            raise RunError(f"there is no output {name!r}")
+        values = np.arange(float(np.prod(sizes[name]))).reshape(sizes[name])
+        return values + np.zeros((len(self.t), *sizes[name]))
+
+    @property
     def reactions(self) -> Array:
         self.asked.append("reactions")
         shape = (len(self.t), len(self.mechanism.segments), 6)
@@ -62,7 +88,7 @@ class Given:
 
 def given(
     mechanism: cf.Mechanism,
-    q: Callable[[float], Sequence[float]],
+    q: Callable[[float], ArrayLike],
     end: float = 1.0,
     count: int = 41,
     happenings: Sequence[Mark] = (),

@@ -53,7 +53,7 @@ def test_rods_run_from_joint_to_joint() -> None:
     mechanism = arm()
     drawn = film(mechanism)
     for segment in mechanism.segments:
-        place = [float(entry) for entry in segment.position]
+        place = np.array(segment.position, dtype=float).tolist()
         if segment.parent >= 0 and np.linalg.norm(place) > 0.01:
             assert near(drawn, segment.parent + 1, "body", place) < 1.2
     assert drawn.traced(True) is drawn.traced("tool")
@@ -162,8 +162,8 @@ def test_a_massless_frame_alone_can_be_drawn() -> None:
 def test_a_point_to_trace_must_exist() -> None:
     drawn = film(arm())
     assert drawn.traced(False) is None
-    with pytest.raises(RunError, match="'hand' to trace") as e:
-        drawn.traced("hand")
+    with pytest.raises(RunError, match="'paw' to trace") as e:
+        drawn.traced("paw")
     assert "tool" in str(e.value.remedy)
 
 

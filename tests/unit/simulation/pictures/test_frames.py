@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,7 @@ def states(mechanism: cf.Mechanism, seed: int, count: int = 5) -> np.ndarray:
     return q
 
 
-def of_model(mechanism: cf.Mechanism, names: list[str], q: np.ndarray, **more: np.ndarray):
+def of_model(mechanism: cf.Mechanism, names: list[str], q: Any, **more: Any) -> tuple[Any, Any]:
     """Return rotations and positions of named frames as a derived model gives them."""
     model = cf.derive(mechanism, [f"pose({name})" for name in names])
     values = model.evaluate(q=q, **more)

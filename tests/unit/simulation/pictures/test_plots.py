@@ -6,6 +6,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -14,8 +15,10 @@ from PIL import Image
 
 import chainform as cf
 from chainform.errors import RunError
-from chainform.simulation.pictures import colours, plot
+from chainform.simulation import pictures
+from chainform.simulation.pictures import colours
 from unit.simulation.pictures.runs import (
+    EXAMPLES,
     Given,
     Mark,
     arm,
@@ -28,8 +31,13 @@ from unit.simulation.pictures.runs import (
 from zoo import reference
 
 
-def labels(figure: object) -> list[str]:
-    return [ax.get_ylabel() for ax in figure.axes]  # type: ignore[attr-defined]
+def plot(*arguments: Any, **options: Any) -> Any:
+    """Plot, without the types of matplotlib, which know little of what its lines hold."""
+    return pictures.plot(*arguments, **options)
+
+
+def labels(figure: Any) -> list[str]:
+    return [ax.get_ylabel() for ax in figure.axes]
 
 
 def texts(file: Path) -> list[str]:
@@ -104,6 +112,28 @@ def test_a_choice_in_its_order() -> None:
     assert figure.axes[3].get_lines()[1].get_ydata()[0] == 4.0
 
 
+def test_outputs_by_name() -> None:
+    figure = plot(swinging(arm()), ["pose(tool)", "momentum", "work", "mass_matrix"])
+    assert labels(figure) == [
+        "origin of tool (m)",
+        "momentum (N s)",
+        "momentum, angular (N m s)",
+        "work (J)",
+        "mass_matrix",
+    ]
+    assert [line.get_ydata()[0] for line in figure.axes[0].get_lines()[:3]] == [3, 7, 11]
+    assert [line.get_ydata()[0] for line in figure.axes[2].get_lines()[:3]] == [3, 4, 5]
+    names = [text.get_text() for text in figure.axes[4].get_legend().get_texts()]
+    assert names == ["mass_matrix_1_1", "mass_matrix_1_2", "mass_matrix_2_1", "mass_matrix_2_2"]
+
+
+def test_actuators() -> None:
+    run = swinging(cf.read(EXAMPLES / "driven_arm.toml"))
+    usual = labels(plot(run))
+    assert any(label.startswith(("drives", "turn")) or "N" in label for label in usual)
+    assert labels(plot(run, ["x", "u"])) == [*run.mechanism.states, *run.mechanism.signals]
+
+
 def test_only_what_is_drawn_is_computed() -> None:
     run = swinging(arm())
     plot(run, ["q", "waist"])
@@ -118,6 +148,7 @@ def test_only_what_is_drawn_is_computed() -> None:
         ("elbw", "nothing named 'elbw'", "'elbow'"),
         ("reactions(nobody)", "no segment named 'nobody'", "segments"),
         (["q", "speed"], "nothing named 'speed'", "reactions"),
+        ("coriolis", "it has 81 entries", "outputs"),
     ],
 )
 def test_what_does_not_exist(what: str | list[str], message: str, remedy: str) -> None:

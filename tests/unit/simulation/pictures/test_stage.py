@@ -39,7 +39,7 @@ def test_the_floor_lies_below() -> None:
         drawn = film(mechanism)
         stage = drawn.stage
         assert stage.floor <= (cloud_of(drawn.scene, drawn.track) @ stage.normal).min() + 1e-2
-        gravity = np.array([float(entry) for entry in mechanism.gravity])
+        gravity = np.array(mechanism.gravity, dtype=float)
         assert stage.up == pytest.approx(-gravity / np.linalg.norm(gravity))
         assert stage.light @ stage.normal > 0.3
 

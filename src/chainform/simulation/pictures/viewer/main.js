@@ -69,6 +69,7 @@ class View {
     this.draw();
     const moving = gliding || this.player.playing;
     this.last = moving ? now : undefined;
+    document.documentElement.dataset.moving = moving;
     if (moving) this.wake();
   }
 

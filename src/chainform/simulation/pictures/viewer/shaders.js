@@ -75,12 +75,12 @@ const FLOOR = {
       float middle = 1.0 - smoothstep(0.4, 1.2, min(axis.x, axis.y));
       float lines = max(0.55 * grid(place, 1.0), middle);
       vec2 uv = at / shaded * 0.5 + 0.5;
-      float sum = 0.0;
-      for (int i = -3; i <= 3; i++)
-        for (int j = -3; j <= 3; j++)
-          sum += texture(shadow, uv + vec2(i, j) * 0.0022).r;
-      bool inside = all(greaterThan(uv, vec2(0.01))) && all(lessThan(uv, vec2(0.99)));
-      float thrown = inside ? sum / 49.0 * strength : 0.0;
+      float thrown = 0.0;
+      if (all(greaterThan(uv, vec2(0.01))) && all(lessThan(uv, vec2(0.99)))) {
+        for (int i = -2; i <= 2; i++)
+          for (int j = -2; j <= 2; j++)
+            thrown += textureLod(shadow, uv + vec2(i, j) * 0.003, 0.0).r * strength / 25.0;
+      }
       float a = lines * fade;
       result = vec4(line * a * (1.0 - thrown) + dark * thrown, a + thrown - a * thrown);
     }`,

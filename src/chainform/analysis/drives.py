@@ -1,0 +1,162 @@
+"""Inverse dynamics of closed loops: which drives a motion needs, also where there are many.
+
+symbol   meaning
+W        inverse dynamics of the open mechanism, H qdd + c + hG + other forces
+J        rows of loops and constraints, J qd = 0
+N        I - J^+ J, what of a generalised force the loops cannot take
+S        columns of the joints that are driven
+sigma    forces of the loops, on the closing bodies (N, N m)
+
+    W = S tau + J^T sigma
+
+Multiplied by N this has no sigma: N S tau = N W. As many drives as freedoms are determined by it,
+of more the least norm is taken, and fewer cannot bring about any motion but some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.closure_rows import ClosureRows, Rows
+from chainform.analysis.forces import solved
+from chainform.errors import RunError
+from chainform.formulations.closure import basic_rates
+from chainform.mechanism import Mechanism
+from chainform.pipeline import derive
+
+Array = NDArray[np.float64]
+
+RANK = 1e-9
+"""Singular values below this share of the largest count as zero."""
+CONSISTENT = 1e-6
+"""A motion fits the loops if what it leaves open is below this share of the terms."""
+
+
+@dataclass(frozen=True)
+class Drives:
+    """Drives along a motion of a closed mechanism.
+
+    `tau` (..., nv) is zero for joints that are not driven. `sigma` (..., rows) are the forces of
+    the loops, as `run.sigma`, and `multipliers` those of all loops and constraints; of rows that
+    depend on each other they have the least norm. `rank` (...) is how many drives are determined,
+    `residual` (..., nv) what no drive accounts for. `kind` is "exact", "least norm" or "least
+    squares", and `report` says it in words.
+    """
+
+    driven: tuple[str, ...]
+    tau: Array
+    sigma: Array
+    multipliers: Array
+    rank: NDArray[np.int64]
+    residual: Array
+    kind: str
+    report: str
+
+
+def drives(
+    mechanism: Mechanism,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    driven: Sequence[str] | None = None,
+    *,
+    t: Any = 0.0,
+    leave_out: Sequence[str] = (),
+) -> Drives:
+    """Return the drives that a motion needs, which must fit the loops and constraints.
+
+    q (..., nq), qd and qdd (..., nv) are arrays; `analysis.complete` gives them for basic
+    coordinates. `driven` names the joints with drives: by default those with actuators, else the
+    basic joints of the loops if the file gives them, else all.
+    """
+    arrays = [np.asarray(x, dtype=np.float64) for x in (q, qd, qdd, t)]
+    shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays[:3]), arrays[3].shape)
+    flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in arrays[:3]]
+    times = np.broadcast_to(arrays[3], shape).ravel()
+    chosen = _driven(mechanism, driven)
+    rows = ClosureRows(mechanism)
+    at = rows.at(times, flat[0], flat[1])
+    _check(mechanism, at, flat[1], flat[2])
+    W = _open_efforts(mechanism, flat, times, leave_out)
+    inverse = np.linalg.pinv(at.J, rcond=RANK) if rows.count else np.zeros((len(W), W.shape[1], 0))
+    N = np.eye(mechanism.nv) - inverse @ at.J
+    names = tuple(mechanism.rates[k] for k in chosen)
+    found = solved(names, None, N[:, :, chosen], np.einsum("mij,mj->mi", N, W))
+    tau = np.zeros_like(W)
+    tau[:, chosen] = found.values
+    forces = np.einsum("mij,mi->mj", inverse, W - tau)
+    return Drives(
+        names,
+        tau.reshape(*shape, -1),
+        forces[:, : rows.loops].reshape(*shape, rows.loops),
+        forces.reshape(*shape, rows.count),
+        found.rank.reshape(shape),
+        found.residual.reshape(*shape, -1),
+        found.kind,
+        _report(len(chosen), mechanism.nv, at, found.kind, found.residual),
+    )
+
+
+def _driven(mechanism: Mechanism, names: Sequence[str] | None) -> list[int]:
+    """Return the rates that are driven."""
+    if names is not None:
+        said = (names,) if isinstance(names, str) else names
+        return list(dict.fromkeys(mechanism.rate_index(name) for name in said))
+    if mechanism.actuators:
+        return [actuator.rate for actuator in mechanism.actuators]
+    if mechanism.loops and all(loop.basic is not None for loop in mechanism.loops):
+        return sorted({k for loop in mechanism.loops for k in basic_rates(mechanism, loop)})
+    return list(range(mechanism.nv))
+
+
+def _open_efforts(
+    mechanism: Mechanism, states: Sequence[Array], t: Array, leave_out: Sequence[str]
+) -> Array:
+    """Return inverse dynamics without the forces of loops."""
+    model = derive(mechanism, ["inverse_dynamics"], reduce="none", leave_out=leave_out)
+    q, qd, qdd = states
+    groups = {item.group for item in model.graph.inputs.values()}
+    more: dict[str, Any] = {"t": t} if "t" in groups else {}
+    if mechanism.loops:
+        more["sigma"] = np.zeros(sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops))
+    return model.evaluate(q=q, qd=qd, qdd=qdd, **more)["inverse_dynamics"]
+
+
+def _check(mechanism: Mechanism, at: Rows, qd: Array, qdd: Array) -> None:
+    """Refuse a motion that opens the loops."""
+    for name, left, terms in (
+        ("rates", at.rates, np.abs(at.J) @ np.abs(qd)[..., None]),
+        ("accelerations", np.einsum("mij,mj->mi", at.J, qdd) - at.gamma, _sizes(at, qdd)),
+    ):
+        size = np.maximum(np.max(np.abs(terms), axis=(1, 2), initial=0.0), 1e-12)
+        apart = np.max(np.abs(left), axis=1, initial=0.0) / size
+        if np.any(apart > CONSISTENT):
+            raise RunError(
+                f"the {name} do not fit the loops and constraints: {np.max(apart):.3g} of their "
+                "size is left",
+                file=mechanism.file,
+                element="motion",
+                remedy="find them from basic coordinates by analysis.complete",
+            )
+
+
+def _sizes(at: Rows, qdd: Array) -> Array:
+    return np.abs(at.J) @ np.abs(qdd)[..., None] + np.abs(at.gamma)[..., None]
+
+
+def _report(count: int, nv: int, at: Rows, kind: str, residual: Array) -> str:
+    ranks = [int(np.linalg.matrix_rank(J, tol=RANK * np.max(np.abs(J), initial=1.0))) for J in at.J]
+    left = [nv - rank for rank in ranks] or [nv]
+    freedoms = f"{min(left)}" if min(left) == max(left) else f"{min(left)} to {max(left)}"
+    endings = {
+        "exact": "the drives are determined",
+        "least norm": "there are more drives than needed, and those of least norm are given",
+        "least squares": "the drives cannot bring this motion about: "
+        f"{np.max(np.abs(residual), initial=0.0):.3g} is left over",
+    }
+    return f"{count} drives for {freedoms} freedoms: {endings[kind]}"

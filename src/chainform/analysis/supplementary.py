@@ -1,0 +1,201 @@
+"""Basic and supplementary coordinates (paper 000, 1.4): the motion of a closed mechanism.
+
+The basic coordinates are chosen freely, the supplementary ones follow from the closure:
+
+    r(q_b, q_s) = 0,    J_s qd_s = - J_b qd_b - dr/dt,    J_s qdd_s = gamma - J_b qdd_b
+
+Along a motion each pose is found from the one before it, so that the linkage stays assembled the
+same way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.analysis.closure_rows import ClosureRows
+from chainform.analysis.motion import Motion
+from chainform.errors import RunError
+from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.laws import Laws
+from chainform.graph import Builder, Tangents
+from chainform.mechanism import Mechanism
+from chainform.mechanism.additions import intake_of
+from chainform.mechanism.laws import LawIntake
+from chainform.simulation.actuated import coordinate_of
+from chainform.simulation.along import values_along
+from chainform.simulation.assembly import CLOSED, Gaps, Places, assemble, descend, free_rates
+from chainform.simulation.initial import initial_state
+
+Array = NDArray[np.float64]
+
+RANK = 1e-9
+"""Singular values below this share of the largest count as zero."""
+
+
+def complete(
+    mechanism: Mechanism,
+    basic: Mapping[str, Any],
+    rates: Mapping[str, Any] | None = None,
+    accelerations: Mapping[str, Any] | None = None,
+    *,
+    t: Any = 0.0,
+    start: Any = None,
+) -> Motion:
+    """Return q, qd and qdd of all coordinates, given those of the basic ones.
+
+    `basic` has numbers or arrays (m,) by name, `rates` and `accelerations` the same for their
+    derivatives, zero where they are left out; or `basic` has laws of t, {"crank": "2*t"}, which are
+    differentiated. `t` are the times (s). `start` is a pose near the first one, q0 of a simulation:
+    it decides in which of several ways the loops close.
+    """
+    times = np.asarray(t, dtype=np.float64)
+    by_law = any(isinstance(value, str) for value in basic.values())
+    given = (
+        _by_laws(mechanism, basic, times) if by_law else [basic, rates or {}, accelerations or {}]
+    )
+    shape = np.broadcast_shapes(
+        times.shape, *(np.shape(x) for table in given for x in table.values())
+    )
+    if len(shape) > 1:
+        raise RunError("a motion is one row of states in time", element="basic")
+    count = int(np.prod(shape))
+    moments = np.broadcast_to(times, shape).ravel()
+    columns = [_columns(mechanism, table, count) for table in given]
+    _refuse_others(mechanism, columns)
+    q = _poses(mechanism, list(basic), columns[0], moments, start)
+    qd, qdd = _rates(mechanism, q, columns[1], columns[2], list(basic), moments)
+    return Motion(moments.reshape(shape), *(x.reshape(*shape, x.shape[-1]) for x in (q, qd, qdd)))
+
+
+def _columns(mechanism: Mechanism, table: Mapping[str, Any], count: int) -> dict[int, Array]:
+    """Return values by rate, one for each moment."""
+    found: dict[int, Array] = {}
+    for name, value in table.items():
+        numbers = np.asarray(value, dtype=np.float64)
+        if not np.all(np.isfinite(numbers)):
+            raise RunError("there are values that are not finite", element=name)
+        found[mechanism.rate_index(name)] = np.broadcast_to(numbers, (count,))
+    return found
+
+
+def _refuse_others(mechanism: Mechanism, columns: list[dict[int, Array]]) -> None:
+    for rate in {*columns[1], *columns[2]} - columns[0].keys():
+        raise RunError(
+            f"{mechanism.rates[rate]} is no basic coordinate, so its rate is not free",
+            element="rates",
+            remedy="give rates and accelerations of basic coordinates only",
+        )
+
+
+def _by_laws(mechanism: Mechanism, laws: Mapping[str, Any], t: Array) -> list[dict[str, Array]]:
+    """Return values, rates and accelerations of laws of t."""
+    reader, builder = LawIntake(intake_of(mechanism), (), ()), Builder()
+    scalars = Laws(Kinematics(mechanism, builder))
+    clock = Tangents(builder, {builder.variable_of(scalars.time()): builder.number(1)})
+    value = [
+        scalars.scalar(reader.law(law, f"motion of {name!r}", ("t",))) for name, law in laws.items()
+    ]
+    found: list[dict[str, Array]] = []
+    values = [builder.keep(x) for x in value]
+    for order in range(3):
+        entries = [(f"order{order}_{i + 1}", x) for i, x in enumerate(values)]
+        builder.output(f"order{order}", (len(entries),), entries)
+        values = [builder.keep(clock.of(x)) for x in values]
+    graph = builder.finish()
+    for order in range(3):
+        table = values_along(graph, f"order{order}", {"t": t.ravel()})
+        found.append({name: table[:, i].reshape(t.shape) for i, name in enumerate(laws)})
+    return found
+
+
+def _poses(
+    mechanism: Mechanism, names: list[str], basic: dict[int, Array], t: Array, start: Any
+) -> Array:
+    """Return q (m, nq), each pose found from the one before."""
+    places = {rate: coordinate_of(mechanism, rate) for rate in basic}
+    fixed = [mechanism.coordinates[place] for place in places.values()]
+    free = free_rates(mechanism, fixed)
+    q = np.zeros((len(t), mechanism.nq))
+    for k, moment in enumerate(t):
+        gaps = Gaps(mechanism, float(moment))
+        if k == 0:
+            pose = initial_state(mechanism, start, None)[: mechanism.nq]
+            pose[list(places.values())] = [x[0] for x in basic.values()]
+            q[0] = assemble(mechanism, pose, fixed, t=float(moment))
+            continue
+        step = {rate: float(x[k] - x[k - 1]) for rate, x in basic.items()}
+        found, size = descend(gaps, _predicted(gaps, q[k - 1], step, free), free)
+        if not size <= CLOSED:
+            raise RunError(
+                f"the loops cannot be closed at t = {moment:.6g} s with "
+                + ", ".join(
+                    f"{name} = {x[k]:.6g}" for name, x in zip(names, basic.values(), strict=True)
+                ),
+                file=mechanism.file,
+                element="basic",
+                remedy="the motion leaves the range of the linkage, or its times are too far apart",
+            )
+        q[k] = found
+    return q
+
+
+def _predicted(gaps: Gaps, q: Array, step: Mapping[int, float], free: Places) -> Array:
+    """Return the pose after a step of the basic coordinates, the others along the tangent."""
+    J, change = gaps.at(q)[1], np.zeros(gaps.mechanism.nv)
+    for rate, amount in step.items():
+        change[rate] = amount
+    change[free] = np.linalg.lstsq(J[:, free], -J @ change, rcond=RANK)[0]
+    return gaps.moved(q, change)
+
+
+def _rates(
+    mechanism: Mechanism,
+    q: Array,
+    rates: dict[int, Array],
+    accelerations: dict[int, Array],
+    names: list[str],
+    t: Array,
+) -> tuple[Array, Array]:
+    """Return qd and qdd (m, nv)."""
+    chosen = [mechanism.rate_index(name) for name in names]
+    free = [k for k in range(mechanism.nv) if k not in chosen]
+    rows, qd, qdd = ClosureRows(mechanism), *(np.zeros((len(t), mechanism.nv)) for _ in range(2))
+    for table, into in ((rates, qd), (accelerations, qdd)):
+        for rate, values in table.items():
+            into[:, rate] = values
+    at = rows.at(t, q, qd)
+    # With the supplementary rates at zero, the rates of the rows are J_b qd_b + dr/dt.
+    _check(mechanism, at.J[:, :, free], [mechanism.rates[k] for k in free], t)
+    inverse = np.linalg.pinv(at.J[:, :, free], rcond=RANK)
+    qd[:, free] = -np.einsum("mij,mj->mi", inverse, at.rates)
+    at = rows.at(t, q, qd)
+    rest = at.gamma - np.einsum("mij,mj->mi", at.J, qdd)
+    qdd[:, free] = np.einsum("mij,mj->mi", inverse, rest)
+    return qd, qdd
+
+
+def _check(mechanism: Mechanism, J: Array, names: list[str], t: Array) -> None:
+    """Refuse basic coordinates that do not determine the others, and singular positions."""
+    sizes = np.linalg.svd(J, compute_uv=False)
+    ranks = np.sum(sizes > RANK * np.max(sizes, axis=-1, initial=0.0, keepdims=True), axis=-1)
+    if np.all(ranks == len(names)):
+        return
+    best = int(np.max(ranks, initial=0))
+    if best < len(names):
+        raise RunError(
+            f"the basic coordinates leave {len(names) - best} freedoms open",
+            file=mechanism.file,
+            element="basic",
+            remedy=f"choose as many more among {', '.join(names)}",
+        )
+    raise RunError(
+        f"singular position at t = {t[int(np.argmin(ranks))]:.6g} s: the basic coordinates do not "
+        "determine the rates there",
+        file=mechanism.file,
+        element="basic",
+        remedy="choose other basic coordinates",
+    )

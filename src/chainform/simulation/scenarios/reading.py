@@ -1,0 +1,255 @@
+"""From the table of a scenario to a mechanism and the arguments of `simulate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import ReadError
+from chainform.mechanism import Mechanism
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.tables import check_fields, is_list, is_table, kind_of, list_of, table_of
+from chainform.readers.source import Source, Table
+from chainform.simulation.scenarios.drives import Drives
+from chainform.simulation.scenarios.source import Origin, origin_of
+
+Array = NDArray[np.float64]
+
+PASSED_ON = ("stops", "contacts", "friction", "controllers")
+"""Sections that the parts of `simulate` of these names read themselves."""
+FIELDS = frozenset(
+    {"name", "mechanism", "store", "time", "values", "leave_out", "initial", "output", "books"}
+    | {"forces", "signals", "events", "solver", *PASSED_ON}
+)
+INITIAL_FIELDS = frozenset({"q", "qd", "x"})
+OUTPUT_FIELDS = frozenset({"every", "times", "points", "outputs"})
+SOLVER_FIELDS = frozenset({"method", "rtol", "atol", "step", "largest"})
+EVENT_FIELDS = frozenset({"name", "law", "direction", "stop"})
+
+MOST_TIMES = 50_000_000
+
+
+def read_scenario(
+    table: Table, source: Source, folder: Path, *, store: str | None, allow_python: bool
+) -> tuple[Mechanism, dict[str, Any], tuple[str, ...]]:
+    """Return the mechanism, the arguments of `simulate`, and the outputs to be written."""
+    check_fields(table, FIELDS, source.file, "scenario")
+    origin = origin_of(table, source, folder, store)
+    reader = _Reader(source, origin)
+    drives = Drives(source, folder, allow_python)
+    arguments: dict[str, Any] = {**reader.times(table), **reader.initial(table)}
+    arguments |= reader.solver(table)
+    mechanism = origin.mechanism
+    if table.get("forces") is not None:
+        forces = table_of(table["forces"], source.file, "forces")
+        if forces.get("hold") is not None:
+            arguments["hold"] = reader.number(forces.pop("hold"), "forces, hold")
+        if forces:
+            arguments["forces"] = drives.read(forces, "forces", mechanism.rate_index)
+    if table.get("signals") is not None:
+        arguments["signals"] = drives.read(table["signals"], "signals", lambda _: 0)
+    if table.get("events") is not None:
+        arguments["events"] = reader.events(table["events"])
+    for name in PASSED_ON:
+        if table.get(name) is not None:
+            is_exact = name == "controllers"
+            arguments[name] = table[name] if is_exact else _floats(table[name], source, name)
+    return mechanism, {**arguments, **reader.rest(table)}, reader.outputs(table)
+
+
+class _Reader:
+    """Reads the sections of one scenario; errors name the file and the place in it."""
+
+    def __init__(self, source: Source, origin: Origin) -> None:
+        self.source = source
+        self.origin = origin
+        self.mechanism = origin.mechanism
+        known = {parameter.name: parameter.value for parameter in origin.mechanism.parameters}
+        self.intake = Intake(source.file, known)
+
+    def number(self, value: object, where: str) -> float:
+        """Return a number: a decimal, or an expression of parameters that have values."""
+        return float(self.intake.fraction(value, where))
+
+    def section(self, table: Table, name: str, fields: frozenset[str]) -> dict[str, object]:
+        """Return a section; one that is not there is empty."""
+        said = table.get(name)
+        if said is None:
+            return {}
+        found = table_of(said, self.source.file, name)
+        check_fields(found, fields, self.source.file, name)
+        return {key: value for key, value in found.items() if value is not None}
+
+    # --- time and output --------------------------------------------------------------------
+
+    def times(self, table: Table) -> dict[str, Any]:
+        """Return start and end, and the times of output."""
+        said = table.get("time")
+        if said is None:
+            raise self.source.error("the time is missing", "write time = [0, 2], in s", "time")
+        bounds = list_of(said, self.source.file, "time") if is_list(said) else [Fraction(0), said]
+        if len(bounds) != 2:
+            raise self.source.error("time is a start and an end", "write time = [0, 2]", "time")
+        first, last = (self.intake.fraction(bound, "time") for bound in bounds)
+        if last <= first:
+            raise self.source.error("the end is not after the start", "correct it", "time")
+        output = self.section(table, "output", OUTPUT_FIELDS)
+        times = self._output_times(output, first, last)
+        return {"t": (float(first), float(last))} | ({} if times is None else {"t_eval": times})
+
+    def _output_times(
+        self, output: Mapping[str, object], first: Fraction, last: Fraction
+    ) -> Array | None:
+        given = [name for name in ("every", "times", "points") if name in output]
+        if len(given) > 1:
+            remedy = "keep one of every, times and points"
+            raise self.source.error("the times of output are given twice", remedy, "output")
+        if "times" in output:
+            listed = list_of(output["times"], self.source.file, "output, times")
+            return np.array(
+                [self.number(x, f"output, times[{k}]") for k, x in enumerate(listed, 1)]
+            )
+        if "points" in output:
+            count = self.intake.integer(output["points"], "output, points")
+            self._check_count(count, 2, "output, points")
+            return np.linspace(float(first), float(last), count)
+        if "every" not in output:
+            return None
+        every = self.intake.fraction(output["every"], "output, every")
+        if every <= 0:
+            raise self.source.error("it must be positive", "write every = 0.01", "output, every")
+        count = floor((last - first) / every) + 1
+        self._check_count(count, 1, "output, every")
+        return np.array([float(first + k * every) for k in range(count)])
+
+    def _check_count(self, count: int, least: int, where: str) -> None:
+        if not least <= count <= MOST_TIMES:
+            remedy = f"let there be {least} to {MOST_TIMES}"
+            raise self.source.error(f"there would be {count} times of output", remedy, where)
+
+    def outputs(self, table: Table) -> tuple[str, ...]:
+        """Return the names of what is to be written beside the states."""
+        said = self.section(table, "output", OUTPUT_FIELDS).get("outputs")
+        return () if said is None else self._texts(said, "output, outputs")
+
+    def _texts(self, said: object, where: str) -> tuple[str, ...]:
+        listed = list_of(said, self.source.file, where)
+        return tuple(self.intake.text(text, f"{where}[{k}]") for k, text in enumerate(listed, 1))
+
+    # --- the state at the start -------------------------------------------------------------
+
+    def initial(self, table: Table) -> dict[str, Any]:
+        """Return q0, qd0 and x0 as far as they are given."""
+        said = self.section(table, "initial", INITIAL_FIELDS)
+        finders = {"q": self.mechanism.coordinate_index, "qd": self.mechanism.rate_index}
+        names = {"q": self.mechanism.coordinates, "qd": self.mechanism.rates}
+        names |= {"x": self.mechanism.states}
+        return {
+            f"{key}0": self._state(value, f"initial, {key}", names[key], finders.get(key))
+            for key, value in said.items()
+        }
+
+    def _state(
+        self,
+        said: object,
+        where: str,
+        names: tuple[str, ...],
+        find: Callable[[str], int] | None,
+    ) -> Any:
+        if not is_table(said):
+            listed = list_of(said, self.source.file, where)
+            if len(listed) != len(names):
+                remedy = "the order is " + (", ".join(names) or "empty: there are none")
+                message = f"expected {len(names)} numbers, got {len(listed)}"
+                raise self.source.error(message, remedy, where)
+            return [self.number(x, f"{where}[{k}]") for k, x in enumerate(listed, 1)]
+        state: dict[str, float] = {}
+        for name, value in table_of(said, self.source.file, where).items():
+            try:
+                if find is not None:
+                    find(name)
+            except ReadError as problem:
+                raise self.source.error(problem.message, problem.remedy or "", where) from None
+            state[name] = self.number(value, f"{where}, {name[:60]}")
+        return state
+
+    # --- the rest ---------------------------------------------------------------------------
+
+    def solver(self, table: Table) -> dict[str, Any]:
+        """Return method, tolerances and steps."""
+        said = self.section(table, "solver", SOLVER_FIELDS)
+        found: dict[str, Any] = {
+            key: self.number(value, f"solver, {key}")
+            for key, value in said.items()
+            if key != "method"
+        }
+        if "method" in said:
+            found["method"] = self.intake.text(said["method"], "solver, method")
+        return found
+
+    def events(self, said: object) -> dict[str, Any]:
+        """Return events by name: [[events]] with names, or a table by names."""
+        if is_table(said):
+            return {
+                name: self._event(value, f"events, {name[:60]}", EVENT_FIELDS - {"name"})
+                for name, value in table_of(said, self.source.file, "events").items()
+            }
+        found: dict[str, Any] = {}
+        for number, entry in enumerate(list_of(said, self.source.file, "events"), 1):
+            event = self._event(entry, f"events[{number}]", EVENT_FIELDS)
+            name = self.intake.text(event.pop("name", f"event{number}"), f"events[{number}], name")
+            if name in found:
+                message = f"two events are named {name!r}"
+                raise self.source.error(message, "rename one", f"events[{number}], name")
+            found[name] = event
+        return found
+
+    def _event(self, said: object, where: str, fields: frozenset[str]) -> dict[str, Any]:
+        table = table_of(said, self.source.file, where) if is_table(said) else {"law": said}
+        check_fields(table, fields, self.source.file, where)
+        if table.get("law") is None:
+            remedy = 'write law = "..." with coordinates, rates and t'
+            raise self.source.error("the law is missing", remedy, where)
+        if not isinstance(table.get("stop", False), bool):
+            raise self.source.error("stop is true or false", "write it so", f"{where}, stop")
+        return {key: value for key, value in table.items() if key in EVENT_FIELDS}
+
+    def rest(self, table: Table) -> dict[str, Any]:
+        """Return values of parameters, what is left out, and whether energy is booked."""
+        found: dict[str, Any] = {}
+        values = {
+            name: float(self.intake.fraction(v, name)) for name, v in self.origin.values.items()
+        }
+        if table.get("values") is not None:
+            said = table_of(table["values"], self.source.file, "values")
+            values |= {name: self.number(v, f"values, {name[:60]}") for name, v in said.items()}
+        if values:
+            found["values"] = values
+        left_out = self.origin.leave_out
+        if table.get("leave_out") is not None:
+            left_out = self._texts(table["leave_out"], "leave_out")
+        if left_out:
+            found["leave_out"] = left_out
+        books = table.get("books")
+        if books is not None and not isinstance(books, bool):
+            message = f"expected true or false, got {kind_of(books)}"
+            raise self.source.error(message, "write books = false", "books")
+        return found if books is None else {**found, "books": books}
+
+
+def _floats(value: object, source: Source, where: str) -> Any:
+    """Return plain data with doubles in place of exact decimals."""
+    if isinstance(value, Fraction | int) and not isinstance(value, bool):
+        return float(Intake(source.file).fraction(value, where))
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        return {k: _floats(v, source, f"{where}, {k}") for k, v in table.items()}
+    if isinstance(value, list):
+        return [_floats(entry, source, where) for entry in cast("list[object]", value)]
+    return value

@@ -7,6 +7,7 @@ model = cf.derive(mechanism, outputs=["mass_matrix", "gravity"])
 print(model["mass_matrix"][0, 0].expand())
 model.evaluate(q=[0.1, 0.2, 0.3])["mass_matrix"]
 model.compile().mass_matrix(np.array([0.1, 0.2, 0.3]))
+cf.simulate(mechanism, q0=[0.1, 0.2, 0.3], t=(0, 2)).q
 """
 
 from importlib import import_module
@@ -20,20 +21,34 @@ if TYPE_CHECKING:
     from chainform.pipeline import derive
     from chainform.readers import read
     from chainform.runtime import Program
+    from chainform.simulation import Run, simulate
 
 __version__ = "0.1.0"
 
-__all__ = ["Error", "Mechanism", "Model", "Program", "compare", "derive", "open_store", "read"]
+__all__ = [
+    "Error",
+    "Mechanism",
+    "Model",
+    "Program",
+    "Run",
+    "compare",
+    "derive",
+    "open_store",
+    "read",
+    "simulate",
+]
 
 _ROOMS = {
     "Error": "errors",
     "Mechanism": "mechanism",
     "Model": "model",
     "Program": "runtime",
+    "Run": "simulation",
     "compare": "analysis",
     "derive": "pipeline",
     "open_store": "model",
     "read": "readers",
+    "simulate": "simulation",
 }
 
 

@@ -1,6 +1,8 @@
 """Programs in motion: integrators, events, closed loops, results."""
 
+from chainform.simulation.interruption import Interrupted, MotionError
 from chainform.simulation.run import Happening, Run
+from chainform.simulation.scenarios import Scenario
 from chainform.simulation.simulate import simulate
 
-__all__ = ["Happening", "Run", "simulate"]
+__all__ = ["Happening", "Interrupted", "MotionError", "Run", "Scenario", "simulate"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ KEPT = ("tau", "signals", "mask", "modes", "slack", "bounds", "multipliers")
 """Parts of p that go on from one step to the next."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bookmark:
     """Where a motion stands, so that it can go on as if it had never stopped.
 
@@ -35,9 +36,9 @@ class Bookmark:
         """Return the bookmark as plain data."""
         return {
             "t": self.t,
-            "y": self.y.tolist(),
-            "parts": {name: part.tolist() for name, part in self.parts.items()},
-            "memory": {name: part.tolist() for name, part in self.memory.items()},
+            "y": _numbers(self.y),
+            "parts": {name: _numbers(part) for name, part in self.parts.items()},
+            "memory": {name: _numbers(part) for name, part in self.memory.items()},
         }
 
     @staticmethod
@@ -105,5 +106,10 @@ class About:
         )
 
 
+def _numbers(array: Array) -> list[float | str]:
+    """Return numbers as JSON has them; those that are not finite are texts."""
+    return [number if isfinite(number) else repr(number) for number in array.tolist()]
+
+
 def _array(data: Any) -> Array:
-    return np.array(data, dtype=np.float64)
+    return np.array([float(number) for number in data], dtype=np.float64)

@@ -1,11 +1,10 @@
 """Barriers: what a mechanism can run into, and lean on, and leave again.
 
-| sort      | gap g >= 0                                            | held beside it while it touches |
-|-----------|-------------------------------------------------------|---------------------------------|
-| end stop  | motion of a joint less its lower limit, or upper less motion        | nothing           |
-| law       | a unilateral constraint of the file                                 | nothing           |
-| point     | height of a frame's origin over a plane                | its place in the plane          |
-| loop      | the same of the closing point of a loop over its target | its place; the turn of a frame |
+| sort     | gap g >= 0                                      | held beside it while it touches |
+|----------|-------------------------------------------------|---------------------------------|
+| end stop | motion less lower limit, or upper limit less it | nothing                         |
+| law      | a unilateral constraint of the file             | nothing                         |
+| point    | height of a point of a body over a plane        | its place in the plane          |
 
 What is held beside the gap stays as it was when the barrier was touched: a foot does not slip.
 """
@@ -18,12 +17,11 @@ from functools import cached_property
 from typing import Protocol
 
 from chainform.errors import RunError
-from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
+from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Attachment, Loop, Mechanism, Number, Segment
+from chainform.mechanism import Attachment, Mechanism, Number, Segment
 from chainform.mechanism.rational import apply, rotation_between
 from chainform.mechanism.types import IDENTITY, Axis
-from chainform.simulation.closures import loop_residuals
 from chainform.spatial import Vector, dot
 
 REST_SPEED = 1e-4
@@ -164,26 +162,6 @@ class PointContact:
         point = desk.places.place_of(self.place)
         x, y, z = (p - number(o) for p, o in zip(point, self.origin, strict=True))
         return _split((x, y, z), self.normal)[: 1 + self.held]
-
-
-@dataclass(frozen=True)
-class LoopContact:
-    """A loop that closes when its ends meet along the normal, and opens when they would pull."""
-
-    name: str
-    loop: Loop
-    normal: Axis
-    manner: Manner
-
-    @property
-    def held(self) -> int:
-        """Two directions across the normal, and the turn of a frame."""
-        return 2 if self.loop.kind == "point" else 5
-
-    def residuals(self, desk: Desk) -> list[Scalar]:
-        """Return the distance along the normal, then across it, then the turn of a frame."""
-        x, y, z, *turn = loop_residuals(desk.places, self.loop)
-        return [*_split((x, y, z), self.normal), *turn]
 
 
 def _split(r: Vector, normal: Axis) -> list[Scalar]:

@@ -20,6 +20,7 @@ from chainform.runtime.keeping import Keeper
 from chainform.runtime.options import threads_of
 from chainform.runtime.share import cores
 from chainform.simulation.batch_run import BatchRun
+from chainform.simulation.beginning import beginning
 from chainform.simulation.controllers import controllers_of
 from chainform.simulation.efforts import Efforts, Forces, efforts_of
 from chainform.simulation.equations import Equations
@@ -92,6 +93,9 @@ def simulate_batch(
         stabilise=held,
     )
     _check_columns(equations, columns)
+    if equations.rows:
+        begun = [beginning(moved, y[: source.nq], y[source.nq :], span[0]) for y in states]
+        states = np.array([np.concatenate([state.q, state.qd]) for state in begun])
     whole = states if equations.nx == 0 else _with_rest(moved, states, x0, equations.nx)
     fleet = fleet_of(equations, settings, efforts, watched, keeper, projects=held.projects)
     found = fleet.run(span, times, whole, columns, threads_of(threads) or cores())

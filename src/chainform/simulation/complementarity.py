@@ -4,11 +4,11 @@
 
     w = 0 where s lies between its bounds, w >= 0 at the lower one, w <= 0 at the upper one
 
-S is symmetric and positive, perhaps only just: J H^-1 J^T of rows that may depend on each other. For
-accelerations, s are forces and w relative accelerations; for impacts, impulses and relative speeds.
-A contact pushes, 0 <= s; a joint with dry friction holds with -f <= s <= f; a closed loop has no
-bounds. These are the conditions for the least of s.S s/2 + b.s within the bounds, so a solution is
-found by going downhill from bound to bound.
+S is symmetric and positive, perhaps only just: J H^-1 J^T of rows that may depend on each other.
+For accelerations, s are forces and w relative accelerations; for impacts, impulses and relative
+speeds. A contact pushes, 0 <= s; a joint with dry friction holds with -f <= s <= f; a closed loop
+has no bounds. These are the conditions for the least of s.S s/2 + b.s within the bounds, so a
+solution is found by going downhill from bound to bound.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def depends(S: Array, holding: Flags, row: int) -> bool:
         return True
     if not len(chosen):
         return False
-    part = np.linalg.lstsq(S[np.ix_(chosen, chosen)], S[chosen, row], rcond=SMALL)[0]
+    part = _solution(S[np.ix_(chosen, chosen)], S[chosen, row])
     return bool(S[row, row] - S[row, chosen] @ part <= 1e-9 * S[row, row])
 
 
@@ -87,7 +87,7 @@ def _descend(S: Array, b: Array, s: Array, holds: Flags, lower: Array, upper: Ar
     while np.any(holds):
         free = np.flatnonzero(holds)
         matrix = S[np.ix_(free, free)]
-        step = np.linalg.lstsq(matrix, -(S[free] @ s + b[free]), rcond=SMALL)[0]
+        step = _solution(matrix, -(S[free] @ s + b[free]))
         bounds = np.where(step > 0, upper[free], lower[free])
         rooms = np.full(len(free), np.inf)
         np.divide(bounds - s[free], step, out=rooms, where=step != 0)
@@ -98,3 +98,15 @@ def _descend(S: Array, b: Array, s: Array, holds: Flags, lower: Array, upper: Ar
         s[free] += max(float(rooms[nearest]), 0.0) * step
         s[free[nearest]] = bounds[nearest]
         holds[free[nearest]] = False
+
+
+def _solution(matrix: Array, right: Array) -> Array:
+    """Return the solution of least size; where there is none, what comes nearest."""
+    try:
+        factor = np.diag(np.linalg.cholesky(matrix))
+        if np.min(factor) > 1e-5 * np.max(factor):
+            return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        pass
+    found = np.linalg.lstsq(matrix, right, rcond=SMALL)
+    return np.asarray(found[0], dtype=np.float64)

@@ -3,11 +3,11 @@
 contacts=["heel", "toe"]                            frames that must stay above the ground
 contacts={"heel": {"restitution": 0.2, "slips": True}}       without resistance in the plane
 contacts={"ball": {"point": [0, 0, 0.1], "normal": [1, 0, 5]}}     another plane
-contacts=["legs"]                                   a loop of the file that closes by contact
+contacts={"legs": {"points": {"heel": [-0.1, 0, 0], "toe": [0.2, 0, 0]}}}     a loop of the file
 
-A frame touches with its origin. The plane goes through `point` (the origin of the world) and is
-normal to `normal` (against gravity). A loop closes when its closing point comes down to its target
-along the normal, wherever it then is across it.
+A frame touches with its origin, or with `points` in its axes. The plane goes through `point` (the
+origin of the world) and is normal to `normal` (against gravity). A loop of the file that is named
+here is not closed for good: its closing end is the frame, and the plane goes through its target.
 """
 
 from __future__ import annotations
@@ -17,41 +17,48 @@ from fractions import Fraction
 from typing import Any, cast
 
 from chainform.errors import ReadError, RunError
-from chainform.mechanism import Attachment, Mechanism
+from chainform.mechanism import GROUND, Attachment, Mechanism
 from chainform.mechanism.additions import intake_of
 from chainform.mechanism.intake import Intake
-from chainform.mechanism.types import IDENTITY, Axis
-from chainform.simulation.barriers import (
-    MANNER_FIELDS,
-    Barrier,
-    LoopContact,
-    PointContact,
-    manner_of,
-)
+from chainform.mechanism.rational import add, apply
+from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
+from chainform.simulation.barriers import MANNER_FIELDS, Barrier, PointContact, manner_of
 
-CONTACT_FIELDS = (*MANNER_FIELDS, "point", "normal", "slips")
+CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "slips")
 
 
 def contacts_of(mechanism: Mechanism, said: object) -> list[Barrier]:
     """Return the contacts that were asked for."""
+    return [
+        contact
+        for name, table in _tables(said).items()
+        for contact in _Contact(mechanism, name, table).made()
+    ]
+
+
+def loops_by_contact(mechanism: Mechanism, said: object) -> tuple[str, ...]:
+    """Return the loops of the file that are contacts."""
+    names = _tables(said).keys()
+    return tuple(loop.name for loop in mechanism.loops if loop.name in names)
+
+
+def _tables(said: object) -> dict[str, Mapping[str, object]]:
     if said is None:
-        return []
+        return {}
     if isinstance(said, str):
-        said = [said]
-    if isinstance(said, Mapping):
-        tables = dict(cast("Mapping[str, Any]", said))
-    elif isinstance(said, list | tuple):
-        tables = dict.fromkeys(map(str, cast("list[Any]", said)))
-    else:
+        return {said: {}}
+    if isinstance(said, list | tuple):
+        return {str(name): {} for name in cast("list[Any]", said)}
+    if not isinstance(said, Mapping):
         remedy = 'write ["toe"], or {"toe": {"restitution": 0.2}}'
         raise RunError("contacts are names, or a table by names", element="contacts", remedy=remedy)
-    return [_contact(mechanism, str(name), table) for name, table in tables.items()]
+    given = cast("Mapping[str, object]", said)
+    return {str(name): _table(table, f"contact {name!r}") for name, table in given.items()}
 
 
-def _contact(mechanism: Mechanism, name: str, said: object) -> Barrier:
-    where, intake = f"contact {name!r}", intake_of(mechanism)
+def _table(said: object, where: str) -> Mapping[str, object]:
     if said is True or said is None:
-        said = {}
+        return {}
     if not isinstance(said, Mapping):
         raise RunError("a contact is a table", element=where, remedy='write {"restitution": 0.2}')
     table = cast("Mapping[str, object]", said)
@@ -60,34 +67,78 @@ def _contact(mechanism: Mechanism, name: str, said: object) -> Barrier:
             raise RunError(
                 f"unknown field {key!r}", element=where, remedy=", ".join(CONTACT_FIELDS)
             )
-    manner = manner_of(table, where)
-    normal = _normal(mechanism, table.get("normal"), intake, f"{where}, normal")
-    for loop in mechanism.loops:
-        if loop.name == name:
-            if manner.is_stiff or table.keys() & {"point", "slips"}:
-                remedy = "give restitution, normal and rest_speed only; a frame can do the rest"
-                raise RunError("a loop is a rigid contact", element=where, remedy=remedy)
-            return LoopContact(name, loop, normal, manner)
-    origin = intake.known_vector(table.get("point", [0, 0, 0]), f"{where}, point")
-    slips = bool(table.get("slips", False)) or manner.is_stiff
-    return PointContact(name, _place(mechanism, name, where), origin, normal, slips, manner)
+    return table
 
 
-def _place(mechanism: Mechanism, name: str, where: str) -> Attachment:
-    try:
-        frame = mechanism.frame(name)
-    except ReadError as problem:
-        known = ", ".join(loop.name for loop in mechanism.loops)
-        remedy = f"{problem.remedy}" + (f"; the loops are {known}" if known else "")
-        raise RunError(str(problem.message), element=where, remedy=remedy) from None
-    return Attachment(frame.segment, frame.point, frame.rotation)
+class _Contact:
+    """One entry of the table of contacts: a frame or the end of a loop, and a plane."""
 
+    def __init__(self, mechanism: Mechanism, name: str, table: Mapping[str, object]) -> None:
+        self.mechanism = mechanism
+        self.name = name
+        self.table = table
+        self.where = f"contact {name!r}"
+        self.intake: Intake = intake_of(mechanism)
 
-def _normal(mechanism: Mechanism, said: object, intake: Intake, where: str) -> Axis:
-    """Return the direction away from the ground: as said, against gravity, or z without it."""
-    if said is not None:
-        return intake.axis(said, where)
-    gravity = [intake.known(component, where) for component in mechanism.gravity]
-    if any(component is None for component in gravity) or not any(gravity):
-        return IDENTITY[2]
-    return intake.axis([-cast("Fraction", component) for component in gravity], where)
+    def made(self) -> list[Barrier]:
+        """Return a contact for each point."""
+        manner = manner_of(self.table, self.where)
+        slips = bool(self.table.get("slips", False)) or manner.is_stiff
+        frame, origin = self._ends()
+        if self.table.get("point") is not None:
+            origin = self.intake.known_vector(self.table["point"], f"{self.where}, point")
+        normal = self._normal()
+        return [
+            PointContact(name, self._moved(frame, point), origin, normal, slips, manner)
+            for name, point in self._points().items()
+        ]
+
+    def _ends(self) -> tuple[Attachment, Axis]:
+        """Return the frame that touches, and a point of the plane."""
+        for loop in self.mechanism.loops:
+            if loop.name == self.name:
+                if loop.target.segment != GROUND:
+                    remedy = "only a loop that is closed against the ground can be a contact"
+                    raise RunError("the target moves", element=self.where, remedy=remedy)
+                return loop.closing, self._known(loop.target.point)
+        try:
+            frame = self.mechanism.frame(self.name)
+        except ReadError as problem:
+            known = ", ".join(loop.name for loop in self.mechanism.loops)
+            remedy = f"{problem.remedy}" + (f"; the loops are {known}" if known else "")
+            raise RunError(problem.message, element=self.where, remedy=remedy) from None
+        return Attachment(frame.segment, frame.point, frame.rotation), ZERO_VECTOR
+
+    def _points(self) -> dict[str, Axis]:
+        """Return the points that touch, in the axes of the frame, by name."""
+        said, where = self.table.get("points"), f"{self.where}, points"
+        if said is None:
+            return {self.name: ZERO_VECTOR}
+        if isinstance(said, Mapping):
+            named = cast("Mapping[str, object]", said)
+            return {str(key): self.intake.known_vector(p, where) for key, p in named.items()}
+        points = self.intake.listed(said, where)
+        return {
+            f"{self.name} {number}": self.intake.known_vector(point, where)
+            for number, point in enumerate(points, 1)
+        }
+
+    def _moved(self, frame: Attachment, point: Axis) -> Attachment:
+        """Return a frame moved to a point in its own axes."""
+        if point == ZERO_VECTOR:
+            return frame
+        place = add(self._known(frame.point), apply(frame.rotation, point))
+        return Attachment(frame.segment, place, frame.rotation)
+
+    def _known(self, point: Vector3) -> Axis:
+        return self.intake.known_vector(list(point), self.where)
+
+    def _normal(self) -> Axis:
+        """Return the direction away from the ground: as said, against gravity, or z without it."""
+        where = f"{self.where}, normal"
+        if self.table.get("normal") is not None:
+            return self.intake.axis(self.table["normal"], where)
+        gravity = [self.intake.known(component, where) for component in self.mechanism.gravity]
+        if any(component is None for component in gravity) or not any(gravity):
+            return IDENTITY[2]
+        return self.intake.axis([-cast("Fraction", component) for component in gravity], where)

@@ -105,6 +105,11 @@ class EquationBuilder:
             "forward_dynamics"
         ]
 
+    def _absent(self, *groups: str) -> dict[str, Scalar]:
+        """Return zeros for groups of inputs."""
+        inputs, zero = self.model.graph.inputs.values(), self.builder.number(0)
+        return {item.name: zero for item in inputs if item.group in groups}
+
     def efforts(self, forces: Sequence[Force]) -> list[Scalar]:
         """Return what laws put on all rates."""
         acting = replace(self.mechanism, forces=tuple(forces))
@@ -148,9 +153,7 @@ class EquationBuilder:
 
     def mechanics(self) -> tuple[list[Scalar], list[Scalar]]:
         """Return H, row by row, and h with H qdd + h = tau; what actuators do is in both."""
-        zero = self.builder.number(0)
-        inputs = self.model.graph.inputs.values()
-        given = {item.name: zero for item in inputs if item.group in ("qdd", "sigma")}
+        given = self._absent("qdd", "sigma")
         found = include(self.builder, self.model.graph, given, ["mass_matrix", "inverse_dynamics"])
         H, h = list(found["mass_matrix"]), list(found["inverse_dynamics"])
         if self.actuated is not None:

@@ -8,8 +8,8 @@ P        impulses
 
     qd+ = qd- + H^-1 J^T P,    v+ = v- + S P,    S = J H^-1 J^T
 
-Loops stay closed, v+ = 0. A gap that is hit opens with at least -e v-, and P >= 0 pushes only as far
-as that; a gap that was closed before stays so or opens. All this at once is solved as in
+Loops stay closed, v+ = 0. A gap that is hit opens with at least -e v-, and P >= 0 pushes only as
+far as that; a gap that was closed before stays so or opens. All this at once is solved as in
 complementarity.py. Gaps that begin to close because of it are hit in the next round: a blow goes
 through a row of balls one after the other.
 
@@ -20,7 +20,7 @@ put in is - sum P u.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class Terms:
     def compliance(self, rows: Sequence[int]) -> tuple[Array, Array]:
         """Return H^-1 J^T and J H^-1 J^T of some rows."""
         J = self.J[list(rows)]
-        across = np.linalg.solve(self.H, J.T)
+        across = np.asarray(np.linalg.solve(self.H, J.T), dtype=np.float64)
         return across, J @ across
 
 
@@ -69,6 +69,11 @@ class Gap:
     beside: tuple[int, ...]
     restitution: float
     rest_speed: float
+
+    @property
+    def slipping(self) -> Gap:
+        """The same without what is held beside it: what does not push does not hold either."""
+        return replace(self, beside=())
 
     def bounces(self, speed: float) -> bool:
         """Whether it gives something back at a closing speed."""
@@ -88,7 +93,7 @@ def rows_beside(terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap]) -> se
     rows = [*lasting, *own, *beside]
     _, S = terms.compliance(rows)
     is_own = np.array([row in own for row in rows])
-    if not any(depends(S, ~is_own, place) for place in np.flatnonzero(is_own)):
+    if not any(depends(S, ~is_own, int(place)) for place in np.flatnonzero(is_own)):
         return set(beside)
     chosen = np.array([row not in beside for row in rows])
     for place in np.flatnonzero(~chosen):
@@ -169,8 +174,7 @@ class Collision:
             idle = [gap for gap in gaps if gap.beside and impulses[rows.index(gap.row)] == 0]
             if not idle:
                 break
-            # What does not push does not hold either.
-            gaps = [gap for gap in gaps if gap not in idle]
+            gaps = [gap.slipping if gap in idle else gap for gap in gaps]
         before = self.speeds[rows]
         across, S = self.terms.compliance(rows)
         loss = -float(impulses @ (before + S @ impulses / 2))

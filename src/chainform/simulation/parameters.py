@@ -29,6 +29,8 @@ class Parameters:
 
     def names(self, mechanism: Mechanism) -> tuple[str, ...]:
         """Return the parameters that stay free in the equations of a mechanism."""
+        if not self.values:
+            return ()
         known = names_in(mechanism) | automatic_parameters(mechanism).keys()
         return tuple(name for name in self.values if name in known)
 
@@ -49,7 +51,8 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
     """Return the values of parameters, checked; RunError where one that is needed has none."""
     values = _numbers(given)
     declared = [parameter.name for parameter in mechanism.parameters]
-    automatic = [name for name in automatic_parameters(mechanism) if name not in declared]
+    known = automatic_parameters(mechanism) if values else ()
+    automatic = [name for name in known if name not in declared]
     for name in values:
         if name not in (*declared, *automatic):
             raise _unknown(name, [*declared, *automatic])
@@ -66,8 +69,8 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
     chosen = [name for name in values if name in automatic]
     named = parametrise(mechanism, chosen) if chosen else mechanism
     exact = {name: cast("Fraction", number_of(value)) for name, value in values.items()}
-    known = {p.name: p for p in (*mechanism.parameters, *named.parameters)}
-    parameters = (replace(p, value=exact.get(p.name, p.value)) for p in known.values())
+    both = {p.name: p for p in (*mechanism.parameters, *named.parameters)}
+    parameters = (replace(p, value=exact.get(p.name, p.value)) for p in both.values())
     return Parameters(replace(named, parameters=tuple(parameters), source=None), values)
 
 

@@ -37,7 +37,7 @@ class Happening:
     qd: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """A motion: states at times, and what follows from them.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
+from chainform.mechanism.elements.unknowns import without_unknowns
 from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.readers import read
@@ -26,6 +27,7 @@ from chainform.simulation.efforts import Efforts, Forces, efforts_of
 from chainform.simulation.equations import EquationBuilder, Equations
 from chainform.simulation.initial import whole_state
 from chainform.simulation.inputs import put_inputs
+from chainform.simulation.kept_machines import kept_machine
 from chainform.simulation.machine import Machine
 from chainform.simulation.parameters import parameters_of
 from chainform.simulation.recording import Recording, carried_out
@@ -36,8 +38,8 @@ from chainform.simulation.scenarios import Scenario, takes_scenarios
 from chainform.simulation.signals import with_signals
 from chainform.simulation.solvers import SOLVERS, Solver, settings_of
 from chainform.simulation.stabilise import PROJECTION, Stabilise, stabilise_of
-from chainform.simulation.switched_equations import NO_SWITCHES, SwitchedEquations, Switches
-from chainform.simulation.switches import switches_for
+from chainform.simulation.switched_equations import SwitchedEquations
+from chainform.simulation.switches import NO_SWITCHES, Switches, switches_for
 from chainform.simulation.switching import Switching
 from chainform.simulation.watches import Event, events_of
 
@@ -107,7 +109,8 @@ def simulate(
     the run so far. `keeper` keeps machine code for the next time, such as the objects of a store.
     """
     assert not isinstance(mechanism, Scenario), "scenarios are read before"
-    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    # Drives act on the coordinates in place of forces that an element model leaves unknown.
+    source = without_unknowns(mechanism if isinstance(mechanism, Mechanism) else read(mechanism))
     span, times = span_of(t, t_eval)
     settings = settings_of(method, rtol, atol, step, largest, hold)
     given = parameters_of(source, values)
@@ -231,27 +234,33 @@ def machine_of(
     stabilise: Stabilise = PROJECTION,
 ) -> Machine:
     """Return the machine code for a mechanism under given efforts."""
-    equations = equations_of(
-        mechanism,
-        model,
-        efforts,
-        events,
-        hold=hold,
-        solver=solver,
-        switches=switches,
-        books=books,
-        leave_out=leave_out,
-        controllers=controllers,
-        stabilise=stabilise,
-    )
-    return Machine(
-        equations,
-        efforts,
-        hold=hold,
-        loop=solver.loop,
-        keeper=keeper,
-        projects=stabilise.projects,
-    )
+
+    def make() -> Machine:
+        equations = equations_of(
+            mechanism,
+            model,
+            efforts,
+            events,
+            hold=hold,
+            solver=solver,
+            switches=switches,
+            books=books,
+            leave_out=leave_out,
+            controllers=controllers,
+            stabilise=stabilise,
+        )
+        return Machine(
+            equations,
+            efforts,
+            hold=hold,
+            loop=solver.loop,
+            keeper=keeper,
+            projects=stabilise.projects,
+        )
+
+    laws = tuple(event.law for event in events)
+    choices = (hold, solver.name, switches, books, tuple(leave_out), tuple(controllers), stabilise)
+    return kept_machine(model, efforts, (mechanism, laws, *choices), make)
 
 
 def equations_of(

@@ -26,7 +26,7 @@ from chainform.simulation.bookkeeping import powers
 from chainform.simulation.equations import EquationBuilder
 from chainform.simulation.friction import DryJoint
 from chainform.simulation.modes import Sorts
-from chainform.simulation.switches import NO_SWITCHES, Switches
+from chainform.simulation.switches import Switches
 
 
 class SwitchedEquations:

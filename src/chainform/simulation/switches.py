@@ -8,8 +8,8 @@ from typing import Any
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.barriers import Barrier, LoopContact
-from chainform.simulation.contacts import contacts_of
+from chainform.simulation.barriers import Barrier
+from chainform.simulation.contacts import contacts_of, loops_by_contact
 from chainform.simulation.friction import DryJoint, dry_joints, without_dry_friction
 from chainform.simulation.solver import Solver
 from chainform.simulation.stops import stops_of
@@ -22,6 +22,8 @@ class Switches:
     rigid: tuple[Barrier, ...] = ()
     stiff: tuple[Barrier, ...] = ()
     dry: tuple[DryJoint, ...] = ()
+    opened: tuple[str, ...] = ()
+    """The loops of the file that close by contact only."""
 
     def __bool__(self) -> bool:
         return bool(self.rigid or self.stiff or self.dry)
@@ -38,10 +40,9 @@ class Switches:
 
     def bare(self, mechanism: Mechanism) -> Mechanism:
         """Return the mechanism without what is treated here: dry friction, loops by contact."""
-        names = {b.loop.name for b in self.rigid if isinstance(b, LoopContact)}
         left = mechanism
-        if names:
-            loops = tuple(loop for loop in mechanism.loops if loop.name not in names)
+        if self.opened:
+            loops = tuple(loop for loop in mechanism.loops if loop.name not in self.opened)
             left = replace(left, loops=loops)
         return without_dry_friction(left) if self.dry else left
 
@@ -72,4 +73,5 @@ def switches_for(
             )
         return NO_SWITCHES
     rigid = tuple(b for b in barriers if not b.manner.is_stiff)
-    return Switches(rigid, tuple(b for b in barriers if b.manner.is_stiff), tuple(dry))
+    stiff = tuple(b for b in barriers if b.manner.is_stiff)
+    return Switches(rigid, stiff, tuple(dry), loops_by_contact(mechanism, contacts))

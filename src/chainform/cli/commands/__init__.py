@@ -25,6 +25,7 @@ from chainform.cli.commands.rename import RENAME
 from chainform.cli.commands.revert import REVERT
 from chainform.cli.commands.schema import SCHEMA
 from chainform.cli.commands.show import SHOW
+from chainform.cli.commands.simulate import SIMULATE
 from chainform.cli.commands.tag import TAG
 
 COMMANDS: dict[str, Command] = {
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Command] = {
     "compare": COMPARE,
     "compile": COMPILE,
     "forces": FORCES,
+    "simulate": SIMULATE,
     "export": EXPORT,
     "bind": BIND,
     "reduce": REDUCE,

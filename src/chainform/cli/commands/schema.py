@@ -9,7 +9,8 @@ from chainform.cli.commands.command import Command
 from chainform.cli.printing import Report
 
 NAMES = (
-    *("check", "derive", "show", "eval", "count", "compare", "compile", "forces", "export"),
+    *("check", "derive", "show", "eval", "count", "compare", "compile", "forces"),
+    *("simulate", "export"),
     *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
     *("gc", "check-db", "export-db", "import-db"),
 )

@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
 from chainform.runtime.procedures.language import (
@@ -28,16 +29,21 @@ from chainform.runtime.procedures.language import (
 from chainform.runtime.procedures.translation import Translation
 
 
+@cache
+def parsed(procedure: Callable[..., Any]) -> ast.FunctionDef:
+    """Return the syntax of a procedure, which nobody changes."""
+    node = ast.parse(textwrap.dedent(inspect.getsource(procedure))).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    return node
+
+
 class Expressions:
     """The expressions of one procedure, as lines that compute their values."""
 
     def __init__(self, whole: Translation, procedure: Callable[..., Any]) -> None:
         self.whole = whole
         self.globals: Mapping[str, Any] = procedure.__globals__
-        source = textwrap.dedent(inspect.getsource(procedure))
-        node = ast.parse(source).body[0]
-        assert isinstance(node, ast.FunctionDef)
-        self.node = node
+        self.node = node = parsed(procedure)
         self.result = self.annotation(node.returns)
         self.lines: list[str] = []
         self.variables: dict[str, str] = {}

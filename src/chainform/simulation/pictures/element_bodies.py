@@ -22,11 +22,15 @@ def add_elements(frames: Frames, scene: Scene, bodies: list[Anatomy], scale: Mea
     """Add all elements that have a place: frames, points and bodies; springs and dampers."""
     by_name = {body.name: body for body in bodies}
     inertial = [e for e in frames.mechanism.elements if isinstance(e, InertialElement)]
-    for element, colour in zip(inertial, colours.series(len(inertial)), strict=True):
+    for k, (element, colour) in enumerate(
+        zip(inertial, colours.series(len(inertial)), strict=True)
+    ):
         body = by_name[element.name]
+        # Ends of bodies that meet in a point would hide one another by turns if they were equal.
+        thick = scale.rod * (1 - 0.02 * (k % 5))
         _add_chain(frames, scene, element, scale.rod, colour)
         if body.mass > 0:
-            add_lone_body(scene, body, scale.rod, colour)
+            add_lone_body(scene, body, thick, colour)
         else:
             scene.triad(body.frame, placed(np.zeros(3)), 3.2 * scale.rod, "frame")
         scene.triad(body.frame, placed(np.zeros(3)), 3.2 * scale.rod, "axes")

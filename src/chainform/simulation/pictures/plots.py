@@ -72,9 +72,9 @@ def plot(
 
     `what` is any of "q", "qd", "qdd", "tau", "drives", "x", "u", "energy", "reactions(segment)",
     names of coordinates and outputs such as "pose(tool)", one or several; without it coordinates,
-    rates, efforts that are not all zero, and energy. The ending of the file is svg, png or pdf. `width` is that of the figure and `height`
-    that of each panel, in inches; `dpi` counts for png. Events are marked by lines with their
-    names, unless `events` is False.
+    rates, efforts that are not all zero, and energy. The ending of the file is svg, png or pdf.
+    `width` is that of the figure and `height` that of each panel, in inches; `dpi` counts for png.
+    Events are marked by lines with their names, unless `events` is False.
     """
     check_motion(run, "plot")
     path = None if file is None else Path(file)

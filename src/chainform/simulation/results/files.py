@@ -20,14 +20,15 @@ from chainform.simulation.run import Run
 
 @dataclass(frozen=True)
 class Form:
-    """How runs are written and read."""
+    """How runs are written and read; `check` raises where that cannot be done here."""
 
     write: Callable[[Path, Record, Mechanism], None]
     read: Callable[[Path], Record]
+    check: Callable[[], None] = lambda: None
 
 
 FORMS: dict[str, Form] = {
-    ".parquet": Form(parquet_file.write, parquet_file.read),
+    ".parquet": Form(parquet_file.write, parquet_file.read, parquet_file.check),
     ".csv": Form(csv_file.write, csv_file.read),
     ".npz": Form(npz_file.write, npz_file.read),
 }

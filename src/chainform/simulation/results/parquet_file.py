@@ -16,6 +16,11 @@ from chainform.simulation.results.plain import Record, known_of
 KEY = b"chainform"
 
 
+def check() -> None:
+    """Raise RunError where the package for such files is missing."""
+    _library("pyarrow.parquet")
+
+
 def write(path: Path, record: Record, mechanism: Mechanism) -> None:
     """Write a file."""
     arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")

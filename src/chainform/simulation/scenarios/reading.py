@@ -27,9 +27,9 @@ FIELDS = frozenset(
     {"name", "mechanism", "store", "time", "values", "leave_out", "initial", "output", "books"}
     | {"forces", "signals", "events", "solver", *PASSED_ON}
 )
-INITIAL_FIELDS = frozenset({"q", "qd", "x"})
+INITIAL_FIELDS = frozenset({"q", "qd", "x", "fixed"})
 OUTPUT_FIELDS = frozenset({"every", "times", "points", "outputs"})
-SOLVER_FIELDS = frozenset({"method", "rtol", "atol", "step", "largest"})
+SOLVER_FIELDS = frozenset({"method", "rtol", "atol", "step", "largest", "stabilise"})
 EVENT_FIELDS = frozenset({"name", "law", "direction", "stop"})
 
 MOST_TIMES = 50_000_000
@@ -145,15 +145,19 @@ class _Reader:
     # --- the state at the start -------------------------------------------------------------
 
     def initial(self, table: Table) -> dict[str, Any]:
-        """Return q0, qd0 and x0 as far as they are given."""
+        """Return q0, qd0, x0 and what of it stays when loops are closed, as far as given."""
         said = self.section(table, "initial", INITIAL_FIELDS)
         finders = {"q": self.mechanism.coordinate_index, "qd": self.mechanism.rate_index}
         names = {"q": self.mechanism.coordinates, "qd": self.mechanism.rates}
         names |= {"x": self.mechanism.states}
-        return {
+        found: dict[str, Any] = {
             f"{key}0": self._state(value, f"initial, {key}", names[key], finders.get(key))
             for key, value in said.items()
+            if key != "fixed"
         }
+        if "fixed" in said:
+            found["fixed"] = self._texts(said["fixed"], "initial, fixed")
+        return found
 
     def _state(
         self,
@@ -187,10 +191,12 @@ class _Reader:
         found: dict[str, Any] = {
             key: self.number(value, f"solver, {key}")
             for key, value in said.items()
-            if key != "method"
+            if key not in ("method", "stabilise")
         }
         if "method" in said:
             found["method"] = self.intake.text(said["method"], "solver, method")
+        if "stabilise" in said:
+            found["stabilise"] = said["stabilise"]
         return found
 
     def events(self, said: object) -> dict[str, Any]:

@@ -39,7 +39,8 @@ def origin_of(table: Table, source: Source, folder: Path, store: str | None) -> 
         )
         remedy = 'write mechanism = "arm.toml", or describe it under [mechanism]'
         raise source.error(message, remedy, "mechanism")
-    if table.get("store") is not None or store is not None:
+    is_file = Path(said).suffix.lower() in FILE_TYPES
+    if table.get("store") is not None or (store is not None and not is_file):
         return _stored(said, table.get("store"), store, source, folder)
     return Origin(_from_file(said, source, folder))
 

@@ -110,6 +110,8 @@ def refuses(equations: Equations) -> str | None:
     """Say why IDA cannot take a system."""
     if equations.sorts.watched:
         return "does not take stops, contacts or joints that stick"
+    if equations.rows and (equations.nx or equations.nu):
+        return "does not take actuators or integrating controllers beside loops and constraints"
     return None
 
 

@@ -73,8 +73,8 @@ def refuses(equations: Equations) -> str | None:
     """Say why a system has no canonical variables here."""
     if equations.rows:
         return "does not take closed loops or constraints"
-    if equations.nx:
-        return "does not take actuators with states of their own"
+    if equations.nx or equations.nu:
+        return "does not take actuators, nor controllers that integrate"
     if equations.nq != equations.nv:
         return "needs as many coordinates as rates, and there are quaternions"
     return None

@@ -120,6 +120,18 @@ class Tab:
         """Turn the wheel."""
         self._mouse("mouseWheel", place, deltaX=0, deltaY=amount)
 
+    def pinch(self, middle: tuple[int, int], gaps: tuple[int, int]) -> None:
+        """Put two fingers down, bring them from one distance to another, and lift them."""
+        self.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+        x, y = middle
+        for kind, gap in zip(
+            ("touchStart", "touchMove", "touchMove"), (gaps[0], *gaps), strict=True
+        ):
+            fingers = [{"x": x + way * gap / 2, "y": y, "id": way + 1} for way in (-1, 1)]
+            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=fingers)
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
     def picture(self) -> bytes:
         """Return a PNG of the page."""
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])

@@ -125,6 +125,17 @@ def test_mouse_and_wheel_move_the_eye(browser: Tab, tmp_path: Path) -> None:
     assert_no_trouble(browser)
 
 
+def test_fingers_zoom(browser: Tab, tmp_path: Path) -> None:
+    opened(browser, swinging(arm()), tmp_path)
+    first = seen(browser)
+    body = int((first.max(axis=2) < 170).sum())
+    browser.pinch((250, 150), (60, 180))
+    rest(browser)
+    near = seen(browser)
+    assert int((near.max(axis=2) < 170).sum()) > 2 * body
+    assert_no_trouble(browser)
+
+
 def test_keys(browser: Tab, tmp_path: Path) -> None:
     opened(browser, swinging(arm()), tmp_path)
     browser.key("ArrowRight")

@@ -1,6 +1,7 @@
 // Everything that is drawn, by WebGL.
 
-const SHADOW_SIZE = 1024;
+const SHADOW_SIZE = 768;
+const SHADOW_LEVELS = 4;
 
 class Drawing {
   constructor(canvas, motion) {
@@ -68,11 +69,11 @@ class Drawing {
     const gl = this.gl;
     this.texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, this.texture);
-    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, SHADOW_SIZE, SHADOW_SIZE);
+    gl.texStorage2D(gl.TEXTURE_2D, SHADOW_LEVELS, gl.RGBA8, SHADOW_SIZE, SHADOW_SIZE);
     for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) {
       gl.texParameteri(gl.TEXTURE_2D, side, gl.CLAMP_TO_EDGE);
     }
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
     this.buffer = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer);
     const place = [gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.texture, 0];
@@ -154,6 +155,8 @@ class Drawing {
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    gl.generateMipmap(gl.TEXTURE_2D);
   }
 
   drawFloor(floor, look) {

@@ -1,0 +1,73 @@
+"""How far a motion has come, on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Told: TypeAlias = Callable[[float], None]
+
+PATIENCE = 0.5
+"""So long (s) a motion may take before anything is shown."""
+
+
+class Bar:
+    """A bar that appears when a motion takes a while."""
+
+    def __init__(self, name: str, span: tuple[float, float]) -> None:
+        self.name, self.span = name, span
+        self.began = monotonic()
+        self.progress: Progress | None = None
+
+    def show(self, t: float) -> None:
+        """Take note of the time that a motion has come to."""
+        if self.progress is None:
+            if monotonic() - self.began < PATIENCE:
+                return
+            self.progress = self._started()
+        task = self.progress.task_ids[0]
+        self.progress.update(task, completed=t - self.span[0], t=t)
+
+    def _started(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        text = "t = {task.fields[t]:.4g} of " + f"{self.span[1]:g} s"
+        progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn(text, markup=False),
+            TimeRemainingColumn(),
+            console=Console(stderr=True, markup=False, highlight=False),
+            transient=True,
+        )
+        first, last = self.span
+        progress.add_task(self.name, total=last - first, t=first)
+        progress.start()
+        return progress
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self.progress is not None:
+            self.progress.stop()
+
+
+@contextmanager
+def shown_motion(
+    name: str, span: tuple[float, float], *, quiet: bool = False
+) -> Generator[Told | None]:
+    """Yield what a motion has to tell its time to; nothing where nobody would see it."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    bar = Bar(name, span)
+    try:
+        yield bar.show
+    finally:
+        bar.stop()

@@ -1,0 +1,128 @@
+"""Runs that a command makes go to files and into the store."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+
+from chainform.cli.store_place import chosen_store, exists, store_file
+from chainform.cli.stored import check_name
+from chainform.cli.writing import target_of
+from chainform.errors import ReadError, StoreError
+from chainform.model import Model
+from chainform.pipeline import derive
+from chainform.readers import native_text
+from chainform.simulation import Run, Scenario
+from chainform.simulation.results.files import form_of
+
+PLOTS = (".svg", ".png", ".pdf")
+FILMS = (".html", ".mp4", ".gif")
+
+
+# --- files ----------------------------------------------------------------------------------
+
+
+def result_files(args: Namespace) -> list[str]:
+    """Return the files that results go to, checked before anything is computed.
+
+    A run that goes on returns to its own file unless another one is named.
+    """
+    names: list[str] = list(dict.fromkeys(args.out or ()))
+    for name in names:
+        form_of(name).check()
+        if not _is_resumed(args, name):
+            _target(name, args, "--out")
+    if not names and args.resume is not None:
+        return [args.resume]
+    return names
+
+
+def check_pictures(args: Namespace) -> None:
+    """Refuse names of pictures that tell no form, and files that are there."""
+    for option, name, endings in (("--plot", args.plot, PLOTS), ("--animate", args.animate, FILMS)):
+        if name is None:
+            continue
+        if Path(name).suffix.lower() not in endings:
+            raise ReadError(
+                f"the ending of {name[-60:]!r} tells no form of picture",
+                element=option,
+                remedy=f"name it with one of these endings: {', '.join(endings)}",
+            )
+        _target(name, args, option)
+
+
+def _target(name: str, args: Namespace, option: str) -> None:
+    target = target_of(name, args.file, force=args.force, option=option)
+    if target is None:
+        raise ReadError("results need a file", element=option, remedy="name one")
+    if not exists(target.parent):
+        raise ReadError("there is no such folder", file=str(target.parent), element=option)
+
+
+def _is_resumed(args: Namespace, name: str) -> bool:
+    with suppress(OSError, ValueError):
+        return args.resume is not None and Path(name).samefile(args.resume)
+    return False
+
+
+# --- the store ------------------------------------------------------------------------------
+
+
+def check_store(args: Namespace, scenario: Scenario) -> None:
+    """Refuse, before anything is computed, what could not be saved afterwards."""
+    if args.save is None:
+        if args.run is not None:
+            raise ReadError(
+                "--run goes with --save NAME, and nothing is saved here",
+                element="options",
+                remedy="add --save NAME, or leave out --run",
+            )
+        return
+    name, _, revision = args.save.partition("@")
+    check_name(name)
+    file = store_file(args)
+    is_new = file is not None and not exists(file)
+    if not is_new:
+        with chosen_store(args, read_only=True) as store:
+            is_new = name not in [entry.name for entry in store.models()]
+            if not is_new:
+                stored = store.mechanism_file(args.save)
+                if stored is None or stored.text != native_text(scenario.mechanism):
+                    raise ReadError(
+                        f"{args.save} is a model of another mechanism than the scenario has",
+                        element="--save",
+                        remedy="choose another NAME; a new one is made for this mechanism",
+                    )
+                if run_name(args) in [run.name for run in store.runs(args.save)]:
+                    raise ReadError(
+                        f"{args.save} has a run {run_name(args)} already",
+                        element="--run",
+                        remedy="choose another name for it: --run NAME",
+                    )
+    if is_new and revision:
+        raise StoreError(
+            "there is no model of this name", element=args.save, remedy="leave out the revision"
+        )
+
+
+def run_name(args: Namespace) -> str:
+    """Return the name of a run in the store: as chosen, or that of the scenario's file."""
+    return args.run or Path(args.file).stem
+
+
+def save_into_store(args: Namespace, scenario: Scenario, run: Run) -> str:
+    """Keep a run with its model, which is saved first where there is none; return the revision."""
+    with chosen_store(args, make=True) as store:
+        if args.save not in [entry.name for entry in store.models()] and "@" not in args.save:
+            store.save(_model(scenario, run), args.save)
+        return store.save_run(run, args.save, run_name(args), scenario.outputs).revision
+
+
+def _model(scenario: Scenario, run: Run) -> Model:
+    """Return the model of a run as the store keeps it, with the mechanism of the scenario."""
+    model, mechanism = run.model, scenario.mechanism
+    if model.mechanism == mechanism:
+        return model
+    free = model.parameters
+    return derive(mechanism, model.outputs, parameters=free, leave_out=model.leave_out)

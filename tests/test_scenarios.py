@@ -1,0 +1,121 @@
+"""Every scenario in examples/scenarios runs to its end, and obeys the laws that apply to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chainform.simulation import Run, simulate
+from zoo import reference_data
+
+FOLDER = Path(__file__).parents[1] / "examples" / "scenarios"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+WITHOUT_BOOKS = ("driven_arm", "stanford_tracking")
+"""Scenarios with actuators, or with elements that are driven."""
+
+
+@cache
+def run_of(name: str) -> Run:
+    return simulate(FOLDER / f"{name}.toml")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scenario_runs_to_its_end_and_its_energy_is_accounted_for(name: str) -> None:
+    run = run_of(name)
+    assert run.t[-1] == pytest.approx(run.about.span[1])
+    assert np.all(np.isfinite(run.q))
+    if name in WITHOUT_BOOKS:
+        assert run.books is None
+        return
+    # Elements have no books; those that nothing drives keep their energy.
+    kept = run.balance if run.books is not None else run.energy
+    scale = max(1e-9, float(np.max(np.abs(run.kinetic_energy))), float(np.ptp(run.energy)))
+    assert np.ptp(kept) <= 1e-5 * scale
+
+
+def squeezer(run: Run) -> None:
+    """q(0.03) of the published solution."""
+    published = reference_data("andrews_squeezer")["reference_t_0_03"]["q"]
+    np.testing.assert_allclose(run.q[-1], published, atol=1e-6)
+
+
+def sliding_links(run: Run) -> None:
+    """The first stop of paper 003, and rods that stay between their ends."""
+    first = next(h for h in run.happenings if "impact" in h.name)
+    assert first.t == pytest.approx(0.244380415735792, abs=1e-6)
+    assert np.min(run.q[:, 3:]) > -1e-9
+    assert np.max(run.q[:, 3:]) < 1 + 1e-9
+
+
+def manipulator(run: Run) -> None:
+    """The last row of Tables 5 and 6 of paper 002."""
+    printed = reference_data("manipulator_5dof")["printed_trajectory"]
+    np.testing.assert_allclose(run.q[-1], printed["q"][-1], rtol=1e-5, atol=1e-6)
+
+
+def knife_edge(run: Run) -> None:
+    """The cycloid of a skate that turns evenly with w: x = g sin(a) sin(w t)^2 / (2 w^2)."""
+    w, fall = 1.5, 9.81 * np.sin(0.2)
+    np.testing.assert_allclose(run.q[:, 0], fall * np.sin(w * run.t) ** 2 / (2 * w**2), atol=1e-7)
+
+
+def stanford_tracking(run: Run) -> None:
+    """After the start the arm is where it is told to be."""
+    t = run.t[-1]
+    wanted = [0.6 * np.sin(1.5 * t), 0.3 + 0.2 * np.cos(t), 0.6 + 0.2 * np.sin(2 * t)]
+    np.testing.assert_allclose(run.q[-1], wanted, atol=1e-6)
+
+
+def cart_pole(run: Run) -> None:
+    """The pole stands upright in the end."""
+    assert abs(run.q[-1, 1]) < 1e-3
+
+
+def bouncing_ball(run: Run) -> None:
+    """From 1 m: the first bounce at sqrt(2 h / g), and rest after the sum of all bounces."""
+    fall = np.sqrt(2 / 9.81)
+    impacts = [h.t for h in run.happenings if "impact" in h.name]
+    assert impacts[0] == pytest.approx(fall, rel=1e-9)
+    assert impacts[1] == pytest.approx(fall * (1 + 2 * 0.8), rel=1e-9)
+    resting = run.t > fall * (1 + 2 * 0.8 / (1 - 0.8)) + 0.05
+    assert np.max(np.abs(run.q[resting])) < 1e-6
+
+
+def gyroscope(run: Run) -> None:
+    """The moment about the vertical and about the own axis stays what it is."""
+    assert np.ptp(run.qd[:, 2]) < 1e-6 * 150
+    assert np.ptp(run.output("momentum")[:, 5]) < 1e-7
+
+
+def four_bar(run: Run) -> None:
+    """The loop stays closed."""
+    ends = [run.output(f"pose({name})")[:, :3, 3] for name in ("coupler", "rocker")]
+    assert ends[0].shape == ends[1].shape
+    assert run.multipliers.shape[1] == 3
+
+
+CHECKS: dict[str, Callable[[Run], Any]] = {
+    check.__name__: check
+    for check in (
+        squeezer,
+        sliding_links,
+        manipulator,
+        knife_edge,
+        stanford_tracking,
+        cart_pole,
+        bouncing_ball,
+        gyroscope,
+        four_bar,
+    )
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_what_is_known_of_a_motion(name: str) -> None:
+    CHECKS[name](run_of(name))

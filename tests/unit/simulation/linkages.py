@@ -1,0 +1,128 @@
+"""Closed linkages: plane ones whose motion is known, and a platform on six legs."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import cos, pi, sin
+from typing import Any
+
+import chainform as cf
+
+CRANK, ROD = 0.3, 0.8
+"""Lengths of the slider-crank (m)."""
+
+
+@cache
+def slider_crank() -> cf.Mechanism:
+    """A crank about z, a rod, and a slider along x; gravity along -y."""
+    builder = cf.Mechanism.builder("slider-crank", gravity=(0, "-9.81", 0))
+    builder.segment("crank", axis="z", mass=2, com=[CRANK / 2, 0, 0], inertia=[0, "0.015", "0.015"])
+    builder.segment(
+        "rod",
+        parent="crank",
+        axis="z",
+        position=[CRANK, 0, 0],
+        mass=1,
+        com=[ROD / 2, 0, 0],
+        inertia=[0, "0.05", "0.05"],
+    )
+    builder.segment("slider", parent="ground", joint="prismatic", axis="x", mass=3)
+    builder.loop(
+        "pin",
+        kind="point",
+        closing={"segment": "rod", "point": [ROD, 0, 0]},
+        target={"segment": "slider"},
+    )
+    return builder.build()
+
+
+@cache
+def parallelogram(long: float = 1.0) -> cf.Mechanism:
+    """Two cranks of 0.4 m that a coupler keeps parallel; the ground is `long` m, and so is it."""
+    builder = cf.Mechanism.builder("parallelogram", gravity=(0, 0, 0))
+    sizes: dict[str, Any] = {"mass": 1, "inertia": [0, "0.02", "0.02"]}
+    builder.segment("a", axis="z", com=["0.2", 0, 0], **sizes)
+    builder.segment("b", parent="a", axis="z", position=["0.4", 0, 0], com=["0.5", 0, 0], **sizes)
+    builder.segment(
+        "c", parent="ground", axis="z", position=[long, 0, 0], com=["0.2", 0, 0], **sizes
+    )
+    builder.loop(
+        "pin",
+        kind="point",
+        closing={"segment": "b", "point": [long, 0, 0]},
+        target={"segment": "c", "point": ["0.4", 0, 0]},
+    )
+    return builder.build()
+
+
+@cache
+def chain_of_four() -> cf.Mechanism:
+    """A plane four-bar as one chain of four hinges whose last body is held to the ground whole."""
+    builder = cf.Mechanism.builder("chain", gravity=(0, "-9.81", 0))
+    lengths = (0.2, 0.5, 0.4, 0.1)
+    parent, before = "ground", 0.0
+    for name, length in zip(("a", "b", "c", "d"), lengths, strict=True):
+        builder.segment(
+            name,
+            parent=parent,
+            axis="z",
+            position=[before, 0, 0],
+            mass=1,
+            com=[length / 2, 0, 0],
+            inertia=["0.001", "0.02", "0.02"],
+        )
+        parent, before = name, length
+    builder.loop(
+        "whole",
+        kind="frame",
+        closing={"segment": "d"},
+        target={"segment": "ground", "point": ["0.6", 0, 0]},
+    )
+    return builder.build()
+
+
+@cache
+def stewart(leg_mass: float = 1.0) -> cf.Mechanism:
+    """A platform on six legs, each with a universal joint below, a slide, and a ball above."""
+    builder = cf.Mechanism.builder("stewart")
+    builder.segment("platform", joint="free", mass=20, com=[0, 0, "0.05"], inertia=[1, 1, 2])
+    base, top = (-10, 10, 110, 130, 230, 250), (-50, 50, 70, 170, 190, 290)
+    for k, (below, above) in enumerate(zip(base, top, strict=True), 1):
+        feet, balls = (
+            [round(r * f(a * pi / 180), 6) for f in (cos, sin)]
+            for r, a in ((1.0, below), (0.5, above))
+        )
+        builder.segment(
+            f"lower{k}",
+            parent="ground",
+            joint="universal",
+            axes=["x", "y"],
+            position=[*feet, 0],
+            mass=2 * leg_mass,
+            com=[0, 0, "0.3"],
+            inertia=[0.06 * leg_mass, 0.06 * leg_mass, 0.002 * leg_mass],
+        )
+        builder.segment(
+            f"leg{k}",
+            parent=f"lower{k}",
+            joint="prismatic",
+            axis="z",
+            mass=leg_mass,
+            com=[0, 0, "-0.2"],
+            inertia=[0.02 * leg_mass, 0.02 * leg_mass, 0.001 * leg_mass],
+        )
+        builder.loop(
+            f"ball{k}",
+            kind="point",
+            closing={"segment": f"leg{k}"},
+            target={"segment": "platform", "point": [*balls, 0]},
+        )
+    return builder.build()
+
+
+LEGS = tuple(f"leg{k}" for k in range(1, 7))
+
+
+def rough_platform(height: float = 1.0) -> dict[str, float]:
+    """Return a pose of the platform that is not quite closed."""
+    return {"platform_z": height, **dict.fromkeys(LEGS, 1.1)}

@@ -1,0 +1,207 @@
+"""Motion of closed loops: exact kinematics, closure over long runs, forces of loops, remarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+import chainform as cf
+from chainform.errors import RunError
+from chainform.simulation import Run, simulate
+from chainform.simulation.assembly import Gaps
+from unit.simulation.linkages import CRANK, ROD, chain_of_four, parallelogram, slider_crank
+
+Array = NDArray[np.float64]
+
+
+def four_bar() -> cf.Mechanism:
+    return cf.read("examples/four_bar.toml")
+
+
+def largest_gap(run: Run) -> float:
+    """Return the largest gap of a loop along a run (m, rad)."""
+    gaps = Gaps(run.mechanism)
+    return max(float(np.max(np.abs(gaps.at(q)[0]))) * gaps.size for q in run.q)
+
+
+# --- the slider-crank, whose kinematics is known ------------------------------------------------
+
+
+def slider_place(crank: Any) -> Any:
+    return CRANK * np.cos(crank) + np.sqrt(ROD**2 - (CRANK * np.sin(crank)) ** 2)
+
+
+def energy_of(crank: Any, rate: Any) -> tuple[Any, Any]:
+    """Return kinetic energy and potential, from positions as functions of the angle alone."""
+    h = 1e-20
+    turned = crank + 1j * h
+
+    def places(a: Any) -> list[Any]:
+        pin = CRANK * np.exp(0) * np.array([np.cos(a), np.sin(a)])
+        end = np.array([slider_place(a), 0 * a])
+        return [pin / 2, (pin + end) / 2, end, np.arcsin(-CRANK * np.sin(a) / ROD)]
+
+    first, middle, end, tilt = (np.imag(x) / h for x in places(turned))
+    squares = 2 * (first**2).sum(0) + (middle**2).sum(0) + 3 * (end**2).sum(0)
+    inertia = squares + 0.015 + 0.05 * tilt**2
+    heights = [place[1] for place in places(crank)[:2]]
+    return inertia * rate**2 / 2, 9.81 * (2 * heights[0] + heights[1])
+
+
+def reduced_motion(start: float, rate: float, times: Array) -> Array:
+    """Return the crank angle by the equation of one coordinate, M a'' + M' a'^2/2 + V' = 0."""
+
+    def slope(_t: float, y: Array) -> Array:
+        h = 1e-5
+        M, V = (
+            [float(energy_of(np.float64(y[0] + s * h), np.float64(1.0))[k]) for s in (-1, 0, 1)]
+            for k in (0, 1)
+        )
+        change = (M[2] - M[0]) / (2 * h) * y[1] ** 2 + (V[2] - V[0]) / (2 * h)
+        return np.array([y[1], -change / (2 * M[1])])
+
+    found = solve_ivp(
+        slope, (times[0], times[-1]), [start, rate], "DOP853", times, rtol=1e-10, atol=1e-12
+    )
+    return np.asarray(found.y[0])
+
+
+def test_a_slider_crank_keeps_to_its_kinematics_and_moves_as_one_coordinate() -> None:
+    times = np.linspace(0, 2, 41)
+    start = {"crank": 0.4, "rod": -0.5, "slider": 1.0}
+    run = simulate(
+        slider_crank(), q0=start, fixed=["crank"], qd0={"crank": 6.0}, t=2.0, t_eval=times
+    )
+    crank, rate = run.q[:, 0], run.qd[:, 0]
+    assert crank[0] == 0.4
+    assert rate[0] == pytest.approx(6.0, abs=1e-12)
+    assert np.abs(run.q[:, 2] - slider_place(crank)).max() < 1e-12
+    tilt = np.arcsin(-CRANK * np.sin(crank) / ROD)
+    assert np.abs(crank + run.q[:, 1] - tilt).max() < 1e-12
+    speed = np.imag(slider_place(crank + 1j * 1e-20 * rate)) / 1e-20
+    assert np.abs(run.qd[:, 2] - speed).max() < 1e-11
+    kinetic, potential = energy_of(crank, rate)
+    assert np.abs(run.kinetic_energy - kinetic).max() < 1e-11
+    assert np.ptp(kinetic + potential) < 1e-6
+    assert np.abs(crank - reduced_motion(0.4, 6.0, times)).max() < 1e-6
+
+
+# --- closure over long runs ---------------------------------------------------------------------
+
+
+def test_closure_holds_over_ten_thousand_steps() -> None:
+    run = simulate(
+        four_bar(), q0={"crank": 1.0}, qd0={"crank": 4.0}, t=20.0, step=2e-3, method="rk4"
+    )
+    assert run.statistics.steps == 10_000
+    assert largest_gap(run) < 1e-12
+    J = cf.derive(run.mechanism, ["closure_jacobian"]).evaluate(q=run.q)["closure_jacobian"]
+    assert np.abs(np.einsum("mij,mj->mi", J, run.qd)).max() < 1e-12
+    assert np.ptp(run.energy) < 1e-6
+
+
+def test_energy_drifts_with_the_tolerance() -> None:
+    drifts = [
+        np.ptp(simulate(four_bar(), q0={"crank": 1.0}, t=5.0, rtol=rtol).energy)
+        for rtol in (1e-7, 1e-10)
+    ]
+    assert drifts[1] < 2e-2 * drifts[0]
+    assert drifts[1] < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("how", "largest"), [("projection", 1e-12), ({"alpha": 50, "beta": 50}, 1e-7), ("none", 1.0)]
+)
+def test_ways_to_hold_a_loop(how: Any, largest: float) -> None:
+    options: dict[str, Any] = {"q0": {"crank": 1.0}, "t": 10.0, "rtol": 1e-7}
+    run = simulate(four_bar(), stabilise=how, **options)
+    assert largest_gap(run) < largest
+    if how == "none":
+        assert largest_gap(run) > 1e-6
+
+
+def test_a_wrong_way_to_hold_a_loop_is_refused() -> None:
+    with pytest.raises(RunError, match="no way to hold"):
+        simulate(four_bar(), q0={"crank": 1.0}, stabilise="glue")
+    with pytest.raises(RunError, match="alpha must be a number"):
+        simulate(four_bar(), q0={"crank": 1.0}, stabilise={"alpha": -1})
+
+
+# --- forces of loops ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", [four_bar, slider_crank, chain_of_four])
+def test_forces_of_loops_enter_inverse_dynamics(mechanism: Any) -> None:
+    source = mechanism()
+    run = simulate(
+        source,
+        q0={source.coordinates[0]: 1.0},
+        qd0={source.coordinates[0]: 3.0},
+        t=1.0,
+        forces={source.coordinates[0]: "0.7*sin(3*t)"},
+    )
+    model = cf.derive(source, ["inverse_dynamics"])
+    found = model.evaluate(q=run.q, qd=run.qd, qdd=run.qdd, sigma=run.sigma)
+    assert np.abs(found["inverse_dynamics"] - run.tau).max() < 1e-9
+    assert np.abs(run.tau[:, 0] - 0.7 * np.sin(3 * run.t)).max() < 1e-15
+    assert run.sigma.shape == run.multipliers.shape
+    assert np.abs(run.sigma).max() > 1
+
+
+def test_the_force_of_a_loop_is_that_of_a_hanging_weight() -> None:
+    """Two strings of a V hold a weight: each takes mg / (2 cos) along itself."""
+    builder = cf.Mechanism.builder("V", gravity=(0, "-9.81", 0))
+    sizes: dict[str, Any] = {"inertia": [0, 0, "0.001"]}
+    builder.segment("left", axis="z", **sizes)
+    builder.segment("weight", parent="left", axis="z", position=[0, -1, 0], mass=3, **sizes)
+    builder.segment("right", parent="ground", axis="z", position=[1, 0, 0], **sizes)
+    builder.loop(
+        "knot",
+        kind="point",
+        closing={"segment": "weight"},
+        target={"segment": "right", "point": [0, -1, 0]},
+    )
+    run = simulate(builder.build(), q0=[0.5236, 0, -0.5236], t=0.01)
+    assert run.q[0] == pytest.approx([np.pi / 6, 0, -np.pi / 6], abs=1e-4)
+    along = 3 * 9.81 / (2 * np.cos(np.pi / 6))
+    pull = along * np.array([np.sin(np.pi / 6), np.cos(np.pi / 6)])
+    assert run.sigma[0, :2] == pytest.approx(pull, abs=1e-6)
+
+
+# --- remarks ------------------------------------------------------------------------------------
+
+
+def test_redundant_equations_are_told() -> None:
+    assert simulate(four_bar(), q0={"crank": 1.0}, t=0.1).report == (
+        "loop 'linkage': 1 of 3 equations is redundant",
+    )
+    run = simulate(chain_of_four(), q0={"a": 1.0}, t=0.1)
+    assert run.report == ("loop 'whole': 3 of 6 equations are redundant",)
+
+
+def test_a_singular_position_at_the_start_is_told() -> None:
+    run = simulate(parallelogram(), qd0=[1.0, -1.0, 1.0], t=0.01)
+    assert any(note.startswith("singular position: 1 of 2") for note in run.report)
+
+
+def test_a_singular_position_on_the_way_is_told() -> None:
+    start = {"a": 1.0, "b": -1.0, "c": 1.0}
+    run = simulate(parallelogram(), q0=start, qd0={"a": -1.0}, t=1.5)
+    told = [note for note in run.report if note.startswith("singular position")]
+    assert len(told) == 1
+    assert float(told[0].split("=")[1].removesuffix(" s")) == pytest.approx(1.0, abs=0.05)
+    quiet = simulate(parallelogram(), q0=start, qd0={"a": -1.0}, t=0.5)
+    assert not [note for note in quiet.report if note.startswith("singular position")]
+
+
+def test_what_cannot_stay_is_moved_and_told() -> None:
+    run = simulate(four_bar(), q0={"crank": 0.0, "coupler": 0.1}, t=0.01)
+    assert run.report[0] == "crank, coupler: moved at the start, to close the loops"
+    with pytest.raises(RunError, match="cannot be assembled"):
+        simulate(four_bar(), q0={"crank": 0.0, "coupler": 0.1}, fixed=["crank", "coupler"])
+    run = simulate(four_bar(), q0={"crank": 1.0}, qd0={"crank": 1.0, "rocker": 5.0}, t=0.01)
+    assert "crank, rocker: rates changed at the start, to keep loops closed" in run.report

@@ -119,3 +119,12 @@ CHECKS: dict[str, Callable[[Run], Any]] = {
 @pytest.mark.parametrize("name", CHECKS)
 def test_what_is_known_of_a_motion(name: str) -> None:
     CHECKS[name](run_of(name))
+
+
+def test_every_scenario_has_its_picture_on_the_page() -> None:
+    docs = FOLDER.parents[1] / "docs"
+    page = (docs / "examples.md").read_text("utf-8")
+    for name in NAMES:
+        assert f"`{name}.toml`" in page
+        pictures = [f"pictures/{name}{ending}" for ending in (".png", ".svg")]
+        assert any(f"]({picture})" in page and (docs / picture).is_file() for picture in pictures)

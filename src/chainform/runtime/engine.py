@@ -96,12 +96,17 @@ def _free_passes(passes: Any) -> None:
 
 
 class Library:
-    """Machine code that is loaded; it stays as long as this object."""
+    """Machine code that is loaded; it stays as long as this object.
 
-    def __init__(self, code: bytes, names: Sequence[str]) -> None:
+    Functions of one part may call those of the `others`, and the other way round.
+    """
+
+    def __init__(self, code: bytes, names: Sequence[str], others: Sequence[bytes] = ()) -> None:
         with _llvm_at_work() as binding:
             session, number = _next_session()
-            builder = binding.JITLibraryBuilder().add_object_img(code)
+            builder = binding.JITLibraryBuilder()
+            for part in (code, *others):
+                builder.add_object_img(part)
             for name, address in _c_library().items():
                 builder.import_symbol(name, address)
             for name in names:

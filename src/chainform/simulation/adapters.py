@@ -9,6 +9,9 @@ from chainform.simulation.layout import Layout
 
 HEAD = "define {linkage}void @{name}(ptr %t, ptr %y, ptr %p, ptr %out) #0 {{"
 
+SEEN, HIDDEN = "", "internal "
+"""Whether a function can be called from outside its module."""
+
 
 def places_of(layout: Layout) -> dict[str, tuple[str, int]]:
     """Return where each group of inputs stands: in t, y, p or the result, from which entry on."""
@@ -37,14 +40,18 @@ def lengths_of(layout: Layout) -> dict[str, int]:
 
 
 def kernel_adapter(
-    name: str, signature: Signature | None, layout: Layout, callback: int | None = None
+    name: str,
+    signature: Signature | None,
+    layout: Layout,
+    callback: int | None = None,
+    linkage: str = SEEN,
 ) -> str:
     """Return a function that hands the parts of y and p to a kernel, after a call of Python.
 
     Without a kernel it does nothing else. What is sampled goes to the efforts in p.
     """
     places = places_of(layout)
-    lines = [HEAD.format(linkage="internal ", name=name)]
+    lines = [HEAD.format(linkage=linkage, name=name)]
     if callback is not None:
         lines.append(f"  call void inttoptr (i64 {callback} to ptr)(ptr %t, ptr %y, ptr %p)")
     if signature is not None:
@@ -70,7 +77,7 @@ def procedure_adapter(
 ) -> str:
     """Return a function that hands parts of p and the sizes of the system to a procedure."""
     sizes = layout.equations
-    lines = [HEAD.format(linkage="internal ", name=name)]
+    lines = [HEAD.format(linkage=SEEN, name=name)]
     if callback is not None:
         lines.append(f"  call void inttoptr (i64 {callback} to ptr)(ptr %t, ptr %y, ptr %p)")
     lines += [_pointer(part, "p", layout.place(part)) for part in parts]
@@ -84,7 +91,7 @@ def procedure_adapter(
 def entrance(name: str, inner: str) -> str:
     """Return a function that can be called from outside, for one that cannot."""
     call = f"  call void @{inner}(ptr %t, ptr %y, ptr %p, ptr %out)"
-    return "\n".join([HEAD.format(linkage="", name=name), call, "  ret void", "}\n"])
+    return "\n".join([HEAD.format(linkage=SEEN, name=name), call, "  ret void", "}\n"])
 
 
 def _pointer(name: str, array: str, offset: int) -> str:

@@ -146,8 +146,9 @@ class EquationBuilder:
         flat = [value for values in lists for value in values]
         self.declare("terms", [*H, *rest, *jacobian, *flat])
         self.declare("moved", self.coordinate_rates())
-        if self.further:
-            self.declare("beside", self._further_under_constraints(rows))
+        further = self._further_under_constraints(rows)
+        if further:
+            self.declare("beside", further)
         self.rows = len(rows)
         self.sorts = Sorts(always=self.rows)
 

@@ -170,13 +170,12 @@ class Collision:
         bouncing = [gap for gap in hit if not plastic and gap.bounces(speeds[gap.row])]
         gaps = [*hit, *(gap for gap in self.resting if gap not in hit)]
         while True:
-            impulses, rows = self._impulses(gaps, bouncing)
+            impulses, rows, across, S = self._impulses(gaps, bouncing)
             idle = [gap for gap in gaps if gap.beside and impulses[rows.index(gap.row)] == 0]
             if not idle:
                 break
             gaps = [gap.slipping if gap in idle else gap for gap in gaps]
         before = self.speeds[rows]
-        across, S = self.terms.compliance(rows)
         loss = -float(impulses @ (before + S @ impulses / 2))
         kinetic = self.blow.qd @ self.terms.H @ self.blow.qd / 2
         if checked and loss < -1e-10 * kinetic:
@@ -189,7 +188,10 @@ class Collision:
         self.resting += [gap for gap in hit if gap not in bouncing and gap not in self.resting]
         return True
 
-    def _impulses(self, gaps: Sequence[Gap], bouncing: Sequence[Gap]) -> tuple[Array, list[int]]:
+    def _impulses(
+        self, gaps: Sequence[Gap], bouncing: Sequence[Gap]
+    ) -> tuple[Array, list[int], Array, Array]:
+        """Return the impulses of rows, H^-1 J^T and S of these."""
         beside = rows_beside(self.terms, self.lasting, gaps)
         rows = [*self.lasting, *(gap.row for gap in gaps), *sorted(beside)]
         pushing = {gap.row for gap in gaps}
@@ -198,6 +200,6 @@ class Collision:
         for gap in bouncing:
             share[gap.row] += gap.restitution
         lower = np.array([0.0 if row in pushing else -np.inf for row in rows])
-        _, S = self.terms.compliance(rows)
+        across, S = self.terms.compliance(rows)
         found = solve_bounded(S, (share * speeds)[rows], lower, np.full(len(rows), np.inf))
-        return found.s, rows
+        return found.s, rows, across, S

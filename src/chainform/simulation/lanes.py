@@ -17,7 +17,7 @@ from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOATS, Translation
 from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
-from chainform.simulation.adapters import HEAD, lengths_of, places_of
+from chainform.simulation.adapters import HEAD, HIDDEN, lengths_of, places_of
 from chainform.simulation.equations import Equations
 from chainform.simulation.layout import Layout
 from chainform.simulation.loops.fixed import WITHOUT_DECISIONS, integrate_each
@@ -77,7 +77,7 @@ class LanesMachine:
 
     def _adapter(self, name: str, signature: Signature | None) -> str:
         """Return a function that hands the parts of y and p to a kernel; without one, nothing."""
-        lines = [HEAD.format(linkage="internal ", name=name)]
+        lines = [HEAD.format(linkage=HIDDEN, name=name)]
         if signature is not None:
             places = places_of(self.layout)
             passed: list[str] = []
@@ -96,7 +96,7 @@ class LanesMachine:
 
     def _prepare(self) -> str:
         """Return the function that computes what depends on parameters only."""
-        lines = [HEAD.format(linkage="internal ", name="prepare")]
+        lines = [HEAD.format(linkage=HIDDEN, name="prepare")]
         for name, count in self.fixed.items():
             if count:
                 lines.append(self._pointer(name, "p", self._fixed_at(name)))

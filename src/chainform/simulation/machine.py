@@ -17,6 +17,8 @@ from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
 from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
 from chainform.simulation.adapters import (
+    HIDDEN,
+    SEEN,
     entrance,
     kernel_adapter,
     lengths_of,
@@ -84,11 +86,15 @@ class Machine:
             self._kept = dict.fromkeys(asking, callback)
         self.trouble: list[BaseException] = []
         """What a function of Python raised; the loop ends as soon as it sees no number."""
-        text, signatures = self._text()
+        around = self._around()
+        signatures = {n: (around.arguments[n], around.results[n]) for n in around.entries}
+        signatures |= {name: ([FLOATS] * 4, NONE) for name in self._entrances()}
         # The address of a function of Python is another one in the next process.
-        code = code_of(text, host(), None if self._kept else keeper)
+        code = code_of(self._text(), host(), None if self._kept else keeper)
+        # The loop is the same for all systems: it is compiled once.
+        others = [code_of(around.alone(), host(), keeper)]
         # The library must live as long as its functions do.
-        self._library = Library(code, list(signatures))
+        self._library = Library(code, list(signatures), others)
         self.procedures: dict[str, Callable[..., Any]] = {
             name: function_of(self._library.address(name), *kinds)
             for name, kinds in signatures.items()
@@ -138,8 +144,25 @@ class Machine:
             self.trouble.clear()
             raise problem
 
-    def _text(self) -> tuple[str, dict[str, tuple[list[str], str]]]:
-        """Return the module: kernels of the graph, adapters, the loop; and what can be called."""
+    def _around(self) -> Translation:
+        """Return the loop, which knows the system only by the functions that it calls."""
+        given = dict.fromkeys(self._called(), [FLOATS] * 4)
+        loop = Translation(given, instead={"trial": self.loop.step})
+        for procedure in self.loop.procedures:
+            loop.add(procedure)
+        return loop
+
+    def _called(self) -> list[str]:
+        """Return the functions of the system that the loop may call."""
+        under_constraints = ["terms", "moved"] if self.equations.rows else []
+        return list(dict.fromkeys([*KERNELS, *self.loop.kernels, *under_constraints]))
+
+    def _entrances(self) -> dict[str, str]:
+        entrances = {**ENTRANCES, "project_state": self._put}
+        return entrances | ({"read_terms": "terms"} if self.equations.rows else {})
+
+    def _text(self) -> str:
+        """Return the module of the system: kernels of the graph, adapters, constraints."""
         graph, target = self.equations.graph, host()
         lengths = lengths_of(self.layout)
         kernels: list[tuple[Graph, Signature, str]] = []
@@ -156,25 +179,22 @@ class Machine:
             if output in graph.outputs:
                 signature = signature_of(graph, [output], lengths)
                 kernels.append((graph, signature, f"{name}.kernel"))
-            adapters.append(kernel_adapter(name, signature, self.layout, self._address(name)))
-        loop = Translation(dict.fromkeys(names, [FLOATS] * 4), instead={"trial": self.loop.step})
+            linkage = SEEN if name in self._called() else HIDDEN
+            adapters.append(
+                kernel_adapter(name, signature, self.layout, self._address(name), linkage)
+            )
+        inner = Translation(dict.fromkeys(names, [FLOATS] * 4))
         if self.equations.rows:
-            adapters += self._constrained_adapters(loop)
+            adapters += self._constrained_adapters(inner)
         if self.equations.sorts.watched:
-            adapters.append(self._watching_adapter(loop))
-        for procedure in self.loop.procedures:
-            loop.add(procedure)
-        entrances = {**ENTRANCES, "project_state": self._put}
-        entrances |= {"read_terms": "terms"} if self.equations.rows else {}
-        adapters += [entrance(outer, inner) for outer, inner in entrances.items()]
+            adapters.append(self._watching_adapter(inner))
+        adapters += [entrance(outer, called) for outer, called in self._entrances().items()]
         text = together(kernels, Form("float64", 1, target.fused), target.lanes("float64"))
-        signatures = {name: (loop.arguments[name], loop.results[name]) for name in loop.entries}
-        signatures |= {name: ([FLOATS] * 4, NONE) for name in entrances}
-        return loop.text("\n".join([text, *adapters])), signatures
+        return inner.text("\n".join([text, *adapters]))
 
-    def _constrained_adapters(self, loop: Translation) -> list[str]:
-        loop.include(switched_rate)
-        loop.include(switched_state)
+    def _constrained_adapters(self, inner: Translation) -> list[str]:
+        inner.include(switched_rate)
+        inner.include(switched_state)
         work = ("area", "mask", "room", "order")
         sizes = self.equations
         book = sizes.size - sizes.books if sizes.books else -1
@@ -193,8 +213,8 @@ class Machine:
             ),
         ]
 
-    def _watching_adapter(self, loop: Translation) -> str:
-        loop.include(watched)
+    def _watching_adapter(self, inner: Translation) -> str:
+        inner.include(watched)
         sorts, graph = self.equations.sorts, self.equations.graph
         asked = len(graph.block("events").variables) if "events" in graph.outputs else 0
         parts = ("mask", "slack", "modes", "bounds", "multipliers", "watching")

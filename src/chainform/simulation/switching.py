@@ -12,7 +12,7 @@ dry friction slide in known directions. At an event
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,11 +107,11 @@ class Switching:
         """Bring about what must hold at the present state; rows that let go were at their bound."""
         if self.sorts.rows == 0:
             return []
-        before, news = self.mask.copy(), list[Happening]()
+        before, terms, news = self.mask.copy(), self._terms(), list[Happening]()
         leaving = self._ways_out(let_go)
         if self.gaps:
-            news += self._collide()
-        self._choose(leaving)
+            terms, news = self._collide(terms)
+        self._choose(terms, leaving)
         y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
         self.motion.restart(y)
         return news + self._changes(before)
@@ -126,14 +126,15 @@ class Switching:
         forces = machine.layout.part(self.motion.p, "multipliers")
         return {row: -float(np.sign(forces[row])) if row in self.sticking else 1.0 for row in rows}
 
-    def _collide(self) -> list[Happening]:
-        terms, y = self._terms(), self.motion.y
+    def _collide(self, terms: Terms) -> tuple[Terms, list[Happening]]:
+        """Let gaps be hit that close; return the relative speeds after it, and what happened."""
+        y = self.motion.y
         touching = [gap for gap in self.gaps if terms.residuals[gap.row] <= TOUCH]
         resting = [gap for gap in touching if self.mask[gap.row]]
         qd = y[self.nq : self.nq + self.nv].copy()
         collision = Collision(terms, qd, range(self.sorts.always), resting, touching)
         if not collision.closing():
-            return []
+            return terms, []
         blow = collision.run()
         impulses = {
             barrier.name: float(blow.impulses[gap.row])
@@ -145,9 +146,10 @@ class Switching:
             y[self.books + LOSSES] += blow.loss
             y[self.books + WORK] += blow.work
         name, q = f"{', '.join(impulses)}: impact", y[: self.nq].copy()
-        return [Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)]
+        impact = Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)
+        return replace(terms, speeds=collision.speeds), [impact]
 
-    def _choose(self, leaving: dict[int, float]) -> None:
+    def _choose(self, terms: Terms, leaving: dict[int, float]) -> None:
         """Find what is at rest now, and let forces decide what of it stays so."""
         rates = self.motion.y[self.nq : self.nq + self.nv]
         still: list[int] = []
@@ -156,7 +158,6 @@ class Switching:
             self.directions[place] = np.sign(rate) if abs(rate) > STILL else leaving.get(row, 0.0)
             if abs(rate) <= STILL and row not in leaving:
                 still.append(row)
-        terms = self._terms()
         shut = [
             gap if np.all(np.abs(terms.speeds[list(gap.beside)]) <= AT_REST) else gap.slipping
             for gap in self.gaps
@@ -164,10 +165,15 @@ class Switching:
             and abs(terms.speeds[gap.row]) <= AT_REST
             and gap.row not in leaving
         ]
+        if not shut and not still and not leaving:
+            self._let_all_go()
+            return
+        # Rates and directions may be others than before.
+        terms = self._terms()
         balance = self._balance(terms, shut, still)
         back = {row for row, way in leaving.items() if balance.returns(terms, row, way)}
         if back:
-            self._choose({row: way for row, way in leaving.items() if row not in back})
+            self._choose(terms, {row: way for row, way in leaving.items() if row not in back})
         else:
             self._set(terms, shut, still, balance)
 
@@ -191,8 +197,7 @@ class Switching:
     ) -> None:
         """Write down what holds from now on."""
         before = self.mask.copy()
-        self.mask[self.sorts.always :] = 0.0
-        self.slack[:] = 0.0
+        self._let_all_go()
         for gap in shut:
             if gap.row in balance.holds:
                 held = [row for row in gap.beside if row in balance.forces]
@@ -210,6 +215,10 @@ class Switching:
             else:
                 self.directions[row - self.sorts.first_sticking] = -np.sign(force)
                 self.slack[row] = LEEWAY if balance.depends(row) else 0.0
+
+    def _let_all_go(self) -> None:
+        self.mask[self.sorts.always :] = 0.0
+        self.slack[:] = 0.0
 
     def _changes(self, before: Array) -> list[Happening]:
         """Return what began or ceased to hold, in words."""

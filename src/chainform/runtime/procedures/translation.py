@@ -17,6 +17,8 @@ from chainform.runtime.procedures.language import (
     NUMBERS,
 )
 
+ATTRIBUTES = "attributes #0 = { nounwind }"
+
 
 class Translation:
     """The text of procedures, each with all that it calls, for one number of lanes.
@@ -60,6 +62,14 @@ class Translation:
             # Noted before it is translated, so that a procedure may call itself.
             self.texts[name] = ""
             self.texts[name] = Statements(self, procedure).text()
+
+    def alone(self) -> str:
+        """Return a module that has the procedures only; what is given comes from another one."""
+        given = [
+            f"declare void @{name}({', '.join(self.type_of(kind) for kind in kinds)})"
+            for name, kinds in self.given.items()
+        ]
+        return self.text("\n".join([*given, ATTRIBUTES]))
 
     def text(self, beside: str = "") -> str:
         """Return a module that has all of `beside`, too, and the attributes #0 from there."""

@@ -55,7 +55,7 @@ def _controller(
         raise RunError("a controller is a table", element=where, remedy=f"its type is {known}")
     table = cast("Mapping[str, Any]", given)
     kind = table.get("type")
-    if kind not in TYPES:
+    if not isinstance(kind, str) or kind not in TYPES:
         message = "the type is missing" if kind is None else f"{kind!r} is no controller"
         raise RunError(message, element=f"{where}, type", remedy=f"choose {known}")
     return TYPES[kind](Fields(mechanism, name, table), leave_out)

@@ -1,0 +1,54 @@
+"""Make the pictures of docs/examples.md: one motion after another, as figures and stills.
+
+    python examples/pictures.py            # all scenarios
+    python examples/pictures.py pendulum   # one of them
+
+Pictures come out the same each time, so only those change whose scenario has changed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from chainform.simulation import Run, simulate
+
+ROOT = Path(__file__).parents[1]
+SCENARIOS = ROOT / "examples" / "scenarios"
+TARGET = ROOT / "docs" / "pictures"
+
+PLOTS = {
+    "bouncing_ball": ["q", "qd"],
+    "cart_pole": ["q", "tau"],
+    "driven_arm": ["q", "drives"],
+    "manipulator": ["q", "tau"],
+    "pendulum": ["q", "energy"],
+    "sliding_links": ["l1", "l2", "l3"],
+    "squeezer": ["q"],
+    "stanford_tracking": ["q", "tau"],
+    "stick_slip": ["q", "qd"],
+}
+"""Motions that say more as curves over time; of all others a still is made."""
+
+
+def main(names: list[str]) -> None:
+    """Simulate the scenarios and write a picture of each."""
+    TARGET.mkdir(exist_ok=True)
+    for path in sorted(SCENARIOS.glob("*.toml")):
+        if not names or path.stem in names:
+            print(write_picture(path.stem, simulate(path)).relative_to(ROOT))
+
+
+def write_picture(name: str, run: Run, folder: Path = TARGET) -> Path:
+    """Write the picture of a motion and return where it is."""
+    if name in PLOTS:
+        file = folder / f"{name}.svg"
+        run.plot(PLOTS[name], file=file, width=7, height=1.6)
+    else:
+        file = folder / f"{name}.png"
+        run.picture(file=file, size=(640, 420))
+    return file
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -23,7 +23,9 @@ ROOT = DOCS.parent
         "docs/closed-form.md",
         "docs/elements.md",
         "docs/actuators.md",
+        "docs/closed-loops.md",
         "docs/programs.md",
+        "docs/simulation.md",
         "docs/thesis-reduction.md",
     ],
 )

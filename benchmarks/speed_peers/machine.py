@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from speed_peers.build import CASADI, FAST, HERE
@@ -13,10 +14,10 @@ from speed_peers.build import CASADI, FAST, HERE
 PACKAGES = ("pin", "numpy", "llvmlite")
 
 
-def lines() -> list[str]:
-    """Return machine, compiler, versions and commit as lines of a list."""
+def lines(more: Sequence[str] = ()) -> list[str]:
+    """Return machine, compiler, versions (of `more` packages, too) and commit as a list."""
     compiler = _output("gcc", "--version").splitlines()[0]
-    versions = [f"{package} {_version(package)}" for package in PACKAGES]
+    versions = [f"{package} {_version(package)}" for package in (*PACKAGES, *more)]
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return [
         f"- {_processor()}, {os.cpu_count()} cores; load before: {load}",

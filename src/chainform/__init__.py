@@ -13,6 +13,8 @@ cf.simulate(mechanism, q0=[0.1, 0.2, 0.3], t=(0, 2)).q
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from chainform.version import VERSION
+
 if TYPE_CHECKING:
     from chainform.analysis import compare
     from chainform.errors import Error
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from chainform.runtime import Program
     from chainform.simulation import Run, simulate
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Error",

@@ -23,8 +23,10 @@ from chainform.formulations import (
     outputs_in_scope,
     parse_request,
     quantities_of,
+    refuse_base_without_laws,
     refuse_elements,
     refuse_moving_base,
+    uses_elements,
 )
 from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism, parametrise
@@ -169,17 +171,34 @@ def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[
         outputs = tuple(o for o in outputs if not o.startswith("closure"))
     if not mechanism.actuators:
         outputs = tuple(o for o in outputs if o not in COMPLETE)
-    if mechanism.base.is_moving and not method.moving_base:
-        outputs = tuple(o for o in outputs if o in COMMON or o in UNMOVED)
+    if not _takes_base(mechanism, method):
+        outputs = tuple(o for o in outputs if o in _unmoved(mechanism))
     return tuple(o for o in outputs if o != "coriolis" or not has_quaternions(mechanism))
 
 
 def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[Request]) -> None:
     """Refuse a base that moves as prescribed where the method has no place for it."""
+    if _takes_base(mechanism, method):
+        return
     for output in (request.name for request in wanted):
-        if output not in (*COMMON, *UNMOVED) and not method.moving_base:
+        if output not in _unmoved(mechanism):
+            if uses_elements(mechanism):
+                refuse_base_without_laws(mechanism, output)
             others = [f for f in FORMULATIONS.values() if f.moving_base and output in f.outputs]
             refuse_moving_base(mechanism, output, method.name, [f.name for f in others])
+
+
+def _takes_base(mechanism: Mechanism, method: Formulation) -> bool:
+    """Whether a method has a place for what the base of a mechanism does."""
+    base = mechanism.base
+    if method.name == "elements" or uses_elements(mechanism):
+        return base.follows_its_place
+    return method.moving_base or not base.is_moving
+
+
+def _unmoved(mechanism: Mechanism) -> tuple[str, ...]:
+    """Return what is right although a method has no place for the motion of the base."""
+    return UNMOVED if uses_elements(mechanism) else (*COMMON, *UNMOVED)
 
 
 def _formulation(name: str) -> Formulation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,8 @@ from chainform.formulations.element_equation import ElementEquation
 from chainform.formulations.options import Options
 from chainform.formulations.outputs import declare
 from chainform.graph import EXACT, Builder, cost, evaluate, verify
-from chainform.mechanism import parametrise
+from chainform.mechanism import BaseMotion, parametrise
+from chainform.pipeline import available_outputs
 from element_models import exact_inputs, random_model
 from unreduced import unreduced
 from zoo import exact_state, loaded_tree, random_tree, reference
@@ -44,9 +46,44 @@ def test_loads_enter_as_with_other_methods(seed: int) -> None:
             assert (own == usual).all(), (output, leave_out)
 
 
+def moving_base() -> BaseMotion:
+    """Return a base that slides and turns by laws of time whose values are rational."""
+    builder = cf.Mechanism.builder("carrier").segment("arm", axis="z", mass=1)
+    place = {"position": ["t^2/3", "1 - t^3", "t/2"], "quaternion": ["t/5", "t^2/7", "1/3", 1]}
+    return builder.base(place).build().base
+
+
+@pytest.mark.parametrize("seed", range(0, 24, 4))
+def test_a_base_that_moves_by_laws_of_time(seed: int) -> None:
+    tree = replace(loaded_tree(seed), base=moving_base())
+    state = state_of(tree, seed)
+    assert state["t"]
+    for output in ("inverse_dynamics", "bias", "gravity", "mass_matrix", "coriolis_matrix"):
+        usual = values_of(tree, state, output)
+        for mechanism, formulation in ((tree, "elements"), (tree.as_elements(), "auto")):
+            own = values_of(mechanism, state, output, formulation=formulation)
+            assert (own == usual).all(), (output, formulation)
+
+
+def test_a_base_with_given_velocities_is_no_place_for_elements() -> None:
+    tree = replace(random_tree(4), base=replace(BaseMotion(), velocity=(Fraction(1),) * 3))
+    for output in ("inverse_dynamics", "velocity(ground)", "kinetic_energy"):
+        with pytest.raises(cf.Error, match="given velocities or accelerations") as caught:
+            unreduced(tree.as_elements(), [output])
+        assert "laws of t" in (caught.value.remedy or "")
+    with pytest.raises(cf.Error, match="no place for a base that moves"):
+        unreduced(tree, ["inverse_dynamics"], formulation="elements")
+    available = available_outputs(tree.as_elements())
+    assert "mass_matrix" in available
+    assert not {"inverse_dynamics", "kinetic_energy"}.intersection(available)
+    for output in available:
+        unreduced(tree.as_elements(), [output])
+
+
+@pytest.mark.parametrize("base", [BaseMotion(), moving_base()], ids=["at rest", "moving"])
 @pytest.mark.parametrize("seed", range(1, 25, 3))
-def test_quantities_of_a_mechanism_as_elements(seed: int) -> None:
-    tree = loaded_tree(seed)
+def test_quantities_of_a_mechanism_as_elements(seed: int, base: BaseMotion) -> None:
+    tree = replace(loaded_tree(seed), base=base)
     elements, state = tree.as_elements(), state_of(tree, seed)
     last = tree.segments[-1].name
     outputs = ["kinetic_energy", "potential_energy", "passive", "momentum", f"pose({last})"]

@@ -13,7 +13,13 @@ import numpy as np
 from chainform.algebra import is_same
 from chainform.analysis.exact_state import exact_state
 from chainform.errors import DeriveError, RunError
-from chainform.formulations import FORMULATIONS
+from chainform.formulations import (
+    FORMULATIONS,
+    OF_FRAME,
+    outputs_in_scope,
+    parse_request,
+    uses_elements,
+)
 from chainform.graph import EXACT, FLOAT, Cost, evaluate
 from chainform.mechanism import Mechanism
 from chainform.model import Model
@@ -62,6 +68,13 @@ class Comparison:
         """Whether no two formulations differ."""
         return all(row.agrees is not False for row in self.rows)
 
+    @property
+    def alone(self) -> tuple[str, ...]:
+        """The outputs that one formulation alone gives, so that nothing could be compared."""
+        outputs = dict.fromkeys(row.output for row in self.rows)
+        compared = {row.output for row in self.rows if row.agrees is not None}
+        return tuple(output for output in outputs if output not in compared)
+
 
 def compare(
     mechanism: Mechanism | str | PathLike[str],
@@ -78,8 +91,9 @@ def compare(
 
     All are evaluated at one random state whose angles have rational sines and cosines, so equal
     means equal, without a tolerance. Where a function has no rational value the graphs are
-    compared in a finite field, and where that cannot tell, in double precision. `observe` is
-    called with output and formulation before each is derived.
+    compared in a finite field, and where that cannot tell, in double precision. Unless
+    `formulations` says otherwise, all but auto are compared, and auto where one alone has the
+    output. `observe` is called with output and formulation before each is derived.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     methods = _methods(formulations)
@@ -87,9 +101,10 @@ def compare(
     options: dict[str, Any] = {"parameters": parameters, "reduce": reduce, "leave_out": leave_out}
     for output in _outputs(source, outputs):
         first: Model | None = None
-        for name in methods:
-            if output not in available_outputs(source, name):
-                continue
+        able = [name for name in methods if _gives(name, source, output)]
+        if formulations is None and len(able) == 1 and not uses_elements(source):
+            able += ["auto"] if _gives("auto", source, output) else []
+        for name in able:
             if observe is not None:
                 observe(output, name)
             began = perf_counter()
@@ -107,6 +122,14 @@ def compare(
     return Comparison(source.name, tuple(rows))
 
 
+def _gives(method: str, mechanism: Mechanism, output: str) -> bool:
+    """Whether a formulation has an output of the mechanism, or one of its frames."""
+    if output in available_outputs(mechanism, method):
+        return True
+    name = parse_request(output).name
+    return name in OF_FRAME and name in outputs_in_scope(mechanism, method, OF_FRAME)
+
+
 def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
     """Return what is compared; an output that nothing gives is refused if it was asked for."""
     if outputs is None:
@@ -114,7 +137,7 @@ def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
     chosen = [outputs] if isinstance(outputs, str) else list(outputs)
     known = {name for method in FORMULATIONS for name in available_outputs(mechanism, method)}
     for output in chosen:
-        if output not in known:
+        if not any(_gives(method, mechanism, output) for method in FORMULATIONS):
             raise DeriveError(
                 f"no formulation gives {output} for this mechanism",
                 file=mechanism.file,

@@ -141,7 +141,8 @@ def _report(
     names: tuple[str, ...], t: Array | None, rank: NDArray[np.int64], residual: Array, kind: str
 ) -> str:
     states = "one state" if rank.ndim == 0 else f"{rank.size} states"
-    start = f"{len(names)} unknown forces in {residual.shape[-1]} equations, {states}"
+    forces = _counted(len(names), "unknown force")
+    start = f"{forces} in {_counted(residual.shape[-1], 'equation')}, {states}"
     ranks = f"rank {rank.min()}" + (f" to {rank.max()}" if rank.min() != rank.max() else "")
     largest = np.abs(residual).max(axis=-1, initial=0.0)
     place = int(np.argmax(largest)) if largest.size else 0
@@ -155,3 +156,7 @@ def _report(
         f"is least, and the most that is left over is {largest.max(initial=0.0):.6g}{when}",
     }
     return f"{start}, {ranks}: {endings[kind]}"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from chainform.cli.printing import Page
 from chainform.expressions import format_expression
-from chainform.mechanism import Description, Force, Mechanism, Number
+from chainform.mechanism import (
+    ONE,
+    ZERO,
+    Description,
+    Force,
+    Friction,
+    Mechanism,
+    Number,
+)
 
 
 def show_elements(page: Page, said: Description) -> None:
@@ -31,8 +40,18 @@ def show_elements(page: Page, said: Description) -> None:
         page.table(("name", "kind", "condition or law"), rows)
 
 
+FRICTION = ("viscous", "coulomb", "rotor_inertia", "gear_ratio")
+"""What joints have beside their motion: the fields of the file."""
+
+SPRING = ("stiffness", "rest", "damping")
+
+
 def show_drives(page: Page, mechanism: Mechanism) -> None:
-    """Show actuators, springs and forces given by laws."""
+    """Show friction, rotors, actuators, springs and forces given by laws."""
+    drives = _drives(mechanism)
+    if drives:
+        page.heading("friction, rotors and gears of joints (SI)")
+        page.table(("joint", *FRICTION), drives, numbers=FRICTION)
     if mechanism.actuators:
         page.heading("actuators")
         page.table(
@@ -44,16 +63,24 @@ def show_drives(page: Page, mechanism: Mechanism) -> None:
         )
     if mechanism.springs:
         page.heading("springs")
-        rows = [(s.name, _spring_place(mechanism, i)) for i, s in enumerate(mechanism.springs)]
-        page.table(("name", "place"), rows)
+        rows = [
+            (s.name, _spring_place(mechanism, i), *(_text(getattr(s, field)) for field in SPRING))
+            for i, s in enumerate(mechanism.springs)
+        ]
+        page.table(("name", "place", *SPRING), rows, numbers=SPRING)
     if mechanism.forces:
         page.heading("forces (N, N m; t in s)")
         rows = [(f.name, mechanism.rates[f.rate], _force_text(f)) for f in mechanism.forces]
         page.table(("name", "on", "law"), rows)
 
 
-def drives_document(mechanism: Mechanism, said: Description) -> dict[str, Any]:
-    """Return what there is of actuators, springs, forces, elements and constraints."""
+def drives_document(
+    mechanism: Mechanism, said: Description, number: Callable[[Number], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what there is of actuators, springs, forces, elements and constraints.
+
+    `number` writes one number as plain data.
+    """
     found: dict[str, Any] = {
         "actuators": [
             {"name": a.name, "rate": mechanism.rates[a.rate]}
@@ -62,6 +89,7 @@ def drives_document(mechanism: Mechanism, said: Description) -> dict[str, Any]:
         ],
         "springs": [
             {"name": s.name, "place": _spring_place(mechanism, i)}
+            | {field: number(getattr(s, field)) for field in SPRING}
             for i, s in enumerate(mechanism.springs)
         ],
         "forces": [
@@ -80,6 +108,17 @@ def drives_document(mechanism: Mechanism, said: Description) -> dict[str, Any]:
         ],
     }
     return {name: entries for name, entries in found.items() if entries}
+
+
+def _drives(mechanism: Mechanism) -> list[tuple[str, ...]]:
+    """Return the joints that have friction, a rotor or a gear, each with these numbers."""
+    rows: list[tuple[str, ...]] = []
+    for joint in (segment.joint for segment in mechanism.segments):
+        friction = joint.friction or Friction()
+        numbers = (friction.viscous, friction.coulomb, joint.rotor_inertia, joint.gear_ratio)
+        if numbers != (ZERO, ZERO, ZERO, ONE):
+            rows.append((joint.name, *map(_text, numbers)))
+    return rows
 
 
 def _spring_place(mechanism: Mechanism, index: int) -> str:
@@ -104,4 +143,4 @@ def _force_text(force: Force) -> str:
 
 
 def _text(number: Number) -> str:
-    return str(float(number)) if isinstance(number, Fraction) else format_expression(number)
+    return f"{float(number):.10g}" if isinstance(number, Fraction) else format_expression(number)

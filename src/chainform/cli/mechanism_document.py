@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 from chainform.cli.element_tables import drives_document
 from chainform.cli.printing import Document
 from chainform.expressions import format_expression, format_fraction, symbols_of, value_of
-from chainform.formulations import COMMON, OF_FRAME
+from chainform.formulations import COMMON, OF_FRAME, outputs_in_scope
 from chainform.mechanism import GROUND, Description, Frame, Limits, Mechanism, Number, Segment
 from chainform.mechanism.describe import CoordinateRow, RateRow
+from chainform.pipeline import available_outputs
 
 Outputs: TypeAlias = Mapping[str, Sequence[str]]
 """The outputs that can be derived, by formulation, beside those that all formulations have."""
@@ -20,6 +21,16 @@ Outputs: TypeAlias = Mapping[str, Sequence[str]]
 def mechanism_document(mechanism: Mechanism, said: Description, outputs: Outputs) -> Document:
     """Return everything that was read; `outputs` are those that can be derived, by formulation."""
     return _Writer(mechanism).document(said, outputs)
+
+
+def common_outputs(mechanism: Mechanism) -> list[str]:
+    """Return the outputs of the whole mechanism that every formulation gives which takes it."""
+    return [name for name in available_outputs(mechanism) if name in COMMON]
+
+
+def frame_outputs(mechanism: Mechanism) -> list[str]:
+    """Return the outputs of frames; an element model has no reactions."""
+    return list(outputs_in_scope(mechanism, "auto", OF_FRAME))
 
 
 class _Writer:
@@ -55,14 +66,14 @@ class _Writer:
                 for row in said.loops
             ],
             "frames": [self.frame(frame) for frame in mechanism.frames],
-            **drives_document(mechanism, said),
+            **drives_document(mechanism, said, self.number),
             "notes": [
                 {"level": note.level, "element": note.element, "text": note.text}
                 for note in said.notes
             ],
             "outputs": outputs,
-            "common_outputs": [name for name in COMMON if name not in OF_FRAME],
-            "frame_outputs": [name for name in COMMON if name in OF_FRAME],
+            "common_outputs": common_outputs(mechanism),
+            "frame_outputs": frame_outputs(mechanism),
         }
 
     def segment(self, number: int, segment: Segment) -> Document:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from chainform.cli.printing import Page
 from chainform.cli.reducing import add_reduction, reduction_options, shown_progress
 from chainform.cli.stored import check_free, with_outputs
-from chainform.errors import DeriveError
+from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS
 from chainform.mechanism import Mechanism
 from chainform.model import Model
@@ -97,6 +97,23 @@ def parameter_choice(text: str | None) -> str | list[str] | None:
     if text is None or text in ("numeric", "symbolic"):
         return text
     return split_list([text])
+
+
+def parameter_values(texts: Iterable[str], element: str) -> dict[str, str]:
+    """Return numbers of parameters, as they were written: PARAMETER=VALUE."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise ReadError(
+                f"{text[:60]!r} is not PARAMETER=VALUE",
+                element=element,
+                remedy="write a parameter and a number, as in payload=2.5",
+            )
+        if name in values:
+            raise ReadError(f"{name[:60]} is given twice", element=element, remedy="give it once")
+        values[name] = value
+    return values
 
 
 def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:

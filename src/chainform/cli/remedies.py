@@ -23,6 +23,7 @@ _TABLE: tuple[tuple[str, Words], ...] = (
     (r"\bvalues=\{'([^']+)': \.\.\.\}", r'in the state, "values": {"\1": ...}'),
     (r"\b(q|qd|qdd|tau|sigma|wrench|x|u|force|t)=\[\.\.\.\]", r'in the state, "\1": [...]'),
     (r"\bforce=True\b", "--force"),
+    (r"\ballow_python=True\b", "--allow-python"),
     (r"\bcheck\(repair=True\)", "chainform check-db --repair"),
     (r"; trust_rows=True [^;]*", ""),
     (r"under another name, \{'([^']+)': 'other_name'\}", r"by import-db FILE \1 --as OTHER"),

@@ -65,7 +65,7 @@ def _bytes_of(source: str, file: str) -> bytes:
             raise ReadError("it is closed", file=file)
         return _bounded(sys.stdin.buffer, file)
     except FileNotFoundError:
-        remedy = "name a JSON file, give the state itself as {...}, or - for standard input"
+        remedy = "name a JSON file, write {...} itself, or - for standard input"
         raise ReadError("there is no such file", file=file, remedy=remedy) from None
     except OSError as problem:
         reason = problem.strerror or str(problem)

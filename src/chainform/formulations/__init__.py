@@ -30,6 +30,7 @@ from chainform.formulations.refusals import (
     UNMOVED,
     has_coupled,
     has_quaternions,
+    refuse_base_without_laws,
     refuse_moving_base,
 )
 from chainform.formulations.scope import (
@@ -47,7 +48,8 @@ class Formulation:
     """A method: the outputs it can give, and the function that adds them to a graph.
 
     The function takes a mechanism whose parameters are settled, the outputs, and options.
-    `moving_base` says that a prescribed motion of the base enters all of them.
+    `moving_base` says that a prescribed motion of the base enters all of them, however it is
+    given; elements take one that follows from laws of time for the place of the base.
     """
 
     name: str
@@ -196,6 +198,7 @@ __all__ = [
     "outputs_in_scope",
     "parse_request",
     "quantities_of",
+    "refuse_base_without_laws",
     "refuse_elements",
     "refuse_moving_base",
     "uses_elements",

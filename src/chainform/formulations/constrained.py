@@ -151,6 +151,7 @@ class _Constrained:
     def _motion(self) -> tuple[Column, Column]:
         """Return qdd and lambda."""
         rows, keep, zero = self.laws.bilateral, self.builder.keep, self.builder.number(0)
+        self._refuse_too_many()
         H, r = self._balance()
         free = solve(H, r)
         swings = [solve(H, {k: row.J.get(k, zero) for k in r}) for row in rows]
@@ -166,6 +167,16 @@ class _Constrained:
             for k, value in swing.items():
                 qdd[k] = qdd[k] + multipliers[j] * value
         return {k: keep(value) for k, value in qdd.items()}, multipliers
+
+    def _refuse_too_many(self) -> None:
+        count, rates = len(self.laws.bilateral), self.mechanism.nv
+        if count > rates:
+            raise DeriveError(
+                f"there are {count} constraints on {rates} rates, so that some follow from others",
+                file=self.mechanism.file,
+                element="constraints",
+                remedy="leave out those that follow from the others",
+            )
 
     def _balance(self) -> tuple[dict[Key, Scalar], Column]:
         """Return H and r, or H + J^T J and r + J^T gamma where a coordinate moves no mass."""

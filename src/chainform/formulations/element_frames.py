@@ -11,8 +11,9 @@ Along a chain of steps, and from the frame it stands on,
     v <- v + w x d + d'                      a shift
     w <- A^T w + e a',     v <- A^T v        a turn
 
-where d' and a' are laws differentiated by time. All velocities are linear in the rates, so that the
-structural matrices of paper 004, W_R = dv/dqd and W_M = dw/dqd, follow by differentiating them.
+where d' and a' are laws differentiated by time; the ground has the velocities of a base that moves
+by laws of time. All velocities are linear in the rates, so that the structural matrices of paper
+004, W_R = dv/dqd and W_M = dw/dqd, follow by differentiating them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from chainform.formulations.element_laws import ElementLaws
-from chainform.formulations.motion import AxisTurn, MatrixTurn
+from chainform.formulations.motion import AxisTurn, MatrixTurn, is_zero
 from chainform.formulations.motion import Turn as AxesTurn
 from chainform.graph import Scalar, Tangents
 from chainform.mechanism import Mechanism, Number
@@ -162,7 +163,7 @@ class ElementFrames:
     def _velocity(self, name: str) -> tuple[Vector, Vector]:
         """Return w and v of a frame, in its own axes."""
         if name == GROUND_NAME:
-            return self.none, self.none
+            return self._base_velocity()
         w, v = self.velocity(self.elements[name].on)
         for step in self.steps(name):
             if step.shift is not None:
@@ -172,6 +173,22 @@ class ElementFrames:
                 w = self.kept(add(w, step.rate)) if step.rate is not None else w
         number, named = self.numbers[name], self.laws.kinematics.named_vector
         return named(f"w_{number}", w), named(f"v_{number}", v)
+
+    def _base_velocity(self) -> tuple[Vector, Vector]:
+        """Return w and v of the ground, in its axes: those of the base where it moves."""
+        if not self.mechanism.base.is_moving:
+            return self.none, self.none
+        base = self.laws.kinematics.base
+        w, v = (apply_transposed(base.rotation, x) for x in (base.angular_velocity, base.velocity))
+        return self.kept(w), self.kept(v)
+
+    def stands_still(self, name: str) -> bool:
+        """Whether a frame keeps its place on the ground, whatever the ground does."""
+        if name == GROUND_NAME:
+            return True
+        rates = (step.rate for step in self.steps(name) if step.rate is not None)
+        still = all(is_zero(component) for rate in rates for component in rate)
+        return still and self.stands_still(self.elements[name].on)
 
     def point_velocity(self, place: Place) -> Vector:
         """Return the velocity of a place, in the axes of its frame."""

@@ -59,11 +59,7 @@ class ElementInertia:
     def _moving(self) -> list[InertialElement]:
         elements = self.frames.elements.values()
         loaded = (e for e in elements if e.mass != ZERO or e.inertia != ZERO_MATRIX)
-        return [e for e in loaded if self._is_moving(e)]
-
-    def _is_moving(self, element: InertialElement) -> bool:
-        w, v = self.frames.velocity(element.name)
-        return not all(is_zero(component) for component in (*w, *v))
+        return [e for e in loaded if not self.frames.stands_still(e.name)]
 
     # --- velocities and structural matrices ---------------------------------------------
 

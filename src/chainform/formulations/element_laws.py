@@ -14,6 +14,7 @@ from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.elements.numbers import numbers_in
 from chainform.mechanism.laws import meaning_of
+from chainform.mechanism.types import is_law_of_time
 
 
 class ElementLaws:
@@ -26,7 +27,9 @@ class ElementLaws:
 
     @cached_property
     def has_time(self) -> bool:
-        """Whether a law names the time t."""
+        """Whether a law names the time t, or the base moves by one."""
+        if is_law_of_time(self.mechanism.base.numbers):
+            return True
         names = (self.mechanism.coordinates, self.mechanism.rates)
         own = (self.mechanism.elements, self.mechanism.definitions)
         for law in numbers_in((own, self.mechanism.constraints, self.mechanism.quasi)):

@@ -48,7 +48,7 @@ def refuse_massless(rate: int) -> DeriveError:
     return DeriveError(
         f"nothing resists qd{rate + 1}: the mass matrix is singular",
         element=f"qd{rate + 1}",
-        remedy="give the bodies beyond this joint mass or inertia, or make the joint fixed",
+        remedy="give what this coordinate moves mass or inertia, or take the coordinate away",
     )
 
 
@@ -75,4 +75,14 @@ def refuse_moving_base(mechanism: Mechanism, output: str, who: str, instead: Seq
         element="base",
         remedy=f"{f'use {choices}, or ' if choices else ''}put joints between the ground and the "
         "first body, with the motion as q, qd and qdd",
+    )
+
+
+def refuse_base_without_laws(mechanism: Mechanism, output: str) -> None:
+    """Refuse elements on a base whose motion does not follow from its place, a law of time."""
+    raise DeriveError(
+        f"elements cannot take a base with given velocities or accelerations in {output}",
+        file=mechanism.file,
+        element="base",
+        remedy="give its position, and rpy or quaternion, as laws of t: the rest follows from them",
     )

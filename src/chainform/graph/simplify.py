@@ -33,7 +33,8 @@ def call_of_number(function: str, value: int | Fraction) -> Fraction | None:
                 raise RunError(
                     "the reciprocal of something that is always zero was asked for",
                     element="reciprocal",
-                    remedy="look for a freedom that nothing resists, or for a length of zero",
+                    remedy="look for a freedom that nothing resists, a constraint that follows "
+                    "from others, or a length of zero",
                 )
             return 1 / number
         case "abs":

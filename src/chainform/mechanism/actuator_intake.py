@@ -21,7 +21,7 @@ from chainform.mechanism.tables import (
     check_fields,
     is_list,
 )
-from chainform.mechanism.types import ONE, ZERO, Number, Segment
+from chainform.mechanism.types import GROUND, ONE, ZERO, Joint, JointKind, Number
 
 if TYPE_CHECKING:
     from chainform.mechanism.mechanism import Mechanism
@@ -73,14 +73,13 @@ class _Reader:
         kind = self.kind(table, where)
         allowed = GENERAL_ACTUATOR_FIELDS if kind is None else LIBRARY[kind][0]
         check_fields(table, ACTUATOR_FIELDS | allowed, intake.file, where)
-        segment = self.segment(table.get("joint"), f"{where}, joint")
-        assert segment.rate is not None
+        rate, joint = self.driven(table.get("joint"), f"{where}, joint")
         if kind is None:
-            actuator = self.general(table, name, segment.rate, where)
+            actuator = self.general(table, name, rate, where)
         else:
-            said = LIBRARY[kind][1](Fields(table, segment.joint, intake, where))
-            actuator = assembled(name, segment.rate, said)
-        check_motion(actuator, segment.joint, intake, where)
+            said = LIBRARY[kind][1](Fields(table, joint, intake, where))
+            actuator = assembled(name, rate, said)
+        check_motion(actuator, joint, intake, where)
         return actuator
 
     def kind(self, table: Mapping[str, object], where: str) -> str | None:
@@ -95,8 +94,11 @@ class _Reader:
         remedy = f"{hint}types are {', '.join(LIBRARY)}; without a type, give A, b, f and so on"
         raise self.intake.error(f"there is no type {kind[:60]!r}", f"{where}, type", remedy)
 
-    def segment(self, value: object, where: str) -> Segment:
-        """Return the segment of the joint that is driven: it has one coordinate, its own."""
+    def driven(self, value: object, where: str) -> tuple[int, Joint]:
+        """Return the rate that is driven, and its joint: one of one coordinate, its own.
+
+        A coordinate of an element model counts as a joint without limits, gear and rotor.
+        """
         mechanism, intake = self.mechanism, self.intake
         if value is None:
             raise intake.error("the joint is missing", where, "name the joint that it drives")
@@ -112,15 +114,19 @@ class _Reader:
                 message = f"the joint {name!r} has a quaternion, and an actuator drives one freedom"
                 raise intake.error(message, where, 'describe the joint by angles: euler = "zyx"')
         try:
-            record = mechanism.rate_records[mechanism.rate_index(name)]
+            rate = mechanism.rate_index(name)
         except ReadError as error:
             error.element = where
             raise
+        record = mechanism.rate_records[rate]
+        if record.segment == GROUND:
+            kind = JointKind.PRISMATIC if record.unit == "m" else JointKind.REVOLUTE
+            return rate, Joint(record.name, kind)
         segment = mechanism.segments[record.segment]
         if segment.joint.kind.has_quaternion:
             message = f"{name!r} belongs to a quaternion, and an actuator drives one freedom"
             raise intake.error(message, where, 'describe the joint by angles: euler = "zyx"')
-        return segment
+        return rate, segment.joint
 
     def general(self, table: Mapping[str, object], name: str, rate: int, where: str) -> Actuator:
         """Return an actuator given by its matrices."""

@@ -110,13 +110,13 @@ def lag(said: Fields) -> Equations:
             message = "a lag of first order has no damping_ratio"
             raise said.intake.error(message, said.where, "remove it, or give frequency")
         _, states = _settled("effort", asked, ONE, said.positive("time_constant"))
-        return Equations(states, {"effort": ONE}, ZERO, limit, "effort")
+        return Equations(states, {"effort": ONE}, ZERO, limit, "demand")
     frequency, damping = said.positive("frequency"), said.optional("damping_ratio")
     square = product_of(frequency, frequency)
     slowing = product_of(Fraction(-2), product_of(damping, frequency))
     rising = plus(times(square, plus(asked, {"effort": -ONE})), {"effort_rate": slowing})
     states = {"effort": {"effort_rate": ONE}, "effort_rate": rising}
-    return Equations(states, {"effort": ONE}, ZERO, limit, "effort")
+    return Equations(states, {"effort": ONE}, ZERO, limit, "demand")
 
 
 LIBRARY: dict[str, tuple[frozenset[str], Callable[[Fields], Equations]]] = {

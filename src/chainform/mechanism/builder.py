@@ -165,6 +165,13 @@ class MechanismBuilder(ElementMethods):
         self._frames.append(FrameSpecification(table.get("name"), place))
         return self
 
+    def spring(self, **fields: object) -> Self:
+        """Add a spring: name, joint or ends (two places {segment, point}), stiffness and so on.
+
+        spring(joint="elbow", stiffness=20, rest=0.5, damping=1)
+        """
+        return self.spring_table(fields)
+
     def spring_table(self, table: Mapping[str, object]) -> Self:
         """Add a spring: {name, joint or ends, stiffness, rest, damping}; `ends` are two places."""
         self._springs.append(table)
@@ -257,6 +264,9 @@ class MechanismBuilder(ElementMethods):
         """Return all segments, and for each specification the index of its last one."""
         if not self._segments and not self._model.coordinates:
             remedy = "describe at least one segment, under 'bodies' or 'segments'"
+            if self._model.elements:
+                remedy = 'name the coordinates of the elements: coordinates = ["phi"]'
+                raise intake.error("the elements have no coordinates", "coordinates", remedy)
             raise intake.error("the mechanism has no segments", "segments", remedy)
         parents = parents_of(self._segments, names, register, intake)
         pieces: list[Piece] = []

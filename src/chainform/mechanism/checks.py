@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from chainform.expressions import symbols_of
 from chainform.mechanism.elements.numbers import numbers_in
+from chainform.mechanism.elements.remarks import element_remarks
 from chainform.mechanism.laws import parameters_in
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.types import Note, Number
@@ -18,6 +19,7 @@ def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
     return (
         *_misleading_names(mechanism),
         *_idle_joints(mechanism),
+        *element_remarks(mechanism),
         *_unused_parameters(mechanism),
     )
 

@@ -149,8 +149,9 @@ def quasi_from(
     check_distinct([quasi.name for quasi in made], "quasi-velocity", intake)
     bound = sum(constraint.kind != "unilateral" for constraint in constraints)
     if len(made) + bound != count:
-        message = f"{len(made)} quasi-velocities and {bound} constraints do not make {count} rates"
-        remedy = f"give {count - bound} quasi-velocities, one for each freedom that is left"
+        left = max(count - bound, 0)
+        message = f"constraints leave {left} of {count} freedoms, and quasi-velocities: {len(made)}"
+        remedy = "give one quasi-velocity for each freedom that is left"
         raise intake.error(message, "quasi", remedy)
     return made
 

@@ -62,16 +62,21 @@ def _rate_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> Mea
 class LawIntake:
     """Reads laws: knows the coordinates, the rates and, through the intake, the parameters.
 
-    `further` are names that only the caller understands, such as those of unknown forces.
+    `further` are names that only the caller understands, such as those of unknown forces; `hint`
+    is added to what is said about a name that nobody knows.
     """
 
     intake: Intake
     coordinates: Sequence[str]
     rates: Sequence[str]
     further: Collection[str] = ()
+    hint: str = ""
 
     def law(self, value: object, where: str, groups: Collection[str] = ("q", "qd", "t")) -> Number:
         """Return a number or an expression; names of inputs outside `groups` are refused."""
+        if callable(value):
+            remedy = "write a text; a function of t, q and qd may be given as tau of evaluate"
+            raise self.intake.error("a law cannot be a function of Python", where, remedy)
         with located(self.intake.file, where):
             law = number_of(value)
         if isinstance(law, Fraction):
@@ -84,25 +89,37 @@ class LawIntake:
         intake = self.intake
         meaning = meaning_of(name, self.coordinates, self.rates)
         known = name in intake.values or name in self.further
+        if name == TIME and meaning is not None and meaning.group != "t":
+            remedy = f"rename the joint or coordinate, or write {meaning.group}{meaning.index + 1}"
+            raise intake.error(f"{TIME!r} may be time or a coordinate", where, remedy)
         if meaning is not None and known:
             message = f"{name!r} may be {_WORDS[meaning.group]} or a parameter"
             raise intake.error(message, where, "rename the parameter")
         if meaning is not None and meaning.group not in groups:
-            allowed = ", ".join(_WORDS[group] for group in groups) or "nothing but parameters"
             message = f"{name!r} is {_WORDS[meaning.group]} and cannot stand here"
-            raise intake.error(message, where, f"allowed are {allowed}")
+            raise intake.error(message, where, f"allowed are {self._allowed(groups)}")
         if meaning is None and not known:
-            raise intake.error(f"{name!r} is not known here", where, self._remedy(name))
+            raise intake.error(f"{name!r} is not known here", where, self._remedy(name, groups))
 
-    def _remedy(self, name: str) -> str:
+    def _remedy(self, name: str, groups: Collection[str]) -> str:
         known = [*self.coordinates, *self.rates, *self.intake.values, *self.further]
         inner = name.removeprefix(f"{RATE}(").removesuffix(")")
         close = get_close_matches(inner, known, n=1)
         start = f"did you mean {close[0]!r}? " if close else ""
-        return start + "names are those of coordinates, der(coordinate), t and parameters"
+        return f"{start}allowed are {self._allowed(groups)}{self.hint}"
+
+    def _allowed(self, groups: Collection[str]) -> str:
+        """Return what may stand in a law, in words."""
+        shown = [word for group, word in _SEVERAL.items() if group in groups]
+        if not self.coordinates:
+            shown = [word for word in shown if word == TIME]
+        return ", ".join([*shown, *list(self.further)[:SHOWN], "parameters, functions and numbers"])
 
 
 _WORDS: Mapping[str, str] = {"q": "a coordinate", "qd": "a rate", "t": "time"}
+_SEVERAL: Mapping[str, str] = {"q": "coordinates", "qd": "rates as der(phi)", "t": TIME}
+SHOWN = 12
+"""How many names of definitions and unknown forces a remedy lists at most."""
 
 
 def parameters_in(law: Number, coordinates: Sequence[str], rates: Sequence[str]) -> frozenset[str]:

@@ -245,9 +245,7 @@ def _rewritten_force(force: Force, plain: _Plain) -> Force:
     return replace(force, pieces=tuple(pieces))
 
 
-def _rewritten_elements(
-    mechanism: Mechanism, named: _Named, plain: _Plain
-) -> tuple[Element, ...]:
+def _rewritten_elements(mechanism: Mechanism, named: _Named, plain: _Plain) -> tuple[Element, ...]:
     """Return the elements with every number changed; their numbers follow those of segments."""
     first = len(mechanism.segments) + 1
     return tuple(

@@ -56,4 +56,6 @@ def _segment_of(joint: object, maker: LoopMaker, where: str) -> int:
             return index
     known = [s.joint.name for s in maker.mechanism.segments if s.joint.kind.rates == 1]
     remedy = "the joints of one coordinate are " + ", ".join(known[:20])
+    if not known:
+        remedy = 'write it as an element: { kind = "elastic", stiffness = 20, deformation = "phi" }'
     raise maker.intake.error(f"no joint {name[:80]!r} of one coordinate exists", where, remedy)

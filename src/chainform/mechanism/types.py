@@ -256,6 +256,13 @@ class BaseMotion:
         return turns or is_law_of_time(self.rpy or self.quaternion or ())
 
     @property
+    def follows_its_place(self) -> bool:
+        """Tell whether the whole motion follows from position and orientation as laws of time."""
+        linear = (*self.velocity, *self.acceleration)
+        motions = (*linear, *self.angular_velocity, *self.angular_acceleration)
+        return all(component == ZERO for component in motions)
+
+    @property
     def numbers(self) -> tuple[Number, ...]:
         """All numbers that may name parameters or time."""
         places = (*self.position, *(self.rpy or ()), *(self.quaternion or ()))

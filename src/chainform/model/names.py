@@ -36,6 +36,7 @@ LETTERS = {
     "A": "force_matrix",
     "b": "force_right",
     "f": "constraint",
+    "fd": "constraint_rate",
     "Jc": "constraint_jacobian",
     "gamma": "constraint_right",
     "qddc": "constrained_dynamics",

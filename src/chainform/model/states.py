@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -77,11 +78,26 @@ def _arrays(mechanism: Mechanism, graph: Graph, states: Mapping[str, Any]) -> di
             raise RunError(
                 f"{group} cannot be a function", element=group, remedy="only tau may be one"
             )
+        _check_function(states[group])
         time = arrays["t"][..., 0] if "t" in arrays else None
         arrays[group] = _state(
             mechanism, graph, group, states[group](time, arrays.get("q"), arrays.get("qd"))
         )
     return arrays
+
+
+def _check_function(tau: Callable[..., Any]) -> None:
+    """Refuse a function that does not take t, q and qd."""
+    try:
+        inspect.signature(tau).bind(None, None, None)
+    except ValueError:
+        return  # it does not tell what it takes
+    except TypeError:
+        raise RunError(
+            "the function does not take three arguments",
+            element="tau",
+            remedy="write a function of t, q and qd: tau=lambda t, q, qd: -3*q - qd",
+        ) from None
 
 
 def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
@@ -221,10 +237,11 @@ def _column(
             return float(given.default)
         values = parameters[given.name]
     elif given.group not in arrays:
+        example = "t=0.5" if given.group == "t" else f"{given.group}=[...]"
         raise RunError(
             f"{given.group} is needed for these outputs and was not given",
             element=given.group,
-            remedy=f"{given.group}=[...], or ask for outputs that do not depend on it",
+            remedy=f"{example}, or ask for outputs that do not depend on it",
         )
     else:
         values = arrays[given.group][..., given.index]

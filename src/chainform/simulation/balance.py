@@ -66,11 +66,8 @@ class Balance:
 
     def is_idle(self, row: int) -> bool:
         """Whether a row that no force holds does not begin to move all the same."""
-        if row not in self.rows:
-            return True
-        return bool(
-            self.found.w[self.rows.index(row)] <= NOISE * float(np.max(self.scale, initial=1e-300))
-        )
+        moves = abs(self.found.w[self.rows.index(row)])
+        return bool(moves <= NOISE * float(np.max(self.scale, initial=1e-300)))
 
     def returns(self, terms: Terms, row: int, way: float) -> bool:
         """Whether a row that was let go would move against the way it is to move."""

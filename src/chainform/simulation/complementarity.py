@@ -45,8 +45,10 @@ def solve_bounded(S: Array, b: Array, lower: Array, upper: Array) -> Bounded:
     s = np.zeros(len(b))
     holds = np.zeros(len(b), dtype=np.bool_)
     if len(b) == 1 and S[0, 0] > 0:
-        s = np.clip(-b / S[0, 0], lower, upper)
-        return Bounded(s, S[0] * s + b, (lower < s) & (s < upper))
+        wanted = -b / S[0, 0]
+        s = np.clip(wanted, lower, upper)
+        holds = (s == wanted) & (wanted != 0)
+        return Bounded(s, np.where(holds, 0.0, S[0] * s + b), holds)
     for _ in range(20 * len(b) + 20):
         w = S @ s + b
         wrong = _wrong(S, s, w, b, lower, upper, holds)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import DeriveError, Error, RunError
+from chainform.errors import Error, RunError
 from chainform.model import Model
 from chainform.model.names import output_of
 from chainform.pipeline import available_outputs, derive
@@ -38,37 +38,48 @@ def output_along(run: Run, name: str) -> Array:
         return np.zeros((len(run.t), 0)) if found is None else found
     try:
         output = output_of(name)
-        model = derive(run.mechanism, [output], reduce="none", leave_out=run.about.leave_out)
-    except DeriveError as problem:
+        return outputs_along(run, [output])[output]
+    except Error as problem:
         raise _unknown(run, name, problem) from problem
-    states = _states(run, model)
-    firsts = range(0, max(1, len(run.t)), AT_ONCE)
-    return np.concatenate([_part(model, states, first) for first in firsts])
 
 
-def _part(model: Model, states: Mapping[str, Array], first: int) -> Array:
-    """Return the output of a model for some of the states, a row for each of them."""
-    some: dict[str, Any] = {group: a[first : first + AT_ONCE] for group, a in states.items()}
-    output = model.outputs[0]
-    value = model.evaluate(**some)[output]
-    shape = model.graph.outputs[output].shape
-    return value if value.ndim > len(shape) else np.broadcast_to(value, (len(some["t"]), *shape))
-
-
-def _states(run: Run, model: Model) -> dict[str, Array]:
-    """Return the inputs that the equations of a model take."""
+def outputs_along(run: Run, names: Sequence[str]) -> dict[str, Array]:
+    """Return outputs of the equations at all times, each (m, ...)."""
+    model = derive(run.mechanism, names, reduce="none", leave_out=run.about.leave_out)
     groups = {item.group for item in model.graph.inputs.values()} - {"parameter"}
-    found: dict[str, Array] = {}
-    for group in sorted(groups | {"q", "t"}):
-        value: Any = getattr(run, group, None)
-        if value is None or len(value) != len(run.t):
-            raise RunError(
-                f"{group} is not known along a motion",
-                element=", ".join(model.outputs),
-                remedy="ask for outputs that do not depend on it",
-            )
-        found[group] = value
-    return found
+    states = {group: _states(run, group, names) for group in sorted(groups | {"q", "t"})}
+    found = evaluated(model, states)
+    # A single one may be written in another way than the model has it: jacobian(tool, local).
+    return found if len(names) > 1 else {names[0]: found[model.outputs[0]]}
+
+
+def evaluated(
+    model: Model,
+    states: Mapping[str, Array],
+    values: Mapping[str, float] | None = None,
+    outputs: Sequence[str] | None = None,
+) -> dict[str, Array]:
+    """Return outputs of a model for many states, some of them at a time."""
+    names, count = outputs or model.outputs, len(states["t"])
+    parts: dict[str, list[Array]] = {name: [] for name in names}
+    for first in range(0, max(1, count), AT_ONCE):
+        some: dict[str, Any] = {group: a[first : first + AT_ONCE] for group, a in states.items()}
+        for name, value in model.evaluate(**some, values=values, outputs=names).items():
+            shape = (len(some["t"]), *model.graph.outputs[name].shape)
+            # What does not depend on the state comes without a row for each.
+            parts[name].append(value if value.shape == shape else np.broadcast_to(value, shape))
+    return {name: np.concatenate(part) for name, part in parts.items()}
+
+
+def _states(run: Run, group: str, names: Sequence[str]) -> Array:
+    value: Array | None = getattr(run, group, None)
+    if value is None or len(value) != len(run.t):
+        raise RunError(
+            f"{group} is not known along a motion",
+            element=", ".join(names),
+            remedy="ask for outputs that do not depend on it",
+        )
+    return value
 
 
 def _unknown(run: Run, name: str, problem: Error) -> RunError:

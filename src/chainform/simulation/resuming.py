@@ -67,7 +67,7 @@ def resumed(
     if len(mark.y) != size or not np.all(np.isfinite(mark.y)):
         raise _refusal(
             f"the run has {len(mark.y)} states, and now there are {size}",
-            "keep actuators, controllers and books as they were",
+            "keep forces, actuators, controllers and books as they were",
         )
     if not span[0] <= mark.t <= span[1]:
         raise _refusal(

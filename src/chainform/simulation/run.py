@@ -19,7 +19,7 @@ from chainform.simulation.about import About
 from chainform.simulation.actuator_states import whole_states
 from chainform.simulation.afterwards import Afterwards
 from chainform.simulation.bookkeeping import LOSSES, WORK, stiff_energy
-from chainform.simulation.outputs import output_along
+from chainform.simulation.outputs import evaluated, output_along, outputs_along
 from chainform.simulation.results.plain import Record
 from chainform.simulation.solver import Statistics
 from chainform.simulation.switches import NO_SWITCHES, Switches
@@ -89,8 +89,8 @@ class Run:
             return self.afterwards.qdd
         free = self.model.free_parameters
         values = {name: value for name, value in self.about.values.items() if name in free}
-        found = self.model.evaluate(q=self.q, qd=self.qd, tau=self.tau, t=self.t, values=values)
-        return found["forward_dynamics"]
+        states = {"q": self.q, "qd": self.qd, "tau": self.tau, "t": self.t}
+        return evaluated(self.model, states, values, ["forward_dynamics"])["forward_dynamics"]
 
     @property
     def multipliers(self) -> Array:
@@ -198,9 +198,7 @@ class Run:
 
     @cached_property
     def _energies(self) -> dict[str, Array]:
-        outputs = ["kinetic_energy", "potential_energy"]
-        model = derive(self.mechanism, outputs, reduce="none")
-        return model.evaluate(q=self.q, qd=self.qd)
+        return outputs_along(self, ["kinetic_energy", "potential_energy"])
 
     @property
     def kinetic_energy(self) -> Array:
@@ -215,9 +213,7 @@ class Run:
     @cached_property
     def reactions(self) -> Array:
         """Force and moment of the parent on each segment, at its joint, in its axes, (m, n, 6)."""
-        model = derive(self.mechanism, ["reactions"], reduce="none")
-        values = model.evaluate(q=self.q, qd=self.qd, qdd=self.qdd, t=self.t)
-        return values["reactions"]
+        return outputs_along(self, ["reactions"])["reactions"]
 
     # --- beyond this ------------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 MOST_AT_ONCE = 1000
 """Events without any progress in time after which a motion is given up."""
+STANDSTILL = 1e-11
+"""What is no progress, as a share of the time to the end."""
 
 
 class Runner:
@@ -63,8 +65,9 @@ class Runner:
                 self._keep()
             if found is None:
                 continue
-            stuck = stuck + 1 if self.integrator.t == before else 0
-            before = self.integrator.t
+            if self.integrator.t > before + STANDSTILL * (end - before):
+                stuck, before = 0, self.integrator.t
+            stuck += 1
             if stuck > MOST_AT_ONCE:
                 raise self._standstill(found)
             if found < len(self.events):

@@ -210,11 +210,15 @@ class Switching:
                 self.slack[gap.row] = LEEWAY
         for row in still:
             force = balance.forces[row]
-            if row in balance.holds or (force == 0 and not balance.depends(row)):
+            if row in balance.holds:
                 self.mask[row] = 1.0
-            else:
+            elif not balance.is_idle(row):
                 self.directions[row - self.sorts.first_sticking] = -np.sign(force)
-                self.slack[row] = LEEWAY if balance.depends(row) else 0.0
+            elif balance.depends(row):
+                self.directions[row - self.sorts.first_sticking] = -np.sign(force)
+                self.slack[row] = LEEWAY
+            else:
+                self.mask[row] = 1.0
 
     def _let_all_go(self) -> None:
         self.mask[self.sorts.always :] = 0.0

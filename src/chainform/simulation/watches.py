@@ -53,7 +53,7 @@ def _event(name: str, given: Any, laws: LawIntake) -> Event:
         if key not in FIELDS:
             raise RunError(f"unknown field {key!r}", element=where, remedy=", ".join(FIELDS))
     direction = table.get("direction", "both")
-    if direction not in DIRECTIONS:
+    if not isinstance(direction, str) or direction not in DIRECTIONS:
         raise RunError(
             f"{direction!r} is no direction", element=where, remedy=", ".join(DIRECTIONS)
         )

@@ -71,7 +71,7 @@ inertia = [0.1, 0.1, 0.1]
     assert run.q[-1, :3] == pytest.approx([-0.8 * 3, 0, -0.6 * 3], rel=1e-9)
     assert run.contact_forces["ball"][-1] == pytest.approx(8.0)
     soft = {"ball": {"point": [0, 0, -1], "stiffness": 1e5, "damping": 0.3}}
-    run = simulate(machine(ball), t=4.0, contacts=soft, rtol=1e-10)
+    run = simulate(machine(ball), t=4.0, contacts=soft, rtol=1e-11)
     assert run.q[-1, 2] == pytest.approx(-1, abs=0.02)
     assert np.ptp(run.balance) < 1e-7
 

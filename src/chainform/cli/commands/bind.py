@@ -12,6 +12,7 @@ from chainform.cli.options import (
     add_outputs,
     chosen_outputs,
     derive_chosen,
+    parameter_values,
     usual_outputs,
 )
 from chainform.cli.printing import Document, Page, Report
@@ -48,7 +49,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Report:
     """Bind the parameters; a stored model gets a new revision, or is saved under another name."""
-    values = _values(args.values)
+    values = parameter_values(args.values, "bind")
     adds_revision = is_stored(args) and args.save is None
     if adds_revision:
         _check_revision(args)
@@ -75,22 +76,6 @@ def _model(args: Namespace, mechanism: Mechanism, names: list[str]) -> Model:
     if args.outputs is None:
         return args.stored
     return with_outputs(args.stored, chosen_outputs(args, ()))
-
-
-def _values(texts: list[str]) -> dict[str, str]:
-    values: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise ReadError(
-                f"{text[:60]!r} is not PARAMETER=VALUE",
-                element="bind",
-                remedy="write a free parameter and a number: bind arm payload=2.5",
-            )
-        if name in values:
-            raise ReadError(f"{name[:60]} is given twice", element="bind", remedy="give it once")
-        values[name] = value
-    return values
 
 
 def _check_revision(args: Namespace) -> None:

@@ -8,13 +8,18 @@ from fractions import Fraction
 
 from chainform.cli.commands.command import Command
 from chainform.cli.element_tables import show_drives, show_elements
-from chainform.cli.mechanism_document import Outputs, exact_text, mechanism_document
+from chainform.cli.mechanism_document import (
+    Outputs,
+    common_outputs,
+    exact_text,
+    frame_outputs,
+    mechanism_document,
+)
 from chainform.cli.printing import Page, Report, counted
 from chainform.cli.reading import add_file, read_chosen
 from chainform.formulations import (
     COMMON,
     FORMULATIONS,
-    OF_FRAME,
     has_coupled,
     has_quaternions,
     uses_elements,
@@ -171,8 +176,10 @@ def _show_outputs(page: Page, mechanism: Mechanism, outputs: Outputs) -> None:
     for formulation, names in outputs.items():
         said = ", ".join(names) or f"none, since {_reason(mechanism, formulation)}"
         page.text(f"  {formulation}: {said}")
-    page.text(f"  each: {', '.join(name for name in COMMON if name not in OF_FRAME)};")
-    page.text(f"        of a frame or segment F: {', '.join(f'{name}(F)' for name in OF_FRAME)}")
+    of_frame = ", ".join(f"{name}(F)" for name in frame_outputs(mechanism))
+    places = "an element" if uses_elements(mechanism) else "a frame or segment"
+    page.text(f"  each: {', '.join(common_outputs(mechanism))};")
+    page.text(f"        of {places} F: {of_frame}")
 
 
 def _vector(texts: Sequence[str] | None) -> str:

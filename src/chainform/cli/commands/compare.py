@@ -19,6 +19,9 @@ from chainform.formulations import FORMULATIONS, PARTS
 
 COLUMNS = ("multiplications", "additions", "sin, cos", "other calls", "seconds")
 
+WORDS = {"residues": "a finite field"}
+"""Arithmetics that have other names for people."""
+
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
@@ -30,7 +33,8 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="NAME",
         nargs="+",
         action="extend",
-        help=f"some of {', '.join(FORMULATIONS)} (default: all but auto)",
+        help=f"some of {', '.join(FORMULATIONS)} (default: all but auto, and auto where one alone "
+        "has an output)",
     )
     group.add_argument(
         "--parameters",
@@ -109,14 +113,26 @@ def _show(page: Page, found: Comparison) -> None:
         rows = [row for row in found.rows if row.output == output and row.cost is not None]
         page.table(
             ("formulation", *COLUMNS, "agreement"),
-            [(row.formulation, *_cells(row), _agreement(row)) for row in rows],
+            [
+                (row.formulation, *_cells(row), _agreement(row, alone=output in found.alone))
+                for row in rows
+            ],
             numbers=COLUMNS,
         )
         for row in found.rows:
             if row.output == output and row.refusal:
                 page.text(f"  {row.formulation}: {row.refusal}")
-    verdict = "all formulations agree" if found.agree else "formulations DIFFER"
-    page.text(verdict, style="bold" if found.agree else "bold red")
+    page.text(_verdict(found), style="bold" if found.agree else "bold red")
+
+
+def _verdict(found: Comparison) -> str:
+    if not found.agree:
+        return "formulations DIFFER"
+    if not found.alone:
+        return "all formulations agree"
+    if any(row.agrees for row in found.rows):
+        return f"all formulations agree; one alone gives {', '.join(found.alone)}"
+    return "nothing was compared: one formulation alone gives what was asked for"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -125,10 +141,10 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (*map(str, (*counts, row.cost.calls)), f"{row.seconds:.2f}")
 
 
-def _agreement(row: Row) -> str:
+def _agreement(row: Row, *, alone: bool) -> str:
     if row.agrees is None:
-        return "compared with"
-    return f"equal in {row.how}" if row.agrees else "DIFFERS"
+        return "no other gives it" if alone else "the others are compared with it"
+    return f"equal in {WORDS.get(row.how, row.how)}" if row.agrees else "DIFFERS"
 
 
 COMPARE = Command(

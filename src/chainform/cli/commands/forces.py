@@ -10,15 +10,20 @@ import numpy as np
 
 from chainform.analysis import Forces, Motion, motion_of, unknown_forces
 from chainform.cli.commands.command import Command
+from chainform.cli.options import parameter_values
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.strict_json import name_of, read_json
 from chainform.cli.writing import target_of, write_file
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
+from chainform.mechanism.intake import Intake
 
 SHOWN = 25
 """The most times that are shown to people."""
+
+MOST = 10_000_000
+"""The most times that are computed."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -37,6 +42,14 @@ def add_options(parser: ArgumentParser) -> None:
         required=True,
         help="so many times from START to END (s), or times with commas between them",
     )
+    parser.add_argument(
+        "--values",
+        metavar="PARAMETER=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="numbers of parameters, instead of those of the file: m=250, c=1/3",
+    )
     parser.add_argument("--out", metavar="FILE.csv", help="write times, motion and forces")
     parser.add_argument("--force", action="store_true", help="overwrite the file")
 
@@ -46,11 +59,13 @@ def run(args: Namespace) -> Report:
     target = target_of(args.out, args.file, force=args.force, option="--out")
     mechanism = read_chosen(args)
     times = _times(args.times)
-    laws = _laws(args.motion)
+    laws, values = _laws(args.motion), _values(args.values)
     # What has no finite value is told with the time at which it is so.
     with np.errstate(all="ignore"):
-        motion = motion_of(mechanism, laws, times)
-        found = unknown_forces(mechanism, times, motion.q, motion.qd, motion.qdd)
+        motion = motion_of(mechanism, laws, times, values)
+        found = unknown_forces(
+            mechanism, times, motion.q, motion.qd, motion.qdd, values=values or None
+        )
     if target is not None:
         write_file(target, _csv(mechanism, motion, found), force=args.force)
     document = _document(args, mechanism, motion, found, target)
@@ -69,28 +84,35 @@ def _laws(source: str) -> dict[str, object]:
     return cast("dict[str, object]", document)
 
 
+def _values(texts: list[str]) -> dict[str, float]:
+    return {
+        name: float(Intake(None, {}, []).fraction(text, f"--values, {name[:60]}"))
+        for name, text in parameter_values(texts, "--values").items()
+    }
+
+
 def _times(text: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
-        if ":" in text:
-            start, end, count = text.split(":")
-            number = int(count)
-            if not 1 <= number <= 10_000_000:
-                raise ValueError(f"{number} times")
-            first, last = float(start), float(end)
-            times = np.full(1, np.nan)
-            if np.isfinite(first) and np.isfinite(last):
-                times = np.linspace(first, last, number)
-        else:
-            times = np.array([float(part) for part in text.split(",")])
-    except ValueError as problem:
-        raise ReadError(
-            f"{text[:60]!r} tells no times: {problem}",
-            element="--times",
-            remedy="write START:END:COUNT, as in 0:2:101, or times with commas between them",
-        ) from None
+        times = _spaced(text) if ":" in text else np.array([float(x) for x in text.split(",")])
+    except ValueError:
+        times = np.full(1, np.nan)
     if not np.all(np.isfinite(times)):
-        raise ReadError("times must be finite", element="--times")
+        raise ReadError(
+            f"{text[:60]!r} tells no times",
+            element="--times",
+            remedy="write START:END:COUNT, as in 0:2:101 for 101 times, at most 10 million; or "
+            "times with commas between them",
+        )
     return times
+
+
+def _spaced(text: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the times of START:END:COUNT; whatever is wrong is a ValueError."""
+    start, end, count = text.split(":")
+    first, last, number = float(start), float(end), int(count)
+    if not (1 <= number <= MOST and np.isfinite(first) and np.isfinite(last)):
+        raise ValueError(text)
+    return np.linspace(first, last, number)
 
 
 def _document(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainform.cli.commands.command import Command
+from chainform.cli.mechanism_document import frame_outputs
 from chainform.cli.options import (
     LeftOut,
     add_method,
@@ -33,7 +34,6 @@ from chainform.cli.selection import (
 )
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import ReadError
-from chainform.formulations import OF_FRAME
 from chainform.graph import GROUPS, definition_text, expand, expansion_text, sympy_expressions
 from chainform.mechanism import Mechanism
 from chainform.model import Model
@@ -195,7 +195,7 @@ def _list(file: str, model: Model, left_out: LeftOut, frames: list[str]) -> Repo
         "of_frame": [
             {"name": f"{name}(F)", "letter": letter_of(f"{name}(F)")}
             | {"shape": _frame_shape(name, model)}
-            for name in (OF_FRAME if frames else ())
+            for name in (frame_outputs(model.mechanism) if frames else ())
         ],
         "frames": frames,
         "intermediate": [

@@ -132,9 +132,7 @@ def _pictures(args: Namespace, found: Run) -> list[str]:
 # --- what is told -----------------------------------------------------------------------------
 
 
-def _document(
-    args: Namespace, found: Run, written: Sequence[str], saved: str | None
-) -> Document:
+def _document(args: Namespace, found: Run, written: Sequence[str], saved: str | None) -> Document:
     about, counts, mark = found.about, found.statistics, found.about.bookmark
     assert mark is not None
     nq, nv = found.mechanism.nq, found.mechanism.nv

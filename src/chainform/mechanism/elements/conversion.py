@@ -34,6 +34,7 @@ from chainform.mechanism.elements.types import (
     Step,
     Turn,
 )
+from chainform.mechanism.laws import TIME
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import expression_of, product_of_ratio, sum_of
@@ -135,7 +136,7 @@ class _Conversion:
         """Return the coordinate in a law: by its name where that can stand there, else as q3."""
         name = self.mechanism.coordinates[place]
         is_word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
-        if is_word and name not in FUNCTIONS and name not in CONSTANTS:
+        if is_word and name != TIME and name not in FUNCTIONS and name not in CONSTANTS:
             return Symbol(name)
         return Symbol(f"q{place + 1}")
 

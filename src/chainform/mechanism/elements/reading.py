@@ -151,6 +151,7 @@ class ElementReader:
         """Return a force at a place, or along a law."""
         if table.get("along") is not None:
             return self.effort(table, name, where, "force")
+        self.components(table, "force", "at", where)
         force = self.vector(self.given(table, "force", where), f"{where}, force", self.load)
         to = None if table.get("to") is None else self.place(table["to"], f"{where}, to")
         at = self.place(self.given(table, "at", where), f"{where}, at")
@@ -160,11 +161,20 @@ class ElementReader:
         """Return a moment on a frame, or along a law."""
         if table.get("along") is not None:
             return self.effort(table, name, where, "moment")
+        self.components(table, "moment", "on", where)
         moment = self.vector(self.given(table, "moment", where), f"{where}, moment", self.load)
-        self.given(table, "on", where)
         to = None if table.get("to") is None else self.name(table, "to", where)
         on, axes = self.name(table, "on", where), self.name(table, "axes", where, WORLD)
         return MomentElement(name, moment, on, axes, to)
+
+    def components(self, table: Table, kind: str, place: str, where: str) -> None:
+        """Refuse a force or moment without three components, or without a place for them."""
+        value = self.given(table, kind, where)
+        remedy = f"write three laws and {place!r}, where they act, or one law and 'along'"
+        if not (is_list(value) or hasattr(value, "tolist")):
+            raise self.intake.error("one law needs 'along'", f"{where}, {kind}", remedy)
+        if table.get(place) is None:
+            raise self.intake.error(f"{place!r} is missing", where, remedy)
 
     def effort(self, table: Table, name: str, where: str, kind: str) -> Element:
         """Return a force or moment that does its work along a law."""
@@ -204,7 +214,8 @@ class ElementReader:
     def load(self, value: object, where: str) -> Number:
         """Return a law of coordinates, rates, time and unknowns, linear in the unknowns."""
         further = (*self.laws.further, *self.unknowns)
-        reader = LawIntake(self.intake, self.laws.coordinates, self.laws.rates, further)
+        hint = "; a force that is to be found is listed under unknowns"
+        reader = LawIntake(self.intake, self.laws.coordinates, self.laws.rates, further, hint)
         law = reader.law(value, where)
         part = nonlinear_part(law, lambda name: name in self.unknowns)
         if part is not None:

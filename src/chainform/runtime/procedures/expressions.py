@@ -221,6 +221,7 @@ class Expressions:
         if name in INTRINSICS:
             return self.intrinsic(node, name, values)
         if name in self.whole.given:
+            self.whole.called.add(name)
             kinds, result = self.whole.given[name], NONE
         else:
             found = self.whole.instead.get(name, self.globals.get(name))

@@ -45,6 +45,8 @@ class Translation:
         self.results: dict[str, str] = {}
         self.constants: dict[str, str] = {}
         self.declared: set[str] = set()
+        self.called: set[str] = set()
+        """What is called of that which is given."""
 
     def add(self, procedure: Callable[..., Any]) -> None:
         """Translate a procedure that is called from outside, and those that it calls."""
@@ -68,6 +70,7 @@ class Translation:
         given = [
             f"declare void @{name}({', '.join(self.type_of(kind) for kind in kinds)})"
             for name, kinds in self.given.items()
+            if name in self.called
         ]
         return self.text("\n".join([*given, ATTRIBUTES]))
 

@@ -27,7 +27,7 @@ def write(path: Path, record: Record, _: Mechanism) -> None:
 def read(path: Path) -> Record:
     """Return what a file holds; nothing in it is ever executed."""
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as found:
             known = known_of(bytes(found[ABOUT].astype(np.uint8)).decode())
             arrays = {name: found[name].astype(np.float64) for name in known["arrays"]}
     except ReadError:

@@ -16,6 +16,7 @@ from chainform.simulation.results.plain import REMEDY, Record
 from chainform.simulation.run import Happening, Run
 from chainform.simulation.solver import Statistics
 from chainform.simulation.switching import Impact
+from chainform.version import VERSION
 
 Array = NDArray[np.float64]
 
@@ -29,13 +30,13 @@ HAPPENINGS: dict[str, type[Happening]] = {"event": Happening, "impact": Impact}
 
 def record_of(run: Run, outputs: Sequence[str] | None = None) -> Record:
     """Return a run as plain data, with the energy and `outputs` along it."""
-    arrays = {name: array for name in STATES if (array := _array(run, name)).size or name == "t"}
+    arrays = {name: array for name in STATES if (array := _array(run, name)) is not None}
     computed = {**_usual(run), **run.beyond_states()}
     computed |= {name: run.output(name) for name in (outputs or ()) if name not in computed}
-    computed = {name: a for name, a in computed.items() if a[:0].size or np.prod(a.shape[1:])}
+    computed = {name: array for name, array in computed.items() if np.prod(array.shape[1:])}
     about = {
         "schema": SCHEMA,
-        "version": _version(),
+        "version": VERSION,
         "name": run.mechanism.name,
         "mechanism": native_text(run.mechanism),
         "method": run.method,
@@ -47,9 +48,11 @@ def record_of(run: Run, outputs: Sequence[str] | None = None) -> Record:
     return Record({**arrays, **computed}, tuple(computed), about)
 
 
-def _array(run: Run, name: str) -> Array:
+def _array(run: Run, name: str) -> Array | None:
+    """Return an array of a run; None for one without columns that need not be there."""
     value: Array | None = getattr(run, name)
-    return np.zeros(0) if value is None else value
+    has_columns = value is not None and bool(np.prod(value.shape[1:]))
+    return value if has_columns or name in STATES[:4] else None
 
 
 def _usual(run: Run) -> dict[str, Array]:
@@ -113,9 +116,3 @@ def _happening(said: Mapping[str, Any]) -> Happening:
     for name, value in given.items():
         given[name] = np.array(value, dtype=np.float64) if isinstance(value, list) else value
     return kind(**given)
-
-
-def _version() -> str:
-    from chainform import __version__
-
-    return __version__

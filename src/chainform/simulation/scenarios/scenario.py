@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 SYNTAXES = {".toml": "toml", ".json": "json"}
+
+PYTHON = re.compile(r"values=\{'(\w+)': \.\.\.\}")
+"""How a remedy names a value in Python; a file has other words."""
 
 
 @dataclass(frozen=True)
@@ -124,4 +128,5 @@ def _of_file(problem: ReadError | RunError | DeriveError, scenario: Scenario) ->
     names = {"q0": "initial, q", "qd0": "initial, qd", "x0": "initial, x", "t": "time"}
     names |= {name: f"solver, {name}" for name in ("method", "rtol", "atol", "step", "largest")}
     element = names.get(problem.element or "", problem.element)
-    return ReadError(problem.message, file=scenario.file, element=element, remedy=problem.remedy)
+    remedy = PYTHON.sub(r"values = { \1 = ... }", problem.remedy or "") or None
+    return ReadError(problem.message, file=scenario.file, element=element, remedy=remedy)

@@ -1,0 +1,3 @@
+"""The version of this package, for everyone in the house."""
+
+VERSION = "0.1.0"

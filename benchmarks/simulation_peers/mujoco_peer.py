@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from casadi_graphs.count import joint_of
 from speed_peers.build import Workshop
 from speed_peers.cases import Array, Case
 
@@ -64,20 +65,16 @@ def _body(model: Any, joint: int) -> list[str]:
     frame = np.concatenate([axes[:, 0], axes[:, 1]])
     tensor = inertia.inertia
     full = [tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]]
-    axis = _axis(model.joints[joint].shortname())
+    kind, axis = joint_of(model.joints[joint])
+    assert kind == "revolute"
     return [
         f'<body pos="{_numbers(placement.translation)}" xyaxes="{_numbers(frame)}">',
-        f'<joint type="hinge" axis="{axis}"/>',
+        f'<joint type="hinge" axis="{_numbers(axis)}"/>',
         (
             f'<inertial pos="{_numbers(inertia.lever)}" mass="{inertia.mass!r}" '
             f'fullinertia="{_numbers(full)}"/>'
         ),
     ]
-
-
-def _axis(kind: str) -> str:
-    axes = {"JointModelRX": "1 0 0", "JointModelRY": "0 1 0", "JointModelRZ": "0 0 1"}
-    return axes[kind]
 
 
 def _numbers(values: Any) -> str:

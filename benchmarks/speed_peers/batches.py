@@ -12,7 +12,7 @@ from speed_peers.measure import STATES, Loop, Timing, in_turn, seconds_of
 from speed_peers.ours import ours_of
 
 NATURAL, COMPONENTS = "chainform, natural order", "chainform, structure of arrays"
-PEERS = ("CasADi C in a loop", "CasADi map C", "Pinocchio C++")
+PEERS = ("CasADi C in a loop", "CasADi map, called", "CasADi map C", "Pinocchio C++")
 OWN = (NATURAL, COMPONENTS)
 HEADER = (
     "robot",
@@ -49,10 +49,12 @@ def batches(
 ) -> dict[tuple[str, str], tuple[Batch, Order]]:
     """Return everyone's batch by title and variant, and the order in which its results are."""
     theirs = states.arranged(case.order)
-    found = {(PEERS[1], ""): casadi_c.batch(workshop, case, theirs, threads)}
+    found = {(PEERS[2], ""): casadi_c.batch(workshop, case, theirs, threads)}
+    if threads == 1:
+        found[PEERS[1], ""] = casadi_c.called_map(workshop, case, theirs)
     for build in pinocchio_cpp.BUILDS:
         peer = pinocchio_cpp.batch(workshop, case, theirs, build, threads)
-        found[PEERS[2], build] = peer
+        found[PEERS[3], build] = peer
     result = {key: (batch, case.order) for key, batch in found.items()}
     for title, layout in ((NATURAL, "natural"), (COMPONENTS, "components")):
         result[title, ""] = (ours_of(case).batch(states, layout, threads), case.own_order)

@@ -7,13 +7,16 @@ function beside it. Where Pinocchio has two conventions, both are built and the 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import re
 import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from casadi_graphs.count import random_state, text_of
@@ -137,6 +140,30 @@ def batch(workshop: Workshop, case: Case, states: States, threads: int = 1) -> B
         return Batch(lambda: deque(map(library.plain, *parts), 0), out)
     pool = ThreadPoolExecutor(threads)
     return Batch(lambda: deque(pool.map(library.plain, *parts), 0), out)
+
+
+def called_map(workshop: Workshop, case: Case, states: States) -> Batch:
+    """Return CasADi's own map over its compiled function, called as its users do, from Python.
+
+    The C of one state is loaded by `external` and mapped over the batch; arrays are CasADi's own
+    matrices, made beforehand.
+    """
+    folder = str(casadi_folder(workshop).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    casadi: Any = importlib.import_module("casadi")
+    source = sources(workshop, case, "inverse_dynamics")[0]
+    function = casadi.external(source.stem, str(compiled(workshop, case, source)))
+    mapped = function.map(BATCH)
+    given = [casadi.DM(array.T) for array in (states.q, states.qd, states.qdd)]
+    out = np.zeros_like(states.qd)
+
+    def run() -> None:
+        result = mapped(*given)
+        if not out.any():
+            out[:] = result.full().ravel(order="F").reshape(out.shape)
+
+    return Batch(run, out)
 
 
 def build_seconds(workshop: Workshop, case: Case, quantity: str) -> tuple[float, float]:

@@ -175,6 +175,15 @@ def test_what_cannot_be_solved_is_refused() -> None:
         unreduced(builder.build(), ["multipliers"])
 
 
+def test_more_constraints_than_rates_are_refused() -> None:
+    builder = cf.Mechanism.builder("bound").coordinates("x", "y")
+    builder.element(kind="point", mass=1, position=["x", "y", 0])
+    for law in ("x - 1", "y", "x - y"):
+        builder.constraint("holonomic", law)
+    with pytest.raises(DeriveError, match="3 constraints on 2 rates"):
+        unreduced(builder.build(), ["constrained_dynamics"])
+
+
 def test_unilateral_constraints_are_described() -> None:
     disc = cf.read("examples/rolling_disc.toml")
     model = unreduced(disc, ["unilateral", "unilateral_jacobian", "constraint"])

@@ -127,7 +127,7 @@ def _gives(method: str, mechanism: Mechanism, output: str) -> bool:
     if output in available_outputs(mechanism, method):
         return True
     name = parse_request(output).name
-    return name in OF_FRAME and name in outputs_in_scope(mechanism, method, OF_FRAME)
+    return name in OF_FRAME and name in outputs_in_scope(mechanism, method, list(OF_FRAME))
 
 
 def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:

@@ -30,7 +30,7 @@ def common_outputs(mechanism: Mechanism) -> list[str]:
 
 def frame_outputs(mechanism: Mechanism) -> list[str]:
     """Return the outputs of frames; an element model has no reactions."""
-    return list(outputs_in_scope(mechanism, "auto", OF_FRAME))
+    return list(outputs_in_scope(mechanism, "auto", list(OF_FRAME)))
 
 
 class _Writer:

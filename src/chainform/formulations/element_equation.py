@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
+from chainform.errors import DeriveError
 from chainform.formulations.element_forces import ElementForces
 from chainform.formulations.element_frames import ElementFrames
 from chainform.formulations.element_inertia import ElementInertia
@@ -42,6 +43,7 @@ class ElementEquation:
     def __init__(self, builder: Builder, mechanism: Mechanism, options: Options) -> None:
         self.builder = builder
         self.mechanism = _bare(mechanism, options).as_elements()
+        _refuse_clash(self.mechanism)
         self.frames = ElementFrames(ElementLaws(builder, self.mechanism))
         self.inertia = ElementInertia(self.frames)
         self.forces = ElementForces(self.frames)
@@ -130,6 +132,19 @@ class ElementEquation:
             for (k,), value in whole.items():
                 matrix[k, j] = -by.of(self.builder.keep(value))
         return matrix, known
+
+
+def _refuse_clash(mechanism: Mechanism) -> None:
+    """Refuse a coordinate that is called like a number of the mechanism, which laws name, too."""
+    taken = {*mechanism.coordinates, *mechanism.rates}
+    for parameter in mechanism.parameters:
+        if parameter.name in taken:
+            raise DeriveError(
+                f"the coordinate {parameter.name!r} has the name that is given to a number",
+                file=mechanism.file,
+                element=f"coordinate {parameter.name!r}",
+                remedy="rename the joint in the file, or derive with parameters='numeric'",
+            )
 
 
 def _bare(mechanism: Mechanism, options: Options) -> Mechanism:

@@ -2,10 +2,11 @@
 
 A piece of a force holds for start <= t < until. With step(x) = 1 from x = 0 on, its share is
 
-    Q_i = law (step(t - start) - step(t - until))
+    Q_i = law step(t - start) (1 - step(t - until))
 
 where a missing start stands for 1 in place of the first step, a missing end for 0 in place of the
-second. All laws are computed at all times, so each must have a finite value at any time.
+second. Parameters may put the end before the start; such a piece never holds. All laws are computed
+at all times, so each must have a finite value at any time.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _window(laws: Laws, piece: Piece) -> Scalar:
     one, zero = laws.builder.number(1), laws.builder.number(0)
     begun = one if piece.start is None else _step(laws, piece.start)
     over = zero if piece.until is None else _step(laws, piece.until)
-    return laws.builder.keep(begun - over)
+    return laws.builder.keep(begun * laws.builder.keep(one - over))
 
 
 def _step(laws: Laws, time: Number) -> Scalar:

@@ -82,7 +82,8 @@ def names_in(mechanism: Mechanism) -> frozenset[str]:
             names |= symbols_of(number)
     for law in laws_of(mechanism):
         names |= parameters_in(law, mechanism.coordinates, mechanism.rates)
-    return frozenset(names)
+    others = {*mechanism.unknowns, *(definition.name for definition in mechanism.definitions)}
+    return frozenset(names - others)
 
 
 def laws_of(mechanism: Mechanism) -> Iterator[Number]:

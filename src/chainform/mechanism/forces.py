@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chainform.errors import ReadError
 from chainform.mechanism.intake import Intake
-from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.laws import TIME, LawIntake
 from chainform.mechanism.numbering import check_distinct
 from chainform.mechanism.tables import FORCE_FIELDS, PIECE_FIELDS, check_fields, list_of, table_of
 from chainform.mechanism.types import Number
@@ -120,13 +120,22 @@ class _Reader:
             remedy = 'write law = "..." with coordinates, der(coordinate), t and parameters'
             raise intake.error("the law is missing", where, remedy)
         law = self.laws.law(table["law"], f"{where}, law")
-        start, until = (
-            None if table.get(bound) is None else intake.number(table[bound], f"{where}, {bound}")
-            for bound in ("from", "until")
-        )
+        start, until = (self.time(table, bound, where) for bound in ("from", "until"))
         if start is None and before:
             start = before[-1].until
         return Piece(law, start, until)
+
+    def time(self, table: Mapping[str, object], bound: str, where: str) -> Number | None:
+        """Return the time at which a piece begins or ends, None where it is not given."""
+        intake = self.laws.intake
+        if table.get(bound) is None:
+            return None
+        if TIME in intake.values:
+            message = (
+                f"a parameter is called {TIME}, and a force that begins or ends needs the time"
+            )
+            raise intake.error(message, f"{where}, {bound}", "rename the parameter")
+        return intake.number(table[bound], f"{where}, {bound}")
 
 
 def _check_order(piece: Piece, before: Sequence[Piece], intake: Intake, where: str) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
-from chainform.expressions import RATE, Symbol, substitute, symbols_of
+from chainform.expressions import CONSTANTS, FUNCTIONS, RATE, Symbol, substitute, symbols_of
 from chainform.mechanism.intake import Intake, located
 from chainform.mechanism.numbers import number_of
 from chainform.mechanism.types import Number
@@ -50,10 +50,13 @@ def meaning_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> M
 
 def _rate_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> Meaning | None:
     """Return the rate of a coordinate; one of a quaternion has none of its own."""
+    has_own_rates = len(coordinates) == len(rates)
+    if has_own_rates and name in coordinates:
+        return Meaning("qd", coordinates.index(name))
     if name in rates:
         return Meaning("qd", rates.index(name))
     place = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
-    if place is not None and len(coordinates) == len(rates) and int(place[1]) <= len(rates):
+    if place is not None and has_own_rates and int(place[1]) <= len(rates):
         return Meaning("qd", int(place[1]) - 1)
     return None
 
@@ -138,6 +141,21 @@ class Order:
     rates: Sequence[str]
 
 
+def symbol_of(meaning: Meaning, order: Order) -> Symbol | None:
+    """Return what stands for a coordinate or rate in laws of an order: its name, or else its place.
+
+    None where neither can: where one coordinate is called q2 and the second one `left-arm`.
+    """
+    names = order.coordinates if meaning.group == "q" else order.rates
+    name, texts = names[meaning.index], [f"{meaning.group}{meaning.index + 1}"]
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name not in {*FUNCTIONS, *CONSTANTS, TIME}:
+        texts = [name if meaning.group == "q" else f"{RATE}({name})", *texts]
+    for text in texts:
+        if meaning_of(text, order.coordinates, order.rates) == meaning:
+            return Symbol(text)
+    return None
+
+
 def moved_law(law: Number, old: Order, new: Order) -> Number | None:
     """Return a law of one order of coordinates for another; None where one of them is missing.
 
@@ -156,6 +174,13 @@ def moved_law(law: Number, old: Order, new: Order) -> Number | None:
         name = before[meaning.index]
         if name not in after:
             return None
-        if symbol not in (name, f"{RATE}({name})"):
-            moved[symbol] = Symbol(f"{meaning.group}{after.index(name) + 1}")
+        there = Meaning(meaning.group, after.index(name))
+        if meaning_of(symbol, new.coordinates, new.rates) == there:
+            continue
+        place = Symbol(f"{there.group}{there.index + 1}")
+        is_right = meaning_of(place.name, new.coordinates, new.rates) == there
+        replacement = place if is_right else symbol_of(there, new)
+        if replacement is None:
+            return None
+        moved[symbol] = replacement
     return substitute(law, moved)

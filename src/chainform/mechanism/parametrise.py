@@ -69,7 +69,7 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
             )
     automatic = automatic_parameters(mechanism)
     if patterns:
-        _check_clash(mechanism, automatic)
+        _check_clash(mechanism, automatic, patterns)
     if not isinstance(parameters, str):
         _check_patterns(patterns, mechanism, automatic)
     return _Rewriting(mechanism, patterns, automatic).result()
@@ -101,14 +101,23 @@ def _size_of_gravity(mechanism: Mechanism) -> Fraction:
     return root if root**2 == square else Fraction(float(root))
 
 
-def _check_clash(mechanism: Mechanism, automatic: Mapping[str, Fraction]) -> None:
-    for parameter in mechanism.parameters:
-        if parameter.name in automatic and parameter.name in names_in(mechanism):
+def _check_clash(
+    mechanism: Mechanism, automatic: Mapping[str, Fraction], patterns: Sequence[str]
+) -> None:
+    """Refuse a name that would be given to a number and means something else already."""
+    taken = {p.name: "parameter" for p in mechanism.parameters if p.name in names_in(mechanism)}
+    if mechanism.elements:
+        # Here numbers and laws stand side by side, so that a name can mean one thing only.
+        taken |= dict.fromkeys((*mechanism.coordinates, *mechanism.rates), "coordinate")
+        taken |= dict.fromkeys(mechanism.unknowns, "unknown force")
+        taken |= {definition.name: "definition" for definition in mechanism.definitions}
+    for name, kind in taken.items():
+        if name in automatic and any(fnmatchcase(name, pattern) for pattern in patterns):
             raise DeriveError(
-                f"the parameter {parameter.name!r} has the name that is given to a number",
+                f"the {kind} {name!r} has the name that is given to a number",
                 file=mechanism.file,
-                element=f"parameter {parameter.name!r}",
-                remedy="rename the parameter in the file, or derive with parameters='numeric'",
+                element=f"{kind} {name!r}",
+                remedy=f"rename the {kind} in the file, or derive with parameters='numeric'",
             )
 
 

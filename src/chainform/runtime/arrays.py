@@ -24,7 +24,7 @@ def given(argument: Argument, value: Any, dtype: np.dtype[Any]) -> Array:
     """Return an argument as an array whose last dimension has the right length."""
     name, length = argument.group, argument.length
     array = numbers(name, value, dtype)
-    if name == "t" and (array.ndim == 0 or array.shape[-1] != 1):
+    if name == "t" and length == 1 and (array.ndim == 0 or array.shape[-1] != 1):
         # Time is one number for each state.
         return array[..., np.newaxis]
     if array.ndim == 0 or array.shape[-1] != length:

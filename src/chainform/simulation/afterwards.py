@@ -68,6 +68,6 @@ class Afterwards:
         for k, (t, y, given) in enumerate(zip(self.t, self.y, self.given, strict=True)):
             p[first : first + len(given)] = given
             qdd[k] = machine.rate(float(t), y, p)[sizes.nq : sizes.nq + sizes.nv]
-            multipliers[k] = np.where(mask != 0, forces, 0.0)
+            multipliers[k] = forces if np.any(mask) else 0.0
             inputs[k] = acting
         return qdd, multipliers, inputs

@@ -6,7 +6,8 @@
 | law      | a unilateral constraint of the file             | nothing                         |
 | point    | height of a point of a body over a plane        | its place in the plane          |
 
-What is held beside the gap stays as it was when the barrier was touched: a foot does not slip.
+What is held beside the gap stays where it was when the barrier was touched, as long as friction
+can hold it.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Manner:
 
 def manner_of(said: Mapping[str, object], where: str) -> Manner:
     """Return checked settings; those of other things are left to the caller."""
-    given = {key: _number(said[key], f"{where}, {key}") for key in MANNER_FIELDS if key in said}
+    given = {key: number_of(said[key], f"{where}, {key}") for key in MANNER_FIELDS if key in said}
     manner = Manner(**given)
     if not 0 <= manner.restitution <= 1:
         raise RunError("restitution lies between 0 and 1", element=where)
@@ -69,7 +70,7 @@ def manner_of(said: Mapping[str, object], where: str) -> Manner:
     return manner
 
 
-def _number(value: object, where: str) -> float:
+def number_of(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RunError("a number is needed", element=where, remedy="write 0.5")
     if not value == value or value in (float("inf"), -float("inf")) or value < 0:
@@ -101,8 +102,8 @@ class Barrier(Protocol):
     def manner(self) -> Manner: ...
 
     @property
-    def held(self) -> int:
-        """How many residuals come after the gap."""
+    def friction(self) -> float:
+        """The coefficient of friction in the plane of a contact, the residuals behind the gap."""
         ...
 
     def residuals(self, desk: Desk) -> list[Scalar]: ...
@@ -117,7 +118,7 @@ class EndStop:
     side: int
     bound: Number
     manner: Manner
-    held: int = 0
+    friction: float = 0.0
 
     def residuals(self, desk: Desk) -> list[Scalar]:
         """Return the distance to the stop."""
@@ -133,7 +134,7 @@ class LawBarrier:
     name: str
     law: Number
     manner: Manner
-    held: int = 0
+    friction: float = 0.0
 
     def residuals(self, desk: Desk) -> list[Scalar]:
         """Return the law."""
@@ -142,26 +143,21 @@ class LawBarrier:
 
 @dataclass(frozen=True)
 class PointContact:
-    """A point of a body over a plane of the ground; it may slip in the plane without resistance."""
+    """A point of a body over a plane of the ground, with friction in the plane."""
 
     name: str
     place: Attachment
     origin: Axis
     normal: Axis
-    slips: bool
+    friction: float
     manner: Manner
-
-    @property
-    def held(self) -> int:
-        """Two directions in the plane, unless it slips."""
-        return 0 if self.slips else 2
 
     def residuals(self, desk: Desk) -> list[Scalar]:
         """Return the height over the plane, and where in the plane the point is."""
         number = desk.builder.number
         point = desk.places.place_of(self.place)
         x, y, z = (p - number(o) for p, o in zip(point, self.origin, strict=True))
-        return _split((x, y, z), self.normal)[: 1 + self.held]
+        return _split((x, y, z), self.normal)[: 3 if self.friction else 1]
 
 
 def _split(r: Vector, normal: Axis) -> list[Scalar]:

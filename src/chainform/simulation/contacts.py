@@ -1,13 +1,14 @@
 """Contacts with the ground, as they are asked for.
 
 contacts=["heel", "toe"]                            frames that must stay above the ground
-contacts={"heel": {"restitution": 0.2, "slips": True}}       without resistance in the plane
+contacts={"heel": {"friction": 0.3, "restitution": 0.2}}         with other properties than usual
 contacts={"ball": {"point": [0, 0, 0.1], "normal": [1, 0, 5]}}     another plane
 contacts={"legs": {"points": {"heel": [-0.1, 0, 0], "toe": [0.2, 0, 0]}}}     a loop of the file
 
 A frame touches with its origin, or with `points` in its axes. The plane goes through `point` (the
-origin of the world) and is normal to `normal` (against gravity). A loop of the file that is named
-here is not closed for good: its closing end is the frame, and the plane goes through its target.
+origin of the world) and is normal to `normal` (against gravity). Without `friction` its coefficient is 1. A loop of the file
+that is named here is not closed for good: its closing end is the frame, and the plane goes through
+its target.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from chainform.mechanism.additions import intake_of
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.rational import add, apply
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
-from chainform.simulation.barriers import MANNER_FIELDS, Barrier, PointContact, manner_of
+from chainform.simulation.barriers import MANNER_FIELDS, Barrier, PointContact, manner_of, number_of
 
-CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "slips")
+CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "friction")
+USUAL_FRICTION = 1.0
 
 
 def contacts_of(mechanism: Mechanism, said: object) -> list[Barrier]:
@@ -83,13 +85,18 @@ class _Contact:
     def made(self) -> list[Barrier]:
         """Return a contact for each point."""
         manner = manner_of(self.table, self.where)
-        slips = bool(self.table.get("slips", False)) or manner.is_stiff
+        friction = 0.0 if manner.is_stiff else USUAL_FRICTION
+        if self.table.get("friction") is not None:
+            friction = number_of(self.table["friction"], f"{self.where}, friction")
+        if friction and manner.is_stiff:
+            remedy = "leave the friction out, or the stiffness"
+            raise RunError("a stiff contact has no friction", element=self.where, remedy=remedy)
         frame, origin = self._ends()
         if self.table.get("point") is not None:
             origin = self.intake.known_vector(self.table["point"], f"{self.where}, point")
         normal = self._normal()
         return [
-            PointContact(name, self._moved(frame, point), origin, normal, slips, manner)
+            PointContact(name, self._moved(frame, point), origin, normal, friction, manner)
             for name, point in self._points().items()
         ]
 

@@ -203,10 +203,10 @@ class Machine:
                 "rhs",
                 "switched_rate",
                 "i64",
-                (*work, "multipliers"),
+                (*work, "multipliers", "columns", "across", "grips", "ways"),
                 self.layout,
                 self._address("rhs"),
-                [book],
+                [book, sizes.sorts.always, sizes.sorts.touching, sizes.sorts.gripping],
             ),
             procedure_adapter(
                 self._put, "switched_state", "void", (*work, "change", "lowest"), self.layout
@@ -217,9 +217,11 @@ class Machine:
         inner.include(watched)
         sorts, graph = self.equations.sorts, self.equations.graph
         asked = len(graph.block("events").variables) if "events" in graph.outputs else 0
-        parts = ("mask", "slack", "modes", "bounds", "multipliers", "watching")
-        further = (sorts.always, sorts.touching, sorts.sticking, sorts.stiff, asked)
-        return procedure_adapter("events", "watched", "void", parts, self.layout, None, further)
+        parts = ("mask", "slack", "modes", "bounds", "cones", "grips", "ways", "multipliers")
+        counts = (sorts.always, sorts.touching, sorts.gripping, sorts.sticking, sorts.stiff)
+        return procedure_adapter(
+            "events", "watched", "void", (*parts, "watching"), self.layout, None, (*counts, asked)
+        )
 
     @property
     def _put(self) -> str:

@@ -7,16 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sorts:
-    """Numbers of rows that always hold, of gaps, of rows beside gaps, of joints that may stick.
+    """Numbers of rows that always hold, of gaps, of contacts with friction, of joints with it.
 
-    `stiff` contacts have no rows, but a gap that is watched.
+    The `gripping` contacts are the first gaps; each has two rows more, of its plane. `stiff`
+    contacts have no rows, but a gap that is watched.
     """
 
     always: int = 0
     touching: int = 0
-    beside: int = 0
+    gripping: int = 0
     sticking: int = 0
     stiff: int = 0
+
+    @property
+    def beside(self) -> int:
+        """The number of rows in planes of contact."""
+        return 2 * self.gripping
 
     @property
     def rows(self) -> int:
@@ -26,7 +32,12 @@ class Sorts:
     @property
     def watched(self) -> int:
         """How many functions end the present state of affairs when they fall through zero."""
-        return self.touching + self.sticking + self.stiff
+        return self.touching + self.gripping + self.sticking + self.stiff
+
+    @property
+    def first_beside(self) -> int:
+        """The first row in a plane of contact."""
+        return self.always + self.touching
 
     @property
     def first_sticking(self) -> int:
@@ -37,6 +48,6 @@ class Sorts:
     def given(self) -> int:
         """How many numbers of the present state of affairs enter the equations.
 
-        They are the directions of sliding joints, and where rows beside gaps are held.
+        They are the directions of sliding joints, and where contacts are held in their planes.
         """
         return self.sticking + self.beside

@@ -67,10 +67,11 @@ class SwitchedEquations:
             self.equations.declare_rate(acting)
         if rows:
             self.equations.declare_terms(acting, rows)
-        counts = (len(part) for part in (always, self.gaps, self.beside, sticking, self.stiff))
+        grips = len(self.beside) // 2
+        counts = (len(always), len(self.gaps), grips, len(sticking), len(self.stiff))
         self.equations.sorts = Sorts(*counts)
         if self.switches:
-            rates = [row.rate for row in sticking]
+            rates = [row.rate for row in (*self.beside, *sticking)]
             values = [row.value for row in self.gaps] + [row.rate for row in self.gaps]
             self.equations.declare("gaps", [*values, *rates, *(row.value for row in self.stiff)])
         return acting

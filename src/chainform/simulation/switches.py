@@ -36,7 +36,9 @@ class Switches:
     @property
     def directions(self) -> list[float]:
         """How the functions that are watched pass zero: falling, those of stiff contacts both."""
-        return [-1.0] * (len(self.rigid) + len(self.dry)) + [0.0] * len(self.stiff)
+        grips = [b for b in self.rigid if b.friction]
+        falling = len(self.rigid) + len(grips) + len(self.dry)
+        return [-1.0] * falling + [0.0] * len(self.stiff)
 
     def bare(self, mechanism: Mechanism) -> Mechanism:
         """Return the mechanism without what is treated here: dry friction, loops by contact."""
@@ -72,6 +74,11 @@ def switches_for(
                 remedy="choose verner65 or dopri853",
             )
         return NO_SWITCHES
-    rigid = tuple(b for b in barriers if not b.manner.is_stiff)
+    # Those with friction come first, as their rows do.
+    rigid = tuple(sorted((b for b in barriers if not b.manner.is_stiff), key=_is_smooth))
     stiff = tuple(b for b in barriers if b.manner.is_stiff)
     return Switches(rigid, stiff, tuple(dry), loops_by_contact(mechanism, contacts))
+
+
+def _is_smooth(barrier: Barrier) -> bool:
+    return not barrier.friction

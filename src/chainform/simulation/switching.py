@@ -1,17 +1,17 @@
-"""What holds when: barriers open and close, joints slide and stick.
+"""What holds when: barriers open and close, contacts and joints slide and stick.
 
 Between two events the state of affairs does not change: a set of rows holds (the mask), joints with
 dry friction slide in known directions. At an event
 
     1. gaps that touch and close are hit, which changes the rates at once (impacts.py);
-    2. of all that is at rest then, forces within their bounds decide what stays at rest
-       (complementarity.py): gaps with a push stay closed, joints below their bound stick;
+    2. of all that is at rest then, forces within their bounds decide what stays at rest (grip.py):
+       gaps with a push stay closed, and what friction can hold sticks;
     3. the state is put onto the rows that hold, and the motion goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.simulation.balance import Balance
 from chainform.simulation.bookkeeping import LOSSES, WORK
-from chainform.simulation.impacts import AT_REST, Collision, Gap, Terms, rows_beside
+from chainform.simulation.grip import Gap, Rows, Terms
+from chainform.simulation.impacts import AT_REST, Collision
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion
 from chainform.simulation.switches import Switches
@@ -52,25 +53,27 @@ class Switching:
     def __init__(self, motion: Motion, switches: Switches) -> None:
         self.motion = motion
         self.switches = switches
-        equations, layout = motion.machine.equations, motion.machine.layout
+        equations, layout, p = motion.machine.equations, motion.machine.layout, motion.p
         self.sorts, self.nq, self.nv = equations.sorts, equations.nq, equations.nv
         self.books = equations.size - equations.books if equations.books else None
-        self.mask = layout.part(motion.p, "mask")
-        modes = layout.part(motion.p, "modes")
-        self.directions = modes[: self.sorts.sticking]
-        self.anchors = modes[self.sorts.sticking :]
-        self.slack = layout.part(motion.p, "slack")
-        layout.part(motion.p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in switches.dry]
+        self.mask, self.slack = layout.part(p, "mask"), layout.part(p, "slack")
+        modes = layout.part(p, "modes")
+        self.directions, self.anchors = np.split(modes, [self.sorts.sticking])
+        self.grips = layout.part(p, "grips")
+        self.ways = layout.part(p, "ways").reshape(-1, 2)
+        layout.part(p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in switches.dry]
         self.gaps = self._gaps()
+        layout.part(p, "cones")[:] = [g.friction * (1 + LEEWAY) for g in self.gaps if g.beside]
         self.sticking = range(self.sorts.first_sticking, self.sorts.rows)
 
     def _gaps(self) -> list[Gap]:
         gaps: list[Gap] = []
-        after = self.sorts.always + self.sorts.touching
         for i, barrier in enumerate(self.switches.rigid):
-            manner, beside = barrier.manner, tuple(range(after, after + barrier.held))
-            gaps.append(Gap(self.sorts.always + i, beside, manner.restitution, manner.rest_speed))
-            after += barrier.held
+            first = self.sorts.first_beside + 2 * i
+            beside = (first, first + 1) if barrier.friction else ()
+            manner = barrier.manner
+            bounce = (manner.restitution, manner.rest_speed)
+            gaps.append(Gap(self.sorts.always + i, beside, *bounce, barrier.friction))
         return gaps
 
     # --- events -------------------------------------------------------------------------
@@ -93,38 +96,42 @@ class Switching:
         """Go over an event, by its number among those that are watched here."""
         if number < self.sorts.touching:
             row = self.gaps[number].row
-        elif number < self.sorts.touching + self.sorts.sticking:
-            row = self.sticking[number - self.sorts.touching]
-        else:
-            # A stiff contact begins or ends: the step ended here, and that was all.
-            self.motion.restart(self.motion.y)
-            return []
-        return self.settle([row] if self.mask[row] else [])
+            return self.settle({(row,): np.ones(1)} if self.mask[row] else {})
+        number -= self.sorts.touching
+        if number < self.sorts.gripping:
+            return self.settle(self._breaking(self.gaps[number].beside))
+        number -= self.sorts.gripping
+        if number < self.sorts.sticking:
+            return self.settle(self._breaking((self.sticking[number],)))
+        # A stiff contact begins or ends: the step ended here, and that was all.
+        self.motion.restart(self.motion.y)
+        return []
 
-    # --- what holds ---------------------------------------------------------------------
-
-    def settle(self, let_go: Iterable[int] = ()) -> list[Happening]:
-        """Bring about what must hold at the present state; rows that let go were at their bound."""
-        if self.sorts.rows == 0:
-            return []
-        before, terms, news = self.mask.copy(), self._terms(), list[Happening]()
-        leaving = self._ways_out(let_go)
-        if self.gaps:
-            terms, news = self._collide(terms)
-        self._choose(terms, leaving)
-        y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
-        self.motion.restart(y)
-        return news + self._changes(before)
-
-    def _ways_out(self, let_go: Iterable[int]) -> dict[int, float]:
-        """Return rows that let go, each with the direction in which it will move."""
-        rows = list(let_go)
-        if not rows:
+    def _breaking(self, rows: tuple[int, ...]) -> dict[tuple[int, ...], Array]:
+        """Return rows that break loose, with their way: against the force that held them."""
+        if not np.any(self.mask[list(rows)]):
             return {}
         machine = self.motion.machine
         machine.rate(self.motion.t, self.motion.y, self.motion.p)
-        forces = machine.layout.part(self.motion.p, "multipliers")
-        return {row: -float(np.sign(forces[row])) if row in self.sticking else 1.0 for row in rows}
+        force = machine.layout.part(self.motion.p, "multipliers")[list(rows)]
+        return {rows: -force / np.linalg.norm(force)}
+
+    # --- what holds ---------------------------------------------------------------------
+
+    def settle(self, leaving: Mapping[tuple[int, ...], Array] | None = None) -> list[Happening]:
+        """Bring about what must hold at the present state.
+
+        `leaving` are rows at their bound, each with the way in which it will move.
+        """
+        if self.sorts.rows == 0:
+            return []
+        before, terms, news = self.mask.copy(), self._terms(), list[Happening]()
+        if self.gaps:
+            terms, news = self._collide(terms)
+        self._choose(terms, leaving or {})
+        y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
+        self.motion.restart(y)
+        return news + self._changes(before)
 
     def _collide(self, terms: Terms) -> tuple[Terms, list[Happening]]:
         """Let gaps be hit that close; return the relative speeds after it, and what happened."""
@@ -149,80 +156,91 @@ class Switching:
         impact = Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)
         return replace(terms, speeds=collision.speeds), [impact]
 
-    def _choose(self, terms: Terms, leaving: dict[int, float]) -> None:
+    def _choose(self, terms: Terms, leaving: Mapping[tuple[int, ...], Array]) -> None:
         """Find what is at rest now, and let forces decide what of it stays so."""
-        rates = self.motion.y[self.nq : self.nq + self.nv]
-        still: list[int] = []
-        for place, (joint, row) in enumerate(zip(self.switches.dry, self.sticking, strict=True)):
-            rate = rates[joint.rate]
-            self.directions[place] = np.sign(rate) if abs(rate) > STILL else leaving.get(row, 0.0)
-            if abs(rate) <= STILL and row not in leaving:
-                still.append(row)
+        still = self._still_joints(leaving)
         shut = [
-            gap if np.all(np.abs(terms.speeds[list(gap.beside)]) <= AT_REST) else gap.slipping
+            gap
             for gap in self.gaps
             if terms.residuals[gap.row] <= TOUCH
             and abs(terms.speeds[gap.row]) <= AT_REST
-            and gap.row not in leaving
+            and (gap.row,) not in leaving
         ]
         if not shut and not still and not leaving:
             self._let_all_go()
             return
         # Rates and directions may be others than before.
         terms = self._terms()
-        balance = self._balance(terms, shut, still)
-        back = {row for row, way in leaving.items() if balance.returns(terms, row, way)}
+        slips = {
+            gap.row: -way for gap in shut if (way := self._way(terms, gap, leaving)) is not None
+        }
+        rows = Rows(range(self.sorts.always), shut, still)
+        balance = Balance.of(terms, rows, slips)
+        back = [rows for rows, way in leaving.items() if balance.returns(terms, rows, way)]
         if back:
-            self._choose(terms, {row: way for row, way in leaving.items() if row not in back})
+            self._choose(terms, {rows: way for rows, way in leaving.items() if rows not in back})
         else:
-            self._set(terms, shut, still, balance)
+            self._set(terms, shut, list(still), balance)
 
-    def _balance(self, terms: Terms, shut: Sequence[Gap], still: Sequence[int]) -> Balance:
-        """Return the forces of closed gaps and still joints; what does not push lets go."""
-        lasting = range(self.sorts.always)
-        while True:
-            beside = rows_beside(terms, lasting, shut)
-            rows = [*lasting, *(gap.row for gap in shut), *sorted(beside), *still]
-            balance = Balance.of(terms, rows, {gap.row for gap in shut}, self._bounds(still))
-            idle = [gap for gap in shut if gap.beside and balance.forces[gap.row] == 0]
-            if not idle:
-                return balance
-            shut = [gap.slipping if gap in idle else gap for gap in shut]
+    def _still_joints(self, leaving: Mapping[tuple[int, ...], Array]) -> dict[int, float]:
+        """Return joints that may stick, with their bounds; set the directions of all others."""
+        still: dict[int, float] = {}
+        for place, (joint, row) in enumerate(zip(self.switches.dry, self.sticking, strict=True)):
+            rate = self.motion.y[self.nq + joint.rate]
+            self.directions[place] = 0.0
+            if abs(rate) > STILL:
+                self.directions[place] = np.sign(rate)
+            elif (row,) in leaving:
+                self.directions[place] = leaving[(row,)][0]
+            else:
+                still[row] = joint.static
+        return still
 
-    def _bounds(self, still: Sequence[int]) -> dict[int, float]:
-        return {row: self.switches.dry[row - self.sorts.first_sticking].static for row in still}
+    def _way(
+        self, terms: Terms, gap: Gap, leaving: Mapping[tuple[int, ...], Array]
+    ) -> Array | None:
+        """Return the direction in which a closed contact slides, None if it may be at rest."""
+        speeds = terms.speeds[list(gap.beside)]
+        size = float(np.linalg.norm(speeds))
+        return speeds / size if size > AT_REST else leaving.get(gap.beside)
 
     def _set(
         self, terms: Terms, shut: Sequence[Gap], still: Sequence[int], balance: Balance
     ) -> None:
         """Write down what holds from now on."""
-        before = self.mask.copy()
+        before, grasp = self.mask.copy(), balance.grasp
         self._let_all_go()
         for gap in shut:
-            if gap.row in balance.holds:
-                held = [row for row in gap.beside if row in balance.forces]
-                self.mask[[gap.row, *held]] = 1.0
-                for row in held:
-                    if not before[row]:
-                        place = row - self.sorts.always - self.sorts.touching
-                        self.anchors[place] += terms.residuals[row]
+            if gap.row in grasp.holds:
+                self.mask[gap.row] = 1.0
+                self._hold_place(terms, gap, balance, before)
             elif balance.is_idle(gap.row):
                 self.slack[gap.row] = LEEWAY
         for row in still:
-            force = balance.forces[row]
-            if row in balance.holds:
+            place = row - self.sorts.first_sticking
+            if row in grasp.holds or (balance.is_idle(row) and not grasp.depends(row)):
                 self.mask[row] = 1.0
-            elif not balance.is_idle(row):
-                self.directions[row - self.sorts.first_sticking] = -np.sign(force)
-            elif balance.depends(row):
-                self.directions[row - self.sorts.first_sticking] = -np.sign(force)
-                self.slack[row] = LEEWAY
             else:
+                self.directions[place] = -np.sign(grasp.forces[row])
+                self.slack[row] = LEEWAY if balance.is_idle(row) else 0.0
+
+    def _hold_place(self, terms: Terms, gap: Gap, balance: Balance, before: Array) -> None:
+        """Let a closed contact slide, or hold it where it is."""
+        place = gap.row - self.sorts.always
+        if gap.row in balance.grasp.slips:
+            self.grips[place] = gap.friction
+            self.ways[place] = -balance.grasp.slips[gap.row]
+            return
+        for row in gap.beside:
+            if row in balance.grasp.rows:
                 self.mask[row] = 1.0
+                if not before[row]:
+                    self.anchors[row - self.sorts.first_beside] += terms.residuals[row]
 
     def _let_all_go(self) -> None:
         self.mask[self.sorts.always :] = 0.0
         self.slack[:] = 0.0
+        self.grips[:] = 0.0
 
     def _changes(self, before: Array) -> list[Happening]:
         """Return what began or ceased to hold, in words."""

@@ -133,3 +133,35 @@ def test_progress_names_what_is_derived() -> None:
 
     cf.compare(random_tree(3), ["gravity"], formulations=["newton_euler"], observe=observe)
     assert seen == [("gravity", "newton_euler")]
+
+
+def test_what_one_formulation_alone_gives_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    from chainform.cli import main
+
+    found = cf.compare("examples/portal_crane.toml", ["mass_matrix", "gravity"])
+    assert found.alone == ("mass_matrix", "gravity")
+    assert main(["compare", "examples/portal_crane.toml", "--outputs", "gravity"]) == 0
+    printed = capsys.readouterr().out
+    assert "no other gives it" in printed
+    assert "nothing was compared" in printed
+    assert "all formulations agree" not in printed
+    assert main(["compare", "examples/manipulator_tree.toml", "--outputs", "gravity", "S"]) == 0
+    assert "agree; one alone gives acceleration_energy" in capsys.readouterr().out
+
+
+def test_auto_is_compared_where_another_alone_has_the_output() -> None:
+    found = cf.compare("examples/driven_arm.toml", ["drives", "gravity"])
+    methods = [row.formulation for row in found.rows if row.output == "drives"]
+    assert methods == ["kinetostatic", "auto"]
+    assert "auto" not in [row.formulation for row in found.rows if row.output == "gravity"]
+    assert found.agree
+    assert not found.alone
+
+
+def test_quantities_of_frames_are_compared() -> None:
+    tree = random_tree(3)
+    found = cf.compare(tree, [f"jacobian({tree.segments[-1].name})"])
+    assert len(found.rows) == len(FORMULATIONS) - 1
+    assert found.agree
+    with pytest.raises(cf.Error, match="there is no frame"):
+        cf.compare(tree, ["jacobian(nowhere)"])

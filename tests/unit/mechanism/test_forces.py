@@ -230,3 +230,20 @@ def test_a_force_is_a_record() -> None:
     force = Force("push", 0, (Piece(Fraction(1)),))
     assert force.laws == (1,)
     assert list(force.numbers) == []
+
+
+def test_a_joint_named_like_time_cannot_stand_in_a_law() -> None:
+    builder = cf.Mechanism.builder("clock").segment("t", axis="z", mass=1)
+    builder.force("t", "3*q1")
+    assert builder.build().nv == 1
+    with pytest.raises(cf.Error, match="may be time or a coordinate"):
+        builder.force("t", "3*t").build()
+
+
+def test_a_function_of_python_is_no_law() -> None:
+    builder = cf.Mechanism.builder("arm").segment("arm", axis="z", mass=1)
+    mechanism = builder.build()
+    law: Any = lambda _t, q, _qd: -q  # noqa: E731
+    with pytest.raises(cf.Error, match="function of Python") as caught:
+        mechanism.with_forces({"arm": law})
+    assert "tau" in (caught.value.remedy or "")

@@ -47,7 +47,7 @@ def test_a_table_that_leans_comes_down_leg_by_leg() -> None:
 
 
 def test_a_table_without_grip_keeps_its_way() -> None:
-    slippery = {leg: {"slips": True} for leg in LEGS}
+    slippery = {leg: {"friction": 0} for leg in LEGS}
     run = simulate(machine(TABLE), q0={"top_tz": 0.5}, qd0=[1, 0, 0, 0, 0, 0], t=1.0, contacts=slippery)
     assert run.q[-1, :3] == pytest.approx([1, 0, 0.5])
     grip = simulate(machine(TABLE), q0={"top_tz": 0.7}, qd0=[1, 0, 0, 0, 0, 0], t=1.0, contacts=LEGS)
@@ -65,7 +65,7 @@ joint = { type = "free", euler = "zyx" }
 mass = 1
 inertia = [0.1, 0.1, 0.1]
 """
-    slope = {"ball": {"normal": [-0.6, 0, 0.8], "slips": True}}
+    slope = {"ball": {"normal": [-0.6, 0, 0.8], "friction": 0}}
     run = simulate(machine(ball), t=1.0, contacts=slope)
     # Down the slope with g sin a.
     assert run.q[-1, :3] == pytest.approx([-0.8 * 3, 0, -0.6 * 3], rel=1e-9)
@@ -109,7 +109,8 @@ def test_a_stop_in_a_closed_loop() -> None:
     ("contacts", "word"),
     [
         (["leg5"], "no frame or segment"),
-        ({"leg1": {"friction": 1}}, "unknown field"),
+        ({"leg1": {"slips": 1}}, "unknown field"),
+        ({"leg1": {"friction": 1, "stiffness": 3}}, "no friction"),
         ({"leg1": 3}, "a contact is a table"),
         (3, "contacts are names"),
         ({"leg1": {"normal": [0, 0, 0]}}, "no length"),

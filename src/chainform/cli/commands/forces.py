@@ -100,8 +100,8 @@ def _times(text: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         raise ReadError(
             f"{text[:60]!r} tells no times",
             element="--times",
-            remedy="write START:END:COUNT, as in 0:2:101 for 101 times, at most 10 million; or "
-            "times with commas between them",
+            remedy="write START:END:COUNT, as in 0:2:101 for 101 times, at most 10 million, or "
+            "times with commas between them; all of them finite",
         )
     return times
 

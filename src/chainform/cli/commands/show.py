@@ -34,6 +34,7 @@ from chainform.cli.selection import (
 )
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import ReadError
+from chainform.formulations import OF_FRAME
 from chainform.graph import GROUPS, definition_text, expand, expansion_text, sympy_expressions
 from chainform.mechanism import Mechanism
 from chainform.model import Model
@@ -216,8 +217,9 @@ def _show_list(page: Page, model: Model, document: Document, left_out: LeftOut) 
         [(name, letter_of(name) or "", shape_text(model[name].shape)) for name in model.outputs],
     )
     if of_frame:
+        reactions = ", reactions in its own" if len(of_frame) == len(OF_FRAME) else ""
         page.heading(
-            "outputs of a frame F in world axes, reactions in its own; "
+            f"outputs of a frame F in world axes{reactions}; "
             "(F,world), (F,local) and (F,mixed) choose"
         )
         page.table(

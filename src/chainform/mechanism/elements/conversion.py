@@ -14,13 +14,12 @@ are already stay what they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 from chainform.errors import DeriveError
-from chainform.expressions import CONSTANTS, FUNCTIONS, Binary, Symbol
+from chainform.expressions import Binary, Symbol
 from chainform.mechanism.checks import rechecked
 from chainform.mechanism.elements.types import (
     DissipativeElement,
@@ -34,7 +33,7 @@ from chainform.mechanism.elements.types import (
     Step,
     Turn,
 )
-from chainform.mechanism.laws import TIME
+from chainform.mechanism.laws import Meaning, Order, symbol_of
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import expression_of, product_of_ratio, sum_of
@@ -134,11 +133,19 @@ class _Conversion:
 
     def symbol(self, place: int) -> Symbol:
         """Return the coordinate in a law: by its name where that can stand there, else as q3."""
-        name = self.mechanism.coordinates[place]
-        is_word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
-        if is_word and name != TIME and name not in FUNCTIONS and name not in CONSTANTS:
-            return Symbol(name)
-        return Symbol(f"q{place + 1}")
+        mechanism = self.mechanism
+        order = Order(mechanism.coordinates, mechanism.rates)
+        found = symbol_of(Meaning("q", place), order)
+        if found is None:
+            name = mechanism.coordinates[place]
+            raise DeriveError(
+                f"no law can name the coordinate {name!r}: its name is no word, and its place, "
+                f"q{place + 1}, is the name of another one",
+                file=mechanism.file,
+                element=f"coordinate {name!r}",
+                remedy="rename one of the two, with letters, digits and underscores",
+            )
+        return found
 
     def motion(self, segment: Segment) -> Number:
         """Return how far a joint is turned or slid, as a law."""

@@ -50,6 +50,11 @@ def coordinates_from(
                 raise intake.error("a parameter has the same name", where, "rename one of them")
     check_distinct([coordinate.name for coordinate in coordinates], "coordinate", intake)
     check_distinct([rate.name for rate in rates], "rate", intake)
+    owners = {coordinate.name: place for place, coordinate in enumerate(coordinates)}
+    for place, rate in enumerate(rates):
+        if owners.get(rate.name, place) != place:
+            where = f"rate {rate.name!r}"
+            raise intake.error("another coordinate has this name", where, "rename one of them")
     return tuple(coordinates), tuple(rates)
 
 

@@ -47,13 +47,12 @@ from chainform.simulation.loops.places import (
     TURNING,
     TWICE,
 )
-from chainform.simulation.loops.runge_kutta import error_of, rhs, trial
+from chainform.simulation.loops.runge_kutta import HUGE, error_of, rhs, trial
 
 SAFETY = 0.8
 """Steps are chosen a little short: it costs less than to repeat many that were too long."""
 LEAST = 0.2
 MOST = 10.0
-HUGE = 1e300
 BARELY = 1e-300
 NEARLY = 1.0000001
 """A rest of the interval shorter than this many steps is taken in one."""

@@ -1,11 +1,11 @@
-"""Small symmetric systems, as procedures: Cholesky, and Cholesky with pivots for lost rank.
+"""Small systems, as procedures: Cholesky, also with pivots for lost rank, and elimination.
 
 Matrices are dense, row by row.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import fabs, sqrt
 
 from chainform.runtime.procedures import Floats, Ints
 
@@ -115,3 +115,72 @@ def solve_pivoted(a: Floats, order: Ints, b: Floats, x: Floats, n: int, rank: in
         for k in range(i + 1, rank):
             total -= a[k * n + i] * x[order[k]]
         x[order[i]] = total / a[i * n + i]
+
+
+def eliminated(a: Floats, rows: Ints, columns: Ints, n: int, tolerance: float) -> int:
+    """Factorise a matrix that may lack rank by elimination, P a Q = L U; return the rank.
+
+    The largest entry that is left comes next, and the work ends when it is below `tolerance` times
+    the first. `rows` and `columns` hold the order in which they came; L (with ones on its diagonal)
+    and U stand in a, whose rows and columns are exchanged accordingly.
+    """
+    for i in range(n):
+        rows[i] = i
+        columns[i] = i
+    first = 0.0
+    for k in range(n):
+        best = k
+        beside = k
+        for i in range(k, n):
+            for j in range(k, n):
+                if fabs(a[i * n + j]) > fabs(a[best * n + beside]):
+                    best = i
+                    beside = j
+        pivot = fabs(a[best * n + beside])
+        if k == 0:
+            first = pivot
+        if not pivot > tolerance * first or not pivot > 0.0:
+            return k
+        swap(a, rows, columns, n, k, best, beside)
+        for i in range(k + 1, n):
+            a[i * n + k] = a[i * n + k] / a[k * n + k]
+            for j in range(k + 1, n):
+                a[i * n + j] -= a[i * n + k] * a[k * n + j]
+    return n
+
+
+def swap(a: Floats, rows: Ints, columns: Ints, n: int, k: int, row: int, column: int) -> None:
+    """Bring a row and a column of a matrix to place k."""
+    moved = rows[k]
+    rows[k] = rows[row]
+    rows[row] = moved
+    moved = columns[k]
+    columns[k] = columns[column]
+    columns[column] = moved
+    for j in range(n):
+        kept = a[k * n + j]
+        a[k * n + j] = a[row * n + j]
+        a[row * n + j] = kept
+    for i in range(n):
+        kept = a[i * n + k]
+        a[i * n + k] = a[i * n + column]
+        a[i * n + column] = kept
+
+
+def solve_eliminated(
+    a: Floats, rows: Ints, columns: Ints, b: Floats, x: Floats, n: int, rank: int
+) -> None:
+    """Set x to the solution of a x = b by the factors of `eliminated`; the rest of x is zero."""
+    for i in range(n):
+        x[i] = 0.0
+    for i in range(rank):
+        total = b[rows[i]]
+        for k in range(i):
+            total -= a[i * n + k] * x[columns[k]]
+        x[columns[i]] = total
+    for step in range(rank):
+        i = rank - 1 - step
+        total = x[columns[i]]
+        for k in range(i + 1, rank):
+            total -= a[i * n + k] * x[columns[k]]
+        x[columns[i]] = total / a[i * n + i]

@@ -4,7 +4,7 @@ Rows of constraints stand in this order:
 
     always      loops and constraints of the file; they always hold
     touching    gaps of barriers, one row each: their multipliers push, and must not pull
-    beside      what is held beside a gap while it is closed
+    beside      places in planes of contact, two rows for each of the first gaps
     sticking    rates of joints with dry friction; their multipliers stay within a bound
 
 `mask` tells which rows hold now. While none does, the motion is that of the free mechanism, with
@@ -14,20 +14,25 @@ fall through zero is an event that ends the present state of affairs:
     open         gap + slack           closed      multiplier
     sliding      direction * rate      sticking    bound - |multiplier|
 
+and so has each contact with friction:
+
+    sliding      direction . speed     sticking    mu multiplier - |multipliers of the plane|
+
 `slack` is zero but for rows that touch without any force between them: those may go a little
 deeper before it counts.
 
-The kernel `gaps` computes gaps, their rates, rates of joints with friction, and gaps of stiff
-contacts.
+The kernel `gaps` computes gaps, their rates, speeds in planes of contact, rates of joints with
+friction, and gaps of stiff contacts.
 """
 
 from __future__ import annotations
 
-from math import fabs
+from math import fabs, sqrt
 
 from chainform.runtime.procedures import Floats, Ints
 from chainform.simulation.loops.constrained import constrained_rate, constrained_state, unit
 from chainform.simulation.loops.runge_kutta import rhs
+from chainform.simulation.loops.sliding import any_grip, friction_power, sliding_rate
 
 
 def free(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
@@ -64,22 +69,57 @@ def switched_rate(
     room: Floats,
     order: Ints,
     multipliers: Floats,
+    columns: Ints,
+    across: Floats,
+    grips: Floats,
+    ways: Floats,
     nq: int,
     n: int,
     m: int,
     book: int,
+    always: int,
+    touching: int,
+    gripping: int,
 ) -> int:
     """Set y' under the rows that hold now, and the multipliers; return how many are independent.
 
-    `book` is the place in y where work is added up, or -1.
+    `book` is the place in y where work is added up, with losses behind it, or -1.
     """
     if any_of(mask, 0, m) == 0:
         free(t, y, p, rate)
         return 0
-    rank = constrained_rate(t, y, p, rate, area, mask, room, order, multipliers, nq, n, m)
+    slides = any_grip(grips, gripping)
+    if slides == 1:
+        rank = sliding_rate(
+            t,
+            y,
+            p,
+            rate,
+            area,
+            mask,
+            room,
+            order,
+            multipliers,
+            columns,
+            across,
+            grips,
+            ways,
+            nq,
+            n,
+            m,
+            always,
+            touching,
+            gripping,
+        )
+    else:
+        rank = constrained_rate(t, y, p, rate, area, mask, room, order, multipliers, nq, n, m)
     beside(t, y, p, rate[nq + n :])
     if book >= 0:
         rate[book] += power_of(area, mask, multipliers, y[nq:], n, m)
+        if slides == 1:
+            rate[book + 1] += friction_power(
+                area, multipliers, grips, n, m, always, touching, gripping
+            )
     return rank
 
 
@@ -129,6 +169,9 @@ def watched(
     slack: Floats,
     directions: Floats,
     bounds: Floats,
+    cones: Floats,
+    grips: Floats,
+    ways: Floats,
     multipliers: Floats,
     room: Floats,
     nq: int,  # noqa: ARG001, as all procedures of this sort have it
@@ -136,6 +179,7 @@ def watched(
     m: int,
     always: int,
     touching: int,
+    gripping: int,
     sticking: int,
     stiff: int,
     asked: int,
@@ -146,10 +190,13 @@ def watched(
     """
     seen(t, y, p, values)
     gaps(t, y, p, room)
+    plane = room[2 * touching :]
+    rates = room[2 * touching + 2 * gripping :]
+    depths = room[2 * touching + 2 * gripping + sticking :]
     if any_of(mask, always, m) == 1:
-        rhs(t, y, p, room[2 * touching + sticking + stiff :])
+        rhs(t, y, p, room[2 * touching + 2 * gripping + sticking + stiff :])
     falling = values[asked:]
-    turning = values[asked + touching + sticking + stiff :]
+    turning = values[asked + touching + gripping + sticking + stiff :]
     for i in range(touching):
         row = always + i
         if mask[row] != 0.0:
@@ -158,14 +205,24 @@ def watched(
         else:
             falling[i] = room[i] + slack[row]
             turning[i] = room[touching + i]
+    falling = values[asked + touching :]
+    for i in range(gripping):
+        row = always + touching + 2 * i
+        falling[i] = 1.0
+        if mask[always + i] != 0.0 and grips[i] > 0.0:
+            falling[i] = plane[2 * i] * ways[2 * i] + plane[2 * i + 1] * ways[2 * i + 1]
+        elif mask[row] != 0.0 or mask[row + 1] != 0.0:
+            falling[i] = cones[i] * multipliers[always + i] - sqrt(
+                multipliers[row] * multipliers[row] + multipliers[row + 1] * multipliers[row + 1]
+            )
+    falling = values[asked + touching + gripping :]
     for i in range(sticking):
         row = m - sticking + i
-        rate = room[2 * touching + i]
         if mask[row] != 0.0:
-            falling[touching + i] = bounds[i] - fabs(multipliers[row])
+            falling[i] = bounds[i] - fabs(multipliers[row])
         elif slack[row] != 0.0:
-            falling[touching + i] = slack[row] - fabs(rate)
+            falling[i] = slack[row] - fabs(rates[i])
         else:
-            falling[touching + i] = directions[i] * rate
+            falling[i] = directions[i] * rates[i]
     for i in range(stiff):
-        falling[touching + sticking + i] = room[2 * touching + sticking + i]
+        falling[sticking + i] = depths[i]

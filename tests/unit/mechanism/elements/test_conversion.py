@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 import chainform as cf
 from chainform.errors import DeriveError
+from chainform.expressions import Symbol
 from chainform.mechanism.elements import (
     DissipativeElement,
     ElasticElement,
@@ -145,3 +147,24 @@ def test_urdf_has_no_elements() -> None:
     left_out = export_urdf(arm_with_elements()).left_out
     assert "elements: left out; URDF has no such" in left_out
     assert "constraints: left out; URDF has no such" in left_out
+
+
+def test_actuators_drive_the_coordinates_of_elements() -> None:
+    arm = cf.read("examples/driven_arm.toml")
+    found = arm.as_elements()
+    again = read_text(native_text(found), "json")
+    assert again.actuators == arm.actuators
+    state: dict[str, Any] = {"x": [0.1 * k for k in range(len(arm.states))], "u": [6.0, -30.0, 2.0]}
+    rates = [
+        cf.derive(m, ["complete_model"], reduce="none").evaluate(**state)["complete_model"]
+        for m in (arm, again)
+    ]
+    assert rates[0] == pytest.approx(rates[1], rel=1e-12)
+
+
+def test_a_joint_named_like_time_is_called_by_its_place() -> None:
+    builder = cf.Mechanism.builder("arm").segment("t", axis="z", mass=1, com=[1, 0, 0])
+    found = builder.build().as_elements()
+    assert isinstance(found.elements[0], InertialElement)
+    assert found.elements[0].chain == (Turn((Fraction(0), Fraction(0), Fraction(1)), Symbol("q1")),)
+    assert read_text(native_text(found), "json").elements == found.elements

@@ -289,3 +289,61 @@ def test_the_files_on_the_page_of_elements_are_read() -> None:
     assert len(texts) == 3
     for text in texts:
         assert read_text(text, "toml").elements
+
+
+def test_what_moves_nothing_or_is_not_used_is_told() -> None:
+    builder = cf.Mechanism.builder("crane").coordinates("s", "phi", "idle").unknowns("F", "G")
+    builder.define(reach="2*s", unused="3*phi")
+    builder.element("arm: Sx(reach), Rz(phi)").element("load~arm: Sx(1); 5")
+    builder.element(kind="force", force=["F", 0, 0], at="load")
+    told = [(note.level, note.element) for note in builder.build().notes]
+    assert told == [
+        ("warning", "coordinate 'idle'"),
+        ("note", "unknown 'G'"),
+        ("note", "definition 'unused'"),
+    ]
+    builder.element(kind="inertia", inertia=2, along="q3 + s")
+    assert [note.level for note in builder.build().notes] == ["note", "note"]
+
+
+@pytest.mark.parametrize(
+    ("element", "message", "remedy"),
+    [
+        (
+            {"kind": "force", "force": "3", "at": "P"},
+            "one law needs 'along'",
+            "three laws and 'at'",
+        ),
+        ({"kind": "force", "force": [1, 0, 0]}, "'at' is missing", "one law and 'along'"),
+        ({"kind": "moment", "moment": [1, 0, 0]}, "'on' is missing", "one law and 'along'"),
+        ({"kind": "force", "force": ["F", 0, 0], "at": "P"}, "'F' is not known", "under unknowns"),
+        (
+            {"kind": "elastic", "deformation": "der(s)"},
+            "is a rate",
+            "allowed are coordinates, t, r,",
+        ),
+        (
+            {"kind": "elastic", "rest": "s", "deformation": "s"},
+            "a coordinate and",
+            "allowed are t,",
+        ),
+    ],
+)
+def test_remedies(element: dict[str, object], message: str, remedy: str) -> None:
+    builder = cf.Mechanism.builder("crane").coordinates("s").define(r="s^2")
+    builder.element("P: Sx(s); 3").element(**element)
+    with pytest.raises(cf.Error, match=message) as caught:
+        builder.build()
+    assert remedy in (caught.value.remedy or "")
+
+
+def test_elements_without_coordinates_are_told_so() -> None:
+    with pytest.raises(cf.Error, match="have no coordinates"):
+        cf.Mechanism.builder("block").element("P: Sx(1); 3").build()
+
+
+def test_springs_of_joints_are_elements_here() -> None:
+    builder = cf.Mechanism.builder("block").coordinates("s").element("P: Sx(s); 3")
+    with pytest.raises(cf.Error) as caught:
+        builder.spring(joint="s", stiffness=3).build()
+    assert 'kind = "elastic"' in (caught.value.remedy or "")

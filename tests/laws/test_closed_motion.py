@@ -12,7 +12,7 @@ import chainform as cf
 from chainform.mechanism import GROUND, Attachment, Loop
 from chainform.mechanism.pose import poses_of
 from chainform.simulation import simulate
-from chainform.simulation.assembly import Gaps
+from chainform.simulation.gaps import Gaps
 from chainform.simulation.mobility import mobility
 from zoo import random_tree
 

@@ -27,7 +27,8 @@ from chainform.mechanism.additions import intake_of
 from chainform.mechanism.laws import LawIntake
 from chainform.simulation.actuated import coordinate_of
 from chainform.simulation.along import values_along
-from chainform.simulation.assembly import CLOSED, Gaps, Places, assemble, descend, free_rates
+from chainform.simulation.assembly import CLOSED, Places, assemble, descend, free_rates
+from chainform.simulation.gaps import Gaps
 from chainform.simulation.initial import initial_state
 
 Array = NDArray[np.float64]

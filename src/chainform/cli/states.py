@@ -4,11 +4,11 @@
      "x": [...], "u": [...], "force": [...], "t": 0.0, "values": {...}}
 
 Every entry may be left out. A batch is a list of lists, to any depth; the last dimension has
-the length of q, or of qd for qd, qdd and tau. In place of these lists a table may give a number,
-or a batch of them, by the name of each coordinate, or rate. `sigma` has an entry for each closure
-equation, `wrench` six for each frame on which a force and a moment act; `x` has the states of the
-actuators, `u` their signals, `force` the unknown forces of an element model. The time `t` and each
-of the parameters in `values` is a number or a batch of them.
+the length of q, or of qd for qd, qdd and tau; `x` has the states of the actuators, `u` their
+signals, `force` the unknown forces of an element model. In place of these lists a table may give a
+number, or a batch of them, by the name of each entry. `sigma` has an entry for each closure equation,
+`wrench` six for each frame on which a force and a moment act. The time `t` and each of the
+parameters in `values` is a number or a batch of them.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.cli.strict_json import name_of, read_json
-from chainform.errors import ReadError
+from chainform.errors import Error, ReadError
 from chainform.mechanism import Mechanism
+from chainform.model.entries import entry_names, place_of
 
 Array: TypeAlias = NDArray[np.float64]
 
-BY_COORDINATE = ("q", "qd", "qdd", "tau")
-OF_MODEL = ("x", "u", "force")
-"""Groups whose length only the model knows; it checks them when it is evaluated."""
-KEYS = (*BY_COORDINATE, "sigma", "wrench", *OF_MODEL, "t", "values")
+ENTRIES = {"q": "coordinate", "x": "state", "u": "signal", "force": "unknown force"}
+BY_NAME = ("q", "qd", "qdd", "tau", "x", "u", "force")
+"""Groups whose entries have names."""
+KEYS = ("q", "qd", "qdd", "tau", "sigma", "wrench", "x", "u", "force", "t", "values")
 
 DEEPEST = 16
 """The most dimensions an array may have."""
@@ -86,14 +87,14 @@ class _Reader:
         """Return one of q, qd, ..., force as an array (..., n), and t as an array (...)."""
         if key == "t":
             return self.array(given, key)
-        if isinstance(given, dict) and key in BY_COORDINATE:
+        if isinstance(given, dict) and key in BY_NAME:
             return self.from_names(key, cast(dict[str, Any], given))
         if not isinstance(given, list):
-            form = "a list, or a table by names" if key in BY_COORDINATE else "a list"
+            form = "a list, or a table by names" if key in BY_NAME else "a list"
             raise self.fail(f"expected {form}, got {kind_of(given)}", key)
         array = self.array(cast(list[Any], given), key)
         length = self.length_of(key)
-        if length is None or array.shape[-1] == length:
+        if array.shape[-1] == length:
             return array
         raise self.fail(
             f"its last dimension is {array.shape[-1]}, "
@@ -108,8 +109,7 @@ class _Reader:
             return "closure equation"
         if key == "wrench":
             return "component"
-        is_rate = key != "q" and self.mechanism.nq != self.mechanism.nv
-        return "rate" if is_rate else "coordinate"
+        return ENTRIES.get(key, "coordinate" if self.mechanism.nq == self.mechanism.nv else "rate")
 
     def order_of(self, key: str) -> str | None:
         """Return how the entries of a group follow one another."""
@@ -119,31 +119,25 @@ class _Reader:
             if not self.wrenches:
                 return "name the frames on which wrenches act by --wrenches"
             return f"give force and moment, three numbers each, on {', '.join(self.wrenches)}"
-        return f"the order is {', '.join(self.names_of(key))}"
+        names = entry_names(self.mechanism, key)
+        return f"the order is {', '.join(names)}" if names else "leave it out"
 
-    def names_of(self, key: str) -> tuple[str, ...]:
-        """Return the names of the entries of q, or of qd, qdd and tau."""
-        return self.mechanism.coordinates if key == "q" else self.mechanism.rates
-
-    def length_of(self, key: str) -> int | None:
-        """Return how many entries a group has; None where only the model knows it."""
-        if key in OF_MODEL:
-            return None
+    def length_of(self, key: str) -> int:
+        """Return how many entries a group has."""
         if key == "sigma":
             return sum(row.equations for row in self.mechanism.describe().loops)
         if key == "wrench":
             return 6 * len(self.wrenches)
-        return self.mechanism.nq if key == "q" else self.mechanism.nv
+        return len(entry_names(self.mechanism, key))
 
     def from_names(self, key: str, given: dict[str, Any]) -> Array:
         """Return a table by names as an array; batches are spread over each other."""
-        names, kind = self.names_of(key), self.kind_of_entries(key)
-        find = self.mechanism.coordinate_index if key == "q" else self.mechanism.rate_index
+        names, kind = entry_names(self.mechanism, key), self.kind_of_entries(key)
         placed: dict[int, Array] = {}
         for name, value in given.items():
             try:
-                place = find(name)
-            except ReadError:
+                place = place_of(self.mechanism, key, name)
+            except Error:
                 raise self.unknown(kind, name, names, key) from None
             if place in placed:
                 raise self.fail(f"the {kind} is given twice", f"{key}, {names[place]}")

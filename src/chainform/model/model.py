@@ -16,9 +16,10 @@ from chainform.errors import RunError
 from chainform.graph import Cost, Graph, cost, cost_once
 from chainform.mechanism import Mechanism
 from chainform.model.binding import bound_model
+from chainform.model.entries import group_length
 from chainform.model.names import find_block, resolve, unknown
 from chainform.model.quantity import Quantity
-from chainform.model.states import evaluate_states, group_length
+from chainform.model.states import evaluate_states
 from chainform.model.summary import summary
 from chainform.runtime import Keeper, Program, Sealed
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of
@@ -214,10 +215,10 @@ class Model:
 
         q has the shape (..., nq), qd, qdd and tau (..., nv), sigma (..., rows of the loops),
         wrench (..., 6 for each frame: force, then moment); the leading dimensions are a batch
-        and broadcast. A mapping from coordinate names is accepted in place of an array, and a
-        function of (t, q, qd) in place of tau. x (...) is the state of the actuators, u their
-        signals, force the forces that an element model leaves unknown; the time t has the shape
-        (...). `values` gives parameters, each a number or an array of the batch.
+        and broadcast. A mapping from names is accepted in place of an array, and a function of
+        (t, q, qd) in place of tau. x is the state of the actuators, u their signals, force the
+        forces that an element model leaves unknown; the time t has the shape of the batch.
+        `values` gives parameters, each a number or an array of the batch.
         """
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         states |= {"x": x, "u": u, "force": force, "t": t}

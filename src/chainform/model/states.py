@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.graph import Graph, Input, Plan
 from chainform.mechanism import Mechanism
+from chainform.model.entries import ORDERS, entry_names, from_names, group_length
 from chainform.model.names import find_block
 
 Array = NDArray[np.float64]
@@ -32,8 +33,7 @@ def evaluate_states(
     wanted = np.unique(np.asarray(entries, dtype=np.int32))
     plan = Plan(graph, wanted)
     arrays = _arrays(mechanism, graph, states)
-    parameters = {name: _number(name, given) for name, given in values.items()}
-    _refuse_unknown(graph, parameters)
+    parameters = _parameters(graph, values)
     batch = _batch_shape(arrays, parameters)
     inputs = {v: _column(graph.inputs[v], arrays, parameters, batch) for v in plan.inputs}
     size = int(np.prod(batch, dtype=np.int64))
@@ -53,8 +53,7 @@ def input_values(
     Inputs that are not given are left out, since not every quantity needs all of them.
     """
     arrays = _arrays(mechanism, graph, states)
-    parameters = {name: _number(name, given) for name, given in values.items()}
-    _refuse_unknown(graph, parameters)
+    parameters = _parameters(graph, values)
     batch = _batch_shape(arrays, parameters)
     size = int(np.prod(batch, dtype=np.int64))
     columns = {
@@ -107,13 +106,13 @@ def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
         return _number(group, given)[..., np.newaxis]
     if isinstance(given, Mapping):
         by_name = cast(Mapping[str, Any], given)
-        given = _from_names(mechanism, group, by_name, length)
+        given = from_names(mechanism, group, by_name, length)
     array = _number(group, given)
     if array.ndim == 0 or array.shape[-1] != length:
         raise RunError(
             f"{group} has the shape {array.shape}, its last dimension must be {length}",
             element=group,
-            remedy=_ORDERS.get(group) or f"the order is {', '.join(_names(mechanism, group))}",
+            remedy=ORDERS.get(group) or f"the order is {', '.join(entry_names(mechanism, group))}",
         )
     if group == "q":
         _check_quaternions(mechanism, array)
@@ -138,48 +137,6 @@ def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
 _QUATERNION_TOLERANCE = 1e-4
 
 
-_ORDERS = {
-    "sigma": "sigma has 6 entries for each frame loop and 3 for each point loop",
-    "wrench": "wrench has 6 entries for each frame named in `wrenches`: force, then moment",
-    "x": "x holds the states of the actuators, one actuator after the other",
-    "u": "u has one signal for each actuator",
-    "force": "force has an entry for each unknown force of the element model",
-}
-
-
-def group_length(mechanism: Mechanism, graph: Graph, group: str) -> int:
-    """Return how many numbers a group of inputs has."""
-    if group == "q":
-        return mechanism.nq
-    if group == "sigma":
-        return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
-    if group in _ORDERS:
-        return sum(item.group == group for item in graph.inputs.values())
-    return 1 if group == "t" else mechanism.nv
-
-
-def _names(mechanism: Mechanism, group: str) -> tuple[str, ...]:
-    return mechanism.coordinates if group == "q" else mechanism.rates
-
-
-def _from_names(mechanism: Mechanism, group: str, given: Mapping[str, Any], length: int) -> Any:
-    find = mechanism.coordinate_index if group == "q" else mechanism.rate_index
-    places: dict[int, Any] = {}
-    for name, value in given.items():
-        place = find(str(name))
-        if place in places:
-            raise RunError(
-                f"{group} is given twice for {_names(mechanism, group)[place]}", element=group
-            )
-        places[place] = value
-    missing = [_names(mechanism, group)[i] for i in range(length) if i not in places]
-    if missing:
-        raise RunError(f"{group} has no value for {', '.join(missing)}", element=group)
-    if not length:
-        return np.zeros(0)
-    return np.stack(np.broadcast_arrays(*(places[i] for i in range(length))), axis=-1)
-
-
 def _number(name: str, given: Any) -> Array:
     try:
         array = np.asarray(given, dtype=np.float64)
@@ -188,35 +145,45 @@ def _number(name: str, given: Any) -> Array:
         return array
     except (TypeError, ValueError, OverflowError) as problem:
         raise RunError(
-            f"{name} is not a number or an array of numbers: {problem}", element=name
+            f"{name} is not a number or an array of numbers: {problem}",
+            element=name,
+            remedy="give a number, or an array of numbers with one for each state",
         ) from None
 
 
-def _refuse_unknown(graph: Graph, parameters: Mapping[str, Array]) -> None:
+def _parameters(graph: Graph, said: object) -> dict[str, Array]:
+    """Return the values of parameters, after a check that each of them is free."""
+    if not isinstance(said, Mapping):
+        remedy = 'write values={"name": number}'
+        raise RunError("values are a table by parameters", element="values", remedy=remedy)
+    values = cast(Mapping[str, Any], said)
     free = [item.name for item in graph.inputs.values() if item.group == "parameter"]
-    for name in parameters:
+    for name in values:
         if name not in free:
             raise RunError(
                 f"{name} is not a free parameter of this model",
-                element=name,
+                element=str(name),
                 remedy=f"free are {', '.join(free)}"
                 if free
                 else "every parameter is a number "
                 "here; derive with parameters='symbolic' or a list of names to keep some free",
             )
+    return {name: _number(name, given) for name, given in values.items()}
 
 
 def _batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:
-    shapes = [array.shape[:-1] for array in arrays.values()]
-    shapes += [array.shape for array in parameters.values()]
+    batches = {group: array.shape[:-1] for group, array in arrays.items()}
+    batches |= {name: array.shape for name, array in parameters.items()}
     try:
-        return np.broadcast_shapes(*shapes)
+        return np.broadcast_shapes(*batches.values())
     except ValueError:
-        listed = ", ".join(
-            [f"{group} {array.shape}" for group, array in arrays.items()]
-            + [f"{name} {array.shape}" for name, array in parameters.items()]
-        )
-        raise RunError(f"the batch dimensions do not fit together: {listed}") from None
+        large = {name: shape for name, shape in batches.items() if shape}
+        raise RunError(
+            "the batches do not fit together: "
+            + ", ".join(f"{name} {shape}" for name, shape in large.items()),
+            element=", ".join(large),
+            remedy="all dimensions but the last, and all of t and of parameters, are the batch",
+        ) from None
 
 
 def _column(

@@ -1,6 +1,8 @@
 """Programs in motion: integrators, events, closed loops, results."""
 
 from chainform.simulation.assembly import assemble
+from chainform.simulation.batch import simulate_batch
+from chainform.simulation.batch_run import BatchRun
 from chainform.simulation.interruption import Interrupted, MotionError
 from chainform.simulation.mobility import Mobility, mobility
 from chainform.simulation.run import Happening, Run
@@ -8,6 +10,7 @@ from chainform.simulation.scenarios import Scenario
 from chainform.simulation.simulate import simulate
 
 __all__ = [
+    "BatchRun",
     "Happening",
     "Interrupted",
     "Mobility",
@@ -17,4 +20,5 @@ __all__ = [
     "assemble",
     "mobility",
     "simulate",
+    "simulate_batch",
 ]

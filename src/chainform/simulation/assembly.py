@@ -17,21 +17,14 @@ it begins again a little aside.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.formulations import ConstraintLaws
-from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism
-from chainform.mechanism.closing import numeric_loops
-from chainform.mechanism.pose import numeric_tree
-from chainform.mechanism.types import JointKind
-from chainform.simulation.along import values_along
+from chainform.simulation.gaps import Gaps
 from chainform.simulation.initial import initial_state
 
 Array = NDArray[np.float64]
@@ -46,113 +39,6 @@ ASIDE = (0.0, 0.03, 0.1, 0.3, 0.6, 1.0)
 TRIES = 4
 RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Rows of the gaps that belong together, and what they are: a loop or a constraint."""
-
-    name: str
-    first: int
-    count: int
-    kind: str
-
-
-class Gaps:
-    """What is missing for the loops and holonomic constraints of a mechanism to hold."""
-
-    def __init__(self, mechanism: Mechanism, t: float = 0.0) -> None:
-        self.mechanism = mechanism
-        self.t = t
-        self.tree = numeric_tree(mechanism)
-        self.loops = numeric_loops(mechanism, self.tree)
-        bilateral = [c for c in mechanism.constraints if c.kind != "unilateral"]
-        self.laws = [c for c in bilateral if c.kind == "holonomic"]
-        self.rate_laws = [c for c in bilateral if c.kind == "nonholonomic"]
-        self.size = self.loops[0].size if self.loops else 1.0
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether anything binds coordinates or rates."""
-        return bool(self.loops or self.laws or self.rate_laws)
-
-    @cached_property
-    def pieces(self) -> list[Piece]:
-        """The rows by loop and constraint, those that bind rates last."""
-        pieces: list[Piece] = []
-        first = 0
-        for loop in self.mechanism.loops:
-            count = 3 if loop.kind == "point" else 6
-            pieces.append(Piece(f"loop {loop.name!r}", first, count, loop.kind))
-            first += count
-        for law in (*self.laws, *self.rate_laws):
-            pieces.append(Piece(f"constraint {law.name!r}", first, 1, "law"))
-            first += 1
-        return pieces
-
-    @cached_property
-    def _law_graph(self) -> Graph:
-        """Values, rates and derivatives of all laws."""
-        builder, n = Builder(), self.mechanism.nv
-        kinds = {law.name: place for place, law in enumerate((*self.laws, *self.rate_laws))}
-        bilateral = [c for c in self.mechanism.constraints if c.kind != "unilateral"]
-        made = ConstraintLaws(builder, self.mechanism).bilateral
-        pairs = zip(bilateral, made, strict=True)
-        rows = [row for _, row in sorted(pairs, key=lambda pair: kinds[pair[0].name])]
-        zero = builder.number(0)
-        parts = {
-            "values": [row.value for row in rows],
-            "rates": [row.rate for row in rows],
-            "slopes": [row.J.get(k, zero) for row in rows for k in range(n)],
-        }
-        for name, values in parts.items():
-            entries = [(f"{name}_{i + 1}", value) for i, value in enumerate(values)]
-            builder.output(name, (len(entries),), entries)
-        return builder.finish()
-
-    def _laws_at(self, output: str, q: Array) -> Array:
-        """Return values of all laws while nothing moves."""
-        if not (self.laws or self.rate_laws):
-            return np.zeros(0)
-        n = self.mechanism.nv
-        given = {"t": np.array([self.t]), "q": q[None], "qd": np.zeros((1, n))}
-        return values_along(self._law_graph, output, given)[0]
-
-    def at(self, q: Array) -> tuple[Array, Array]:
-        """Return r and its derivatives at a pose."""
-        poses, count = self.tree.poses(q), len(self.laws)
-        gaps = [loop.gap(poses) for loop in self.loops]
-        rest = self._laws_at("values", q)[:count]
-        J = self.slopes(q)
-        return np.concatenate([*gaps, rest]), J[: len(J) - len(self.rate_laws)]
-
-    def slopes(self, q: Array) -> Array:
-        """Return J of all rows, those that bind rates with them, (rows, nv)."""
-        n, poses = self.mechanism.nv, self.tree.poses(q)
-        slopes = [loop.jacobian(self.tree, poses, n) for loop in self.loops]
-        return np.concatenate([*slopes, self._laws_at("slopes", q).reshape(-1, n)])
-
-    def drift(self, q: Array) -> Array:
-        """Return the rates of all rows while nothing moves but the time."""
-        loops = sum(piece.count for piece in self.pieces if piece.kind != "law")
-        return np.concatenate([np.zeros(loops), self._laws_at("rates", q)])
-
-    def piece_of(self, row: int) -> Piece:
-        """Return the loop or constraint that a row belongs to."""
-        return next(p for p in self.pieces if p.first <= row < p.first + p.count)
-
-    def moved(self, q: Array, step: Array) -> Array:
-        """Return the pose after a small motion along the rates."""
-        return self.tree.moved(q, step) if self.mechanism.segments else q + step
-
-    def scales(self) -> Array:
-        """Return what counts as a motion of size 1 for each rate: 1 rad, or the size in m."""
-        scales = np.ones(self.mechanism.nv)
-        for segment in self.mechanism.segments:
-            if segment.rate is not None:
-                slides = {JointKind.PRISMATIC: 1, JointKind.FREE: 3}.get(segment.joint.kind, 0)
-                scales[segment.rate : segment.rate + slides] = self.size
-        return scales
 
 
 def assemble(

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.assembly import CLOSED, Gaps, assemble, consistent_rates
+from chainform.simulation.assembly import CLOSED, assemble, consistent_rates
+from chainform.simulation.gaps import Gaps
 from chainform.simulation.initial import initial_state
 from chainform.simulation.mobility import mobility
 

@@ -64,6 +64,35 @@ def solve_bounded(S: Array, b: Array, lower: Array, upper: Array) -> Bounded:
     )
 
 
+def solve_pivoting(
+    M: Array, b: Array, lower: Array, upper: Array, start: Bounded
+) -> Bounded | None:
+    """Return forces within bounds for a matrix that is not symmetric, None if none are found.
+
+    From the rows that hold at the start one after the other is let go or made to hold, the worst
+    first. Without symmetry there may be no solution, or several.
+    """
+    s, holds = start.s.copy(), start.holds.copy()
+    for _ in range(20 * len(b) + 20):
+        free = np.flatnonzero(holds)
+        if len(free):
+            s[free] = 0.0
+            s[free] = _solution(M[np.ix_(free, free)], -(M[free] @ s + b[free]))
+        over = np.maximum(lower - s, s - upper)
+        if np.any(over > 0):
+            worst = int(np.argmax(over))
+            s[worst] = np.clip(s[worst], lower[worst], upper[worst])
+            holds[worst] = False
+            continue
+        w = M @ s + b
+        wrong = _wrong(M, s, w, b, lower, upper, holds)
+        worst = int(np.argmax(wrong))
+        if wrong[worst] <= 0:
+            return Bounded(s, np.where(holds, 0.0, w), holds)
+        holds[worst] = True
+    return None
+
+
 def depends(S: Array, holding: Flags, row: int) -> bool:
     """Tell whether a row follows from the rows that hold, so that it needs no force of its own."""
     chosen = np.flatnonzero(holding)
@@ -79,7 +108,7 @@ def _wrong(
     S: Array, s: Array, w: Array, b: Array, lower: Array, upper: Array, holds: Flags
 ) -> Array:
     """Return how much each row that does not hold moves against its bound; none: at most zero."""
-    size = np.sqrt(np.maximum(np.diag(S), 0.0))
+    size = np.sqrt(np.abs(np.diag(S)))
     noise = SMALL * (np.abs(S) @ np.abs(s) + np.abs(b)) + 1e-300
     down = np.where(s > lower, w, -np.inf)
     up = np.where(s < upper, -w, -np.inf)
@@ -107,11 +136,7 @@ def _descend(S: Array, b: Array, s: Array, holds: Flags, lower: Array, upper: Ar
 
 def _solution(matrix: Array, right: Array) -> Array:
     """Return the solution of least size; where there is none, what comes nearest."""
-    try:
-        factor = np.diag(np.linalg.cholesky(matrix))
-        if np.min(factor) > 1e-5 * np.max(factor):
-            return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        pass
+    if len(right) == 1 and matrix[0, 0] != 0:
+        return right / matrix[0]
     found = np.linalg.lstsq(matrix, right, rcond=SMALL)
     return np.asarray(found[0], dtype=np.float64)

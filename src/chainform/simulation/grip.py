@@ -5,8 +5,9 @@
 Contacts push, joints with dry friction hold within bounds, lasting rows do both (see
 complementarity.py). A contact with the normal force s and the coefficient mu holds its place with a
 force of at most mu s in its plane. Where that is not enough it slides, and friction is mu s in a
-direction that is known. Then normal forces and friction are found in turns, until they do not
-change any more.
+direction that is known: the column of s gains what friction does, and the matrix is no longer
+symmetric. There may be no solution then, for rough ground under a leaning rod (Painleve's paradox):
+the contact is jammed.
 """
 
 from __future__ import annotations
@@ -17,13 +18,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.complementarity import Bounded, depends, solve_bounded
+from chainform.simulation.complementarity import Bounded, depends, solve_bounded, solve_pivoting
 
 Array = NDArray[np.float64]
 
-TURNS = 200
-"""How often normal forces and friction are found in turns, before friction is given up."""
 CLOSE = 1e-13
+"""The share by which a force may go beyond what friction holds."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class Grasp:
     effect: Array
     """H^-1 J^T s."""
     slips: Mapping[int, Array]
+    is_jammed: bool = False
+    """Whether nothing fits with the friction of contacts that slide, which was left out then."""
 
     @property
     def holds(self) -> set[int]:
@@ -138,33 +140,22 @@ class Rows:
             [gap.friction * (slips[gap.row] @ terms.J[list(gap.beside)]) for gap in sliding]
         ).reshape(len(sliding), len(terms.H))
         drag = terms.solved(pull)
-        own = [rows.index(gap.row) for gap in sliding]
-        found, pushes = _in_turns(S, b[rows], lower, upper, J @ drag, own)
+        found = solve_bounded(S, b[rows], lower, upper)
+        pushes, is_jammed = np.zeros(len(sliding)), False
+        if sliding:
+            own = [rows.index(gap.row) for gap in sliding]
+            changed = S.copy()
+            changed[:, own] += J @ drag
+            fitting = solve_pivoting(changed, b[rows], lower, upper, found)
+            is_jammed = fitting is None
+            found = fitting or found
+            pushes = np.zeros(len(own)) if is_jammed else found.s[own]
         forces = np.zeros(len(b))
         forces[rows] = found.s
         for gap, push in zip(sliding, pushes, strict=True):
             forces[list(gap.beside)] = gap.friction * push * slips[gap.row]
-        return Grasp(rows, S, found, forces, across @ found.s + drag @ pushes, slips)
-
-
-def _in_turns(
-    S: Array, b: Array, lower: Array, upper: Array, drag: Array, own: Sequence[int]
-) -> tuple[Bounded, Array]:
-    """Return forces, and the normal forces that friction goes with; these are the same in the end.
-
-    Where they do not come together, friction is left out.
-    """
-    pushes = np.zeros(len(own))
-    found = solve_bounded(S, b, lower, upper)
-    if not own:
-        return found, pushes
-    for _ in range(TURNS):
-        after = found.s[list(own)]
-        if np.all(np.abs(after - pushes) <= CLOSE * np.max(np.abs(after), initial=1e-300)):
-            return found, after
-        pushes = after
-        found = solve_bounded(S, b + drag @ pushes, lower, upper)
-    return solve_bounded(S, b, lower, upper), np.zeros(len(own))
+        effect = across @ found.s + drag @ pushes
+        return Grasp(rows, S, found, forces, effect, slips, is_jammed)
 
 
 def rows_beside(terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap]) -> set[int]:

@@ -92,6 +92,12 @@ class Collision:
             remedy="stops that work against each other cannot all be rigid: make one of them stiff",
         )
 
+    def stop(self, jammed: Sequence[Gap]) -> Blow:
+        """Stop contacts at once that are jammed while they slide."""
+        self.resting += [gap for gap in jammed if gap not in self.resting]
+        self._strike([], bounce=False)
+        return self.run()
+
     def _one_by_one(self, hit: Sequence[Gap]) -> None:
         """Strike the gap that closes fastest alone and without friction: that adds no energy."""
         speeds = self.speeds

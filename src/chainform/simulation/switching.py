@@ -21,7 +21,7 @@ from chainform.errors import RunError
 from chainform.simulation.balance import Balance
 from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.grip import Gap, Rows, Terms
-from chainform.simulation.impacts import AT_REST, Collision
+from chainform.simulation.impacts import AT_REST, Blow, Collision
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion
 from chainform.simulation.switches import Switches
@@ -128,7 +128,7 @@ class Switching:
         before, terms, news = self.mask.copy(), self._terms(), list[Happening]()
         if self.gaps:
             terms, news = self._collide(terms)
-        self._choose(terms, leaving or {})
+        news += self._choose(terms, leaving or {})
         y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
         self.motion.restart(y)
         return news + self._changes(before)
@@ -142,7 +142,13 @@ class Switching:
         collision = Collision(terms, qd, range(self.sorts.always), resting, touching)
         if not collision.closing():
             return terms, []
-        blow = collision.run()
+        return self._struck(terms, collision, collision.run())
+
+    def _struck(
+        self, terms: Terms, collision: Collision, blow: Blow
+    ) -> tuple[Terms, list[Happening]]:
+        """Take over what impacts did."""
+        y, qd = self.motion.y, self.motion.y[self.nq : self.nq + self.nv].copy()
         impulses = {
             barrier.name: float(blow.impulses[gap.row])
             for gap, barrier in zip(self.gaps, self.switches.rigid, strict=True)
@@ -156,8 +162,13 @@ class Switching:
         impact = Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)
         return replace(terms, speeds=collision.speeds), [impact]
 
-    def _choose(self, terms: Terms, leaving: Mapping[tuple[int, ...], Array]) -> None:
-        """Find what is at rest now, and let forces decide what of it stays so."""
+    def _choose(
+        self, terms: Terms, leaving: Mapping[tuple[int, ...], Array], *, may_jam: bool = True
+    ) -> list[Happening]:
+        """Find what is at rest now, and let forces decide what of it stays so.
+
+        Contacts that are jammed while they slide stop by an impact of their own.
+        """
         still = self._still_joints(leaving)
         shut = [
             gap
@@ -168,7 +179,7 @@ class Switching:
         ]
         if not shut and not still and not leaving:
             self._let_all_go()
-            return
+            return []
         # Rates and directions may be others than before.
         terms = self._terms()
         slips = {
@@ -178,9 +189,15 @@ class Switching:
         balance = Balance.of(terms, rows, slips)
         back = [rows for rows, way in leaving.items() if balance.returns(terms, rows, way)]
         if back:
-            self._choose(terms, {rows: way for rows, way in leaving.items() if rows not in back})
-        else:
-            self._set(terms, shut, list(still), balance)
+            left = {rows: way for rows, way in leaving.items() if rows not in back}
+            return self._choose(terms, left, may_jam=may_jam)
+        if balance.grasp.is_jammed and may_jam:
+            rates = self.motion.y[self.nq : self.nq + self.nv].copy()
+            collision = Collision(terms, rates, range(self.sorts.always), shut, shut)
+            terms, news = self._struck(terms, collision, collision.stop(shut))
+            return news + self._choose(terms, {}, may_jam=False)
+        self._set(terms, shut, list(still), balance)
+        return []
 
     def _still_joints(self, leaving: Mapping[tuple[int, ...], Array]) -> dict[int, float]:
         """Return joints that may stick, with their bounds; set the directions of all others."""
@@ -228,7 +245,7 @@ class Switching:
         """Let a closed contact slide, or hold it where it is."""
         place = gap.row - self.sorts.always
         if gap.row in balance.grasp.slips:
-            self.grips[place] = gap.friction
+            self.grips[place] = 0.0 if balance.grasp.is_jammed else gap.friction
             self.ways[place] = -balance.grasp.slips[gap.row]
             return
         for row in gap.beside:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import chainform as cf
 from chainform.graph import parse_graph
 from chainform.pipeline import derive
 
@@ -91,3 +92,18 @@ def test_nothing_is_written_after_an_error(
     target = tmp_path / "arm.py"
     refused(call("export", tmp_path / "missing.toml", "--language", "python", "-o", target))
     assert not target.exists()
+
+
+def test_a_mechanism_is_written_as_elements(
+    call: Callable[..., Any], arm: Path, four_bar: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "elements.json"
+    result = call("export", arm, "--language", "elements", "-o", target)
+    assert (result.code, result.out) == (0, f"wrote {target}\n")
+    written, before = cf.read(target), cf.read(arm)
+    assert not written.segments
+    assert written.elements == before.as_elements().elements
+    assert written.coordinates == before.coordinates
+    result = call("export", four_bar, "--language", "elements", "-o", target, "--force")
+    assert "not in elements: loop linkage" in result.out
+    assert call("export", four_bar, "--language", "elements", "--json").document["outputs"] == []

@@ -8,7 +8,8 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 from chainform.readers import read_text
-from chainform.simulation.assembly import Gaps, assemble, consistent_rates
+from chainform.simulation.assembly import assemble, consistent_rates
+from chainform.simulation.gaps import Gaps
 from chainform.simulation.mobility import mobility
 from unit.simulation.linkages import (
     CRANK,

@@ -1,4 +1,4 @@
-"""`chainform export`: the equations as program text, LaTeX or graph, or the mechanism as URDF."""
+"""`chainform export`: the equations as program text, LaTeX or graph, or the mechanism itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.readers import export_urdf, native_text, side_path
 
-URDF, NATIVE = "urdf", "native"
+URDF, NATIVE, ELEMENTS = "urdf", "native", "elements"
 """The languages that describe the mechanism instead of its equations."""
 
 
@@ -32,9 +32,10 @@ def add_options(parser: ArgumentParser) -> None:
     add_file(parser, stored=True)
     parser.add_argument(
         "--language",
-        choices=sorted([*EMITTERS, URDF, NATIVE]),
+        choices=sorted([*EMITTERS, URDF, NATIVE, ELEMENTS]),
         required=True,
-        help="the language to write; urdf and native write the mechanism itself",
+        help="the language to write; urdf and native write the mechanism itself, elements a native "
+        "file in which it is written as elements",
     )
     add_outputs(parser, USUAL)
     parser.add_argument(
@@ -50,7 +51,7 @@ def run(args: Namespace) -> Report:
     mechanism = read_chosen(args)
     if args.language == URDF:
         return _export_urdf(args, mechanism, target)
-    if args.language == NATIVE:
+    if args.language in (NATIVE, ELEMENTS):
         return _export_native(args, mechanism, target)
     outputs = chosen_outputs(args, usual_outputs(mechanism, args))
     model = derive_chosen(mechanism, args, outputs)
@@ -95,12 +96,20 @@ def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> 
 
 
 def _export_native(args: Namespace, mechanism: Mechanism, target: Path | None) -> Report:
-    """Write the mechanism in our own form, exactly."""
-    text = native_text(mechanism)
+    """Write the mechanism in our own form, exactly, or what it is as elements."""
+    written = mechanism.as_elements() if args.language == ELEMENTS else mechanism
+    text = native_text(written)
     if target is not None:
         write_file(target, text, force=args.force)
     document = _mechanism_document(args, mechanism, target, text)
-    return Report(document, lambda page: _show(page, target, text))
+
+    def show(page: Page) -> None:
+        _show(page, target, text)
+        if target is not None:
+            for loop in mechanism.loops if not written.loops else ():
+                page.text(f"not in elements: loop {loop.name}")
+
+    return Report(document, show)
 
 
 def _mechanism_document(
@@ -138,7 +147,7 @@ EXPORT = Command(
     summary="write the equations, or the mechanism, in another language",
     usage="FILE --language LANGUAGE",
     description="Write the equations as a Python function, as LaTeX, or as the text of the graph;\n"
-    "or the mechanism itself as URDF or as a native file.",
+    "or the mechanism itself as URDF, as a native file, or as elements.",
     add_options=add_options,
     run=run,
 )

@@ -11,7 +11,6 @@ from chainform.errors import Error, RunError
 from chainform.mechanism import GROUND, Joint, Mechanism, Number
 from chainform.mechanism.additions import intake_of
 from chainform.mechanism.laws import LawIntake
-from chainform.mechanism.numbers import number_of
 from chainform.mechanism.types import ZERO
 
 
@@ -153,6 +152,3 @@ def rows_of(fields: Fields, field: str) -> list[list[Number]]:
     if len({len(row) for row in rows}) != 1:
         raise fields.error("the rows of a matrix are equally long", field)
     return rows
-
-
-__all__ = ["Fields", "number_of", "rows_of"]

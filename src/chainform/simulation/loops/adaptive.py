@@ -255,6 +255,7 @@ def integrate(
                 k,
                 y,
                 new,
+                at,
                 tableau,
                 control[RTOL],
                 control[ATOL],

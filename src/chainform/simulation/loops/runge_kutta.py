@@ -48,41 +48,33 @@ def trial(
 
 def combine(h: Number, y: Floats, k: Floats, new: Floats, weights: Numbers, n: int, s: int) -> None:
     """Set new = y + h sum w_i k_i over the first s stages."""
+    weighted(k, weights, new, n, s)
     for e in range(n):
-        new[e] = 0.0
+        new[e] = y[e] + h * new[e]
+
+
+def weighted(k: Floats, weights: Numbers, total: Floats, n: int, s: int) -> None:
+    """Set total = sum w_i k_i over the first s stages."""
+    for e in range(n):
+        total[e] = 0.0
     for i in range(s):
         weight = weights[i]
         if weight != 0.0:
             stage = k[i * n :]
             for e in range(n):
-                new[e] += weight * stage[e]
-    for e in range(n):
-        new[e] = y[e] + h * new[e]
+                total[e] += weight * stage[e]
 
 
-def size_of(
-    k: Floats,
-    y: Floats,
-    new: Floats,
-    weights: Floats,
-    rtol: float,
-    atol: float,
-    n: int,
-    s: int,
-    books: int,
-) -> float:
-    """Return the largest square of sum w_i k_i against what is tolerated, but for the books.
+def size_of(error: Floats, y: Floats, new: Floats, rtol: float, atol: float, n: int) -> float:
+    """Return the largest square of an error against what is tolerated.
 
     The largest, not the mean: a small, fast part of a mechanism has few of the entries, and its
     errors count as much as those of the rest.
     """
     largest = 0.0
-    for e in range(n - books):
-        error = 0.0
-        for i in range(s):
-            error += weights[i] * k[i * n + e]
-        scale = atol + rtol * fmax(fabs(y[e]), fabs(new[e]))
-        square = (error / scale) * (error / scale)
+    for e in range(n):
+        part = error[e] / (atol + rtol * fmax(fabs(y[e]), fabs(new[e])))
+        square = part * part
         if not square <= largest:
             largest = square
             if not largest < HUGE:
@@ -95,6 +87,7 @@ def error_of(
     k: Floats,
     y: Floats,
     new: Floats,
+    at: Floats,
     tableau: Numbers,
     rtol: float,
     atol: float,
@@ -103,14 +96,17 @@ def error_of(
     twice: int,
     books: int,
 ) -> float:
-    """Return the estimated error of a step; 1 is just tolerated.
+    """Return the estimated error of a step, but for the books; 1 is just tolerated.
 
-    With two estimates the better one is damped by the other (Hairer, Norsett, Wanner, II.10).
+    With two estimates the better one is damped by the other (Hairer, Norsett, Wanner, II.10). `at`
+    is room for a state.
     """
-    first = size_of(k, y, new, tableau[2 * s + s * s :], rtol, atol, n, s, books)
+    weighted(k, tableau[2 * s + s * s :], at, n, s)
+    first = size_of(at, y, new, rtol, atol, n - books)
     if twice == 0:
         return fabs(h) * sqrt(first)
-    second = size_of(k, y, new, tableau[3 * s + s * s :], rtol, atol, n, s, books)
+    weighted(k, tableau[3 * s + s * s :], at, n, s)
+    second = size_of(at, y, new, rtol, atol, n - books)
     below = first + 0.01 * second
     if below <= 0.0:
         return 0.0

@@ -1,0 +1,59 @@
+"""Who simulates the same again does not wait for machine code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chainform.simulation import kept_machines, simulate
+from chainform.simulation.machine import Machine
+from unit.simulation.swings import rods
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Machine]:
+    """The machines that were made, in order; none is known at first."""
+    seen: list[Machine] = []
+    original = Machine.__init__
+
+    def counted(self: Machine, *given: Any, **named: Any) -> None:
+        seen.append(self)
+        original(self, *given, **named)
+
+    monkeypatch.setattr(Machine, "__init__", counted)
+    monkeypatch.setattr(kept_machines, "_kept", type(kept_machines._kept)())
+    return seen
+
+
+def test_other_states_and_tolerances_have_the_same_machine(made: list[Machine]) -> None:
+    for q, rtol in ((0.1, 1e-6), (0.2, 1e-9)):
+        simulate(rods(1), q0=[q], t=0.1, rtol=rtol)
+    assert len(made) == 1
+
+
+def test_other_forces_events_and_methods_have_another_one(made: list[Machine]) -> None:
+    simulate(rods(1), t=0.1)
+    simulate(rods(1), t=0.1, forces={"rod1": "t"})
+    simulate(rods(1), t=0.1, forces={"rod1": "2*t"})
+    simulate(rods(1), t=0.1, events={"low": "rod1 - 1"})
+    simulate(rods(1), t=0.1, method="semi_implicit", step=0.01)
+    simulate(rods(2), t=0.1)
+    assert len(made) == 6
+
+
+def test_functions_of_python_are_called_by_their_own_machine(made: list[Machine]) -> None:
+    runs = [
+        simulate(rods(1), t=0.1, t_eval=[0.1], forces=lambda _t, _q, _qd, c=c: np.array([c]))
+        for c in (0.0, 1.0)
+    ]
+    assert len(made) == 2
+    assert abs(runs[1].q[0, 0] - runs[0].q[0, 0]) > 1e-3
+
+
+def test_only_the_last_ones_are_kept(made: list[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_machines, "MOST", 1)
+    for count in (1, 2, 1):
+        simulate(rods(count), t=0.1)
+    assert len(made) == 3

@@ -26,6 +26,7 @@ ROOT = DOCS.parent
         "docs/closed-loops.md",
         "docs/programs.md",
         "docs/simulation.md",
+        "docs/stops.md",
         "docs/solvers.md",
         "docs/thesis-reduction.md",
     ],

@@ -36,7 +36,7 @@ def test_a_scenario_runs_to_its_end_and_its_energy_is_accounted_for(name: str) -
     # Elements have no books; those that nothing drives keep their energy.
     kept = run.balance if run.books is not None else run.energy
     scale = max(1e-9, float(np.max(np.abs(run.kinetic_energy))), float(np.ptp(run.energy)))
-    assert np.ptp(kept) <= 1e-5 * scale
+    assert np.ptp(kept) <= max(1e-5 * scale, 1e-6 * float(np.max(np.abs(run.energy))))
 
 
 def squeezer(run: Run) -> None:

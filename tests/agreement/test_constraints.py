@@ -171,8 +171,63 @@ def test_what_cannot_be_solved_is_refused() -> None:
     builder = cf.Mechanism.builder("still").coordinates("x")
     builder.element(kind="point", mass=1, position=["x", 0, 0])
     builder.constraint("holonomic", "0*x")
-    with pytest.raises(DeriveError, match="one of them binds nothing"):
+    with pytest.raises(DeriveError, match="binds nothing"):
         unreduced(builder.build(), ["multipliers"])
+
+
+def plate(*laws: str, quasi: tuple[str, ...] = ()) -> cf.Mechanism:
+    """Return a plate in a plane under holonomic constraints, with quasi-velocities."""
+    builder = cf.Mechanism.builder("plate").coordinates("x", "y", {"name": "phi", "unit": "rad"})
+    builder.element(
+        kind="body", chain="Sx(x), Sy(y), Rz(phi)", mass=2, com=[1, 0, 0], inertia=[1, 1, 3]
+    )
+    for law in laws:
+        builder.constraint("holonomic", law)
+    for number, law in enumerate(quasi, 1):
+        builder.quasi(f"v{number}", law)
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    "laws",
+    [
+        ("x - y", "x - y"),
+        ("phi", "x - y", "3*y - 3*x + t"),
+        ("x^2 + y^2 - 4", "sin(x^2 + y^2 - 4)"),
+        ("exp(x*y) - 2", "x*y - t"),
+    ],
+)
+@pytest.mark.parametrize("reduce", ["none", "fast"])
+def test_a_constraint_that_follows_from_others_is_named(laws: tuple[str, ...], reduce: str) -> None:
+    with pytest.raises(DeriveError, match="follows from those before it") as caught:
+        cf.derive(plate(*laws), ["constrained_dynamics"], reduce=reduce)
+    assert caught.value.element == f"constraint 'constraint{len(laws)}'"
+    rows = cf.derive(plate(*laws), ["constraint_jacobian", "constraint_right"], reduce=reduce)
+    assert rows["constraint_jacobian"].shape == (len(laws), 3)
+
+
+@pytest.mark.parametrize("law", ["max(0, x - 5)", "step(t - 60)*x", "sqrt(x - 1) - y"])
+def test_a_constraint_that_binds_somewhere_is_taken(law: str) -> None:
+    model = unreduced(plate(law), ["constrained_dynamics", "constraint_jacobian"])
+    assert model.outputs == ("constrained_dynamics", "constraint_jacobian")
+
+
+def test_a_quasi_velocity_that_follows_from_others_is_named() -> None:
+    found = plate("x - y", quasi=("der(phi)", "der(x) - der(y)"))
+    with pytest.raises(DeriveError, match="do not determine the rates") as caught:
+        unreduced(found, ["quasi_matrix"])
+    assert caught.value.element == "quasi-velocity 'v2'"
+
+
+def test_constraints_hold_what_masses_leave_free() -> None:
+    """One mass that two coordinates move along one line: H alone is singular."""
+    builder = cf.Mechanism.builder("twice", gravity=(0, 0, 0)).coordinates("x", "y")
+    builder.element(kind="point", mass=2, position=["x + y", 0, 0])
+    builder.constraint("holonomic", "x - y")
+    value = unreduced(builder.build(), list(MOTION[:2])).evaluate(q=[1, 1], qd=[0, 0], tau=[1, 2])
+    # Virtual work with x = y = u: 2 (2 u'') 2 du = (1 + 2) du.
+    assert value["constrained_dynamics"] == pytest.approx([0.375, 0.375])
+    assert value["multipliers"] == pytest.approx([0.5])
 
 
 def test_more_constraints_than_rates_are_refused() -> None:

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from os import PathLike
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.analysis.motion import motion_of
-from chainform.errors import RunError
+from chainform.errors import ReadError, RunError
 from chainform.mechanism import Mechanism
+from chainform.mechanism.checks import names_in
+from chainform.mechanism.parametrise import automatic_parameters
 from chainform.model import Model
 from chainform.pipeline import derive
+from chainform.readers import read
 
 Array = NDArray[np.float64]
 
@@ -61,7 +65,7 @@ class Forces:
 
 
 def unknown_forces(
-    model: Model | Mechanism,
+    model: Model | Mechanism | str | PathLike[str],
     t: Any = None,
     q: Any = None,
     qd: Any = None,
@@ -75,9 +79,11 @@ def unknown_forces(
     The motion is given by arrays q (..., nq), qd and qdd (..., nv), or by laws of t in `motion`:
     {"theta1": "0.3*sin(t)"}, which are differentiated exactly, at the times t (...). `values` are
     numbers for parameters. A model must have the outputs force_matrix and force_right; of a
-    mechanism they are derived.
+    mechanism, or the file that describes it, they are derived.
     """
-    source = model if isinstance(model, Model) else _derived(model, values or {})
+    given = model if isinstance(model, Model | Mechanism) else read(model)
+    numbers = _checked(given, values)
+    source = given if isinstance(given, Model) else _derived(given, numbers)
     mechanism = source.mechanism
     missing = [output for output in OUTPUTS if output not in source.outputs]
     if missing:
@@ -87,23 +93,47 @@ def unknown_forces(
             remedy=f"derive it with the outputs {' and '.join(OUTPUTS)}",
         )
     if motion is not None:
-        if any(given is not None for given in (q, qd, qdd)):
+        if any(part is not None for part in (q, qd, qdd)):
             raise RunError("the motion is given twice", element="motion", remedy="give one of both")
         if t is None:
             remedy = "give times: t=np.linspace(0, 1, 101)"
             raise RunError("a motion by laws needs times", element="t", remedy=remedy)
-        made = motion_of(mechanism, motion, t, values)
+        made = motion_of(mechanism, motion, t, numbers)
         t, q, qd, qdd = made.t, made.q, made.qd, made.qdd
-    free = {name: v for name, v in (values or {}).items() if name in source.free_parameters}
+    free = {name: v for name, v in numbers.items() if name in source.free_parameters}
     found = source.evaluate(q=q, qd=qd, qdd=qdd, t=t, values=free, outputs=OUTPUTS)
     times = None if t is None else np.asarray(t, dtype=np.float64)
     return solved(mechanism.unknowns, times, found["force_matrix"], found["force_right"])
 
 
+def _checked(model: Model | Mechanism, said: object) -> Mapping[str, Any]:
+    """Return the values of parameters, after a check that each of them can have an effect."""
+    if said is None:
+        return {}
+    if not isinstance(said, Mapping):
+        remedy = 'write values={"name": number}'
+        raise RunError("values are a table by parameters", element="values", remedy=remedy)
+    values = cast("Mapping[str, Any]", said)
+    mechanism = model.mechanism if isinstance(model, Model) else model
+    declared = {parameter.name for parameter in mechanism.parameters}
+    in_equations = {*names_in(mechanism), *automatic_parameters(mechanism)}
+    for name in values:
+        if name not in declared | in_equations:
+            names = ", ".join(sorted(declared | in_equations)) or "none"
+            remedy = f"parameters are {names}"
+            raise ReadError(f"there is no parameter {name}", element=str(name), remedy=remedy)
+        if isinstance(model, Model) and name in in_equations - model.free_parameters.keys():
+            remedy = f"derive it with parameters=[{name!r}], or give the mechanism instead of it"
+            message = f"the parameter {name} is a number in this model"
+            raise RunError(message, element=name, remedy=remedy)
+    return values
+
+
 def _derived(mechanism: Mechanism, values: Mapping[str, Any]) -> Model:
     """Return the equations of the unknown forces; parameters that are given values stay free."""
-    parameters = list(values) or "numeric"
-    return derive(mechanism, OUTPUTS, parameters=parameters, reduce="none")
+    in_equations = {*names_in(mechanism), *automatic_parameters(mechanism)}
+    kept = [name for name in values if name in in_equations]
+    return derive(mechanism, OUTPUTS, parameters=kept or "numeric", reduce="none")
 
 
 def solved(names: tuple[str, ...], t: Array | None, matrix: Array, right: Array) -> Forces:
@@ -143,7 +173,8 @@ def _report(
     states = "one state" if rank.ndim == 0 else f"{rank.size} states"
     forces = _counted(len(names), "unknown force")
     start = f"{forces} in {_counted(residual.shape[-1], 'equation')}, {states}"
-    ranks = f"rank {rank.min()}" + (f" to {rank.max()}" if rank.min() != rank.max() else "")
+    least, most = (int(rank.min()), int(rank.max())) if rank.size else (0, 0)
+    ranks = f"rank {least}" + (f" to {most}" if least != most else "")
     largest = np.abs(residual).max(axis=-1, initial=0.0)
     place = int(np.argmax(largest)) if largest.size else 0
     when = ""

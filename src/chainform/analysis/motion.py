@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
+from chainform.errors import ReadError, RunError
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
 from chainform.graph import Builder, Graph, Tangents
@@ -43,20 +43,36 @@ def motion_of(
     values. Rates and accelerations are their derivatives, found exactly and not by differences.
     """
     graph = motion_graph(mechanism, laws)
-    times = np.asarray(t, dtype=np.float64)
     known = {p.name: float(p.value) for p in mechanism.parameters if p.value is not None}
     free = {item.name for item in graph.inputs.values() if item.group == "parameter"}
     given = {name: value for name, value in {**known, **(values or {})}.items() if name in free}
-    found = evaluate_states(graph, mechanism, {"t": times}, given, None)
+    found = evaluate_states(graph, mechanism, {"t": t}, given, None)
+    times = np.asarray(t, dtype=np.float64)
     shape = np.broadcast_shapes(times.shape, *(np.shape(value) for value in given.values()))
+    times = np.broadcast_to(times, shape)
     q, qd, qdd = (
         np.broadcast_to(found[name], (*shape, mechanism.nv)) for name in ("q", "qd", "qdd")
     )
-    return Motion(np.broadcast_to(times, shape), q, qd, qdd)
+    _refuse_infinite(mechanism, times, q + qd + qdd)
+    return Motion(times, q, qd, qdd)
 
 
-def motion_graph(mechanism: Mechanism, laws: Mapping[str, object]) -> Graph:
-    """Return q, qd and qdd as functions of time and parameters."""
+def _refuse_infinite(mechanism: Mechanism, t: Array, total: Array) -> None:
+    """Refuse a motion that is not finite at some time; `total` has the shape of q."""
+    wrong = ~np.isfinite(total + t[..., np.newaxis])
+    if not wrong.any():
+        return
+    first = tuple(map(int, np.argwhere(wrong)[0]))
+    name, when = mechanism.coordinates[first[-1]], t[first[:-1]]
+    raise RunError(
+        f"the motion of {name} has no finite value, rate or acceleration at t = {when:.6g}",
+        element=f"motion of {name!r}",
+        remedy="correct its law, or leave out that time",
+    )
+
+
+def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
+    """Return q, qd and qdd as functions of time and parameters; laws are a table by coordinates."""
     if mechanism.nq != mechanism.nv:
         raise RunError(
             "a motion is given for coordinates whose rates are qd, and a joint has a quaternion",
@@ -83,17 +99,24 @@ def _named(mechanism: Mechanism) -> list[tuple[int, str]]:
     return list(enumerate(mechanism.coordinates))
 
 
-def _by_place(mechanism: Mechanism, laws: Mapping[str, object]) -> dict[int, object]:
+def _by_place(mechanism: Mechanism, laws: object) -> dict[int, object]:
     """Return the laws by coordinate; every coordinate must have one."""
+    if not isinstance(laws, Mapping):
+        remedy = 'write {"phi": "0.3*sin(t)"}'
+        raise ReadError(
+            "a motion is a table of laws by coordinates", element="motion", remedy=remedy
+        )
     given: dict[int, object] = {}
-    for name, law in laws.items():
-        place = mechanism.coordinate_index(name)
+    for name, law in cast("Mapping[str, object]", laws).items():
+        place = mechanism.coordinate_index(str(name))
         if place in given:
-            raise RunError(f"the motion of {name} is given twice", element="motion")
+            remedy = "give each coordinate one law"
+            message = f"the motion of {name} is given twice"
+            raise ReadError(message, element="motion", remedy=remedy)
         given[place] = law
     missing = [name for k, name in _named(mechanism) if k not in given]
     if missing:
-        raise RunError(
+        raise ReadError(
             f"no motion is given for {', '.join(missing)}",
             element="motion",
             remedy=f'give each a law of t: {{"{missing[0]}": "0.3*sin(t)"}}, or "0" to hold it',

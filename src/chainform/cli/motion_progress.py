@@ -18,15 +18,17 @@ PATIENCE = 0.5
 
 
 class Bar:
-    """A bar that appears when a motion takes a while."""
+    """A bar that appears when a motion takes a while, what came before it not counted."""
 
     def __init__(self, name: str, span: tuple[float, float]) -> None:
         self.name, self.span = name, span
-        self.began = monotonic()
+        self.began: float | None = None
         self.progress: Progress | None = None
 
     def show(self, t: float) -> None:
         """Take note of the time that a motion has come to."""
+        if self.began is None:
+            self.began = monotonic()
         if self.progress is None:
             if monotonic() - self.began < PATIENCE:
                 return

@@ -12,9 +12,9 @@ c        qdd at pi' = 0
     quasi-coordinates    qdd = T_pi pi' + c,   T_pi^T H T_pi pi' = T_pi^T (r - H c)
 
 Rows stand in the order of the file, holonomic and nonholonomic ones alike. K is inverted as
-(K^T K)^-1 K^T, which needs no choice of pivots. Where a coordinate moves no mass, H + J^T J and
-r + J^T gamma stand for H and r: with J qdd = gamma they say the same. A constraint that follows
-from others makes J H^-1 J^T singular.
+(K^T K)^-1 K^T, which needs no choice of pivots. Where H is singular, as for a coordinate that moves
+no mass, H + J^T J and r + J^T gamma stand for H and r: with J qdd = gamma they say the same. A
+constraint that follows from others would make J H^-1 J^T singular, and is refused.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from chainform.errors import DeriveError
 from chainform.formulations.constraint_laws import ConstraintLaws, Row
 from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILATERAL
 from chainform.formulations.factorisation import solve
+from chainform.formulations.independence import dependent_rows, refuse_dependent
 from chainform.formulations.motion import is_zero
 from chainform.formulations.options import Options
 from chainform.formulations.outputs import Key, add_to, declare
-from chainform.graph import Builder, Scalar, include
+from chainform.graph import Builder, Graph, Scalar, include
 from chainform.mechanism import Mechanism
 
 Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], None]
@@ -131,11 +132,16 @@ class _Constrained:
     # --- the equations of the mechanism -------------------------------------------------
 
     @cached_property
+    def _own(self) -> Graph:
+        """The mass matrix and inverse dynamics of the mechanism without constraints."""
+        trial = Builder()
+        self.method(trial, self.mechanism, ["mass_matrix", "inverse_dynamics"], self.options)
+        return trial.finish()
+
+    @cached_property
     def _equations(self) -> tuple[dict[Key, Scalar], Column]:
         """Return H, and h = tau at qdd = 0: all that is no inertia force of qdd."""
-        trial, n = Builder(), self.mechanism.nv
-        self.method(trial, self.mechanism, ["mass_matrix", "inverse_dynamics"], self.options)
-        graph, zero = trial.finish(), self.builder.number(0)
+        graph, n, zero = self._own, self.mechanism.nv, self.builder.number(0)
         still = {f"qdd{k + 1}": zero for k in range(n)}
         found = include(self.builder, graph, still, list(graph.outputs))
         H, h = found["mass_matrix"], found["inverse_dynamics"]
@@ -152,6 +158,7 @@ class _Constrained:
         """Return qdd and lambda."""
         rows, keep, zero = self.laws.bilateral, self.builder.keep, self.builder.number(0)
         self._refuse_too_many()
+        refuse_dependent(self.mechanism, with_quasi=False)
         H, r = self._balance()
         free = solve(H, r)
         swings = [solve(H, {k: row.J.get(k, zero) for k in r}) for row in rows]
@@ -179,10 +186,10 @@ class _Constrained:
             )
 
     def _balance(self) -> tuple[dict[Key, Scalar], Column]:
-        """Return H and r, or H + J^T J and r + J^T gamma where a coordinate moves no mass."""
+        """Return H and r, or H + J^T J and r + J^T gamma where H is singular."""
         (H, h), keep = self._equations, self.builder.keep
         matrix, right = dict(H), {k: keep(self._tau(k) - value) for k, value in h.items()}
-        if all((k, k) in matrix for k in right):
+        if not dependent_rows(self._own, "mass_matrix"):
             return matrix, right
         for row in self.laws.bilateral:
             for k, a in row.J.items():
@@ -220,20 +227,12 @@ class _Constrained:
         """Return (K^T K)^-1 times a column."""
         zero = self.builder.number(0)
         column = {k: right.get(k, zero) for k in range(self.mechanism.nv)}
-        try:
-            return solve(self._square, column)
-        except DeriveError as error:
-            raise DeriveError(
-                "quasi-velocities and constraints do not determine the rates",
-                file=self.mechanism.file,
-                element="quasi",
-                remedy="choose quasi-velocities that are independent of each other and of the "
-                "constraints",
-            ) from error
+        return solve(self._square, column)
 
     @cached_property
     def _T(self) -> list[Column]:
         """The columns of T_pi."""
+        refuse_dependent(self.mechanism, with_quasi=True)
         return [self._inverse(row.J) for row in self.laws.quasi]
 
     @cached_property

@@ -20,6 +20,7 @@ from functools import cache, cached_property
 
 from chainform.formulations.element_laws import ElementLaws
 from chainform.formulations.motion import is_zero
+from chainform.formulations.refusals import blamed
 from chainform.graph import Builder, Scalar, Tangents
 from chainform.mechanism import JointKind, Mechanism, Number, Segment
 from chainform.mechanism.constraints import Constraint
@@ -60,12 +61,17 @@ class ConstraintLaws:
     @cached_property
     def quasi(self) -> list[Row]:
         """The rows of quasi-velocities: S in place of J, and minus the part of pi' without qdd."""
-        return [self._of_rate(quasi.law) for quasi in self.mechanism.quasi]
+        rows: list[Row] = []
+        for quasi in self.mechanism.quasi:
+            with blamed(self.mechanism, f"quasi-velocity {quasi.name!r}"):
+                rows.append(self._of_rate(quasi.law))
+        return rows
 
     def _row(self, constraint: Constraint) -> Row:
-        if constraint.kind == "nonholonomic":
-            return self._of_rate(constraint.law)
-        return self.holonomic(self.laws.scalar(constraint.law))
+        with blamed(self.mechanism, f"constraint {constraint.name!r}"):
+            if constraint.kind == "nonholonomic":
+                return self._of_rate(constraint.law)
+            return self.holonomic(self.laws.scalar(constraint.law))
 
     def holonomic(self, law: Scalar) -> Row:
         """Return the row of a law of coordinates and time."""

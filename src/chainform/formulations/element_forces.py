@@ -76,9 +76,11 @@ class ElementForces:
         """Return what springs and dampers add to inverse dynamics, by rate."""
         totals: dict[Key, Scalar] = {}
         for spring in self.springs:
-            self._add_spring(totals, spring)
+            with self.frames.blamed(spring):
+                self._add_spring(totals, spring)
         for damper in self.dampers:
-            self._add_damper(totals, damper)
+            with self.frames.blamed(damper):
+                self._add_damper(totals, damper)
         return totals
 
     def _add_spring(self, totals: dict[Key, Scalar], spring: ElasticElement) -> None:
@@ -181,19 +183,21 @@ class ElementForces:
         laws, entries = self.frames.laws, dict[Key, Scalar]()
         for load in self.loads:
             for j in laws.unknowns_in(_components(load)):
-                by = Tangents(
-                    self.builder,
-                    {self.builder.variable_of(laws.unknowns[j]): self.builder.number(1)},
-                )
-                slopes = tuple(by.of(value) for value in laws.whole(_components(load)))
-                for k, value in self._share(load, slopes).items():
+                unknown = self.builder.variable_of(laws.unknowns[j])
+                by = Tangents(self.builder, {unknown: self.builder.number(1)})
+                with self.frames.blamed(load):
+                    slopes = tuple(by.of(value) for value in laws.whole(_components(load)))
+                    shares = self._share(load, slopes)
+                for k, value in shares.items():
                     add_to(entries, (k, j), value)
         return entries
 
     def _work(self, reader: Reader) -> dict[Key, Scalar]:
         totals: dict[Key, Scalar] = {}
         for load in self.loads:
-            for k, value in self._share(load, reader(_components(load))).items():
+            with self.frames.blamed(load):
+                shares = self._share(load, reader(_components(load)))
+            for k, value in shares.items():
                 add_to(totals, (k,), value)
         return totals
 

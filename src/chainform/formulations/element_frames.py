@@ -18,18 +18,31 @@ by laws of time. All velocities are linear in the rates, so that the structural 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import TypeVar
 
 from chainform.formulations.element_laws import ElementLaws
 from chainform.formulations.motion import AxisTurn, MatrixTurn, is_zero
 from chainform.formulations.motion import Turn as AxesTurn
+from chainform.formulations.refusals import blamed
 from chainform.graph import Scalar, Tangents
 from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.elements import WORLD, Fixed, InertialElement, Place, Shift, Turn
+from chainform.mechanism.elements import (
+    WORLD,
+    Element,
+    Fixed,
+    InertialElement,
+    Place,
+    Shift,
+    Turn,
+)
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.spatial import Matrix, Vector, add, apply_transposed, cross, dot, rodrigues, scale
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +113,43 @@ class ElementFrames:
         }
         self.numbers = {e.name: k for k, e in enumerate(self.mechanism.elements, 1)}
         self.steps = cache(self._steps)
-        self.velocity = cache(self._velocity)
-        self.rotation = cache(self._rotation)
-        self.origin = cache(self._origin)
-        self.field = cache(self._field)
+        self.velocity = self._from_ground(self._velocity)
+        self.rotation = self._from_ground(self._rotation)
+        self.origin = self._from_ground(self._origin)
+        self.field = self._from_ground(self._field)
+
+    def _from_ground(self, work: Callable[[str], T]) -> Callable[[str], T]:
+        """Return what is found once for a frame, after the frames that it stands on.
+
+        Frames may stand on one another in any number, more than calls can go into each other.
+        """
+        found: dict[str, T] = {}
+
+        def value(name: str) -> T:
+            for frame in reversed(self._path(name, found)):
+                found[frame] = work(frame)
+            return found[name]
+
+        return value
+
+    def _path(self, name: str, known: Container[str]) -> list[str]:
+        """Return a frame and those it stands on, up to the ground or to one that is known."""
+        path: list[str] = []
+        while name not in known:
+            path.append(name)
+            if name == GROUND_NAME:
+                break
+            name = self.elements[name].on
+        return path
 
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism whose elements these are."""
         return self.laws.mechanism
+
+    def blamed(self, element: Element) -> AbstractContextManager[None]:
+        """Say of what goes wrong inside that it is in the laws of an element."""
+        return blamed(self.mechanism, f"element {element.name!r}")
 
     @cached_property
     def none(self) -> Vector:
@@ -129,7 +170,8 @@ class ElementFrames:
     # --- steps of a chain ---------------------------------------------------------------
 
     def _steps(self, name: str) -> list[_Moved]:
-        return [self._step(step) for step in self.elements[name].chain]
+        with self.blamed(self.elements[name]):
+            return [self._step(step) for step in self.elements[name].chain]
 
     def _step(self, step: Shift | Turn | Fixed) -> _Moved:
         match step:
@@ -184,11 +226,10 @@ class ElementFrames:
 
     def stands_still(self, name: str) -> bool:
         """Whether a frame keeps its place on the ground, whatever the ground does."""
-        if name == GROUND_NAME:
-            return True
-        rates = (step.rate for step in self.steps(name) if step.rate is not None)
-        still = all(is_zero(component) for rate in rates for component in rate)
-        return still and self.stands_still(self.elements[name].on)
+        frames = self._path(name, {GROUND_NAME})
+        steps = (step for frame in frames for step in self.steps(frame))
+        rates = (step.rate for step in steps if step.rate is not None)
+        return all(is_zero(component) for rate in rates for component in rate)
 
     def point_velocity(self, place: Place) -> Vector:
         """Return the velocity of a place, in the axes of its frame."""

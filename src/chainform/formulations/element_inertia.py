@@ -96,9 +96,10 @@ class ElementInertia:
 
     def _rotor_columns(self, element: InertiaElement) -> dict[int, Scalar]:
         """Return ds/dq by rate."""
-        law = self.frames.laws.scalar(element.along)
         by = self.frames.derivatives.by_coordinate
-        columns = {k: self.builder.keep(by(k).of(law)) for k in range(self.nv)}
+        with self.frames.blamed(element):
+            law = self.frames.laws.scalar(element.along)
+            columns = {k: self.builder.keep(by(k).of(law)) for k in range(self.nv)}
         return {k: w for k, w in columns.items() if not is_zero(w)}
 
     def mass(self, element: InertialElement) -> Scalar:
@@ -180,8 +181,9 @@ class ElementInertia:
         return self.builder.keep(self.frames.laws.scalar(rotor.inertia) * clock.of(rate))
 
     def _rotor_rate(self, rotor: InertiaElement) -> Scalar:
-        law = self.frames.laws.scalar(rotor.along)
-        return self.builder.keep(self.frames.derivatives.by_time.of(law))
+        with self.frames.blamed(rotor):
+            law = self.frames.laws.scalar(rotor.along)
+            return self.builder.keep(self.frames.derivatives.by_time.of(law))
 
     # --- energies -----------------------------------------------------------------------
 

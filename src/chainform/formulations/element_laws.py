@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 from chainform.expressions import symbols_of
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
+from chainform.formulations.refusals import blamed
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.elements.numbers import numbers_in
@@ -50,7 +51,8 @@ class ElementLaws:
         given = {d.name: d.law for d in self.mechanism.definitions}
         needs = {name: _names(law) & given.keys() for name, law in given.items()}
         for name in TopologicalSorter(needs).static_order():
-            laws.further[name] = self.builder.name(name, laws.scalar(given[name]))
+            with blamed(self.mechanism, f"definition {name!r}"):
+                laws.further[name] = self.builder.name(name, laws.scalar(given[name]))
         return laws.further
 
     @cached_property

@@ -11,11 +11,11 @@ at all times, so each must have a finite value at any time.
 
 from __future__ import annotations
 
-from chainform.errors import Error
 from chainform.formulations.kinematics import BuilderArithmetic, Kinematics
 from chainform.formulations.laws import Laws
 from chainform.formulations.motion import is_zero
 from chainform.formulations.options import PLAIN, Options
+from chainform.formulations.refusals import blamed
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Force, Mechanism, Number, Piece
 
@@ -29,12 +29,8 @@ def generalised_forces(
         return totals
     laws = Laws(Kinematics(mechanism, builder))
     for force in mechanism.forces:
-        try:
+        with blamed(mechanism, f"force {force.name!r}"):
             value = _force(laws, force)
-        except Error as error:
-            error.file = error.file or mechanism.file
-            error.element = f"force {force.name!r}"
-            raise
         totals[force.rate] = totals.get(force.rate, builder.number(0)) + value
     return {rate: value for rate, value in sorted(totals.items()) if not is_zero(value)}
 

@@ -65,7 +65,8 @@ class BuilderArithmetic:
     def call(self, function: str, arguments: Sequence[Scalar]) -> Scalar:
         """Return a call of one argument, or what can be made of such.
 
-        step(x) is 1 from zero on: sign(2 sign(x) + 1) has no third value at the jump.
+        step(x) is 1 from zero on: sign(2 sign(x) + 1) has no third value at the jump. A whole or
+        half power is made of products and a root, as logarithms of negative numbers have no value.
         """
         call, first = self.builder.call, arguments[0]
         match function, list(arguments):
@@ -76,6 +77,8 @@ class BuilderArithmetic:
                 for other in arguments[1:]:
                     first = (first + other + sign * call("abs", first - other)) / 2
                 return first
+            case "pow", [base, exponent] if exponent.is_number and (2 * exponent).number % 1 == 0:
+                return self._half_power(base, int((2 * exponent).number))
             case "pow", [base, exponent]:
                 return call("exp", exponent * call("log", base))
             case _, [_]:
@@ -86,6 +89,21 @@ class BuilderArithmetic:
                     remedy="write it with functions of one argument, or give its parameters "
                     "values and derive with parameters='numeric'",
                 )
+
+    def _half_power(self, base: Scalar, halves: int) -> Scalar:
+        """Return base^(halves / 2) by squaring, from the most significant digit on."""
+        call, keep = self.builder.call, self.builder.keep
+        count = abs(halves)
+        if count % 2:
+            base = call("sqrt", base)
+        else:
+            count //= 2
+        product = keep(base)
+        for digit in bin(count)[3:]:
+            product = keep(product * product)
+            if digit == "1":
+                product = keep(product * base)
+        return product if halves > 0 else call("reciprocal", product)
 
 
 class Kinematics:

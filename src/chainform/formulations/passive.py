@@ -28,6 +28,7 @@ from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.motion import is_zero
 from chainform.formulations.options import PLAIN, Options
 from chainform.formulations.points import WorldColumns
+from chainform.formulations.refusals import blamed
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Attachment, Friction, Mechanism, Segment, Spring
 from chainform.spatial import Vector, dot, scale, subtract
@@ -51,7 +52,8 @@ def passive_forces(
     if "springs" not in options.leave_out and mechanism.springs:
         work = _Springs(builder, mechanism)
         for spring in mechanism.springs:
-            work.add_force(totals, spring)
+            with blamed(mechanism, f"spring {spring.name!r}"):
+                work.add_force(totals, spring)
     return {rate: value for rate, value in sorted(totals.items()) if not is_zero(value)}
 
 
@@ -61,8 +63,11 @@ def spring_pulls(
     """Return the ends of springs between two points, each with the pull on it in world axes."""
     if "springs" in options.leave_out or not mechanism.springs:
         return []
-    work = _Springs(builder, mechanism)
-    return [pull for spring in mechanism.springs for pull in work.pulls(spring)]
+    work, pulls = _Springs(builder, mechanism), list[tuple[Attachment, Vector]]()
+    for spring in mechanism.springs:
+        with blamed(mechanism, f"spring {spring.name!r}"):
+            pulls += work.pulls(spring)
+    return pulls
 
 
 def rotor_inertias(
@@ -137,6 +142,8 @@ class _Springs:
         if self._is_rigid(spring.ends):
             return
         slopes = self._slopes(spring.ends)
+        if not slopes:
+            return
         force = self._force_per_length(spring, spring.ends, slopes)
         for rate, slope in slopes.items():
             _add(totals, rate, force * slope)

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
-from chainform.errors import DeriveError
+from chainform.errors import DeriveError, Error
 from chainform.mechanism import JointKind, Mechanism
+
+
+@contextmanager
+def blamed(mechanism: Mechanism, element: str) -> Generator[None]:
+    """Say which element of the mechanism is wrong where the graph alone could not know it."""
+    try:
+        yield
+    except Error as error:
+        raise DeriveError(
+            error.message,
+            file=error.file or mechanism.file,
+            element=element,
+            remedy=error.remedy or "correct its law",
+        ) from error
 
 
 def refuse_quaternions(mechanism: Mechanism, who: str, instead: str) -> None:

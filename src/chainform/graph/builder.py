@@ -254,7 +254,11 @@ class Builder:
     def _refuse_high_powers(self, monomial: Monomial) -> None:
         variable, power = Counter(monomial).most_common(1)[0]
         if power > LARGEST_POWER:
-            raise GraphError(f"{self.names[variable]}^{power} is above the power {LARGEST_POWER}")
+            raise GraphError(
+                f"{self.names[variable]}^{power} is above the power {LARGEST_POWER}",
+                element=self.names[variable],
+                remedy="use smaller exponents",
+            )
 
     def _pooled(self, coefficient: Number) -> int:
         key = _exact(coefficient)
@@ -262,7 +266,12 @@ class Builder:
         if place is None:
             size = max(abs(coefficient.numerator), coefficient.denominator)
             if size.bit_length() > LARGEST_BITS:
-                raise GraphError(f"a coefficient takes more than {LARGEST_BITS} bits")
+                raise GraphError(
+                    f"a coefficient takes more than {LARGEST_BITS} bits",
+                    element="coefficients",
+                    remedy="known rotations one after the other multiply the digits of their exact "
+                    "numbers: put fewer of them into one fixed part, or use right angles",
+                )
             place = self._pool[key] = len(self._values)
             self._values.append(coefficient)
         return place

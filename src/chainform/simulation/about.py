@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 END, INTERRUPTED, FAILED = "end", "interrupted", "failed"
 """How a motion ends, if no event ends it."""
 
-KEPT = ("tau", "signals", "mask", "modes", "slack", "bounds", "multipliers")
+KEPT = ("tau", "signals", "mask", "modes", "grips", "slack", "bounds", "multipliers")
 """Parts of p that go on from one step to the next."""
 
 

@@ -5,7 +5,6 @@ H qdd = r + J^T s,    w = J qdd - gamma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,10 +28,10 @@ class Balance:
     """How large accelerations are that forces and inertia give one by one."""
 
     @staticmethod
-    def of(terms: Terms, rows: Rows, slips: Mapping[int, Array]) -> Balance:
-        """Return the balance of rows, of which some contacts slide in any case."""
+    def of(terms: Terms, rows: Rows) -> Balance:
+        """Return the balance of rows."""
         free = np.asarray(np.linalg.solve(terms.H, terms.r), dtype=np.float64)
-        grasp = rows.grasp(terms, terms.J @ free - terms.gamma, slips)
+        grasp = rows.grasp(terms, terms.J @ free - terms.gamma)
         return Balance(grasp, free + grasp.effect, np.abs(free) + np.abs(grasp.effect))
 
     def is_idle(self, row: int) -> bool:
@@ -40,8 +39,13 @@ class Balance:
         moves = abs(self.grasp.found.w[self.grasp.rows.index(row)])
         return bool(moves <= NOISE * float(np.max(self.scale, initial=1e-300)))
 
-    def returns(self, terms: Terms, rows: tuple[int, ...], way: Array) -> bool:
-        """Whether rows that were let go would move against the way they are to move."""
-        J, gamma = way @ terms.J[list(rows)], way @ terms.gamma[list(rows)]
-        size = np.abs(J) @ self.scale + abs(gamma)
-        return bool(J @ self.acceleration - gamma < -NOISE * size)
+    def sticks(self, row: int) -> bool:
+        """Whether friction keeps a row at rest: with force to spare, or just so."""
+        grasp = self.grasp
+        return row in grasp.holds or (self.is_idle(row) and not grasp.depends(row))
+
+    def returns(self, terms: Terms, row: int, way: float) -> bool:
+        """Whether a row that was let go would move against the way it is to move."""
+        size = np.abs(terms.J[row]) @ self.scale + abs(terms.gamma[row])
+        moves = terms.J[row] @ self.acceleration - terms.gamma[row]
+        return bool(way * moves < -NOISE * size)

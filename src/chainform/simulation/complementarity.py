@@ -1,24 +1,30 @@
-"""Which contacts push and which joints stick: forces within bounds, and the motion they allow.
+"""Which contacts push and what friction holds: forces within bounds, and the motion they allow.
 
-    w = S s + b,    lower <= s <= upper
+    w = S s + b,    -bound <= s <= bound
 
-    w = 0 where s lies between its bounds, w >= 0 at the lower one, w <= 0 at the upper one
+    w = 0 where s lies between its bounds, w <= 0 at the upper one, w >= 0 at the lower one
 
 S is symmetric and positive, perhaps only just: J H^-1 J^T of rows that may depend on each other.
 For accelerations, s are forces and w relative accelerations; for impacts, impulses and relative
-speeds. A contact pushes, 0 <= s; a joint with dry friction holds with -f <= s <= f; a closed loop
-has no bounds. These are the conditions for the least of s.S s/2 + b.s within the bounds, so a
-solution is found by going downhill from bound to bound.
+speeds. The rows:
+
+    lasting     no bounds, w = 0 whatever it takes
+    push        a gap: 0 <= s, no upper bound
+    joint       dry friction in a joint: |s| <= f
+    plane       dry friction in the plane of a contact: |s| <= mu s_n, the force of its gap
+
+Without planes the solution is the least of s.S s/2 + b.s within the bounds, and is found by going
+from bound to bound. With planes at their bounds the force of a gap brings that of the plane along,
+so that the matrix is not symmetric any more and there may be no solution, as for rough ground under
+a leaning rod (Painleve's paradox).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-
-from chainform.errors import RunError
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -26,71 +32,123 @@ Flags = NDArray[np.bool_]
 SMALL = 1e-11
 """What counts as zero, against the size of the numbers that were added up."""
 
+MORE = 400
+"""How many changes are tried by chance when the worst ones lead in circles."""
+
+LASTING, PUSH, JOINT, PLANE = "lasting", "push", "joint", "plane"
+
 
 @dataclass(frozen=True)
-class Bounded:
-    """A solution: the forces s, the accelerations w, and which rows hold (w = 0 by force)."""
+class Row:
+    """One row: its sort, the bound of friction or its coefficient, and the place of its gap.
+
+    `way` is 1 or -1 for friction that slides in any case, whose force goes against it.
+    """
+
+    sort: str
+    bound: float = 0.0
+    gap: int = -1
+    way: float = 0.0
+
+
+@dataclass
+class Forces:
+    """Forces s and accelerations w; rows that hold; the sides of rows at a bound of friction.
+
+    A side is 1 or -1, the sign of the force; 0 where friction is not at its bound.
+    """
 
     s: Array
     w: Array
     holds: Flags
+    sides: Array
 
 
-def solve_bounded(S: Array, b: Array, lower: Array, upper: Array) -> Bounded:
-    """Return forces within bounds, and the accelerations that they leave.
+@dataclass
+class Balancing:
+    """Looks for the forces of rows, one change after the other."""
 
-    Every row begins without force; those that would move the wrong way are made to hold, the worst
-    first, so that of rows that depend on each other only some hold.
-    """
-    s = np.zeros(len(b))
-    holds = np.zeros(len(b), dtype=np.bool_)
-    if len(b) == 1 and S[0, 0] > 0:
-        wanted = -b / S[0, 0]
-        s = np.clip(wanted, lower, upper)
-        holds = (s == wanted) & (wanted != 0)
-        return Bounded(s, np.where(holds, 0.0, S[0] * s + b), holds)
-    for _ in range(20 * len(b) + 20):
-        w = S @ s + b
-        wrong = _wrong(S, s, w, b, lower, upper, holds)
-        worst = int(np.argmax(wrong)) if len(wrong) else 0
-        if not len(wrong) or wrong[worst] <= 0:
-            return Bounded(s, np.where(holds, 0.0, w), holds)
-        holds[worst] = True
-        _descend(S, b, s, holds, lower, upper)
-    raise RunError(
-        "no forces keep all contacts and sticking joints as they must be",
-        element="stops",
-        remedy="stops that work against each other cannot all be rigid: make one of them stiff",
-    )
+    S: Array
+    b: Array
+    rows: list[Row]
+    is_held: bool = False
+    """Whether everything holds at first, so that what could hold as well as not does hold."""
+    holds: Flags = field(init=False)
+    sides: Array = field(init=False)
 
+    def __post_init__(self) -> None:
+        count = len(self.rows)
+        held = [self.is_held or row.sort == LASTING for row in self.rows]
+        self.holds = np.array(held, dtype=np.bool_)
+        self.sides = np.array([-row.way for row in self.rows])
+        self.sizes = np.sqrt(np.maximum(np.diag(self.S), 0.0))
+        # A row that nothing moves needs no force; what is left is rounding.
+        self.moved = self.sizes > 1e-12 * np.max(self.sizes, initial=1e-300)
+        self.holds &= self.moved
+        self.steady = 5 * count + 5
 
-def solve_pivoting(
-    M: Array, b: Array, lower: Array, upper: Array, start: Bounded
-) -> Bounded | None:
-    """Return forces within bounds for a matrix that is not symmetric, None if none are found.
+    def found(self) -> Forces | None:
+        """Return forces that fit, or None."""
+        random: np.random.Generator | None = None
+        for turn in range(self.steady + MORE):
+            s = self._forces()
+            w = self.S @ s + self.b
+            noise = SMALL * (np.abs(self.S) @ np.abs(s) + np.abs(self.b)) + 1e-300
+            changes = self._changes(s, w, noise)
+            if not changes:
+                return Forces(s, np.where(self.holds, 0.0, w), self.holds, self.sides)
+            # The worst first; if that goes round in circles, any.
+            chosen = max(changes)
+            if turn >= self.steady:
+                random = random or np.random.default_rng(0)
+                chosen = changes[int(random.integers(len(changes)))]
+            _, place, holds, side = chosen
+            self.holds[place], self.sides[place] = holds, side
+        return None
 
-    From the rows that hold at the start one after the other is let go or made to hold, the worst
-    first. Without symmetry there may be no solution, or several.
-    """
-    s, holds = start.s.copy(), start.holds.copy()
-    for _ in range(20 * len(b) + 20):
-        free = np.flatnonzero(holds)
+    def _forces(self) -> Array:
+        """Return the forces that keep at rest what holds, with friction at its bound elsewhere."""
+        matrix, fixed = self.S.copy(), np.zeros(len(self.b))
+        for place, row in enumerate(self.rows):
+            if self.holds[place] or not self.sides[place]:
+                continue
+            if row.sort == JOINT:
+                fixed[place] = self.sides[place] * row.bound
+            elif row.sort == PLANE:
+                matrix[:, row.gap] += self.sides[place] * row.bound * self.S[:, place]
+        free, s = np.flatnonzero(self.holds), fixed.copy()
         if len(free):
-            s[free] = 0.0
-            s[free] = _solution(M[np.ix_(free, free)], -(M[free] @ s + b[free]))
-        over = np.maximum(lower - s, s - upper)
-        if np.any(over > 0):
-            worst = int(np.argmax(over))
-            s[worst] = np.clip(s[worst], lower[worst], upper[worst])
-            holds[worst] = False
-            continue
-        w = M @ s + b
-        wrong = _wrong(M, s, w, b, lower, upper, holds)
-        worst = int(np.argmax(wrong))
-        if wrong[worst] <= 0:
-            return Bounded(s, np.where(holds, 0.0, w), holds)
-        holds[worst] = True
-    return None
+            right = -(self.S[free] @ fixed + self.b[free])
+            s[free] = _solution(matrix[np.ix_(free, free)], right)
+        for place, row in enumerate(self.rows):
+            if row.sort == PLANE and not self.holds[place]:
+                s[place] = self.sides[place] * row.bound * s[row.gap]
+        return s
+
+    def _changes(self, s: Array, w: Array, noise: Array) -> list[tuple[float, int, bool, float]]:
+        """Return what is wrong: how much, which row, whether it shall hold, and its side."""
+        changes: list[tuple[float, int, bool, float]] = []
+        for place, row in enumerate(self.rows):
+            if row.sort == LASTING or not self.moved[place] or row.way:
+                continue
+            if self.holds[place]:
+                bound = row.bound if row.sort == JOINT else row.bound * s[row.gap]
+                over = -s[place] if row.sort == PUSH else abs(s[place]) - max(bound, 0.0)
+                if over > SMALL * abs(s[place]):
+                    side = 0.0 if row.sort == PUSH else float(np.sign(s[place]))
+                    changes.append((over * self.sizes[place], place, False, side))
+                continue
+            pace = w[place] / self.sizes[place]
+            if row.sort == PUSH:
+                is_wrong, pace = w[place] < -noise[place], -pace
+            elif row.sort == PLANE and not self.holds[row.gap]:
+                # Without a push there is nothing to hold with, and nothing to slide against.
+                continue
+            else:
+                is_wrong = abs(w[place]) > noise[place] and self.sides[place] * w[place] >= 0
+            if is_wrong:
+                changes.append((abs(float(pace)), place, True, 0.0))
+        return changes
 
 
 def depends(S: Array, holding: Flags, row: int) -> bool:
@@ -102,36 +160,6 @@ def depends(S: Array, holding: Flags, row: int) -> bool:
         return False
     part = _solution(S[np.ix_(chosen, chosen)], S[chosen, row])
     return bool(S[row, row] - S[row, chosen] @ part <= 1e-9 * S[row, row])
-
-
-def _wrong(
-    S: Array, s: Array, w: Array, b: Array, lower: Array, upper: Array, holds: Flags
-) -> Array:
-    """Return how much each row that does not hold moves against its bound; none: at most zero."""
-    size = np.sqrt(np.abs(np.diag(S)))
-    noise = SMALL * (np.abs(S) @ np.abs(s) + np.abs(b)) + 1e-300
-    down = np.where(s > lower, w, -np.inf)
-    up = np.where(s < upper, -w, -np.inf)
-    wrong = np.maximum(down, up) - noise
-    return np.where(holds | (size == 0), -np.inf, wrong / np.where(size > 0, size, 1.0))
-
-
-def _descend(S: Array, b: Array, s: Array, holds: Flags, lower: Array, upper: Array) -> None:
-    """Move s to where all rows that hold are at rest; a row that meets its bound lets go."""
-    while np.any(holds):
-        free = np.flatnonzero(holds)
-        matrix = S[np.ix_(free, free)]
-        step = _solution(matrix, -(S[free] @ s + b[free]))
-        bounds = np.where(step > 0, upper[free], lower[free])
-        rooms = np.full(len(free), np.inf)
-        np.divide(bounds - s[free], step, out=rooms, where=step != 0)
-        nearest = int(np.argmin(rooms))
-        if rooms[nearest] >= 1:
-            s[free] += step
-            return
-        s[free] += max(float(rooms[nearest]), 0.0) * step
-        s[free[nearest]] = bounds[nearest]
-        holds[free[nearest]] = False
 
 
 def _solution(matrix: Array, right: Array) -> Array:

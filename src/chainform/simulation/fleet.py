@@ -48,6 +48,27 @@ class Found:
     statistics: Statistics
 
 
+@dataclass(frozen=True)
+class Cargo:
+    """The arrays of all motions, and the numbers that they begin with."""
+
+    template: Integrator
+    control: Array
+    counts: Whole
+    y: Array
+    p: Array
+    times: Array
+    out: Array
+    marks: Array
+    status: Whole
+
+    @property
+    def lengths(self) -> Whole:
+        """How many entries one motion has in y, p, out and marks."""
+        arrays = (self.y, self.p, self.out, self.marks)
+        return np.array([int(np.prod(array.shape[1:-1])) for array in arrays])
+
+
 class Fleet(ABC):
     """Machine code for many motions, and the arrays around it."""
 
@@ -86,47 +107,62 @@ class Fleet(ABC):
         threads: int,
     ) -> Found:
         """Run all motions over a span; put out their states at times."""
-        count, template = len(states), self.template(span[0])
-        p = self._given(parameters, count)
-        begun = states.copy()
+        p, begun = self._given(parameters, len(states)), states.copy()
         self.settle(span[0], begun, p)
-        blocks = -(-count // self.lanes)
+        early = int(np.searchsorted(times, span[0], side="right"))
+        cargo = self._loaded(span, times[early:], begun, p)
+        self._launch(cargo, threads)
+        self.raise_pending()
+        size = self.equations.size
+        found = np.moveaxis(cargo.out[:, :-1, :size], -1, 1)
+        found = found.reshape(-1, len(cargo.times), size)[: len(states)]
+        at_start = np.repeat(begun[:, None], early, axis=1)
+        return self._found(cargo, np.concatenate([at_start, found], axis=1))
+
+    def _loaded(self, span: tuple[float, float], times: Array, states: Array, p: Array) -> Cargo:
+        """Return the arrays of all motions, as they are at the start."""
+        template, blocks = self.template(span[0]), -(-len(states) // self.lanes)
         control = np.tile(template.control, (blocks, 1))
         counts = np.tile(template.counts, (blocks, 1))
         control[:, places.END] = span[1]
-        early = int(np.searchsorted(times, span[0], side="right"))
-        late = np.ascontiguousarray(times[early:])
-        counts[:, places.TIMES], counts[:, places.LIMIT] = len(late), np.iinfo(np.int64).max
-        size, tail = self.equations.size, int(template.counts[places.TAIL])
-        y, given = self._blocks(begun), self._blocks(p)
-        out = aligned((blocks, len(late) + 1, size + tail, self.lanes))
+        counts[:, places.TIMES], counts[:, places.LIMIT] = len(times), np.iinfo(np.int64).max
+        row = self.equations.size + int(template.counts[places.TAIL])
+        out = aligned((blocks, len(times) + 1, row, self.lanes))
         out[:] = np.nan
         marks = aligned((blocks, len(template.marks), self.lanes))
         marks[:] = template.marks[:, None]
-        status = np.zeros(blocks, dtype=np.int64)
-        lengths = np.array([size, self.width, (len(late) + 1) * (size + tail), len(template.marks)])
-        loop = self.procedure()
+        return Cargo(
+            template,
+            control,
+            counts,
+            self._blocks(states),
+            self._blocks(p),
+            np.ascontiguousarray(times),
+            out,
+            marks,
+            np.zeros(blocks, dtype=np.int64),
+        )
+
+    def _launch(self, cargo: Cargo, threads: int) -> None:
+        """Integrate all blocks, some at a time, in several threads."""
+        loop, template, lengths = self.procedure(), cargo.template, cargo.lengths
 
         def work(piece: range) -> None:
             room = aligned((len(template.work) + 1, self.lanes))
-            arrays = (lengths, control, counts, template.tableau, y, given, room, late, out, marks)
-            loop(piece.start, piece.stop, *addresses(*arrays, template.jumps, status))
+            arrays = (lengths, cargo.control, cargo.counts, template.tableau, cargo.y, cargo.p)
+            arrays += (room, cargo.times, cargo.out, cargo.marks, template.jumps, cargo.status)
+            loop(piece.start, piece.stop, *addresses(*arrays))
 
+        blocks = len(cargo.status)
         pieces = [range(i, min(i + TOGETHER, blocks)) for i in range(0, blocks, TOGETHER)]
         share(work, pieces, threads)
-        self.raise_pending()
-        found = np.moveaxis(out[:, :-1, :size], -1, 1).reshape(-1, len(late), size)[:count]
-        at_start = np.repeat(begun[:, None], early, axis=1)
-        return self._found(np.concatenate([at_start, found], axis=1), y, control, counts, status)
 
-    def _found(
-        self, states: Array, y: Array, control: Array, counts: Whole, status: Whole
-    ) -> Found:
+    def _found(self, cargo: Cargo, states: Array) -> Found:
         """Return what came out; a motion without finite numbers at its end has no end."""
-        count = len(states)
-        ends = np.repeat(control[:, places.TIME], self.lanes)[:count]
-        last = np.moveaxis(y, -1, 1).reshape(-1, y.shape[1])[:count]
-        reason = np.repeat(status, self.lanes)[:count]
+        count, counts = len(states), cargo.counts
+        ends = np.repeat(cargo.control[:, places.TIME], self.lanes)[:count]
+        last = np.moveaxis(cargo.y, -1, 1).reshape(-1, cargo.y.shape[1])[:count]
+        reason = np.repeat(cargo.status, self.lanes)[:count]
         whole = np.isin(reason, (places.REACHED, places.EVENT)) & np.isfinite(last).all(axis=1)
         events = np.repeat(counts[:, places.FOUND], self.lanes)[:count]
         totals = [

@@ -1,13 +1,8 @@
-"""Forces or impulses of rows that may hold, with friction where bodies touch.
+"""Forces or impulses of the rows of a mechanism that may hold, with friction where bodies touch.
 
-    w = S s + b
-
-Contacts push, joints with dry friction hold within bounds, lasting rows do both (see
-complementarity.py). A contact with the normal force s and the coefficient mu holds its place with a
-force of at most mu s in its plane. Where that is not enough it slides, and friction is mu s in a
-direction that is known: the column of s gains what friction does, and the matrix is no longer
-symmetric. There may be no solution then, for rough ground under a leaning rod (Painleve's paradox):
-the contact is jammed.
+A contact with the normal force s and the coefficient mu holds its place with a force of at most
+mu s in each of the two directions of its plane (a pyramid in place of Coulomb's cone). What is not
+held slides, with that force against it.
 """
 
 from __future__ import annotations
@@ -18,12 +13,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.complementarity import Bounded, depends, solve_bounded, solve_pivoting
+from chainform.errors import RunError
+from chainform.simulation.complementarity import (
+    JOINT,
+    LASTING,
+    PLANE,
+    PUSH,
+    Balancing,
+    Forces,
+    Row,
+    depends,
+)
 
 Array = NDArray[np.float64]
-
-CLOSE = 1e-13
-"""The share by which a force may go beyond what friction holds."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class Gap:
     rest_speed: float = 0.0
     friction: float = 0.0
 
+    @property
+    def smooth(self) -> Gap:
+        """The same without friction."""
+        return replace(self, beside=())
+
     def bounces(self, speed: float) -> bool:
         """Whether it gives something back at a closing speed."""
         return self.restitution > 0 and -speed > self.rest_speed
@@ -66,25 +73,24 @@ class Gap:
 
 @dataclass(frozen=True)
 class Grasp:
-    """What rows do: forces of all of them, those that hold, and contacts that slide.
-
-    `slips` has the direction of friction in the plane for each gap that slides, by its row.
-    """
+    """Forces of all rows, what they do to the mechanism (H^-1 J^T s), and what holds."""
 
     rows: list[int]
     S: Array
-    found: Bounded
+    found: Forces
     forces: Array
     effect: Array
-    """H^-1 J^T s."""
-    slips: Mapping[int, Array]
     is_jammed: bool = False
-    """Whether nothing fits with the friction of contacts that slide, which was left out then."""
+    """Whether nothing fits with friction in planes of contact, which was left out then."""
 
     @property
     def holds(self) -> set[int]:
         """The rows that a force keeps at rest."""
         return {row for row, holds in zip(self.rows, self.found.holds, strict=True) if holds}
+
+    def side(self, row: int) -> float:
+        """Return the sign of the friction of a row that slides, 0 if there is none."""
+        return float(self.found.sides[self.rows.index(row)]) if row in self.rows else 0.0
 
     def depends(self, row: int) -> bool:
         """Whether a row stays at rest because of others."""
@@ -96,70 +102,58 @@ class Grasp:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows that take part: lasting ones, gaps, and joints with the bounds of their friction."""
+    """The rows that take part: lasting ones, gaps, and joints with the bounds of their friction.
+
+    `ways` has 1 or -1 for rows of planes that slide in any case.
+    """
 
     lasting: Sequence[int]
     gaps: Sequence[Gap]
     joints: Mapping[int, float]
+    ways: Mapping[int, float]
+    is_held: bool = False
+    """Whether everything is to hold that can, even if it need not."""
 
-    def grasp(self, terms: Terms, b: Array, slips: Mapping[int, Array]) -> Grasp:
-        """Return the forces for w = S s + b, b being that of all rows.
+    def grasp(self, terms: Terms, b: Array) -> Grasp:
+        """Return the forces for w = S s + b, where b is that of all rows."""
+        fitting = self.fitting(terms, b)
+        if fitting is not None:
+            return fitting
+        smooth = replace(self, gaps=[gap.smooth for gap in self.gaps]).fitting(terms, b)
+        if smooth is None:
+            raise RunError(
+                "no forces keep all contacts and sticking joints as they must be",
+                element="stops",
+                remedy="stops that work against each other cannot all be rigid: make one stiff",
+            )
+        return replace(smooth, is_jammed=True)
 
-        `slips` names contacts that slide in any case. Others hold if friction is enough.
-        """
-        sliding = dict(slips)
-        while True:
-            found = self._grasp(terms, b, sliding)
-            more = self._beyond(found)
-            if not more:
-                return found
-            sliding |= more
-
-    def _beyond(self, grasp: Grasp) -> dict[int, Array]:
-        """Return the contacts that friction cannot hold, with the direction in which it tries."""
-        beyond: dict[int, Array] = {}
-        for gap in self.gaps:
-            shear = grasp.forces[list(gap.beside)]
-            size, most = float(np.linalg.norm(shear)), gap.friction * grasp.forces[gap.row]
-            if gap.row not in grasp.slips and size > most * (1 + CLOSE):
-                beyond[gap.row] = shear / size
-        return beyond
-
-    def _grasp(self, terms: Terms, b: Array, slips: Mapping[int, Array]) -> Grasp:
-        sticking = [gap if gap.row not in slips else replace(gap, beside=()) for gap in self.gaps]
-        beside = rows_beside(terms, self.lasting, sticking)
-        rows = [*self.lasting, *(gap.row for gap in self.gaps), *sorted(beside), *self.joints]
-        pushing = {gap.row for gap in self.gaps}
-        upper = np.array([self.joints.get(row, np.inf) for row in rows])
-        lower = np.array([0.0 if row in pushing else -self.joints.get(row, np.inf) for row in rows])
+    def fitting(self, terms: Terms, b: Array) -> Grasp | None:
+        """Return forces that fit, or None."""
+        beside = rows_beside(terms, self.lasting, self.gaps, self.ways)
+        planes = [(gap, row) for gap in self.gaps for row in gap.beside if row in beside]
+        own = {gap.row: len(self.lasting) + i for i, gap in enumerate(self.gaps)}
+        sorts = [Row(LASTING)] * len(self.lasting) + [Row(PUSH)] * len(self.gaps)
+        sorts += [
+            Row(PLANE, gap.friction, own[gap.row], self.ways.get(row, 0.0)) for gap, row in planes
+        ]
+        sorts += [Row(JOINT, bound) for bound in self.joints.values()]
+        rows = [*self.lasting, *own, *(row for _, row in planes), *self.joints]
         J = terms.J[rows]
         across = terms.solved(J)
         S = J @ across
-        sliding = [gap for gap in self.gaps if gap.row in slips]
-        pull = np.array(
-            [gap.friction * (slips[gap.row] @ terms.J[list(gap.beside)]) for gap in sliding]
-        ).reshape(len(sliding), len(terms.H))
-        drag = terms.solved(pull)
-        found = solve_bounded(S, b[rows], lower, upper)
-        pushes, is_jammed = np.zeros(len(sliding)), False
-        if sliding:
-            own = [rows.index(gap.row) for gap in sliding]
-            changed = S.copy()
-            changed[:, own] += J @ drag
-            fitting = solve_pivoting(changed, b[rows], lower, upper, found)
-            is_jammed = fitting is None
-            found = fitting or found
-            pushes = np.zeros(len(own)) if is_jammed else found.s[own]
+        found = Balancing(S, b[rows], sorts, self.is_held).found()
+        if found is None:
+            return None
         forces = np.zeros(len(b))
         forces[rows] = found.s
-        for gap, push in zip(sliding, pushes, strict=True):
-            forces[list(gap.beside)] = gap.friction * push * slips[gap.row]
-        effect = across @ found.s + drag @ pushes
-        return Grasp(rows, S, found, forces, effect, slips, is_jammed)
+        return Grasp(rows, S, found, forces, across @ found.s)
 
 
-def rows_beside(terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap]) -> set[int]:
-    """Return the rows of planes that hold with their gaps.
+def rows_beside(
+    terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap], ways: Mapping[int, float]
+) -> set[int]:
+    """Return the rows of planes that take part.
 
     All of them, unless they would do the work of a gap's own row: in a mechanism with few freedoms
     a foot that cannot slip cannot sink in either. Then those that tell nothing new are left out.
@@ -177,4 +171,5 @@ def rows_beside(terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap]) -> se
     chosen = np.array([row not in beside for row in rows])
     for place in np.flatnonzero(~chosen):
         chosen[place] = not depends(S, chosen, int(place))
-    return {row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen} & {*beside}
+    picked = {row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen} & {*beside}
+    return picked | {row for row in beside if row in ways}

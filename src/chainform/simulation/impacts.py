@@ -20,7 +20,7 @@ put in is - sum P u.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,18 +93,24 @@ class Collision:
         )
 
     def stop(self, jammed: Sequence[Gap]) -> Blow:
-        """Stop contacts at once that are jammed while they slide."""
-        self.resting += [gap for gap in jammed if gap not in self.resting]
-        self._strike([], bounce=False)
+        """Stop contacts at once, as far as friction can, that are jammed while they slide."""
+        self._strike(jammed, bounce=False, is_held=True)
         return self.run()
 
     def _one_by_one(self, hit: Sequence[Gap]) -> None:
         """Strike the gap that closes fastest alone and without friction: that adds no energy."""
         speeds = self.speeds
         worst = min(hit, key=lambda gap: speeds[gap.row])
-        self._strike([replace(worst, beside=())], bounce=True, is_checked=False)
+        self._strike([worst.smooth], bounce=True, is_checked=False)
 
-    def _strike(self, hit: Sequence[Gap], *, bounce: bool, is_checked: bool = True) -> bool:
+    def _strike(
+        self,
+        hit: Sequence[Gap],
+        *,
+        bounce: bool,
+        is_checked: bool = True,
+        is_held: bool = False,
+    ) -> bool:
         """Apply the impulses of some gaps that are hit together; refuse what adds energy."""
         before = self.speeds
         bouncing = [gap for gap in hit if bounce and gap.bounces(before[gap.row])]
@@ -113,7 +119,7 @@ class Collision:
         share = np.ones(len(before))
         for gap in bouncing:
             share[gap.row] += gap.restitution
-        grasp = Rows(self.lasting, gaps, {}).grasp(self.terms, share * before, {})
+        grasp = Rows(self.lasting, gaps, {}, {}, is_held).grasp(self.terms, share * before)
         impulses, qd = grasp.forces, self.blow.qd + grasp.effect
         after = self.terms.J @ qd + self.moving
         loss = -float(impulses @ (before + after)) / 2

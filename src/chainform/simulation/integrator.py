@@ -68,7 +68,7 @@ class Integrator:
         sorts = equations.sorts
         self.counts[places.BOOKS] = equations.books
         self.counts[places.ARMED_AT] = len(self.directions) - sorts.watched
-        self.counts[places.ARMED] = sorts.touching + sorts.gripping + sorts.sticking
+        self.counts[places.ARMED] = sorts.touching + sorts.beside + sorts.sticking
         self.counts[places.TURNING] = sorts.touching
         self.counts[places.TAIL] = self.machine.layout.tail(is_held=settings.hold is not None)
         self.counts[places.TAIL_AT] = self.machine.layout.place("tau")

@@ -1,11 +1,11 @@
 """Where things stand in the array p that goes with a state through the loops.
 
-    parameters | tau | signals | mask | modes | grips | ways | slack | bounds | cones | multipliers
-    | area | room | order | columns | across | change | lowest | watching
+    parameters | tau | signals | mask | modes | grips | slack | bounds | cones | multipliers | area
+    | room | order | columns | across | change | lowest | watching
 
 Without constraints only the first three are there. `mask` tells which rows of constraints are
-active, `modes`, `grips` and `ways` have what else changes with them, `slack`, `bounds` and `cones`
-belong to their events; `area` holds the terms of the equations, the rest is room for the work.
+active, `modes` and `grips` have what else changes with them, `slack`, `bounds` and `cones` belong
+to their events; `area` holds the terms of the equations, the rest is room for the work.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ PARTS = (
     "mask",
     "modes",
     "grips",
-    "ways",
     "slack",
     "bounds",
     "cones",
@@ -52,18 +51,17 @@ class Layout:
         """Return how many numbers a part has."""
         nq, n, m = self.equations.nq, self.equations.nv, self.equations.rows
         sorts = self.equations.sorts
-        watched = sorts.watched + sorts.touching + sorts.gripping
+        watched = sorts.watched + sorts.touching
         lengths = {
             "parameters": len(self.equations.parameters),
             "tau": n,
             "signals": self.equations.nu,
             "mask": m,
             "modes": sorts.given,
-            "grips": sorts.gripping,
-            "ways": sorts.beside,
+            "grips": sorts.beside,
             "slack": m,
             "bounds": sorts.sticking,
-            "cones": sorts.gripping,
+            "cones": sorts.beside,
             "multipliers": m,
             "area": n * n + n + m * n + 3 * m if m else 0,
             "room": m * n + m * m + 2 * m,

@@ -203,7 +203,7 @@ class Machine:
                 "rhs",
                 "switched_rate",
                 "i64",
-                (*work, "multipliers", "columns", "across", "grips", "ways"),
+                (*work, "multipliers", "columns", "across", "grips"),
                 self.layout,
                 self._address("rhs"),
                 [book, sizes.sorts.always, sizes.sorts.touching, sizes.sorts.gripping],
@@ -217,7 +217,7 @@ class Machine:
         inner.include(watched)
         sorts, graph = self.equations.sorts, self.equations.graph
         asked = len(graph.block("events").variables) if "events" in graph.outputs else 0
-        parts = ("mask", "slack", "modes", "bounds", "cones", "grips", "ways", "multipliers")
+        parts = ("mask", "slack", "modes", "bounds", "cones", "grips", "multipliers")
         counts = (sorts.always, sorts.touching, sorts.gripping, sorts.sticking, sorts.stiff)
         return procedure_adapter(
             "events", "watched", "void", (*parts, "watching"), self.layout, None, (*counts, asked)

@@ -32,7 +32,7 @@ class Sorts:
     @property
     def watched(self) -> int:
         """How many functions end the present state of affairs when they fall through zero."""
-        return self.touching + self.gripping + self.sticking + self.stiff
+        return self.touching + self.beside + self.sticking + self.stiff
 
     @property
     def first_beside(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from os import PathLike
 from typing import Any
 
@@ -30,6 +29,7 @@ from chainform.simulation.inputs import put_inputs
 from chainform.simulation.kept_machines import kept_machine
 from chainform.simulation.machine import Machine
 from chainform.simulation.parameters import parameters_of
+from chainform.simulation.recent import Key, Recent
 from chainform.simulation.recording import Recording, carried_out
 from chainform.simulation.resuming import Start, resumed
 from chainform.simulation.run import Run
@@ -44,6 +44,8 @@ from chainform.simulation.switching import Switching
 from chainform.simulation.watches import Event, events_of
 
 Array = NDArray[np.float64]
+
+MODELS: Recent[Model] = Recent(32)
 
 POINTS = 201
 """How many times are put out when none are asked for."""
@@ -204,18 +206,12 @@ def model_of(
     elif rows:
         outputs += ["mass_matrix", "inverse_dynamics"]
     outputs += [output for output in solver.outputs if output not in outputs]
-    return _derived(mechanism, tuple(outputs), tuple(leave_out), tuple(parameters))
-
-
-@lru_cache(maxsize=32)
-def _derived(
-    mechanism: Mechanism,
-    outputs: tuple[str, ...],
-    leave_out: tuple[str, ...],
-    parameters: tuple[str, ...],
-) -> Model:
+    asked = (tuple(outputs), tuple(leave_out), tuple(parameters))
     free = parameters or "numeric"
-    return derive(mechanism, outputs, leave_out=leave_out, parameters=free)
+    return MODELS.get(
+        Key((*asked, mechanism.name, mechanism.nv), (mechanism,)),
+        lambda: derive(mechanism, outputs, leave_out=leave_out, parameters=free),
+    )
 
 
 def machine_of(
@@ -259,8 +255,8 @@ def machine_of(
         )
 
     laws = tuple(event.law for event in events)
-    choices = (hold, solver.name, switches, books, tuple(leave_out), tuple(controllers), stabilise)
-    return kept_machine(model, efforts, (mechanism, laws, *choices), make)
+    ways = (hold, solver.name, switches, books, tuple(leave_out), tuple(controllers), stabilise)
+    return kept_machine(mechanism, model, efforts, (laws, *ways), make)
 
 
 def equations_of(

@@ -36,8 +36,8 @@ class Switches:
     @property
     def directions(self) -> list[float]:
         """How the functions that are watched pass zero: falling, those of stiff contacts both."""
-        grips = [b for b in self.rigid if b.friction]
-        falling = len(self.rigid) + len(grips) + len(self.dry)
+        planes = sum(2 for barrier in self.rigid if barrier.friction)
+        falling = len(self.rigid) + planes + len(self.dry)
         return [-1.0] * falling + [0.0] * len(self.stiff)
 
     def bare(self, mechanism: Mechanism) -> Mechanism:

@@ -60,10 +60,10 @@ class Switching:
         modes = layout.part(p, "modes")
         self.directions, self.anchors = np.split(modes, [self.sorts.sticking])
         self.grips = layout.part(p, "grips")
-        self.ways = layout.part(p, "ways").reshape(-1, 2)
         layout.part(p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in switches.dry]
         self.gaps = self._gaps()
-        layout.part(p, "cones")[:] = [g.friction * (1 + LEEWAY) for g in self.gaps if g.beside]
+        frictions = [gap.friction for gap in self.gaps for _ in gap.beside]
+        layout.part(p, "cones")[:] = np.array(frictions) * (1 + LEEWAY)
         self.sticking = range(self.sorts.first_sticking, self.sorts.rows)
 
     def _gaps(self) -> list[Gap]:
@@ -94,31 +94,26 @@ class Switching:
 
     def happen(self, number: int) -> list[Happening]:
         """Go over an event, by its number among those that are watched here."""
-        if number < self.sorts.touching:
-            row = self.gaps[number].row
-            return self.settle({(row,): np.ones(1)} if self.mask[row] else {})
-        number -= self.sorts.touching
-        if number < self.sorts.gripping:
-            return self.settle(self._breaking(self.gaps[number].beside))
-        number -= self.sorts.gripping
-        if number < self.sorts.sticking:
-            return self.settle(self._breaking((self.sticking[number],)))
-        # A stiff contact begins or ends: the step ended here, and that was all.
-        self.motion.restart(self.motion.y)
-        return []
+        sorts = self.sorts
+        if number >= sorts.touching + sorts.beside + sorts.sticking:
+            # A stiff contact begins or ends: the step ended here, and that was all.
+            self.motion.restart(self.motion.y)
+            return []
+        # Events stand in the order of the rows.
+        row = sorts.always + number
+        return self.settle({row: self._way_out(row)} if self.mask[row] else {})
 
-    def _breaking(self, rows: tuple[int, ...]) -> dict[tuple[int, ...], Array]:
-        """Return rows that break loose, with their way: against the force that held them."""
-        if not np.any(self.mask[list(rows)]):
-            return {}
+    def _way_out(self, row: int) -> float:
+        """Return the way in which a row will move that lets go: against the force that held it."""
+        if row < self.sorts.first_beside:
+            return 1.0
         machine = self.motion.machine
         machine.rate(self.motion.t, self.motion.y, self.motion.p)
-        force = machine.layout.part(self.motion.p, "multipliers")[list(rows)]
-        return {rows: -force / np.linalg.norm(force)}
+        return -float(np.sign(machine.layout.part(self.motion.p, "multipliers")[row]))
 
     # --- what holds ---------------------------------------------------------------------
 
-    def settle(self, leaving: Mapping[tuple[int, ...], Array] | None = None) -> list[Happening]:
+    def settle(self, leaving: Mapping[int, float] | None = None) -> list[Happening]:
         """Bring about what must hold at the present state.
 
         `leaving` are rows at their bound, each with the way in which it will move.
@@ -148,6 +143,8 @@ class Switching:
         self, terms: Terms, collision: Collision, blow: Blow
     ) -> tuple[Terms, list[Happening]]:
         """Take over what impacts did."""
+        if not np.any(blow.impulses):
+            return terms, []
         y, qd = self.motion.y, self.motion.y[self.nq : self.nq + self.nv].copy()
         impulses = {
             barrier.name: float(blow.impulses[gap.row])
@@ -163,7 +160,7 @@ class Switching:
         return replace(terms, speeds=collision.speeds), [impact]
 
     def _choose(
-        self, terms: Terms, leaving: Mapping[tuple[int, ...], Array], *, may_jam: bool = True
+        self, terms: Terms, leaving: Mapping[int, float], *, may_jam: bool = True
     ) -> list[Happening]:
         """Find what is at rest now, and let forces decide what of it stays so.
 
@@ -175,84 +172,78 @@ class Switching:
             for gap in self.gaps
             if terms.residuals[gap.row] <= TOUCH
             and abs(terms.speeds[gap.row]) <= AT_REST
-            and (gap.row,) not in leaving
+            and gap.row not in leaving
         ]
         if not shut and not still and not leaving:
             self._let_all_go()
             return []
         # Rates and directions may be others than before.
         terms = self._terms()
-        slips = {
-            gap.row: -way for gap in shut if (way := self._way(terms, gap, leaving)) is not None
-        }
-        rows = Rows(range(self.sorts.always), shut, still)
-        balance = Balance.of(terms, rows, slips)
-        back = [rows for rows, way in leaving.items() if balance.returns(terms, rows, way)]
+        rows = Rows(range(self.sorts.always), shut, still, self._ways(terms, shut, leaving))
+        balance = Balance.of(terms, rows)
+        back = [row for row, way in leaving.items() if balance.returns(terms, row, way)]
         if back:
-            left = {rows: way for rows, way in leaving.items() if rows not in back}
+            left = {row: way for row, way in leaving.items() if row not in back}
             return self._choose(terms, left, may_jam=may_jam)
         if balance.grasp.is_jammed and may_jam:
             rates = self.motion.y[self.nq : self.nq + self.nv].copy()
-            collision = Collision(terms, rates, range(self.sorts.always), shut, shut)
+            collision = Collision(terms, rates, rows.lasting, shut, shut)
             terms, news = self._struck(terms, collision, collision.stop(shut))
             return news + self._choose(terms, {}, may_jam=False)
-        self._set(terms, shut, list(still), balance)
+        self._set(terms, rows, balance)
         return []
 
-    def _still_joints(self, leaving: Mapping[tuple[int, ...], Array]) -> dict[int, float]:
+    def _still_joints(self, leaving: Mapping[int, float]) -> dict[int, float]:
         """Return joints that may stick, with their bounds; set the directions of all others."""
         still: dict[int, float] = {}
         for place, (joint, row) in enumerate(zip(self.switches.dry, self.sticking, strict=True)):
             rate = self.motion.y[self.nq + joint.rate]
-            self.directions[place] = 0.0
-            if abs(rate) > STILL:
-                self.directions[place] = np.sign(rate)
-            elif (row,) in leaving:
-                self.directions[place] = leaving[(row,)][0]
-            else:
+            self.directions[place] = np.sign(rate) if abs(rate) > STILL else leaving.get(row, 0.0)
+            if not self.directions[place]:
                 still[row] = joint.static
         return still
 
-    def _way(
-        self, terms: Terms, gap: Gap, leaving: Mapping[tuple[int, ...], Array]
-    ) -> Array | None:
-        """Return the direction in which a closed contact slides, None if it may be at rest."""
-        speeds = terms.speeds[list(gap.beside)]
-        size = float(np.linalg.norm(speeds))
-        return speeds / size if size > AT_REST else leaving.get(gap.beside)
+    def _ways(
+        self, terms: Terms, shut: Sequence[Gap], leaving: Mapping[int, float]
+    ) -> dict[int, float]:
+        """Return the ways of closed contacts that slide in their planes in any case."""
+        ways = {row: leaving[row] for gap in shut for row in gap.beside if row in leaving}
+        for row in (row for gap in shut for row in gap.beside):
+            if abs(terms.speeds[row]) > AT_REST:
+                ways[row] = float(np.sign(terms.speeds[row]))
+        return ways
 
-    def _set(
-        self, terms: Terms, shut: Sequence[Gap], still: Sequence[int], balance: Balance
-    ) -> None:
+    def _set(self, terms: Terms, rows: Rows, balance: Balance) -> None:
         """Write down what holds from now on."""
         before, grasp = self.mask.copy(), balance.grasp
         self._let_all_go()
-        for gap in shut:
+        for gap in rows.gaps:
             if gap.row in grasp.holds:
                 self.mask[gap.row] = 1.0
-                self._hold_place(terms, gap, balance, before)
+                for row in gap.beside:
+                    if row in grasp.rows:
+                        slides = row in rows.ways or not balance.sticks(row)
+                        self._place(terms, row, gap.friction * slides, balance, before)
             elif balance.is_idle(gap.row):
                 self.slack[gap.row] = LEEWAY
-        for row in still:
-            place = row - self.sorts.first_sticking
-            if row in grasp.holds or (balance.is_idle(row) and not grasp.depends(row)):
+        for row in rows.joints:
+            if balance.sticks(row):
                 self.mask[row] = 1.0
             else:
-                self.directions[place] = -np.sign(grasp.forces[row])
+                self.directions[row - self.sorts.first_sticking] = -np.sign(grasp.forces[row])
                 self.slack[row] = LEEWAY if balance.is_idle(row) else 0.0
 
-    def _hold_place(self, terms: Terms, gap: Gap, balance: Balance, before: Array) -> None:
-        """Let a closed contact slide, or hold it where it is."""
-        place = gap.row - self.sorts.always
-        if gap.row in balance.grasp.slips:
-            self.grips[place] = 0.0 if balance.grasp.is_jammed else gap.friction
-            self.ways[place] = -balance.grasp.slips[gap.row]
+    def _place(
+        self, terms: Terms, row: int, friction: float, balance: Balance, before: Array
+    ) -> None:
+        """Hold a closed contact in a direction of its plane, or let it slide with friction."""
+        place = row - self.sorts.first_beside
+        if friction:
+            self.grips[place] = -balance.grasp.side(row) * friction
             return
-        for row in gap.beside:
-            if row in balance.grasp.rows:
-                self.mask[row] = 1.0
-                if not before[row]:
-                    self.anchors[row - self.sorts.first_beside] += terms.residuals[row]
+        self.mask[row] = 1.0
+        if not before[row]:
+            self.anchors[place] += terms.residuals[row]
 
     def _let_all_go(self) -> None:
         self.mask[self.sorts.always :] = 0.0

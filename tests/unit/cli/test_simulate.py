@@ -270,6 +270,8 @@ def test_a_bar_is_shown_to_the_patient_only(monkeypatch: pytest.MonkeyPatch) -> 
     assert bar.progress is None
     bar.stop()
     slow = Bar("arm", (0.0, 10.0))
+    slow.show(0.1)
+    assert slow.began is not None
     slow.began -= 1
     slow.show(5.0)
     assert slow.progress is not None

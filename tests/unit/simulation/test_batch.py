@@ -145,8 +145,8 @@ def test_functions_of_python() -> None:
     def broken(_t: float, _q: Any, _qd: Any) -> Any:
         raise ZeroDivisionError("no force")
 
+    how["forces"] = broken
     with pytest.raises(ZeroDivisionError):
-        how["forces"] = broken
         simulate_batch(rods(2), q0=states(3), **how)
 
 

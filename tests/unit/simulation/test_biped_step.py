@@ -1,4 +1,4 @@
-"""The biped of paper 000 puts a foot down and lifts it: phases, impacts, and what the ground does."""
+"""The biped of paper 000 puts a foot down and lifts it: phases, impacts, the ground."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ def feet() -> cf.Model:
 
 def test_single_support_then_double_support_then_single_again(run: cf.Run) -> None:
     words = [happening.name for happening in run.happenings]
-    first = words.index("outer_toe: rests")
-    assert words[first - 1] == "outer_toe: impact"
-    down = words.index("heel: rests")
-    assert first < down
-    assert words.index("outer_toe: leaves") > down
-    assert {h.name.split(":")[1] for h in run.happenings[-2:]} == {" leaves"}
-    assert not any(np.any(force[-1]) for force in run.contact_forces.values())
+    assert words[:2] == ["outer_toe: impact", "outer_toe: rests"]
+    assert "heel: rests" in words[2:]
+    assert words[-1].endswith("leaves")
+    forces = np.array(list(run.contact_forces.values()))
+    assert not np.any(forces[:, run.t < 0.3])
+    assert np.all(forces[:, (run.t > 0.4) & (run.t < 0.55)].max(axis=0) > 0)
+    assert not np.any(forces[:, run.t > 1.3])
 
 
-def test_the_ground_pushes_only_and_holds_what_touches(run: cf.Run, feet: cf.Model) -> None:
+def test_the_ground_pushes_only_and_nothing_sinks_in_or_slides_far(
+    run: cf.Run, feet: cf.Model
+) -> None:
     for name, force in run.contact_forces.items():
         assert force.min() > -1e-6
         places = feet.evaluate(q=run.q)[f"pose({name})"][:, :3, 3]
-        assert places[:, 2].min() > 0.0002 - 1e-9
-        touching = np.flatnonzero((force[1:] > 0) & (force[:-1] > 0))
-        stretches = np.split(touching, np.flatnonzero(np.diff(touching) > 1) + 1)
-        for stretch in stretches:
-            if len(stretch):
-                held = places[stretch]
-                assert np.abs(held - held[0]).max() < 1e-8
+        assert places[:, 2].min() > 0.0002 - 1e-8
+        np.testing.assert_allclose(places[force > 0, 2], 0.0002, atol=1e-8)
+    standing = (run.t > 0.4) & (run.t < 0.55)
+    heel = feet.evaluate(q=run.q[standing])["pose(heel)"][:, :3, 3]
+    assert np.ptp(heel, axis=0).max() < 1e-3
 
 
 def test_impacts_obey_the_balance_of_momentum(run: cf.Run, feet: cf.Model) -> None:
@@ -64,14 +64,16 @@ def test_impacts_obey_the_balance_of_momentum(run: cf.Run, feet: cf.Model) -> No
         values = feet.evaluate(q=hit.q)
         change = values["mass_matrix"] @ (hit.qd_after - hit.qd)
         rows = np.concatenate([values[f"jacobian({name})"][:3] for name in hit.impulses])
-        impulses, *_ = np.linalg.lstsq(rows.T, change, rcond=1e-10)
+        impulses, *_ = np.linalg.lstsq(rows.T, change, rcond=1e-12)
         np.testing.assert_allclose(rows.T @ impulses, change, atol=1e-7)
-        np.testing.assert_allclose(rows @ hit.qd_after, 0, atol=1e-8)
+        for name in hit.impulses:
+            assert values[f"jacobian({name})"][2] @ hit.qd_after > -1e-8
         kinetic = [qd @ values["mass_matrix"] @ qd / 2 for qd in (hit.qd, hit.qd_after)]
         assert hit.loss == pytest.approx(kinetic[0] - kinetic[1], rel=1e-6, abs=1e-9)
 
 
 def test_energy_is_accounted_for(run: cf.Run) -> None:
     assert np.ptp(run.balance) < 1e-6 * np.abs(run.energy).max()
+    assert np.all(np.diff(run.losses) > -1e-9)
     hits = [happening for happening in run.happenings if isinstance(happening, Impact)]
-    assert run.losses[-1] == pytest.approx(sum(hit.loss for hit in hits), rel=1e-9)
+    assert run.losses[-1] >= sum(hit.loss for hit in hits) - 1e-9

@@ -7,48 +7,57 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainform.simulation.complementarity import depends, solve_bounded
+from chainform.simulation.complementarity import (
+    JOINT,
+    LASTING,
+    PLANE,
+    PUSH,
+    Balancing,
+    Forces,
+    Row,
+    depends,
+)
+
+SORTS = {"l": Row(LASTING), "u": Row(PUSH), "f": Row(JOINT, 1.0)}
 
 
-def bounds_of(kinds: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds: `u` pushes, `b` does both, `f` holds with at most 1."""
-    lower = np.array([{"u": 0.0, "b": -np.inf, "f": -1.0}[kind] for kind in kinds])
-    upper = np.array([{"u": np.inf, "b": np.inf, "f": 1.0}[kind] for kind in kinds])
-    return lower, upper
+def solved(S: np.ndarray, b: np.ndarray, rows: list[Row]) -> Forces:
+    found = Balancing(S, b, rows).found()
+    assert found is not None
+    return found
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.integers(1, 5),
-    st.text("ubf", min_size=1, max_size=7),
-    st.integers(0, 10_000),
-)
+@given(st.integers(1, 5), st.text("luf", min_size=1, max_size=7), st.integers(0, 10_000))
 def test_conditions(n: int, kinds: str, seed: int) -> None:
     random = np.random.default_rng(seed)
-    rows = random.integers(-2, 3, (len(kinds), n)).astype(float)
+    J = random.integers(-2, 3, (len(kinds), n)).astype(float)
     # b = J a with some a: what rows that depend on each other ask for agrees.
-    S, b = rows @ rows.T, rows @ random.normal(size=n)
-    lower, upper = bounds_of(kinds)
-    found = solve_bounded(S, b, lower, upper)
-    w = S @ found.s + b
-    assert np.all(found.s >= lower)
-    assert np.all(found.s <= upper)
-    assert np.all(w[found.s > lower] <= 1e-9)
-    assert np.all(w[found.s < upper] >= -1e-9)
-    np.testing.assert_allclose(found.w, w, atol=1e-9)
-    np.testing.assert_allclose(w[found.holds], 0, atol=1e-9)
+    S, b = J @ J.T, J @ random.normal(size=n)
+    found = solved(S, b, [SORTS[kind] for kind in kinds])
+    s, w = found.s, S @ found.s + b
+    for kind, force, pace in zip(kinds, s, w, strict=True):
+        if kind == "l":
+            assert pace == pytest.approx(0, abs=1e-8)
+        elif kind == "u":
+            assert force >= 0
+            assert pace > -1e-8
+            assert force * pace == pytest.approx(0, abs=1e-8)
+        else:
+            assert abs(force) <= 1 + 1e-9
+            assert pace == pytest.approx(0, abs=1e-8) or force == pytest.approx(-np.sign(pace))
+    np.testing.assert_allclose(w[found.holds], 0, atol=1e-8)
 
 
 def test_a_table_on_four_legs_stands_on_three() -> None:
     corners = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)], dtype=float)
-    rows = np.column_stack([np.ones(4), corners])
-    lower, upper = bounds_of("uuuu")
+    J = np.column_stack([np.ones(4), corners])
     weight = np.array([-1.0, -0.2, -0.3])
-    found = solve_bounded(rows @ rows.T, rows @ weight, lower, upper)
+    found = solved(J @ J.T, J @ weight, [Row(PUSH)] * 4)
     assert found.holds.sum() == 3
-    np.testing.assert_allclose(rows.T @ found.s, -weight, atol=1e-12)
+    np.testing.assert_allclose(J.T @ found.s, -weight, atol=1e-12)
     (left,) = np.flatnonzero(~found.holds)
-    assert depends(rows @ rows.T, found.holds, int(left))
+    assert depends(J @ J.T, found.holds, int(left))
 
 
 def test_a_row_of_its_own_does_not_depend() -> None:
@@ -57,8 +66,25 @@ def test_a_row_of_its_own_does_not_depend() -> None:
 
 
 def test_friction_holds_up_to_its_bound() -> None:
-    lower, upper = bounds_of("f")
     for push, force, left in ((0.5, -0.5, 0.0), (3.0, -1.0, 2.0), (-3.0, 1.0, -2.0)):
-        found = solve_bounded(np.eye(1), np.array([push]), lower, upper)
+        found = solved(np.eye(1), np.array([push]), [Row(JOINT, 1.0)])
         assert found.s == pytest.approx([force])
         assert found.w == pytest.approx([left])
+
+
+@pytest.mark.parametrize(("pull", "force"), [(0.3, -0.3), (2.0, -0.5), (-2.0, 0.5)])
+def test_friction_in_a_plane_holds_in_proportion_to_the_push(pull: float, force: float) -> None:
+    rows = [Row(PUSH), Row(PLANE, 0.5, 0)]
+    found = solved(np.eye(2), np.array([-1.0, pull]), rows)
+    assert found.s == pytest.approx([1.0, force])
+    lifted = solved(np.eye(2), np.array([1.0, pull]), rows)
+    assert lifted.s == pytest.approx([0.0, 0.0])
+
+
+def test_a_leaning_rod_on_rough_ground_has_no_solution() -> None:
+    """Friction against the way lifts the tip off and presses it down at once: the rod is jammed."""
+    S, b = np.array([[1.0, -2.0], [-2.0, 8.0]]), np.array([-1.0, 0.0])
+    sliding = [Row(PUSH), Row(PLANE, 1.0, 0, way=-1.0)]
+    assert Balancing(S, b, sliding).found() is None
+    held = [Row(PUSH), Row(PLANE, 1.0, 0)]
+    assert solved(S, b, held).holds.all()

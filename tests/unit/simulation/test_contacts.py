@@ -10,11 +10,40 @@ import pytest
 import chainform as cf
 from chainform.simulation import simulate
 from chainform.simulation.switching import Impact
-
-from .machines import PENDULUM, TABLE, machine
+from unit.simulation.small_machines import PENDULUM, TABLE, machine
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LEGS = ["leg1", "leg2", "leg3", "leg4"]
+BODY = """
+gravity = [0, 0, -10]
+[[segments]]
+name = "ball"
+joint = { type = "free", euler = "zyx" }
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+"""
+# A slender rod in the plane x z; its tip is half a length below its middle at zero.
+ROD = """
+gravity = [0, 0, -10]
+[[segments]]
+name = "x"
+parent = "ground"
+joint = { type = "prismatic", axis = "x", name = "x" }
+[[segments]]
+name = "z"
+parent = "x"
+joint = { type = "prismatic", axis = "z", name = "z" }
+[[segments]]
+name = "rod"
+parent = "z"
+joint = { type = "revolute", axis = "y", name = "lean" }
+mass = 1
+inertia = [0, 0.3333333333, 0]
+[[frames]]
+name = "tip"
+segment = "rod"
+point = [0, 0, -1]
+"""
 
 
 def impacts(run: cf.Run) -> list[Impact]:
@@ -26,8 +55,7 @@ def test_a_table_falls_on_four_legs_and_stands() -> None:
     assert impacts(run)[0].t == pytest.approx(0.2)
     assert np.abs(run.qd[-1]).max() < 1e-12
     np.testing.assert_allclose(run.q[-1], [0, 0, 0.5, 0, 0, 0], atol=1e-9)
-    total = sum(run.contact_forces[leg] for leg in LEGS)
-    assert total[-1] == pytest.approx(40.0)
+    assert sum(run.contact_forces[leg][-1] for leg in LEGS) == pytest.approx(40.0)
     assert min(run.contact_forces[leg][-1] for leg in LEGS) >= 0
     assert run.losses[-1] == pytest.approx(8.0)
 
@@ -42,36 +70,85 @@ def test_a_table_that_leans_comes_down_leg_by_leg() -> None:
     assert run.q[-1, 2] == pytest.approx(0.5, abs=1e-8)
     np.testing.assert_allclose(run.q[-1, 3:], [run.q[-1, 3], 0, 0], atol=1e-8)
     assert np.ptp(run.balance) < 1e-7
-    total = sum(run.contact_forces[leg] for leg in LEGS)
-    assert total[-1] == pytest.approx(40.0)
+    assert sum(run.contact_forces[leg][-1] for leg in LEGS) == pytest.approx(40.0)
 
 
 def test_a_table_without_grip_keeps_its_way() -> None:
     slippery = {leg: {"friction": 0} for leg in LEGS}
-    run = simulate(machine(TABLE), q0={"top_tz": 0.5}, qd0=[1, 0, 0, 0, 0, 0], t=1.0, contacts=slippery)
+    run = simulate(
+        machine(TABLE), q0={"top_tz": 0.5}, qd0=[1, 0, 0, 0, 0, 0], t=1.0, contacts=slippery
+    )
     assert run.q[-1, :3] == pytest.approx([1, 0, 0.5])
-    grip = simulate(machine(TABLE), q0={"top_tz": 0.7}, qd0=[1, 0, 0, 0, 0, 0], t=1.0, contacts=LEGS)
+    grip = simulate(
+        machine(TABLE), q0={"top_tz": 0.7}, qd0=[1, 0, 0, 0, 0, 0], t=1.0, contacts=LEGS
+    )
     # It trips over its legs as soon as they touch.
     assert grip.qd[-1, 0] < 0.9
     assert np.ptp(grip.balance) < 1e-7
 
 
-def test_a_slope_and_a_stiff_ground() -> None:
-    ball = """
-gravity = [0, 0, -10]
-[[segments]]
-name = "ball"
-joint = { type = "free", euler = "zyx" }
-mass = 1
-inertia = [0.1, 0.1, 0.1]
-"""
-    slope = {"ball": {"normal": [-0.6, 0, 0.8], "friction": 0}}
-    run = simulate(machine(ball), t=1.0, contacts=slope)
-    # Down the slope with g sin a.
-    assert run.q[-1, :3] == pytest.approx([-0.8 * 3, 0, -0.6 * 3], rel=1e-9)
-    assert run.contact_forces["ball"][-1] == pytest.approx(8.0)
+def test_a_slope_holds_what_friction_can_hold() -> None:
+    # tan a = 0.75; down the slope with g (sin a - mu cos a).
+    for friction, pull in ((0.0, 6.0), (0.5, 2.0), (0.8, 0.0)):
+        slope = {"ball": {"normal": [-0.6, 0, 0.8], "friction": friction}}
+        run = simulate(machine(BODY), t=1.0, contacts=slope)
+        way = pull / 2
+        assert run.q[-1, :3] == pytest.approx([-0.8 * way, 0, -0.6 * way], abs=1e-9)
+        assert run.contact_forces["ball"][-1] == pytest.approx(8.0)
+        assert run.losses[-1] == pytest.approx(friction * 8.0 * way, abs=1e-9)
+        assert np.ptp(run.balance) < 1e-8
+
+
+def test_a_body_slides_to_rest() -> None:
+    run = simulate(
+        machine(BODY), qd0=[3, 0, 0, 0, 0, 0], t=2.0, contacts={"ball": {"friction": 0.3}}
+    )
+    assert run.q[-1, 0] == pytest.approx(9 / (2 * 3.0))
+    assert run.qd[-1] == pytest.approx(np.zeros(6), abs=1e-12)
+    assert run.losses[-1] == pytest.approx(4.5)
+
+
+def test_an_oblique_impact_with_friction() -> None:
+    ground = {"ball": {"friction": 0.2, "restitution": 0.5}}
+    q0, qd0 = {"ball_tz": 0.45}, [2, 0, 0, 0, 0, 0]
+    (hit, *_) = impacts(simulate(machine(BODY), q0=q0, qd0=qd0, t=0.35, contacts=ground))
+    assert hit.qd[:3] == pytest.approx([2, 0, -3])
+    # The impulse 3 (1 + e) pushes up, and friction takes mu of that along the ground.
+    assert hit.qd_after[:3] == pytest.approx([2 - 0.2 * 4.5, 0, 1.5])
+    (hit, *_) = impacts(simulate(machine(BODY), q0=q0, qd0=qd0, t=0.35, contacts=["ball"]))
+    assert hit.qd_after == pytest.approx(np.zeros(6), abs=1e-12)
+
+
+def test_a_table_slides_and_comes_to_rest() -> None:
+    grip = {leg: {"friction": 0.25} for leg in LEGS}
+    run = simulate(machine(TABLE), q0={"top_tz": 0.5}, qd0=[2, 0, 0, 0, 0, 0], t=1.5, contacts=grip)
+    assert run.q[-1, 0] == pytest.approx(4 / (2 * 2.5), rel=1e-8)
+    assert np.abs(run.qd[-1]).max() < 1e-9
+    assert run.losses[-1] == pytest.approx(8.0)
+    assert np.ptp(run.balance) < 1e-7
+
+
+def test_a_leaning_rod_jams_on_rough_ground() -> None:
+    """Painleve's rod: no friction fits with its sliding, so that its tip stops at once."""
+    lean, rough = 0.5, {"tip": {"friction": 2.0}}
+    start = [0, np.cos(lean), lean]
+    run = simulate(machine(ROD), q0=start, qd0=[-1, 0, 0], t=0.5, contacts=rough)
+    (stop, *_) = impacts(run)
+    assert stop.t == 0
+    assert stop.loss > 0.1
+    tip = cf.derive(machine(ROD), ["jacobian(tip)"]).evaluate(q=stop.q)["jacobian(tip)"]
+    np.testing.assert_allclose(tip[:3] @ stop.qd_after, 0, atol=1e-9)
+    # The other way round it slides as anything else does.
+    assert not impacts(simulate(machine(ROD), q0=start, qd0=[1, 0, 0], t=0.1, contacts=rough))
+    heights = cf.derive(machine(ROD), ["pose(tip)"]).evaluate(q=run.q)["pose(tip)"][:, 2, 3]
+    assert heights.min() > -1e-8
+    assert np.ptp(run.balance) < 1e-7
+    assert np.all(np.diff(run.losses) > -1e-9)
+
+
+def test_a_stiff_ground() -> None:
     soft = {"ball": {"point": [0, 0, -1], "stiffness": 1e5, "damping": 0.3}}
-    run = simulate(machine(ball), t=4.0, contacts=soft, rtol=1e-11)
+    run = simulate(machine(BODY), t=4.0, contacts=soft, rtol=1e-11)
     assert run.q[-1, 2] == pytest.approx(-1, abs=0.02)
     assert np.ptp(run.balance) < 1e-7
 

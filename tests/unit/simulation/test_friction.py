@@ -8,8 +8,7 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import simulate
-
-from .machines import BLOCK, machine
+from unit.simulation.small_machines import BLOCK, machine
 
 MASS, FRICTION = 2.0, 3.0
 INCLINE = """
@@ -80,7 +79,9 @@ def test_stick_and_slip_on_a_spring() -> None:
     again = float(s[np.argmax(rate < 0)])
     assert run.happenings[2].name == "slide: sticks"
     assert run.happenings[2].t == pytest.approx(1.0 + again, abs=2e-6)
-    assert words(run)[:5] == [f"slide: {w}" for w in ("sticks", "slides", "sticks", "slides", "sticks")]
+    assert words(run)[:5] == [
+        f"slide: {w}" for w in ("sticks", "slides", "sticks", "slides", "sticks")
+    ]
     assert np.ptp(run.balance) < 1e-7
 
 

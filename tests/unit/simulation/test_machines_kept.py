@@ -23,7 +23,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Machine]:
         original(self, *given, **named)
 
     monkeypatch.setattr(Machine, "__init__", counted)
-    monkeypatch.setattr(kept_machines, "_kept", type(kept_machines._kept)())
+    kept_machines.MACHINES.clear()
     return seen
 
 
@@ -53,7 +53,7 @@ def test_functions_of_python_are_called_by_their_own_machine(made: list[Machine]
 
 
 def test_only_the_last_ones_are_kept(made: list[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_machines, "MOST", 1)
+    monkeypatch.setattr(kept_machines.MACHINES, "most", 1)
     for count in (1, 2, 1):
         simulate(rods(count), t=0.1)
     assert len(made) == 3

@@ -13,8 +13,7 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import simulate
 from chainform.simulation.switching import Impact
-
-from .machines import BALL, BALLS, PENDULUM, machine
+from unit.simulation.small_machines import BALL, BALLS, PENDULUM, machine
 
 G = 9.81
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -45,7 +44,9 @@ def test_a_ball_bounces_as_the_formula_says() -> None:
 
 
 def test_elastic_bounces_keep_energy() -> None:
-    run = simulate(machine(BALL), q0=[1.0], t=10.0, stops={"height": {"lower": 0, "restitution": 1}})
+    run = simulate(
+        machine(BALL), q0=[1.0], t=10.0, stops={"height": {"lower": 0, "restitution": 1}}
+    )
     assert len(impacts(run)) == 11
     np.testing.assert_allclose(run.energy, 2 * G, rtol=1e-10)
     np.testing.assert_allclose(run.losses, 0, atol=1e-10)
@@ -157,10 +158,9 @@ def test_a_stop_lets_go_when_it_would_pull() -> None:
 
 def test_forces_that_jump_open_a_stop() -> None:
     lift = {"height": [{"until": 0.5, "law": 0}, {"law": 40}]}
-    for more in ({}, {"hold": 0.1}):
-        run = simulate(
-            machine(BALL), q0=[0.0], t=1.0, forces=lift, stops={"height": {"lower": 0}}, **more
-        )
+    floor = {"height": {"lower": 0}}
+    for hold in (None, 0.1):
+        run = simulate(machine(BALL), q0=[0.0], t=1.0, forces=lift, stops=floor, hold=hold)
         assert run.q[-1, 0] == pytest.approx((20 - G) / 8, rel=1e-9)
     run = simulate(
         machine(BALL),
@@ -192,7 +192,7 @@ restitution = 1
     assert run.work[-1] == pytest.approx(12.0)
     assert run.losses[-1] == pytest.approx(0, abs=1e-12)
     resting = simulate(
-        machine(text.replace("law = \"x - t\"", "law = \"x - t^2\"").replace("= 1\n", "= 0\n")),
+        machine(text.replace('law = "x - t"', 'law = "x - t^2"').replace("= 1\n", "= 0\n")),
         q0=[0.0],
         t=2.0,
     )
@@ -243,9 +243,7 @@ def test_mistakes_are_named(stops: object, word: str) -> None:
 
 def test_methods_that_cannot_refuse() -> None:
     with pytest.raises(RunError, match="does not take stops"):
-        simulate(
-            machine(BALL), t=1.0, method="midpoint", step=0.01, stops={"height": {"lower": 0}}
-        )
+        simulate(machine(BALL), t=1.0, method="midpoint", step=0.01, stops={"height": {"lower": 0}})
 
 
 def test_fixed_steps_meet_stops_too() -> None:

@@ -57,7 +57,9 @@ def run(args: Namespace) -> Report:
 def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs) -> None:
     page.text(f"{said.name}, read from {said.file}", style="bold")
     mass = "not known" if said.total_mass is None else f"{said.total_mass:.10g} kg"
-    counts = [counted(len(said.segments), "segment"), counted(said.nq, "coordinate")]
+    counts = [counted(len(said.segments), "segment")] if said.segments else []
+    counts += [counted(len(said.elements), "element")] if said.elements else []
+    counts.append(counted(said.nq, "coordinate"))
     if said.nv != said.nq:
         counts.append(counted(said.nv, "rate"))
     counts.append(counted(len(said.loops), "loop"))

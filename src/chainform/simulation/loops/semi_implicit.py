@@ -3,8 +3,8 @@
     qd(t + h) = qd + h qdd(t, q, qd)
     q(t + h)  = q + h dq/dt(q, qd(t + h))
 
-One evaluation a step. Of order 1, but the energy of a conservative motion stays near its value, in
-place of growing as with Euler's explicit method.
+One evaluation a step, of order 1. Vibrations do not grow as with Euler's explicit method: where the
+inertia does not change with the pose it is symplectic.
 """
 
 from __future__ import annotations

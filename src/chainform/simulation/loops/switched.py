@@ -14,9 +14,9 @@ fall through zero is an event that ends the present state of affairs:
     open         gap + slack           closed      multiplier
     sliding      direction * rate      sticking    bound - |multiplier|
 
-and so has each contact with friction:
+and so has each row in a plane of contact:
 
-    sliding      direction . speed     sticking    mu multiplier - |multipliers of the plane|
+    sliding      direction * speed     sticking    mu multiplier of the gap - |multiplier|
 
 `slack` is zero but for rows that touch without any force between them: those may go a little
 deeper before it counts.
@@ -27,7 +27,7 @@ friction, and gaps of stiff contacts.
 
 from __future__ import annotations
 
-from math import fabs, sqrt
+from math import fabs
 
 from chainform.runtime.procedures import Floats, Ints
 from chainform.simulation.loops.constrained import constrained_rate, constrained_state, unit
@@ -72,7 +72,6 @@ def switched_rate(
     columns: Ints,
     across: Floats,
     grips: Floats,
-    ways: Floats,
     nq: int,
     n: int,
     m: int,
@@ -103,7 +102,6 @@ def switched_rate(
             columns,
             across,
             grips,
-            ways,
             nq,
             n,
             m,
@@ -171,7 +169,6 @@ def watched(
     bounds: Floats,
     cones: Floats,
     grips: Floats,
-    ways: Floats,
     multipliers: Floats,
     room: Floats,
     nq: int,  # noqa: ARG001, as all procedures of this sort have it
@@ -196,7 +193,7 @@ def watched(
     if any_of(mask, always, m) == 1:
         rhs(t, y, p, room[2 * touching + 2 * gripping + sticking + stiff :])
     falling = values[asked:]
-    turning = values[asked + touching + gripping + sticking + stiff :]
+    turning = values[asked + touching + 2 * gripping + sticking + stiff :]
     for i in range(touching):
         row = always + i
         if mask[row] != 0.0:
@@ -206,16 +203,14 @@ def watched(
             falling[i] = room[i] + slack[row]
             turning[i] = room[touching + i]
     falling = values[asked + touching :]
-    for i in range(gripping):
-        row = always + touching + 2 * i
+    for i in range(2 * gripping):
+        row = always + touching + i
         falling[i] = 1.0
-        if mask[always + i] != 0.0 and grips[i] > 0.0:
-            falling[i] = plane[2 * i] * ways[2 * i] + plane[2 * i + 1] * ways[2 * i + 1]
-        elif mask[row] != 0.0 or mask[row + 1] != 0.0:
-            falling[i] = cones[i] * multipliers[always + i] - sqrt(
-                multipliers[row] * multipliers[row] + multipliers[row + 1] * multipliers[row + 1]
-            )
-    falling = values[asked + touching + gripping :]
+        if grips[i] != 0.0:
+            falling[i] = grips[i] * plane[i]
+        elif mask[row] != 0.0:
+            falling[i] = cones[i] * multipliers[always + i // 2] - fabs(multipliers[row])
+    falling = values[asked + touching + 2 * gripping :]
     for i in range(sticking):
         row = m - sticking + i
         if mask[row] != 0.0:

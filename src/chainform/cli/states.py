@@ -6,7 +6,8 @@
 Every entry may be left out. A batch is a list of lists, to any depth; the last dimension has
 the length of q, or of qd for qd, qdd and tau; `x` has the states of the actuators, `u` their
 signals, `force` the unknown forces of an element model. In place of these lists a table may give a
-number, or a batch of them, by the name of each entry. `sigma` has an entry for each closure equation,
+number, or a batch of them, by the name of each entry. `sigma` has an entry for each closure
+equation,
 `wrench` six for each frame on which a force and a moment act. The time `t` and each of the
 parameters in `values` is a number or a batch of them.
 """

@@ -6,7 +6,8 @@ contacts={"ball": {"point": [0, 0, 0.1], "normal": [1, 0, 5]}}     another plane
 contacts={"legs": {"points": {"heel": [-0.1, 0, 0], "toe": [0.2, 0, 0]}}}     a loop of the file
 
 A frame touches with its origin, or with `points` in its axes. The plane goes through `point` (the
-origin of the world) and is normal to `normal` (against gravity). Without `friction` its coefficient is 1. A loop of the file
+origin of the world) and is normal to `normal` (against gravity). Without `friction` its coefficient
+is 1. A loop of the file
 that is named here is not closed for good: its closing end is the frame, and the plane goes through
 its target.
 """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from time import perf_counter
+from typing import cast
 
 from chainform.errors import DeriveError
 from chainform.formulations import (
@@ -84,7 +85,7 @@ def derive(
     the steps, the cost and the best graph of a deep search so far; Ctrl-C ends it and keeps that.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    if forces:
+    if forces is not None:
         source = source.with_forces(forces)
     method = _formulation(formulation)
     wanted = _outputs(method, _defaults(source, method) if outputs is None else outputs)
@@ -92,15 +93,15 @@ def derive(
     _choice("closure", closure, CLOSURES)
     refuse_elements(source, method.name)
     _check_base(source, method, wanted)
-    settled = parametrise(source, parameters)
-    acting = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
+    kept = parameters if isinstance(parameters, str) else texts_of("parameters", parameters)
+    settled = parametrise(source, kept)
+    acting = texts_of("wrenches", wrenches)
     for frame in acting:
         check_frame(source, frame)
-    left_out = (leave_out,) if isinstance(leave_out, str) else tuple(dict.fromkeys(leave_out))
+    left_out = tuple(dict.fromkeys(texts_of("leave_out", leave_out)))
     for part in left_out:
         _choice("leave_out", part, PARTS)
     options = Options(closure, acting, frozenset(left_out))
-    kept = parameters if isinstance(parameters, str) else tuple(parameters)
     began = perf_counter()
     graph = _graph(settled, method, wanted, options)
     stages = reduce_graph(
@@ -207,25 +208,34 @@ def _formulation(name: str) -> Formulation:
 
 
 def _outputs(method: Formulation, outputs: Sequence[str]) -> list[Request]:
-    if isinstance(outputs, str):
-        outputs = [outputs]
-    if any(type(output) is not str for output in outputs):
-        raise DeriveError("outputs are names, given as a list of texts", element="outputs")
     choices = (*method.outputs, *COMMON)
-    requests = [parse_request(output) for output in outputs]
+    requests = [parse_request(output) for output in texts_of("outputs", outputs)]
     for request in requests:
         if request.name not in choices:
             raise _refusal("output", request.name, choices, f" of {method.name}")
         if request.frame is not None and request.name not in OF_FRAME:
-            raise DeriveError(f"{request.name} is not a quantity of a frame", element=request.text)
+            remedy = f"write {request.name} alone"
+            message = f"{request.name} is not a quantity of a frame"
+            raise DeriveError(message, element=request.text, remedy=remedy)
     if not requests:
         remedy = f"choose from {', '.join(choices)}"
-        raise DeriveError("no outputs were asked for", remedy=remedy)
+        raise DeriveError("no outputs were asked for", element="outputs", remedy=remedy)
     return list({request.text: request for request in requests}.values())
 
 
-def _choice(what: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
+def texts_of(what: str, value: object) -> tuple[str, ...]:
+    """Return one name, or a list of names, as a tuple."""
+    given: tuple[object, ...] = (value,)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        given = tuple(cast("Iterable[object]", value))
+    if all(type(name) is str for name in given):
+        return cast("tuple[str, ...]", given)
+    remedy = f'write {what}=["..."]'
+    raise DeriveError(f"{what} are names, given as a list of texts", element=what, remedy=remedy)
+
+
+def _choice(what: str, value: object, choices: Sequence[str]) -> None:
+    if not isinstance(value, str) or value not in choices:
         raise _refusal(what, value, choices)
 
 

@@ -1,4 +1,4 @@
-"""Stops, friction and dampers in random chains: limits are kept, and no energy is unaccounted for."""
+"""Stops, friction and dampers in random chains: limits are kept, and energy is accounted for."""
 
 from __future__ import annotations
 

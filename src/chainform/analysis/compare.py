@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainform.algebra import is_same
 from chainform.analysis.exact_state import exact_state
@@ -20,10 +21,10 @@ from chainform.formulations import (
     parse_request,
     uses_elements,
 )
-from chainform.graph import EXACT, FLOAT, Cost, evaluate
+from chainform.graph import EXACT, Cost, Plan, evaluate
 from chainform.mechanism import Mechanism
 from chainform.model import Model
-from chainform.pipeline import available_outputs, derive
+from chainform.pipeline import available_outputs, derive, texts_of
 from chainform.readers import read
 
 OUTPUTS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "bias")
@@ -34,6 +35,9 @@ LARGEST_EXACT = 30_000
 
 CLOSE = 1e-9
 """How near results must be, against the largest entry, where only doubles can tell."""
+
+TRIES = 8
+"""How many states are tried where an entry has no finite value."""
 
 Observer = Callable[[str, str], None]
 
@@ -96,6 +100,8 @@ def compare(
     output. `observe` is called with output and formulation before each is derived.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    if type(seed) is not int:
+        raise DeriveError("the seed is no whole number", element="seed", remedy="write seed=1")
     methods = _methods(formulations)
     rows: list[Row] = []
     options: dict[str, Any] = {"parameters": parameters, "reduce": reduce, "leave_out": leave_out}
@@ -110,7 +116,7 @@ def compare(
             began = perf_counter()
             try:
                 model = derive(source, [output], formulation=name, **options)
-            except DeriveError as problem:
+            except (DeriveError, RunError) as problem:
                 if problem.element in options:
                     raise
                 rows.append(Row(output, name, refusal=problem.message))
@@ -119,6 +125,13 @@ def compare(
             first = first or model
             agrees, how = (None, "") if model is first else _agree(first, model, seed)
             rows.append(Row(output, name, model.count(), seconds, agrees, how))
+    if not rows:
+        raise DeriveError(
+            f"{', '.join(methods)} cannot give what is compared for this mechanism",
+            file=source.file,
+            element="formulations",
+            remedy=f"choices are {', '.join(FORMULATIONS)}; elements need elements or auto",
+        )
     return Comparison(source.name, tuple(rows))
 
 
@@ -134,7 +147,7 @@ def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
     """Return what is compared; an output that nothing gives is refused if it was asked for."""
     if outputs is None:
         return [name for name in OUTPUTS if name in available_outputs(mechanism)]
-    chosen = [outputs] if isinstance(outputs, str) else list(outputs)
+    chosen = texts_of("outputs", outputs)
     known = {name for method in FORMULATIONS for name in available_outputs(mechanism, method)}
     for output in chosen:
         if not any(_gives(method, mechanism, output) for method in FORMULATIONS):
@@ -144,12 +157,12 @@ def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
                 element=output,
                 remedy=f"outputs are {', '.join(sorted(known))}",
             )
-    return list(dict.fromkeys(chosen))
+    return _some("outputs", chosen)
 
 
 def _methods(formulations: Sequence[str] | None) -> list[str]:
     names = [name for name in FORMULATIONS if name != "auto"]
-    chosen = [formulations] if isinstance(formulations, str) else list(formulations or names)
+    chosen = names if formulations is None else texts_of("formulations", formulations)
     for name in chosen:
         if name not in FORMULATIONS:
             raise DeriveError(
@@ -157,27 +170,58 @@ def _methods(formulations: Sequence[str] | None) -> list[str]:
                 element="formulations",
                 remedy=f"choices are {', '.join(FORMULATIONS)}",
             )
-    return list(dict.fromkeys(chosen))
+    return _some("formulations", chosen)
+
+
+def _some(what: str, names: Iterable[str]) -> list[str]:
+    """Return the names, each once; none at all are refused."""
+    chosen = list(dict.fromkeys(names))
+    if not chosen:
+        remedy = f"name some, or leave {what} out for all of them"
+        raise DeriveError(f"no {what} were asked for", element=what, remedy=remedy)
+    return chosen
 
 
 def _agree(first: Model, second: Model, seed: int) -> tuple[bool, str]:
     """Whether two models of one output give equal values, and in which arithmetic."""
     if max(len(first.graph), len(second.graph)) <= LARGEST_EXACT:
         try:
-            a, b = (_values(model, seed, EXACT) for model in (first, second))
+            a, b = (_fractions(model, seed) for model in (first, second))
             return bool((a == b).all()), "fractions"
         except RunError:
             pass
     if is_same(first.graph, second.graph):
         return True, "residues"
-    a, b = (_values(model, seed, FLOAT) for model in (first, second))
-    scale = max(1.0, float(np.max(np.abs(a), initial=0)))
-    return bool(np.max(np.abs(a - b), initial=0) <= CLOSE * scale), "doubles"
+    return _are_close(first, second, seed), "doubles"
 
 
-def _values(model: Model, seed: int, arithmetic: Any) -> Any:
+def _fractions(model: Model, seed: int) -> Any:
+    state = exact_state(model.mechanism, model.graph.inputs.values(), seed)
+    return np.asarray(evaluate(model.graph, state, EXACT)[model.outputs[0]])
+
+
+def _are_close(first: Model, second: Model, seed: int) -> bool:
+    """Whether two models are near each other, at the first state where both are finite."""
+    a = b = np.zeros(0)
+    for other in range(seed, seed + TRIES):
+        a, b = _doubles(first, other), _doubles(second, other)
+        if np.isfinite(a).all() and np.isfinite(b).all():
+            break
+    finite = np.isfinite(a)
+    if (finite != np.isfinite(b)).any():
+        return False
+    scale = max(1.0, float(np.max(np.abs(a[finite]), initial=0)))
+    return bool(np.max(np.abs(a - b)[finite], initial=0) <= CLOSE * scale)
+
+
+def _doubles(model: Model, seed: int) -> NDArray[np.float64]:
+    """Return the entries of the output at a state; what has no value is not finite."""
     graph = model.graph
     state = exact_state(model.mechanism, graph.inputs.values(), seed)
-    if arithmetic is FLOAT:
-        state = {name: float(getattr(value, "value", value)) for name, value in state.items()}
-    return np.asarray(evaluate(graph, state, arithmetic)[model.outputs[0]])
+    variables = np.asarray(graph.block(model.outputs[0]).variables, dtype=np.int32)
+    wanted = np.unique(variables)
+    plan = Plan(graph, wanted)
+    values = {v: state[graph.inputs[v].name] for v in plan.inputs}
+    with np.errstate(all="ignore"):
+        found = plan.run({v: float(getattr(x, "value", x)) for v, x in values.items()}, 1)
+    return found[np.searchsorted(wanted, variables), 0]

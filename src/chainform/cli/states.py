@@ -30,7 +30,7 @@ from chainform.model.entries import entry_names, place_of
 
 Array: TypeAlias = NDArray[np.float64]
 
-ENTRIES = {"q": "coordinate", "x": "state", "u": "signal", "force": "unknown force"}
+ENTRIES = {"q": "coordinate", "x": "state", "u": "signal", "force": "force"}
 BY_NAME = ("q", "qd", "qdd", "tau", "x", "u", "force")
 """Groups whose entries have names."""
 KEYS = ("q", "qd", "qdd", "tau", "sigma", "wrench", "x", "u", "force", "t", "values")

@@ -47,7 +47,10 @@ def with_frame(
 def with_forces(mechanism: Mechanism, forces: Mapping[str, object]) -> Mechanism:
     """Return the mechanism with more forces given by laws, checked as those of a file are."""
     intake = intake_of(mechanism)
-    said = [_force_table(joint, given, intake) for joint, given in forces.items()]
+    table = table_of(forces, intake.file, "forces")
+    if not table:
+        return mechanism
+    said = [_force_table(joint, given, intake) for joint, given in table.items()]
     changed = replace(mechanism, forces=forces_from(said, mechanism, intake))
     return rechecked(mechanism, changed, intake.notes)
 

@@ -36,6 +36,7 @@ from chainform.mechanism.specification import (
     segment_from_table,
 )
 from chainform.mechanism.springs import springs_from
+from chainform.mechanism.tables import table_of
 from chainform.mechanism.types import GROUND, Note, Parameter
 
 
@@ -174,7 +175,7 @@ class MechanismBuilder(ElementMethods):
 
     def spring_table(self, table: Mapping[str, object]) -> Self:
         """Add a spring: {name, joint or ends, stiffness, rest, damping}; `ends` are two places."""
-        self._springs.append(table)
+        self._springs.append(table_of(table, self._file, f"spring {len(self._springs) + 1}"))
         return self
 
     def force(
@@ -196,7 +197,7 @@ class MechanismBuilder(ElementMethods):
 
     def force_table(self, table: Mapping[str, object]) -> Self:
         """Add a force: {name, joint, law, from, until} or {name, joint, pieces}."""
-        self._forces.append(table)
+        self._forces.append(table_of(table, self._file, f"force {len(self._forces) + 1}"))
         return self
 
     def actuator(self, name: str | None, joint: str, **fields: object) -> Self:
@@ -210,7 +211,8 @@ class MechanismBuilder(ElementMethods):
 
     def actuator_table(self, table: Mapping[str, object]) -> Self:
         """Add an actuator given as a table of the native file."""
-        self._actuators.append(table)
+        number = len(self._actuators) + 1
+        self._actuators.append(table_of(table, self._file, f"actuator {number}"))
         return self
 
     def base(self, table: object = None, **fields: object) -> Self:

@@ -69,7 +69,7 @@ def _constraint(said: object, number: int, laws: LawIntake) -> Constraint:
     where = f"constraint {name!r}"
     check_fields(table, CONSTRAINT_FIELDS, intake.file, where)
     kind = table.get("kind")
-    if kind not in ("holonomic", "nonholonomic", "unilateral"):
+    if not isinstance(kind, str) or kind not in ("holonomic", "nonholonomic", "unilateral"):
         remedy = "kinds are " + ", ".join(KINDS)
         raise intake.error(f"there is no constraint of the kind {kind!r}", where, remedy)
     law = _law(table, laws, where, KINDS[kind])

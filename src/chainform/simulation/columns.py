@@ -41,6 +41,6 @@ class Columns:
             "books": x[:, sizes.nx - sizes.books :] if self.has_books else None,
             "modes": tail[:, sizes.nv + sizes.nu :],
             "afterwards": after,
-            "further": x[:, : sizes.nx - sizes.books],
+            "further": x[:, : sizes.nx - sizes.books - sizes.impulses],
             "u": acting[:, sizes.nv :],
         }

@@ -55,6 +55,8 @@ class Equations:
     """How many states at the end of x only add up: nothing depends on them."""
     nu: int = 0
     """How many signals of actuators there are."""
+    impulses: int = 0
+    """How many states before the books add up forces of what comes and goes."""
 
     @property
     def size(self) -> int:
@@ -91,6 +93,7 @@ class EquationBuilder:
         self.further: list[Scalar] = []
         """The rates of what stands in y behind q and qd."""
         self.books = 0
+        self.impulses = 0
         self.actuated: Actuated | None = None
         """The actuators, once they have their signals; their states come first in x."""
 
@@ -173,6 +176,15 @@ class EquationBuilder:
         rates = self.actuated.rates_under(rows)
         return [*rates, *self.further[len(rates) :]]
 
+    def add_impulse(self) -> None:
+        """Let the forces of what comes and goes be integrated as well; what they are is not said.
+
+        A mechanism that stops and friction hold at rest would let steps grow without bounds, over
+        whatever happens to the forces that hold it.
+        """
+        self.further.append(self.builder.number(0))
+        self.impulses = 1
+
     def add_books(self, rates: Sequence[Scalar]) -> None:
         """Let more states be integrated that nothing depends on, given their rates."""
         self.further += rates
@@ -201,7 +213,8 @@ class EquationBuilder:
         mechanism, graph = self.mechanism, self.builder.finish()
         nq, nv, nx = mechanism.nq, mechanism.nv, len(self.further)
         nu = len(mechanism.actuators)
-        return Equations(mechanism, graph, nq, nv, nx, self.rows, self.sorts, self.books, nu)
+        lengths = (nq, nv, nx, self.rows, self.sorts, self.books, nu, self.impulses)
+        return Equations(mechanism, graph, *lengths)
 
     def declare(self, name: str, values: Sequence[Scalar]) -> None:
         """Declare values under a name."""

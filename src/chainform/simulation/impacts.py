@@ -80,10 +80,14 @@ class Collision:
 
     def run(self) -> Blow:
         """Let everything collide that must, until nothing closes any more."""
+        is_slow = True
         for round_ in range(2 * ROUNDS):
             hit = self.closing()
             if not hit:
+                if is_slow:
+                    self._come_to_rest()
                 return self.blow
+            is_slow &= all(-self.speeds[gap.row] <= gap.rest_speed for gap in hit)
             if not self._strike(hit, bounce=round_ < ROUNDS):
                 self._one_by_one(hit)
         raise RunError(
@@ -96,6 +100,24 @@ class Collision:
         """Stop contacts at once, as far as friction can, that are jammed while they slide."""
         self._strike(jammed, bounce=False, is_held=True)
         return self.run()
+
+    def _come_to_rest(self) -> None:
+        """Close all gaps that open slowly after slow impacts, as if the ground were sticky.
+
+        A body that rocks from one edge to the other would do so faster and faster, without end.
+        What this takes is lost, too.
+        """
+        before = self.speeds
+        slow = [gap for gap in self.touching if abs(before[gap.row]) <= gap.rest_speed]
+        if not any(before[gap.row] > AT_REST for gap in slow):
+            return
+        rows = [*self.lasting, *(gap.row for gap in slow)]
+        J = self.terms.J[rows]
+        across = self.terms.solved(J)
+        found = np.linalg.lstsq(J @ across, -before[rows], rcond=1e-11)[0]
+        impulses = np.zeros(len(before))
+        impulses[rows] = found
+        self._apply(impulses, across @ np.asarray(found, dtype=np.float64), before)
 
     def _one_by_one(self, hit: Sequence[Gap]) -> None:
         """Strike the gap that closes fastest alone and without friction: that adds no energy."""
@@ -120,17 +142,21 @@ class Collision:
         for gap in bouncing:
             share[gap.row] += gap.restitution
         grasp = Rows(self.lasting, gaps, {}, {}, is_held).grasp(self.terms, share * before)
-        impulses, qd = grasp.forces, self.blow.qd + grasp.effect
-        after = self.terms.J @ qd + self.moving
-        loss = -float(impulses @ (before + after)) / 2
+        after = before + self.terms.J @ grasp.effect
+        loss = -float(grasp.forces @ (before + after)) / 2
         kinetic = self.blow.qd @ self.terms.H @ self.blow.qd / 2
         if is_checked and loss < -1e-10 * kinetic:
             return False
-        self.blow.qd = qd
-        self.blow.impulses += impulses
-        self.blow.loss += loss
-        self.blow.work -= float(impulses @ self.moving)
+        self._apply(grasp.forces, grasp.effect, before)
         # What does not bounce is closed from now on.
         closed = {gap.row for gap in (*bouncing, *self.resting)}
         self.resting += [gap for gap in hit if gap.row not in closed]
         return True
+
+    def _apply(self, impulses: Array, effect: Array, before: Array) -> None:
+        """Change the rates, and book the energy."""
+        after = before + self.terms.J @ effect
+        self.blow.qd = self.blow.qd + effect
+        self.blow.impulses += impulses
+        self.blow.loss -= float(impulses @ (before + after)) / 2
+        self.blow.work -= float(impulses @ self.moving)

@@ -198,6 +198,8 @@ class Machine:
         work = ("area", "mask", "room", "order")
         sizes = self.equations
         book = sizes.size - sizes.books if sizes.books else -1
+        impulse = sizes.size - sizes.books - 1 if sizes.impulses else -1
+        sorts = (sizes.sorts.always, sizes.sorts.touching, sizes.sorts.gripping)
         return [
             procedure_adapter(
                 "rhs",
@@ -206,7 +208,7 @@ class Machine:
                 (*work, "multipliers", "columns", "across", "grips"),
                 self.layout,
                 self._address("rhs"),
-                [book, sizes.sorts.always, sizes.sorts.touching, sizes.sorts.gripping],
+                (impulse, book, *sorts),
             ),
             procedure_adapter(
                 self._put, "switched_state", "void", (*work, "change", "lowest"), self.layout

@@ -58,6 +58,8 @@ class SwitchedEquations:
         leave_out: Sequence[str] = (),
     ) -> list[Scalar]:
         """Declare all of it, and return the efforts with those of friction and stiff contacts."""
+        if self.switches.has_rows:
+            self.equations.add_impulse()
         if books:
             self._keep_books(tau, leave_out)
         acting = self._acting(tau)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Self
 
 from chainform.mechanism.elements.model import ElementSpecification
+from chainform.mechanism.tables import table_of
 
 
 class ElementMethods:
@@ -29,7 +30,8 @@ class ElementMethods:
 
     def define(self, table: Mapping[str, object] | None = None, **laws: object) -> Self:
         """Give names to laws of coordinates, time and parameters, for use in other laws."""
-        self._model.define({**(table or {}), **laws})
+        said = {} if table is None else table_of(table, None, "definitions")
+        self._model.define({**said, **laws})
         return self
 
     def element(self, said: object = None, **fields: object) -> Self:

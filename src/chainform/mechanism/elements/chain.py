@@ -53,7 +53,7 @@ def call_of(text: str) -> tuple[str, list[str]] | None:
 
 def chain_from(value: object, laws: LawIntake, where: str) -> tuple[Step, ...]:
     """Return the steps of a chain; nothing and an empty text mean none."""
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and not value):
         return ()
     intake = laws.intake
     if not isinstance(value, str) or len(value) > 100_000:

@@ -75,6 +75,7 @@ def switched_rate(
     nq: int,
     n: int,
     m: int,
+    impulse: int,
     book: int,
     always: int,
     touching: int,
@@ -82,7 +83,8 @@ def switched_rate(
 ) -> int:
     """Set y' under the rows that hold now, and the multipliers; return how many are independent.
 
-    `book` is the place in y where work is added up, with losses behind it, or -1.
+    `impulse` is the place in y where forces of what comes and goes are added up, and `book` where
+    work is, with losses behind it; -1 where there is no such place.
     """
     if any_of(mask, 0, m) == 0:
         free(t, y, p, rate)
@@ -112,6 +114,11 @@ def switched_rate(
     else:
         rank = constrained_rate(t, y, p, rate, area, mask, room, order, multipliers, nq, n, m)
     beside(t, y, p, rate[nq + n :])
+    if impulse >= 0:
+        rate[impulse] = 0.0
+        for i in range(always, m):
+            # Each with a share of its own, so that they do not cancel.
+            rate[impulse] += multipliers[i] / (1.0 + i)
     if book >= 0:
         rate[book] += power_of(area, mask, multipliers, y[nq:], n, m)
         if slides == 1:

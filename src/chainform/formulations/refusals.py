@@ -51,9 +51,13 @@ def has_coupled(mechanism: Mechanism) -> bool:
 def refuse_coupled(mechanism: Mechanism, who: str, instead: str) -> None:
     """Refuse joints that share a coordinate."""
     if has_coupled(mechanism):
+        leaders = {record.segment for record in mechanism.coordinate_records}
+        moving = [k for k, s in enumerate(mechanism.segments) if s.coordinate is not None]
+        follower = next(k for k in moving if k not in leaders)
         raise DeriveError(
             f"{who} cannot take joints that share a coordinate",
             file=mechanism.file,
+            element=mechanism.segments[follower].name,
             remedy=f"use {instead}",
         )
 

@@ -247,3 +247,28 @@ def test_a_function_of_python_is_no_law() -> None:
     with pytest.raises(cf.Error, match="function of Python") as caught:
         mechanism.with_forces({"arm": law})
     assert "tau" in (caught.value.remedy or "")
+
+
+def test_a_parameter_called_t_leaves_no_name_for_the_time() -> None:
+    builder = cf.Mechanism.builder("b").parameter("t", 3)
+    builder.segment("a", joint="prismatic", axis="x", mass="t")
+    builder.force("a", 5, until=1)
+    with pytest.raises(ReadError, match="a parameter is called t") as caught:
+        builder.build()
+    assert caught.value.element == "force 'force1', until"
+
+
+@pytest.mark.parametrize(("late", "expected"), [(2, [0, -7, 0, -1]), (0.5, [0, 0, -1, -1])])
+def test_a_piece_that_parameters_turn_round_never_holds(late: float, expected: list[int]) -> None:
+    """From 1 on and before `late`, then 1: where `late` is less than 1 nothing holds from 1 on."""
+    mechanism = read("""
+        [[forces]]
+        joint = "slide"
+        pieces = [{ from = 1, until = "late", law = 7 }, { from = 2, law = 1 }]
+    """)
+    model = cf.derive(mechanism, ["inverse_dynamics"], leave_out=["friction"])
+    times = [0, 1.5, 2 if late < 2 else 1.0 - 1e-9, 9]
+    values = model.evaluate(q=[0, 0], qd=[0, 0], qdd=[0, 0], t=times, values={"late": late})[
+        "inverse_dynamics"
+    ]
+    assert values[:, 0].tolist() == expected

@@ -53,7 +53,7 @@ def test_what_stands_for_a_coordinate(
 @pytest.mark.parametrize(
     ("law", "moved"),
     [
-        ("q2 + qd2", "b + der(b)"),  # in the new order, q1 is the name of the second one
+        ("q2 + qd2", "b + qd1"),  # in the new order, q1 is the name of the second one
         ("b*der(b)", "b*der(b)"),
         ("q3 - qd3", "q2 - qd2"),
         ("q1 + t", "q1 + t"),  # a name goes before a place

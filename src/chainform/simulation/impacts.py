@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.grip import Gap, Rows, Terms
+from chainform.simulation.run import Happening
 
 Array = NDArray[np.float64]
 
@@ -34,6 +35,16 @@ ROUNDS = 200
 """After so many rounds nothing bounces any more."""
 AT_REST = 1e-9
 """A relative speed (m/s, rad/s) below which a gap counts as not moving."""
+
+
+@dataclass(frozen=True)
+class Impact(Happening):
+    """An impact: the state before it, the rates after it, the impulses (N s, N m s) of the gaps
+    that took part, by name, and the energy it took (J)."""
+
+    qd_after: Array
+    impulses: dict[str, float]
+    loss: float
 
 
 @dataclass

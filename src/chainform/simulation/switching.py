@@ -12,7 +12,7 @@ dry friction slide in known directions. At an event
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from chainform.errors import RunError
 from chainform.simulation.balance import Balance
 from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.grip import Gap, Rows, Terms
-from chainform.simulation.impacts import AT_REST, Blow, Collision
+from chainform.simulation.impacts import AT_REST, Blow, Collision, Impact
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion
 from chainform.simulation.switches import Switches
@@ -35,16 +35,6 @@ STILL = 1e-10
 LEEWAY = 1e-9
 """How far rows may move that touch without a force; and by what share sticking exceeds its bound
 before it breaks, so that it does not come back at once."""
-
-
-@dataclass(frozen=True)
-class Impact(Happening):
-    """An impact: the state before it, the rates after it, the impulses (N s, N m s) of the gaps
-    that took part, by name, and the energy it took (J)."""
-
-    qd_after: Array
-    impulses: dict[str, float]
-    loss: float
 
 
 class Switching:

@@ -189,3 +189,44 @@ def test_a_model_needs_the_outputs() -> None:
         unknown_forces(cf.read(CRANE), q=[5], qd=[0], qdd=[0])["T"]
     with pytest.raises(Error, match="no unknown forces"):
         unknown_forces(cf.read("examples/knife_edge.toml"), q=[0] * 3, qd=[0] * 3, qdd=[0] * 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"t": "soon"}, "not a number"),
+        ({"t": [1j]}, "not a number"),
+        ({"t": np.nan}, "no finite value, rate or acceleration at t = nan"),
+        ({"motion": {"s": "5 + log(t)"}, "t": [1, 0]}, "the motion of s .* at t = 0"),
+        ({"motion": {"s": "5 + sqrt(t)"}, "t": 0}, "the motion of s .* at t = 0"),
+        ({"motion": []}, "a table of laws"),
+        ({"motion": {1: 2}}, "no coordinate named '1'"),
+        ({"values": {"weight": 2}}, "no parameter weight"),
+        ({"values": [2]}, "a table by parameters"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+def test_wrong_motions_and_values_are_named(options: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"t": [0, 1], "motion": {"s": "5 + 0.1*t"}, **options}
+    with pytest.raises(Error, match=message) as caught:
+        unknown_forces(cf.read(CRANE), **given)
+    assert caught.value.element or caught.value.file
+
+
+def test_no_times_have_no_forces() -> None:
+    found = unknown_forces(CRANE, [], motion={"s": "5"})
+    assert found.values.shape == (0, 1)
+    assert "0 states" in found.report
+
+
+def test_parameters_of_the_motion_and_of_the_equations() -> None:
+    builder = cf.Mechanism.builder("cart").coordinates("s").unknowns("F")
+    builder.parameter("m", 3).parameter("rise").element("cart: Sx(s); m")
+    cart = builder.element(kind="force", force="F", along="s").build()
+    motion = {"s": "rise*t^2/2"}
+    found = unknown_forces(cart, [0, 1], motion=motion, values={"rise": 2, "m": [[5], [7]]})
+    assert found["F"].tolist() == [[10, 10], [14, 14]]
+    numeric = cf.derive(cart, ["force_matrix", "force_right"])
+    assert unknown_forces(numeric, 0, motion=motion, values={"rise": 2})["F"] == 6
+    with pytest.raises(RunError, match="the parameter m is a number in this model"):
+        unknown_forces(numeric, 0, motion=motion, values={"rise": 2, "m": 5})

@@ -219,3 +219,38 @@ def test_stdin(monkeypatch: pytest.MonkeyPatch, mechanism: Mechanism) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(ReadError):
         read_state("-", mechanism)
+
+
+DRIVEN = Path(__file__).parents[3] / "examples" / "driven_arm.toml"
+CRANE = Path(__file__).parents[3] / "examples" / "portal_crane.toml"
+
+
+def test_states_signals_and_forces_by_name(state_of: Callable[[Any, Mechanism], State]) -> None:
+    driven, crane = read(DRIVEN), read(CRANE)
+    entries = {name: float(k) for k, name in enumerate(driven.states)}
+    signals = {actuator.name: [1, 2] for actuator in driven.actuators}
+    state = state_of({"x": dict(reversed(entries.items())), "u": signals}, driven)
+    assert state.groups["x"].tolist() == list(entries.values())
+    assert state.groups["u"].shape == (2, len(driven.signals))
+    forces = dict.fromkeys(crane.unknowns, 7)
+    assert state_of({"force": forces}, crane).groups["force"].tolist() == [7] * len(forces)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"x": [1]}, "the number of states is"),
+        ({"u": []}, "the number of signals is"),
+        ({"force": [1]}, "the number of forces is 0"),
+        ({"u": {"nobody": 1}}, "unknown signal 'nobody'"),
+        ({"x": {}}, "there is no value for"),
+        ({"x": 3}, "a table by names"),
+    ],
+)
+def test_faults_of_drives(
+    state_of: Callable[[Any, Mechanism], State], content: Any, words: str
+) -> None:
+    with pytest.raises(ReadError) as caught:
+        state_of(content, read(DRIVEN))
+    assert words in caught.value.message
+    assert caught.value.element in ("x", "u", "force")

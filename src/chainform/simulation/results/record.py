@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from chainform.errors import Error, ReadError
 from chainform.readers import native_text, read_text
 from chainform.simulation.about import About
+from chainform.simulation.impacts import Impact
 from chainform.simulation.results.plain import REMEDY, Record
 from chainform.simulation.run import Happening, Run
 from chainform.simulation.solver import Statistics
-from chainform.simulation.switching import Impact
 from chainform.version import VERSION
 
 Array = NDArray[np.float64]

@@ -15,6 +15,8 @@ def blamed(mechanism: Mechanism, element: str) -> Generator[None]:
     try:
         yield
     except Error as error:
+        if isinstance(error, DeriveError) and error.element is not None:
+            raise
         raise DeriveError(
             error.message,
             file=error.file or mechanism.file,

@@ -39,10 +39,16 @@ class Balance:
         moves = abs(self.grasp.found.w[self.grasp.rows.index(row)])
         return bool(moves <= NOISE * float(np.max(self.scale, initial=1e-300)))
 
-    def sticks(self, row: int) -> bool:
-        """Whether friction keeps a row at rest: with force to spare, or just so."""
+    def sticks(self, row: int, *, is_breaking: bool) -> bool:
+        """Whether friction keeps a row at rest: with force to spare, or just so.
+
+        Where something breaks loose, what is at its bound just so goes along with it.
+        """
         grasp = self.grasp
-        return row in grasp.holds or (self.is_idle(row) and not grasp.depends(row))
+        if row in grasp.holds:
+            return True
+        is_spent = is_breaking and grasp.side(row) != 0
+        return self.is_idle(row) and not is_spent and not grasp.depends(row)
 
     def returns(self, terms: Terms, row: int, way: float) -> bool:
         """Whether a row that was let go would move against the way it is to move."""

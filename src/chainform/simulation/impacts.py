@@ -113,7 +113,7 @@ class Collision:
         return self.run()
 
     def _come_to_rest(self) -> None:
-        """Close all gaps that open slowly after slow impacts, as if the ground were sticky.
+        """Stop contacts that open and slide slowly after slow impacts, as if they were sticky.
 
         A body that rocks from one edge to the other would do so faster and faster, without end.
         What this takes is lost, too.
@@ -122,7 +122,9 @@ class Collision:
         slow = [gap for gap in self.touching if abs(before[gap.row]) <= gap.rest_speed]
         if not any(before[gap.row] > AT_REST for gap in slow):
             return
+        planes = [(row, gap) for gap in slow for row in gap.beside]
         rows = [*self.lasting, *(gap.row for gap in slow)]
+        rows += [row for row, gap in planes if abs(before[row]) <= gap.rest_speed]
         J = self.terms.J[rows]
         across = self.terms.solved(J)
         found = np.linalg.lstsq(J @ across, -before[rows], rcond=1e-11)[0]

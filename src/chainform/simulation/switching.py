@@ -156,7 +156,7 @@ class Switching:
 
         Contacts that are jammed while they slide stop by an impact of their own.
         """
-        still = self._still_joints(leaving)
+        still, first = self._still_joints(leaving), self.sorts.first_beside
         shut = [
             gap
             for gap in self.gaps
@@ -180,7 +180,7 @@ class Switching:
             collision = Collision(terms, rates, rows.lasting, shut, shut)
             terms, news = self._struck(terms, collision, collision.stop(shut))
             return news + self._choose(terms, {}, may_jam=False)
-        self._set(terms, rows, balance)
+        self._set(terms, rows, balance, is_breaking=max(leaving, default=-1) >= first)
         return []
 
     def _still_joints(self, leaving: Mapping[int, float]) -> dict[int, float]:
@@ -203,7 +203,7 @@ class Switching:
                 ways[row] = float(np.sign(terms.speeds[row]))
         return ways
 
-    def _set(self, terms: Terms, rows: Rows, balance: Balance) -> None:
+    def _set(self, terms: Terms, rows: Rows, balance: Balance, *, is_breaking: bool) -> None:
         """Write down what holds from now on."""
         before, grasp = self.mask.copy(), balance.grasp
         self._let_all_go()
@@ -212,12 +212,13 @@ class Switching:
                 self.mask[gap.row] = 1.0
                 for row in gap.beside:
                     if row in grasp.rows:
-                        slides = row in rows.ways or not balance.sticks(row)
+                        sticks = balance.sticks(row, is_breaking=is_breaking)
+                        slides = row in rows.ways or not sticks
                         self._place(terms, row, gap.friction * slides, balance, before)
             elif balance.is_idle(gap.row):
                 self.slack[gap.row] = LEEWAY
         for row in rows.joints:
-            if balance.sticks(row):
+            if balance.sticks(row, is_breaking=is_breaking):
                 self.mask[row] = 1.0
             else:
                 self.directions[row - self.sorts.first_sticking] = -np.sign(grasp.forces[row])

@@ -7,8 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from chainform.cli.commands.schema import schema_text
+from damaged import MODELS, damaged
+
+SUPPRESSED = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
 
 numbers = st.integers(-3, 8) | st.floats() | st.just(1e308)
 words = st.sampled_from(
@@ -126,3 +133,42 @@ def test_arguments(
     assert result.code in (0, 2)
     assert (result.code == 0) == (result.err == "")
     assert result.code == 0 or result.out == ""
+
+
+STATE = json.dumps(
+    {
+        "q": [0.1, 0.2, 0.3],
+        "qd": [0.1, 0.2, 0.3],
+        "qdd": [1, 2, 3],
+        "tau": [1, 2, 3],
+        "t": [0.5, 0.7],
+        "values": {"free": 2},
+    }
+)
+MOTION = json.dumps({"x": "0.3*t", "y": "sin(t)", "phi": "k*t^2"})
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "check": ("--json",),
+    "compare": ("--outputs", "inverse_dynamics", "constrained_dynamics", "--json"),
+    "eval": ("--at", STATE, "--json"),
+    "forces": ("--motion", MOTION, "--times", "0:1:3", "--values", "free=2", "--json"),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("command", COMMANDS)
+@settings(max_examples=20, deadline=None, suppress_health_check=list(SUPPRESSED))
+@given(data=st.data())
+def test_damaged_models(
+    call: Callable[..., Any], tmp_path: Path, command: str, model: str, data: st.DataObject
+) -> None:
+    """A document that keeps to its schema, or a message that names the file or what was given."""
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(damaged(data, model)))
+    result = call(command, path, *COMMANDS[command])
+    if result.code == 0:
+        jsonschema.validate(result.document, json.loads(schema_text(command)))
+    else:
+        assert result.code in (1, 2)
+        assert result.err.startswith("chainform: error: ")
+        assert result.out == ""
+        assert "remedy: " in result.err

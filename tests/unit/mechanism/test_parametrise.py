@@ -154,3 +154,20 @@ def test_a_clash_of_names_is_refused() -> None:
         parametrise(builder.build(), "symbolic")
     assert caught.value.remedy
     assert names(parametrise(builder.build(), "numeric")) == []
+
+
+@pytest.mark.parametrize("kind", ["coordinate", "unknown force", "definition"])
+def test_numbers_beside_laws_have_names_of_their_own(kind: str) -> None:
+    builder = Mechanism.builder("model").coordinates("m_1" if kind == "coordinate" else "x")
+    if kind == "unknown force":
+        builder.unknowns("m_1").element(kind="force", force="m_1", along="q1")
+    if kind == "definition":
+        builder.define(m_1="2*x").element(kind="elastic", stiffness=1, deformation="m_1")
+    mechanism = builder.element(kind="point", name="P", position=["q1", 0, 0], mass=3).build()
+    if kind != "coordinate":
+        mechanism = replace(mechanism, elements=mechanism.elements[::-1])
+    with pytest.raises(DeriveError, match=f"the {kind} 'm_1' has the name") as caught:
+        parametrise(mechanism, "symbolic")
+    assert caught.value.element == f"{kind} 'm_1'"
+    assert names(parametrise(mechanism, "numeric")) == []
+    assert names(parametrise(mechanism, ["g"])) == ["g"]

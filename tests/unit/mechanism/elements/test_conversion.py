@@ -168,3 +168,24 @@ def test_a_joint_named_like_time_is_called_by_its_place() -> None:
     assert isinstance(found.elements[0], InertialElement)
     assert found.elements[0].chain == (Turn((Fraction(0), Fraction(0), Fraction(1)), Symbol("q1")),)
     assert read_text(native_text(found), "json").elements == found.elements
+
+
+def test_a_coordinate_that_no_law_can_name_is_refused() -> None:
+    """The place q2 of the second joint is the name of the first."""
+    builder = cf.Mechanism.builder("arm")
+    builder.segment("q2", axis="z", mass=1, com=[0.5, 0, 0])
+    builder.segment("left-arm", parent="q2", axis="y", mass=1, com=[0.5, 0, 0])
+    with pytest.raises(DeriveError, match="no law can name the coordinate 'left-arm'") as caught:
+        cf.derive(builder.build(), ["inverse_dynamics"], formulation="elements")
+    assert caught.value.remedy
+
+
+def test_a_joint_called_like_a_number_is_refused_where_laws_name_both() -> None:
+    builder = cf.Mechanism.builder("arm")
+    arm = builder.segment("com_1_x", axis="z", mass=1, com=[0.5, 0, 0]).build()
+    with pytest.raises(DeriveError, match="'com_1_x' has the name that is given to a number"):
+        cf.derive(arm, ["inverse_dynamics"], formulation="elements", parameters="symbolic")
+    for formulation in ("elements", "newton_euler"):
+        model = cf.derive(arm, ["inverse_dynamics"], formulation=formulation)
+        value = model.evaluate(q=[0], qd=[0], qdd=[4])["inverse_dynamics"]
+        assert value == pytest.approx([1])

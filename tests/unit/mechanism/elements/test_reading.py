@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import chainform as cf
@@ -347,3 +348,18 @@ def test_springs_of_joints_are_elements_here() -> None:
     with pytest.raises(cf.Error) as caught:
         builder.spring(joint="s", stiffness=3).build()
     assert 'kind = "elastic"' in (caught.value.remedy or "")
+
+
+STRANGE: list[Any] = [5, "text", [1], object(), {1, 2}, 1j, np.zeros(3)]
+
+
+@pytest.mark.parametrize("value", STRANGE)
+def test_tables_of_programs_are_checked(value: Any) -> None:
+    words = ("define", "spring_table", "force_table", "actuator_table", "constraint_table")
+    for word in (*words, "quasi_table", "element"):
+        builder = cf.Mechanism.builder("model").coordinates("x")
+        with pytest.raises(ReadError):
+            getattr(builder, word)(value).build()
+    builder = cf.Mechanism.builder("model").coordinates("x").constraint(value, "x")
+    with pytest.raises(ReadError, match="no constraint of the kind"):
+        builder.build()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainform.simulation import simulate
-from chainform.simulation.assembly import Gaps
+from chainform.simulation.constraints.assembly import Gaps
 from chainform.simulation.scenarios import Scenario
 from simulation_peers.report import Section, seconds, small
 from simulation_peers.timing import Inside

@@ -9,7 +9,7 @@ import pytest
 
 import chainform as cf
 from chainform.simulation import Scenario, simulate
-from chainform.simulation.assembly import Gaps
+from chainform.simulation.constraints.assembly import Gaps
 from unit.simulation.swings import EXAMPLES, example
 
 TOLERANCES = [1e-6, 1e-8, 1e-10, 1e-12]

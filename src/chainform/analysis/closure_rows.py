@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism
 from chainform.simulation.along import values_along
-from chainform.simulation.closures import rows_of
+from chainform.simulation.constraints.closures import rows_of
 
 Array = NDArray[np.float64]
 

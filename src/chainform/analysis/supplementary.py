@@ -25,10 +25,10 @@ from chainform.graph import Builder, Tangents
 from chainform.mechanism import Mechanism
 from chainform.mechanism.additions import intake_of
 from chainform.mechanism.laws import LawIntake
-from chainform.simulation.actuated import coordinate_of
 from chainform.simulation.along import values_along
-from chainform.simulation.assembly import CLOSED, Places, assemble, descend, free_rates
-from chainform.simulation.gaps import Gaps
+from chainform.simulation.constraints.assembly import CLOSED, Places, assemble, descend, free_rates
+from chainform.simulation.constraints.gaps import Gaps
+from chainform.simulation.drives.actuated import coordinate_of
 from chainform.simulation.initial import initial_state
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.simulation.along import values_along
-from chainform.simulation.machine import Machine
+from chainform.simulation.machines.machine import Machine
 
 Array = NDArray[np.float64]
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.assembly import CLOSED, assemble, consistent_rates
-from chainform.simulation.gaps import Gaps
+from chainform.simulation.constraints.assembly import CLOSED, assemble, consistent_rates
+from chainform.simulation.constraints.gaps import Gaps
+from chainform.simulation.constraints.mobility import mobility
 from chainform.simulation.initial import initial_state
-from chainform.simulation.mobility import mobility
 
 Array = NDArray[np.float64]
 

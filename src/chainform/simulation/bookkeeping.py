@@ -26,7 +26,7 @@ from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 from chainform.mechanism.types import ZERO
 from chainform.model.states import evaluate_states
-from chainform.simulation.barriers import Barrier, Desk
+from chainform.simulation.contact.barriers import Barrier, Desk
 
 Array = NDArray[np.float64]
 

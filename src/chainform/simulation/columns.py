@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.simulation.afterwards import Afterwards
-from chainform.simulation.efforts import Efforts
-from chainform.simulation.inputs import inputs_along
-from chainform.simulation.machine import Machine
+from chainform.simulation.drives.efforts import Efforts
+from chainform.simulation.drives.inputs import inputs_along
+from chainform.simulation.machines.machine import Machine
 
 Array = NDArray[np.float64]
 

@@ -34,7 +34,7 @@ from chainform.formulations import (
 from chainform.graph import Builder, Graph, Scalar, include
 from chainform.mechanism import Force, Mechanism, Number
 from chainform.model import Model
-from chainform.simulation.actuated import Actuated
+from chainform.simulation.drives.actuated import Actuated
 from chainform.simulation.modes import Sorts
 
 

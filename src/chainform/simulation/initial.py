@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.actuator_states import initial_rest
+from chainform.simulation.drives.actuator_states import initial_rest
 
 Array = NDArray[np.float64]
 

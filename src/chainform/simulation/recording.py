@@ -16,11 +16,11 @@ from chainform.model import Model
 from chainform.simulation.about import END, FAILED, INTERRUPTED, KEPT, About, Bookmark
 from chainform.simulation.beginning import NO_REMARKS, Remarks
 from chainform.simulation.columns import Columns
+from chainform.simulation.contact.switches import NO_SWITCHES, Switches
 from chainform.simulation.interruption import Ear, HeardError, Interrupted, MotionError, listening
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
 from chainform.simulation.solver import Motion, Pause
-from chainform.simulation.switches import NO_SWITCHES, Switches
 
 Array = NDArray[np.float64]
 Checkpoint: TypeAlias = Callable[[Run], None]

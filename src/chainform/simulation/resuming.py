@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import native_text
-from chainform.simulation.machine import Machine
+from chainform.simulation.machines.machine import Machine
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
 

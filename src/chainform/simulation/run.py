@@ -16,13 +16,13 @@ from chainform.mechanism import Mechanism
 from chainform.model import Model, StoredRun
 from chainform.pipeline import derive
 from chainform.simulation.about import About
-from chainform.simulation.actuator_states import whole_states
 from chainform.simulation.afterwards import Afterwards
 from chainform.simulation.bookkeeping import LOSSES, WORK, stiff_energy
+from chainform.simulation.contact.switches import NO_SWITCHES, Switches
+from chainform.simulation.drives.actuator_states import whole_states
 from chainform.simulation.outputs import evaluated, output_along, outputs_along
 from chainform.simulation.results.plain import Record
 from chainform.simulation.solver import Statistics
-from chainform.simulation.switches import NO_SWITCHES, Switches
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.simulation.contact.switching import Switching
 from chainform.simulation.run import Happening
 from chainform.simulation.solvers import Motion
-from chainform.simulation.switching import Switching
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]

@@ -19,15 +19,20 @@ from chainform.runtime.keeping import Keeper
 from chainform.simulation.about import END, About
 from chainform.simulation.beginning import Remarks, beginning
 from chainform.simulation.bookkeeping import can_be_booked
-from chainform.simulation.closures import damped, rows_of
 from chainform.simulation.columns import Columns
+from chainform.simulation.constraints.closures import damped, rows_of
+from chainform.simulation.constraints.stabilise import PROJECTION, Stabilise, stabilise_of
+from chainform.simulation.contact.switched_equations import SwitchedEquations
+from chainform.simulation.contact.switches import NO_SWITCHES, Switches, switches_for
+from chainform.simulation.contact.switching import Switching
 from chainform.simulation.controllers import Controller, controllers_of
-from chainform.simulation.efforts import Efforts, Forces, efforts_of
+from chainform.simulation.drives.efforts import Efforts, Forces, efforts_of
+from chainform.simulation.drives.inputs import put_inputs
+from chainform.simulation.drives.signals import with_signals
 from chainform.simulation.equations import EquationBuilder, Equations
 from chainform.simulation.initial import whole_state
-from chainform.simulation.inputs import put_inputs
-from chainform.simulation.kept_machines import kept_machine
-from chainform.simulation.machine import Machine
+from chainform.simulation.machines.kept_machines import kept_machine
+from chainform.simulation.machines.machine import Machine
 from chainform.simulation.parameters import parameters_of
 from chainform.simulation.recent import Key, Recent
 from chainform.simulation.recording import Recording, carried_out
@@ -35,12 +40,7 @@ from chainform.simulation.resuming import Start, resumed
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
 from chainform.simulation.scenarios import Scenario, takes_scenarios
-from chainform.simulation.signals import with_signals
 from chainform.simulation.solvers import SOLVERS, Solver, settings_of
-from chainform.simulation.stabilise import PROJECTION, Stabilise, stabilise_of
-from chainform.simulation.switched_equations import SwitchedEquations
-from chainform.simulation.switches import NO_SWITCHES, Switches, switches_for
-from chainform.simulation.switching import Switching
 from chainform.simulation.watches import Event, events_of
 
 Array = NDArray[np.float64]

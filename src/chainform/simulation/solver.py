@@ -16,7 +16,7 @@ from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.tableaus import Tableau
 
 if TYPE_CHECKING:
-    from chainform.simulation.machine import Machine
+    from chainform.simulation.machines.machine import Machine
 
 Array = NDArray[np.float64]
 Pause: TypeAlias = Callable[[float], None]

@@ -15,9 +15,9 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.mechanism.pose import float_of, known_values
 from chainform.simulation import simulate
-from chainform.simulation.actuator_states import rest_names, whole_states
-from chainform.simulation.efforts import efforts_of
-from chainform.simulation.signals import with_signals
+from chainform.simulation.drives.actuator_states import rest_names, whole_states
+from chainform.simulation.drives.efforts import efforts_of
+from chainform.simulation.drives.signals import with_signals
 from chainform.simulation.simulate import machine_of, model_of
 from chainform.simulation.solvers import SOLVERS
 from driven import driven_tree

@@ -8,9 +8,9 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 from chainform.readers import read_text
-from chainform.simulation.assembly import assemble, consistent_rates
-from chainform.simulation.gaps import Gaps
-from chainform.simulation.mobility import mobility
+from chainform.simulation.constraints.assembly import assemble, consistent_rates
+from chainform.simulation.constraints.gaps import Gaps
+from chainform.simulation.constraints.mobility import mobility
 from unit.simulation.linkages import (
     CRANK,
     LEGS,

@@ -9,8 +9,8 @@ import pytest
 
 from chainform.errors import RunError
 from chainform.simulation import simulate
-from chainform.simulation.batch import simulate_batch
-from chainform.simulation.fleet import aligned
+from chainform.simulation.batches.batch import simulate_batch
+from chainform.simulation.batches.fleet import aligned
 from chainform.simulation.solvers import SOLVERS
 from unit.simulation.swings import example, rods, spinning_top
 

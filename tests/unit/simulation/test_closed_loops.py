@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import Run, simulate
-from chainform.simulation.gaps import Gaps
+from chainform.simulation.constraints.gaps import Gaps
 from unit.simulation.linkages import CRANK, ROD, chain_of_four, parallelogram, slider_crank
 
 Array = NDArray[np.float64]

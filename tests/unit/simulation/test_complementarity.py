@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainform.simulation.complementarity import (
+from chainform.simulation.contact.complementarity import (
     JOINT,
     LASTING,
     PLANE,

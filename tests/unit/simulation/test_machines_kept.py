@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chainform.simulation import kept_machines, simulate
-from chainform.simulation.machine import Machine
+from chainform.simulation.machines.machine import Machine
 from unit.simulation.swings import rods
 
 

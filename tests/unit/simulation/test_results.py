@@ -20,8 +20,9 @@ import chainform as cf
 from chainform.errors import ReadError, RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import read_text
-from chainform.simulation import Interrupted, MotionError, integrator, recording
+from chainform.simulation import Interrupted, MotionError, recording
 from chainform.simulation.interruption import Ear
+from chainform.simulation.machines import integrator
 from chainform.simulation.results.files import FORMS
 
 ROOT = Path(__file__).parents[3]

@@ -11,8 +11,8 @@ import pytest
 import chainform as cf
 from chainform.readers import read_text
 from chainform.simulation import simulate
-from chainform.simulation.assembly import assemble
-from chainform.simulation.mobility import mobility
+from chainform.simulation.constraints.assembly import assemble
+from chainform.simulation.constraints.mobility import mobility
 
 REFERENCE = json.loads(
     (Path(__file__).parents[2] / "data/reference/andrews_squeezer.json").read_text()

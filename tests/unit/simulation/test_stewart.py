@@ -6,8 +6,8 @@ import numpy as np
 
 from chainform.analysis import drives
 from chainform.simulation import simulate
-from chainform.simulation.assembly import assemble
-from chainform.simulation.gaps import Gaps
+from chainform.simulation.constraints.assembly import assemble
+from chainform.simulation.constraints.gaps import Gaps
 from unit.simulation.linkages import LEGS, rough_platform, stewart
 
 

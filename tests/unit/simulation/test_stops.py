@@ -12,7 +12,7 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import simulate
-from chainform.simulation.impacts import Impact
+from chainform.simulation.contact.impacts import Impact
 from unit.simulation.small_machines import BALL, BALLS, PENDULUM, machine
 
 G = 9.81

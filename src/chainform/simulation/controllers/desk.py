@@ -7,7 +7,7 @@ from typing import Protocol
 
 from chainform.graph import Scalar, Tangents
 from chainform.mechanism import Number
-from chainform.simulation.actuated import Actuated, coordinate_of
+from chainform.simulation.drives.actuated import Actuated, coordinate_of
 from chainform.simulation.equations import EquationBuilder
 
 

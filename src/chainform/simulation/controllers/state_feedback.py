@@ -14,9 +14,9 @@ from chainform.formulations.motion import is_zero
 from chainform.graph import Scalar
 from chainform.mechanism import Number
 from chainform.mechanism.types import ZERO
-from chainform.simulation.actuator_states import rest_names
 from chainform.simulation.controllers.desk import ControlDesk
 from chainform.simulation.controllers.fields import Fields, rows_of
+from chainform.simulation.drives.actuator_states import rest_names
 
 FIELDS = ("K", "joints", "x_ref", "q_ref", "u_ref", "limit")
 

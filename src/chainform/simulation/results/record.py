@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chainform.errors import Error, ReadError
 from chainform.readers import native_text, read_text
 from chainform.simulation.about import About
-from chainform.simulation.impacts import Impact
+from chainform.simulation.contact.impacts import Impact
 from chainform.simulation.results.plain import REMEDY, Record
 from chainform.simulation.run import Happening, Run
 from chainform.simulation.solver import Statistics

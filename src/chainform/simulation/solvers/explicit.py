@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chainform.simulation.integrator import Integrator
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.tableaus import METHODS, Tableau
+from chainform.simulation.machines.integrator import Integrator
 from chainform.simulation.solver import CONTROLLED, FIXED, Solver
 
 

@@ -15,7 +15,7 @@ from chainform.simulation.equations import Equations
 from chainform.simulation.loops.implicit import LEFT_OUT, OF_RATES, OF_VALUES, residual
 from chainform.simulation.loops.linear import pivoted
 from chainform.simulation.loops.loop import Loop
-from chainform.simulation.machine import addresses
+from chainform.simulation.machines.machine import addresses
 from chainform.simulation.solver import CONTROLLED, Solver
 from chainform.simulation.solvers.sundials import Sundials, library
 

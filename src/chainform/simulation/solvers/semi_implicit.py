@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from chainform.graph import Scalar
 from chainform.simulation.equations import EquationBuilder, Equations
-from chainform.simulation.integrator import Integrator
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.semi_implicit import ROWS, semi_implicit_step
 from chainform.simulation.loops.tableaus import EULER
+from chainform.simulation.machines.integrator import Integrator
 from chainform.simulation.solver import FIXED, Solver
 
 

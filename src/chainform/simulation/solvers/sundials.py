@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.loops.places import EPSILON
-from chainform.simulation.machine import Machine
+from chainform.simulation.machines.machine import Machine
 from chainform.simulation.solver import Pause, Settings, Statistics
 
 Array = NDArray[np.float64]

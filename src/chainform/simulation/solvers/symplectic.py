@@ -17,10 +17,10 @@ from math import sqrt
 
 from chainform.graph import Scalar, Tangents, include
 from chainform.simulation.equations import EquationBuilder, Equations
-from chainform.simulation.integrator import Integrator
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.symplectic import symplectic_step
 from chainform.simulation.loops.tableaus import Tableau
+from chainform.simulation.machines.integrator import Integrator
 from chainform.simulation.solver import FIXED, Solver
 
 ROOT_3, ROOT_15 = sqrt(3), sqrt(15)

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.balance import Balance
 from chainform.simulation.bookkeeping import LOSSES, WORK
-from chainform.simulation.grip import Gap, Rows, Terms
-from chainform.simulation.impacts import AT_REST, Blow, Collision, Impact
+from chainform.simulation.contact.balance import Balance
+from chainform.simulation.contact.grip import Gap, Rows, Terms
+from chainform.simulation.contact.impacts import AT_REST, Blow, Collision, Impact
+from chainform.simulation.contact.switches import Switches
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion
-from chainform.simulation.switches import Switches
 
 Array = NDArray[np.float64]
 

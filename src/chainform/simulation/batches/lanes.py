@@ -17,12 +17,12 @@ from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOATS, Translation
 from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
-from chainform.simulation.adapters import HEAD, HIDDEN, lengths_of, places_of
 from chainform.simulation.equations import Equations
-from chainform.simulation.layout import Layout
 from chainform.simulation.loops.fixed import WITHOUT_DECISIONS, integrate_each
 from chainform.simulation.loops.loop import Loop
-from chainform.simulation.machine import KERNELS, function_of
+from chainform.simulation.machines.adapters import HEAD, HIDDEN, lengths_of, places_of
+from chainform.simulation.machines.layout import Layout
+from chainform.simulation.machines.machine import KERNELS, function_of
 
 BYTES = 8
 

@@ -21,12 +21,12 @@ from chainform.formulations import ConstraintRow
 from chainform.formulations.kinematics import BuilderArithmetic
 from chainform.formulations.motion import is_zero
 from chainform.graph import Builder, Scalar
-from chainform.simulation.barriers import Barrier, Desk
 from chainform.simulation.bookkeeping import powers
+from chainform.simulation.contact.barriers import Barrier, Desk
+from chainform.simulation.contact.friction import DryJoint
+from chainform.simulation.contact.switches import Switches
 from chainform.simulation.equations import EquationBuilder
-from chainform.simulation.friction import DryJoint
 from chainform.simulation.modes import Sorts
-from chainform.simulation.switches import Switches
 
 
 class SwitchedEquations:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable
 
 from chainform.mechanism import Mechanism
 from chainform.model import Model
-from chainform.simulation.efforts import Efforts
-from chainform.simulation.machine import Machine
+from chainform.simulation.drives.efforts import Efforts
+from chainform.simulation.machines.machine import Machine
 from chainform.simulation.recent import Key, Recent
 
 MACHINES: Recent[tuple[Machine, Model]] = Recent(16)

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.share import share
-from chainform.simulation.efforts import Efforts
+from chainform.simulation.batches.lanes import LanesMachine
+from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
-from chainform.simulation.integrator import Integrator
-from chainform.simulation.lanes import LanesMachine
-from chainform.simulation.layout import Layout
 from chainform.simulation.loops import places
 from chainform.simulation.loops.fixed import integrate_each
-from chainform.simulation.machine import Machine, addresses
+from chainform.simulation.machines.integrator import Integrator
+from chainform.simulation.machines.layout import Layout
+from chainform.simulation.machines.machine import Machine, addresses
 from chainform.simulation.solver import Settings, Statistics
 from chainform.simulation.watches import Event
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainform.emitters.llvm import Signature
-from chainform.simulation.layout import Layout
+from chainform.simulation.machines.layout import Layout
 
 HEAD = "define {linkage}void @{name}(ptr %t, ptr %y, ptr %p, ptr %out) #0 {{"
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.gaps import Gaps
+from chainform.simulation.constraints.gaps import Gaps
 from chainform.simulation.initial import initial_state
 
 Array = NDArray[np.float64]

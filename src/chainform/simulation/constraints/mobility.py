@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.assembly import RANK, assemble
-from chainform.simulation.gaps import Gaps
+from chainform.simulation.constraints.assembly import RANK, assemble
+from chainform.simulation.constraints.gaps import Gaps
 
 Array = NDArray[np.float64]
 

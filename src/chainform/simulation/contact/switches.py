@@ -8,11 +8,11 @@ from typing import Any
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.barriers import Barrier
-from chainform.simulation.contacts import contacts_of, loops_by_contact
-from chainform.simulation.friction import DryJoint, dry_joints, without_dry_friction
+from chainform.simulation.contact.barriers import Barrier
+from chainform.simulation.contact.contacts import contacts_of, loops_by_contact
+from chainform.simulation.contact.friction import DryJoint, dry_joints, without_dry_friction
+from chainform.simulation.contact.stops import stops_of
 from chainform.simulation.solver import Solver
-from chainform.simulation.stops import stops_of
 
 
 @dataclass(frozen=True)

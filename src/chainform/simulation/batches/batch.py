@@ -19,20 +19,20 @@ from chainform.readers import read
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.options import threads_of
 from chainform.runtime.share import cores
-from chainform.simulation.batch_run import BatchRun
+from chainform.simulation.batches.batch_run import BatchRun
+from chainform.simulation.batches.fleet import Each, Fleet, Lanes
 from chainform.simulation.beginning import beginning
+from chainform.simulation.constraints.stabilise import stabilise_of
+from chainform.simulation.contact.stops import stops_of
 from chainform.simulation.controllers import controllers_of
-from chainform.simulation.efforts import Efforts, Forces, efforts_of
+from chainform.simulation.drives.efforts import Efforts, Forces, efforts_of
+from chainform.simulation.drives.signals import with_signals
 from chainform.simulation.equations import Equations
-from chainform.simulation.fleet import Each, Fleet, Lanes
 from chainform.simulation.initial import initial_states, whole_state
 from chainform.simulation.parameters import parameters_of
-from chainform.simulation.signals import with_signals
 from chainform.simulation.simulate import equations_of, model_of, span_of
 from chainform.simulation.solver import Settings
 from chainform.simulation.solvers import settings_of
-from chainform.simulation.stabilise import stabilise_of
-from chainform.simulation.stops import stops_of
 from chainform.simulation.watches import Event, events_of
 
 Array = NDArray[np.float64]

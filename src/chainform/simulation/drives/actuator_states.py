@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.pose import float_of, known_values
-from chainform.simulation.actuated import Share, coordinate_of, shares_of
+from chainform.simulation.drives.actuated import Share, coordinate_of, shares_of
 
 Array = NDArray[np.float64]
 

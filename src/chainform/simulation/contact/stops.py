@@ -20,7 +20,7 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism, Number, Segment
 from chainform.mechanism.additions import intake_of
 from chainform.mechanism.constraints import Constraint
-from chainform.simulation.barriers import (
+from chainform.simulation.contact.barriers import (
     MANNER_FIELDS,
     Barrier,
     EndStop,

@@ -24,7 +24,13 @@ from chainform.mechanism.additions import intake_of
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.rational import add, apply
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
-from chainform.simulation.barriers import MANNER_FIELDS, Barrier, PointContact, manner_of, number_of
+from chainform.simulation.contact.barriers import (
+    MANNER_FIELDS,
+    Barrier,
+    PointContact,
+    manner_of,
+    number_of,
+)
 
 CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "friction")
 USUAL_FRICTION = 1.0

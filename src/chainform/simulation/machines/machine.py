@@ -16,7 +16,11 @@ from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
 from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
-from chainform.simulation.adapters import (
+from chainform.simulation.drives.efforts import Efforts
+from chainform.simulation.equations import Equations
+from chainform.simulation.loops.loop import Loop
+from chainform.simulation.loops.switched import switched_rate, switched_state, watched
+from chainform.simulation.machines.adapters import (
     HIDDEN,
     SEEN,
     entrance,
@@ -24,11 +28,7 @@ from chainform.simulation.adapters import (
     lengths_of,
     procedure_adapter,
 )
-from chainform.simulation.efforts import Efforts
-from chainform.simulation.equations import Equations
-from chainform.simulation.layout import Layout
-from chainform.simulation.loops.loop import Loop
-from chainform.simulation.loops.switched import switched_rate, switched_state, watched
+from chainform.simulation.machines.layout import Layout
 
 Array = NDArray[np.float64]
 

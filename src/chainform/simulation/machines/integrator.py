@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.loops import places
-from chainform.simulation.machine import Machine, addresses
+from chainform.simulation.machines.machine import Machine, addresses
 from chainform.simulation.solver import Pause, Settings, Statistics
 
 Array = NDArray[np.float64]

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.graph import Scalar
-from chainform.simulation.actuated import Actuated
 from chainform.simulation.along import values_along
 from chainform.simulation.controllers import ControlDesk, Controller
-from chainform.simulation.efforts import Efforts
+from chainform.simulation.drives.actuated import Actuated
+from chainform.simulation.drives.efforts import Efforts
+from chainform.simulation.drives.signals import signal_rates
 from chainform.simulation.equations import EquationBuilder, Equations
-from chainform.simulation.signals import signal_rates
 
 Array = NDArray[np.float64]
 

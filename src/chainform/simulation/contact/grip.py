@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.complementarity import (
+from chainform.simulation.contact.complementarity import (
     JOINT,
     LASTING,
     PLANE,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.grip import Grasp, Rows, Terms
+from chainform.simulation.contact.grip import Grasp, Rows, Terms
 
 Array = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.grip import Gap, Rows, Terms
+from chainform.simulation.contact.grip import Gap, Rows, Terms
 from chainform.simulation.run import Happening
 
 Array = NDArray[np.float64]

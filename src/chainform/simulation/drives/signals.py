@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.efforts import Efforts, Forces, Function, efforts_of
+from chainform.simulation.drives.efforts import Efforts, Forces, Function, efforts_of
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""What comes and goes in a motion: stops, contacts, dry friction, impacts."""

@@ -1,0 +1,1 @@
+"""What moves a system: efforts, signals, actuators."""

@@ -1,0 +1,1 @@
+"""Equations and loops as machine code, and the arrays around them."""

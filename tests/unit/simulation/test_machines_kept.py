@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.simulation import kept_machines, simulate
+from chainform.simulation import simulate
+from chainform.simulation.machines import kept_machines
 from chainform.simulation.machines.machine import Machine
 from unit.simulation.swings import rods
 

@@ -115,8 +115,8 @@ def fleet_of(
     projects: bool = True,
 ) -> Fleet:
     """Return what runs the motions: in lanes where nothing can differ but numbers."""
-    deciding = equations.rows or events or efforts.has_functions or settings.step is None
-    if deciding or not settings.solver.in_lanes:
+    deciding = equations.rows or events or settings.step is None
+    if deciding or efforts.come_from_outside or not settings.solver.in_lanes:
         return Each(equations, settings, efforts, events, keeper, projects=projects)
     return Lanes(equations, settings, efforts, keeper)
 

@@ -1,7 +1,8 @@
 """What drives a system: laws, controllers, samples that are held, functions of Python.
 
 Laws and controllers become scalars of the graph. With `hold` they are sampled: the equations then
-take tau and u from p, where the output `held` puts them. Functions of Python put theirs there, too.
+take tau and u from p, where the output `held` puts them. Functions of Python and long tables put
+theirs there, too.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ def put_inputs(
     laws = [equations.builder.keep(value) for value in (*tau, *u)]
     equations.declare("laws", laws)
     given = [zero] * len(laws)
-    if hold or efforts.has_functions:
+    if hold or efforts.come_from_outside:
         given = [equations.input("tau", i) for i in range(count)]
         given += [equations.input("u", k) for k in range(len(u))]
     whole = laws
-    if efforts.has_functions or not hold:
+    if efforts.come_from_outside or not hold:
         whole = [a + b for a, b in zip(given, laws, strict=True)]
     if hold:
-        # Functions of Python are called just before, and leave their values where these go.
+        # What comes from outside is put just before where these go.
         equations.declare("held", whole)
     else:
         given = whole
@@ -79,6 +80,8 @@ def inputs_along(
     mechanism, nq, nv = equations.mechanism, equations.nq, equations.nv
     given = {"t": t, "q": y[:, :nq], "qd": y[:, nq : nq + nv], "x": y[:, nq + nv :]}
     found = values_along(equations.graph, "laws", given, values)
+    if efforts.has_tables:
+        found += efforts.looked_up(t, mechanism)
     if efforts.has_functions:
         for row, (time, q, qd) in enumerate(zip(t, given["q"], given["qd"], strict=True)):
             found[row, :nv] += efforts.values(float(time), q, qd, nv)

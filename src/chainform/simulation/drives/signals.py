@@ -67,10 +67,16 @@ def _signal(mechanism: Mechanism, name: str, given: Any) -> Efforts:
 
 def _joined(a: Efforts, b: Efforts) -> Efforts:
     twice = a.functions.keys() & b.functions.keys()
-    twice |= {force.rate for force in a.laws} & {force.rate for force in b.laws}
+    twice |= _told(a) & _told(b)
     if twice:
         raise RunError("a signal is given twice", element="signals")
-    return Efforts((*a.laws, *b.laws), {**a.functions, **b.functions})
+    functions = {**a.functions, **b.functions}
+    return Efforts((*a.laws, *b.laws), functions, tables=(*a.tables, *b.tables))
+
+
+def _told(efforts: Efforts) -> set[int]:
+    """Return the rates that laws and tables drive."""
+    return {given.rate for given in (*efforts.laws, *efforts.tables)}
 
 
 def signal_index(mechanism: Mechanism, name: str) -> int:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from chainform.emitters.llvm import Signature
+from chainform.simulation.drives.tables import Table
 from chainform.simulation.machines.layout import Layout
 
 HEAD = "define {linkage}void @{name}(ptr %t, ptr %y, ptr %p, ptr %out) #0 {{"
+
+DRIVE = "  call void @drive(ptr %t, ptr %y, ptr %p, ptr %out)"
+"""Puts efforts into p that the equations cannot express."""
 
 SEEN, HIDDEN = "", "internal "
 """Whether a function can be called from outside its module."""
@@ -43,17 +49,16 @@ def kernel_adapter(
     name: str,
     signature: Signature | None,
     layout: Layout,
-    callback: int | None = None,
     linkage: str = SEEN,
+    *,
+    driven: bool = False,
 ) -> str:
-    """Return a function that hands the parts of y and p to a kernel, after a call of Python.
+    """Return a function that hands the parts of y and p to a kernel; `driven`, after `drive`.
 
     Without a kernel it does nothing else. What is sampled goes to the efforts in p.
     """
     places = places_of(layout)
-    lines = [HEAD.format(linkage=linkage, name=name)]
-    if callback is not None:
-        lines.append(f"  call void inttoptr (i64 {callback} to ptr)(ptr %t, ptr %y, ptr %p)")
+    lines = [HEAD.format(linkage=linkage, name=name), *([DRIVE] if driven else [])]
     if signature is not None:
         passed: list[str] = []
         for argument in signature.arguments:
@@ -72,20 +77,42 @@ def procedure_adapter(
     result: str,
     parts: Sequence[str],
     layout: Layout,
-    callback: int | None = None,
     further: Sequence[int] = (),
+    *,
+    driven: bool = False,
 ) -> str:
     """Return a function that hands parts of p and the sizes of the system to a procedure."""
     sizes = layout.equations
-    lines = [HEAD.format(linkage=SEEN, name=name)]
-    if callback is not None:
-        lines.append(f"  call void inttoptr (i64 {callback} to ptr)(ptr %t, ptr %y, ptr %p)")
+    lines = [HEAD.format(linkage=SEEN, name=name), *([DRIVE] if driven else [])]
     lines += [_pointer(part, "p", layout.place(part)) for part in parts]
     given = ["ptr %t", "ptr %y", "ptr %p", "ptr %out", *(f"ptr %{part}.at" for part in parts)]
     given += [f"i64 {size}" for size in (sizes.nq, sizes.nv, sizes.rows, *further)]
     before = "%found = " if result != "void" else ""
     lines.append(f"  {before}call {result} @{procedure}({', '.join(given)})")
     return "\n".join([*lines, "  ret void", "}\n"])
+
+
+def drive_adapter(layout: Layout, tables: Sequence[tuple[int, Table]], callback: int | None) -> str:
+    """Return the function `drive`: all efforts in p are those of Python, or none, and of tables.
+
+    A table is a constant of the module: its times, and then its values.
+    """
+    constants: list[str] = []
+    lines = [HEAD.format(linkage=SEEN, name="drive")]
+    if callback is not None:
+        lines.append(f"  call void inttoptr (i64 {callback} to ptr)(ptr %t, ptr %y, ptr %p)")
+    for place in range(layout.length("tau") + layout.length("signals")):
+        lines.append(_pointer(f"effort{place}", "p", layout.place("tau") + place))
+        if callback is None:
+            lines.append(f"  store double 0.0, ptr %effort{place}.at")
+    for number, (place, table) in enumerate(tables):
+        entries = np.array([*table.times, *table.values])
+        texts = ", ".join(f"double 0x{bits:016X}" for bits in entries.view(np.uint64).tolist())
+        kind = f"[{len(entries)} x double]"
+        constants.append(f"@table{number} = internal constant {kind} [{texts}]")
+        given = f"ptr %t, ptr %effort{place}.at, ptr @table{number}, i64 {len(table.times)}"
+        lines.append(f"  call void @look_up({given})")
+    return "\n".join([*constants, *lines, "  ret void", "}\n"])
 
 
 def entrance(name: str, inner: str) -> str:

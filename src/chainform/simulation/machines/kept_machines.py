@@ -43,4 +43,4 @@ def _key(
 
 def _laws(efforts: Efforts) -> Hashable:
     signals = None if efforts.signals is None else _laws(efforts.signals)
-    return efforts.laws, signals
+    return efforts.laws, efforts.tables, signals

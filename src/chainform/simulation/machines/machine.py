@@ -20,9 +20,11 @@ from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched
+from chainform.simulation.loops.tables import look_up
 from chainform.simulation.machines.adapters import (
     HIDDEN,
     SEEN,
+    drive_adapter,
     entrance,
     kernel_adapter,
     lengths_of,
@@ -60,8 +62,9 @@ Callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_voi
 class Machine:
     """Machine code of one system; `procedures` run the loop on arrays given by their addresses.
 
-    Functions of Python among the efforts are called before each kernel: before `rhs`, or with
-    `hold` before `sample`, now and then. With `projects` each step ends on the constraints.
+    Functions of Python and long tables among the efforts come from outside, by `drive`: before
+    `rhs`, or with `hold` before `sample`, now and then. With `projects` each step ends on the
+    constraints.
     """
 
     def __init__(
@@ -79,18 +82,17 @@ class Machine:
         self.layout = Layout(equations)
         self.efforts = efforts or Efforts()
         self.loop = loop or Loop()
-        self._kept: dict[str, Any] = {}
-        if self.efforts.has_functions:
-            callback = Callback(self._call_python)
-            asking = ("sample",) if hold else ("rhs", *self.loop.asking)
-            self._kept = dict.fromkeys(asking, callback)
+        self._python = Callback(self._call_python) if self.efforts.has_functions else None
+        self._driven: tuple[str, ...] = ()
+        if self.efforts.come_from_outside:
+            self._driven = ("sample",) if hold else ("rhs", *self.loop.asking)
         self.trouble: list[BaseException] = []
         """What a function of Python raised; the loop ends as soon as it sees no number."""
         around = self._around()
         signatures = {n: (around.arguments[n], around.results[n]) for n in around.entries}
         signatures |= {name: ([FLOATS] * 4, NONE) for name in self._entrances()}
         # The address of a function of Python is another one in the next process.
-        code = code_of(self._text(), host(), None if self._kept else keeper)
+        code = code_of(self._text(), host(), keeper if self._python is None else None)
         # The loop is the same for all systems: it is compiled once.
         others = [code_of(around.alone(), host(), keeper)]
         # The library must live as long as its functions do.
@@ -117,8 +119,8 @@ class Machine:
         """Return the terms of the equations under constraints, one after the other."""
         clock, state = np.array([t]), np.ascontiguousarray(y)
         result = np.empty(self.layout.length("area"))
-        if "rhs" in self._kept:
-            self._call_python(*addresses(clock, state, p))
+        if "rhs" in self._driven:
+            self.procedures["put_efforts"](*addresses(clock, state, p, result))
         self.procedures["read_terms"](*addresses(clock, state, p, result))
         self.raise_pending()
         return result
@@ -159,6 +161,7 @@ class Machine:
 
     def _entrances(self) -> dict[str, str]:
         entrances = {**ENTRANCES, "project_state": self._put}
+        entrances |= {"put_efforts": "drive"} if self._driven else {}
         return entrances | ({"read_terms": "terms"} if self.equations.rows else {})
 
     def _text(self) -> str:
@@ -180,10 +183,13 @@ class Machine:
                 signature = signature_of(graph, [output], lengths)
                 kernels.append((graph, signature, f"{name}.kernel"))
             linkage = SEEN if name in self._called() else HIDDEN
-            adapters.append(
-                kernel_adapter(name, signature, self.layout, self._address(name), linkage)
-            )
+            driven = name in self._driven
+            adapters.append(kernel_adapter(name, signature, self.layout, linkage, driven=driven))
         inner = Translation(dict.fromkeys(names, [FLOATS] * 4))
+        if self._driven:
+            inner.include(look_up)
+            tables = self.efforts.placed_tables(self.equations.mechanism)
+            adapters.append(drive_adapter(self.layout, tables, self._address))
         if self.equations.rows:
             adapters += self._constrained_adapters(inner)
         if self.equations.sorts.watched:
@@ -207,8 +213,8 @@ class Machine:
                 "i64",
                 (*work, "multipliers", "columns", "across", "grips"),
                 self.layout,
-                self._address("rhs"),
                 (impulse, book, *sorts),
+                driven="rhs" in self._driven,
             ),
             procedure_adapter(
                 self._put, "switched_state", "void", (*work, "change", "lowest"), self.layout
@@ -222,7 +228,7 @@ class Machine:
         parts = ("mask", "slack", "modes", "bounds", "cones", "grips", "multipliers")
         counts = (sorts.always, sorts.touching, sorts.gripping, sorts.sticking, sorts.stiff)
         return procedure_adapter(
-            "events", "watched", "void", (*parts, "watching"), self.layout, None, (*counts, asked)
+            "events", "watched", "void", (*parts, "watching"), self.layout, (*counts, asked)
         )
 
     @property
@@ -230,9 +236,10 @@ class Machine:
         """What puts a state where it belongs: it need not be called after each step."""
         return "settle" if self.projects or not self.equations.rows else "put"
 
-    def _address(self, name: str) -> int | None:
-        """Return where the function of Python is that comes before another one."""
-        function = self._kept.get(name)
+    @property
+    def _address(self) -> int | None:
+        """Where the function of Python is that gives efforts."""
+        function = self._python
         return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 
 from chainform.algebra.expansion import Expansions
+from chainform.algebra.needs import Needs
 from chainform.algebra.sums import Sum, Sums
 
 _TRIALS = 120
@@ -19,8 +20,9 @@ _CANDIDATES = 100
 class Remainders:
     """Rewrites a variable by others that it contains, or as its expansion."""
 
-    def __init__(self, sums: Sums, longest: int) -> None:
+    def __init__(self, sums: Sums, longest: int, needs: Needs) -> None:
         self.sums = sums
+        self.needs = needs
         self.expansions = Expansions(sums, longest)
 
     def disturb(self, variable: int, rng: random.Random) -> bool:
@@ -66,7 +68,7 @@ class Remainders:
         if len(choices) > _CANDIDATES:
             choices = rng.sample(choices, _CANDIDATES)
         for v in choices:
-            if v in above or self.sums.is_constant[v]:
+            if v in above or self.sums.is_constant[v] or not self.needs.allow(variable, v):
                 continue
             terms = self.expansions.of(v)
             if terms is not None and 1 < len(terms) <= 2 * longest:

@@ -15,6 +15,7 @@ from flint import nmod
 
 from chainform.algebra.convert import System
 from chainform.algebra.monomials import Monomial
+from chainform.algebra.needs import Needs
 from chainform.algebra.numbers import MINUS_ONE, ONE
 from chainform.algebra.residues import LONG, SHORT, rational
 from chainform.algebra.values import Values
@@ -42,6 +43,7 @@ class Resubstitution:
         self.first = Values(system, SHORT, 1)
         self.second = Values(system, SHORT, 2)
         self.exact = Values(system, LONG, 3)
+        self.needs = Needs(system)
         self._ratio: dict[int, tuple[int, int]] = {}
         self.by_ratio: dict[int, int] = {}
         self.inverses: list[tuple[int, int]] = []
@@ -233,6 +235,8 @@ class Resubstitution:
         names = (*factors, *(v for v, _ in beside))
         after += sum(sums.price.get(v, 0.0) for v in names if not sums.users[v])
         if after > before + above or self._is_above(variable, names):
+            return False
+        if not all(self.needs.allow(variable, v) for v in names):
             return False
         scale = self._scale(part, factors, beside)
         if scale is None:

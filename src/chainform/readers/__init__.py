@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
+from typing import cast
 
+from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.mechanism.tables import kind_of, table_of
 from chainform.readers.native import read_native
@@ -61,9 +63,9 @@ def read(
     (True, 0 or {"angle": rad, "entry": relative}), `root` and `tips` (links that bound the part
     to read), `side_file` (a path, None for the one beside the file, False for none).
     """
-    file = str(path)
+    file = _file_of(path)
     syntax = FILE_TYPES.get(Path(file).suffix.lower())
-    data = bytes_of(path)
+    data = bytes_of(file)
     source = Source(file, data)
     if format in DOCUMENT_READERS:
         return DOCUMENT_READERS[format](data, source, options)
@@ -89,6 +91,18 @@ def read_text(
         _check_format(format, syntax, source)
         return DOCUMENT_READERS[syntax](source.data or b"", source, options)
     return _read(text, syntax, source, format, options)
+
+
+def _file_of(path: object) -> str:
+    """Return the name of a file; a model has none."""
+    if isinstance(path, str | PathLike):
+        return str(cast("str | PathLike[str]", path))
+    has_mechanism = isinstance(getattr(path, "mechanism", None), Mechanism)
+    raise ReadError(
+        f"expected the path of a file, got {type(path).__name__}",
+        element="path",
+        remedy="give its .mechanism" if has_mechanism else 'write "robot.urdf"',
+    )
 
 
 def _check_format(form: str | None, syntax: str, source: Source) -> None:

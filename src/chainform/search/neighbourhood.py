@@ -63,7 +63,8 @@ class Walk:
         self.changes = 0
         """How many terms came or went in all the steps, those of long sums several times."""
         self.settler = Settler(system, self.rng)
-        self.remainders = Remainders(system.sums, reach.terms)
+        needs = self.settler.resubstitution.needs
+        self.remainders = Remainders(system.sums, reach.terms, needs)
         self.settler.settle(resubstitute=True)
         self.best_cost = self.sums.cost
 

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from chainform.algebra import Prices, is_same
+from chainform.algebra.needs import needs_more
 from chainform.errors import DeriveError
 from chainform.graph import Graph
 from chainform.search.efforts import DEFAULT_SECONDS, Effort
@@ -65,15 +66,25 @@ class _Run:
         self._accept(start)
 
     def _accept(self, stage: Stage) -> None:
-        if self.stages and not is_same(self.stages[0].graph, stage.graph):
-            raise DeriveError(
-                f"the step {stage.name} changed a value; this is a defect of chainform",
-                element=stage.name,
-                remedy="report it with the mechanism, and derive with reduce='none' until then",
-            )
+        if self.stages:
+            self._check(stage)
         self.stages.append(stage)
         if self.observe:
             self.observe(stage)
+
+    def _check(self, stage: Stage) -> None:
+        """Refuse a stage with other values, or whose outputs need other inputs, than the first."""
+        first, fault = self.stages[0].graph, None
+        if not is_same(first, stage.graph):
+            fault = "changed a value"
+        elif needs_more(first, stage.graph):
+            fault = "let an output need other inputs"
+        if fault is not None:
+            raise DeriveError(
+                f"the step {stage.name} {fault}; this is a defect of chainform",
+                element=stage.name,
+                remedy="report it with the mechanism, and derive with reduce='none' until then",
+            )
 
     def _step(self, name: str, step: Callable[[Graph], Graph], **options: Option) -> None:
         start = perf_counter()
@@ -106,7 +117,8 @@ class _Run:
 
     def _starts(self) -> list[Graph]:
         """Return the graphs to start from, that of the first stage first."""
-        return [self.stages[0].graph, *self.others()]
+        first = self.stages[0].graph
+        return [first, *(graph for graph in self.others() if not needs_more(first, graph))]
 
     def fast(self) -> None:
         """Take out common parts, then walk a little, from the start that leads farthest."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from chainform.algebra import Settler, graph_of, is_same, system_of
+from chainform.algebra.needs import Needs
 from chainform.algebra.remainder import Remainders
 from chainform.algebra.residues import SHORT
 from chainform.algebra.resubstitution import Resubstitution
@@ -70,7 +71,7 @@ def test_disturbances_keep_values(program: Program, point: Point) -> None:
     graph = moving_graph(program, 1)
     system = system_of(graph)
     sums, rng = system.sums, random.Random(4)
-    resubstitution, remainders = Resubstitution(system), Remainders(sums, 48)
+    resubstitution, remainders = Resubstitution(system), Remainders(sums, 48, Needs(system))
     for v in [v for v in sums.defined() if not sums.is_constant[v]]:
         resubstitution.disturb(v, rng)
         remainders.disturb(v, rng)
@@ -91,7 +92,7 @@ def test_mechanisms(mechanism: Any, outputs: list[str], parameters: str) -> None
     graph = unreduced(mechanism, outputs, parameters=parameters).graph
     system = system_of(graph)
     sums, rng = system.sums, random.Random(4)
-    resubstitution, remainders = Resubstitution(system), Remainders(sums, 48)
+    resubstitution, remainders = Resubstitution(system), Remainders(sums, 48, Needs(system))
     choices = [v for v in sums.defined() if not sums.is_constant[v]]
     found = [
         disturbance.disturb(rng.choice(choices), rng)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from chainform.simulation import Run, simulate
+from chainform.simulation import BatchRun, Run, Scenario, simulate, simulate_batch
 
 ROOT = Path(__file__).parents[1]
 SCENARIOS = ROOT / "examples" / "scenarios"
@@ -20,6 +20,7 @@ TARGET = ROOT / "docs" / "pictures"
 PLOTS = {
     "bouncing_ball": ["q", "qd"],
     "cart_pole": ["q", "tau"],
+    "crane_loads": ["q"],
     "driven_arm": ["q", "drives"],
     "manipulator": ["q", "tau"],
     "pendulum": ["q", "energy"],
@@ -36,12 +37,18 @@ def main(names: list[str]) -> None:
     TARGET.mkdir(exist_ok=True)
     for path in sorted(SCENARIOS.glob("*.toml")):
         if not names or path.stem in names:
-            print(write_picture(path.stem, simulate(path)).relative_to(ROOT))
+            print(write_picture(path.stem, run_of(path)).relative_to(ROOT))
 
 
-def write_picture(name: str, run: Run, folder: Path = TARGET) -> Path:
+def run_of(path: Path) -> Run | BatchRun:
+    """Return the motion of a scenario, or all of them."""
+    scenario = Scenario.read(path)
+    return simulate(scenario) if scenario.batch is None else simulate_batch(scenario)
+
+
+def write_picture(name: str, run: Run | BatchRun, folder: Path = TARGET) -> Path:
     """Write the picture of a motion and return where it is."""
-    if name in PLOTS:
+    if isinstance(run, BatchRun) or name in PLOTS:
         file = folder / f"{name}.svg"
         run.plot(PLOTS[name], file=file, width=7, height=1.6)
     else:

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.simulation import Run, simulate
+from chainform.simulation import BatchRun, Run, Scenario, simulate, simulate_batch
 from zoo import reference_data
 
 FOLDER = Path(__file__).parents[1] / "examples" / "scenarios"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+BATCHES = ("crane_loads",)
+"""Scenarios of many motions."""
+SINGLE = [name for name in NAMES if name not in BATCHES]
 
 WITHOUT_BOOKS = ("driven_arm", "stanford_tracking")
 """Scenarios with actuators, or with elements that are driven."""
@@ -25,7 +28,7 @@ def run_of(name: str) -> Run:
     return simulate(FOLDER / f"{name}.toml")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SINGLE)
 def test_a_scenario_runs_to_its_end_and_its_energy_is_accounted_for(name: str) -> None:
     run = run_of(name)
     assert run.t[-1] == pytest.approx(run.about.span[1])
@@ -37,6 +40,31 @@ def test_a_scenario_runs_to_its_end_and_its_energy_is_accounted_for(name: str) -
     kept = run.balance if run.books is not None else run.energy
     scale = max(1e-9, float(np.max(np.abs(run.kinetic_energy))), float(np.ptp(run.energy)))
     assert np.ptp(kept) <= max(1e-5 * scale, 1e-6 * float(np.max(np.abs(run.energy))))
+
+
+@cache
+def batch_of(name: str) -> BatchRun:
+    return simulate_batch(FOLDER / f"{name}.toml")
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_all_motions_of_a_batch_run_to_their_end(name: str) -> None:
+    batch = batch_of(name)
+    assert not batch.failed.any()
+    assert batch.ended == {"end": len(batch)}
+    assert batch.t[-1] == pytest.approx(batch.about.span[1])
+    assert Scenario.read(FOLDER / f"{name}.toml").batch is not None
+
+
+def test_loads_of_a_crane_swing_as_the_linear_theory_says() -> None:
+    """After a push a for T and -a for T the swing has the size 4 a / g sin(w T / 2)^2."""
+    batch = batch_of("crane_loads")
+    w = np.sqrt(9.81 / batch.values["l"] * 1.01)
+    left = batch.t > 4
+    swing = np.hypot(batch.q[:, left, 1], batch.qd[:, left, 1] / w[:, None]).max(axis=1)
+    expected = 4 / 9.81 * np.sin(w) ** 2
+    np.testing.assert_allclose(swing, expected, atol=0.02)
+    assert batch.values["l"][np.argmin(swing)] == pytest.approx(1.0, abs=0.05)
 
 
 def squeezer(run: Run) -> None:

@@ -18,10 +18,15 @@ PATIENCE = 0.5
 
 
 class Bar:
-    """A bar that appears when a motion takes a while, what came before it not counted."""
+    """A bar that appears when a motion takes a while, what came before it not counted.
 
-    def __init__(self, name: str, span: tuple[float, float]) -> None:
-        self.name, self.span = name, span
+    `words` tell how far it has come, a format of t.
+    """
+
+    def __init__(
+        self, name: str, span: tuple[float, float], words: str = "t = {t:.4g} of {last:g} s"
+    ) -> None:
+        self.name, self.span, self.words = name, span, words
         self.began: float | None = None
         self.progress: Progress | None = None
 
@@ -34,25 +39,27 @@ class Bar:
                 return
             self.progress = self._started()
         task = self.progress.task_ids[0]
-        self.progress.update(task, completed=t - self.span[0], t=t)
+        self.progress.update(task, completed=t - self.span[0], words=self._told(t))
 
     def _started(self) -> Progress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        text = "t = {task.fields[t]:.4g} of " + f"{self.span[1]:g} s"
         progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn(text, markup=False),
+            TextColumn("{task.fields[words]}", markup=False),
             TimeRemainingColumn(),
             console=Console(stderr=True, markup=False, highlight=False),
             transient=True,
         )
         first, last = self.span
-        progress.add_task(self.name, total=last - first, t=first)
+        progress.add_task(self.name, total=last - first, words=self._told(first))
         progress.start()
         return progress
+
+    def _told(self, t: float) -> str:
+        return self.words.format(t=t, last=self.span[1])
 
     def stop(self) -> None:
         """Take the bar away."""
@@ -68,7 +75,22 @@ def shown_motion(
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    bar = Bar(name, span)
+    with _shown(Bar(name, span)) as told:
+        yield told
+
+
+@contextmanager
+def shown_motions(name: str, count: int, *, quiet: bool = False) -> Generator[Told | None]:
+    """Yield what many motions have to tell the number of those to that are done."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    with _shown(Bar(name, (0.0, float(count)), "{t:.0f} of {last:.0f} motions")) as told:
+        yield told
+
+
+@contextmanager
+def _shown(bar: Bar) -> Generator[Told]:
     try:
         yield bar.show
     finally:

@@ -106,6 +106,12 @@ def printable(text: str) -> str:
     )
 
 
+def tell(text: str) -> None:
+    """Print a note on stderr, wherever that leads."""
+    if sys.stderr is not None:
+        print(f"chainform: note: {printable(text)}", file=sys.stderr, flush=True)
+
+
 def write_document(document: Mapping[str, Any]) -> None:
     """Print a document as JSON."""
     print(json_text(document))

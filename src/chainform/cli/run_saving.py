@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from chainform.cli.store_place import chosen_store, exists, store_file
 from chainform.cli.stored import check_name
@@ -15,6 +16,7 @@ from chainform.pipeline import derive
 from chainform.readers import native_text
 from chainform.simulation import Run, Scenario
 from chainform.simulation.results.files import form_of
+from chainform.store import check_run_name
 
 PLOTS = (".svg", ".png", ".pdf")
 FILMS = (".html", ".mp4", ".gif")
@@ -31,7 +33,7 @@ def result_files(args: Namespace) -> list[str]:
     names: list[str] = list(dict.fromkeys(args.out or ()))
     for name in names:
         form_of(name).check()
-        if not _is_resumed(args, name):
+        if not is_resumed(args, name):
             _target(name, args, "--out")
     if not names and args.resume is not None:
         return [args.resume]
@@ -57,10 +59,38 @@ def _target(name: str, args: Namespace, option: str) -> None:
     if target is None:
         raise ReadError("results need a file", element=option, remedy="name one")
     if not exists(target.parent):
-        raise ReadError("there is no such folder", file=str(target.parent), element=option)
+        remedy = "make it, or name another one"
+        raise ReadError(
+            "there is no such folder", file=str(target.parent), element=option, remedy=remedy
+        )
+    store = store_file(args)
+    with suppress(OSError, ValueError):
+        if store is not None and target.samefile(store):
+            raise ReadError(
+                "this is the store of models",
+                file=str(target),
+                element=option,
+                remedy="name another",
+            )
+    _try(target, option)
 
 
-def _is_resumed(args: Namespace, name: str) -> bool:
+def _try(target: Path, option: str) -> None:
+    """Refuse a folder in which nothing can be written before anything is computed."""
+    try:
+        with TemporaryFile(dir=target.parent):
+            return
+    except OSError as problem:
+        raise ReadError(
+            f"nothing can be written there: {problem.strerror or problem}",
+            file=str(target),
+            element=option,
+            remedy="look at the folder, the rights to it, and the room on the disk",
+        ) from None
+
+
+def is_resumed(args: Namespace, name: str) -> bool:
+    """Tell whether a file is the one whose run goes on."""
     with suppress(OSError, ValueError):
         return args.resume is not None and Path(name).samefile(args.resume)
     return False
@@ -81,6 +111,7 @@ def check_store(args: Namespace, scenario: Scenario) -> None:
         return
     name, _, revision = args.save.partition("@")
     check_name(name)
+    check_run_name(run_name(args))
     file = store_file(args)
     is_new = file is not None and not exists(file)
     if not is_new:

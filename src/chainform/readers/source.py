@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from chainform.errors import ReadError
 from chainform.expressions import fraction_of_decimal
@@ -50,7 +51,11 @@ def bytes_of(path: str | PathLike[str]) -> bytes:
             raise source.error("there is no such file", "check the name and the folder")
         if place.stat().st_size > MAX_BYTES:
             raise source.error("the file is larger than 64 MB", "split it or leave out data")
-        return place.read_bytes()
+        with place.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise source.error("it has more than 64 MB", "name a file that ends")
+        return data
     except (OSError, ValueError) as error:
         message = f"the file cannot be read: {error}"
         raise source.error(message, "check its name and rights") from error
@@ -76,7 +81,8 @@ def table_from_text(text: str, syntax: str, source: Source) -> Table:
     if not text.strip():
         raise source.error("the file is empty", "describe a mechanism in it")
     try:
-        value = SYNTAXES[syntax](text)
+        numbers = Numbers()
+        value = SYNTAXES[syntax](text, numbers)
     except RecursionError as error:
         raise source.error("lists or tables are nested too deep", "flatten them") from error
     except ReadError as error:
@@ -87,36 +93,85 @@ def table_from_text(text: str, syntax: str, source: Source) -> Table:
         raise source.error(message, "correct the text at that place") from error
     if not isinstance(value, dict):
         raise source.error("the file holds no table", "begin with name-value pairs")
-    return value  # pyright: ignore[reportUnknownVariableType]
+    table = cast("Table", value)
+    for number in numbers.unread:
+        raise source.error(number.message, number.remedy, place_of(number, table))
+    return table
 
 
-def _read_toml(text: str) -> object:
+@dataclass(frozen=True, eq=False)
+class Unread:
+    """A number that is none here; where it stands is known when all of the text is read."""
+
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Reads decimals exactly, and notes those that have no value."""
+
+    unread: list[Unread] = field(default_factory=list[Unread])
+
+    def decimal(self, text: str) -> Fraction | Unread:
+        """Return the value of a decimal; TOML and JSON both know words for NaN and infinity."""
+        try:
+            if any(letter in text.lower() for letter in "na"):
+                raise ReadError(f"{text!r} is not a finite number", remedy="write a finite number")
+            return fraction_of_decimal(text.replace("_", ""))
+        except ReadError as error:
+            self.unread.append(Unread(error.message, error.remedy or ""))
+            return self.unread[-1]
+
+    def integer(self, text: str) -> int | Unread:
+        """Return the value of an integer."""
+        value = self.decimal(text)
+        return int(value) if isinstance(value, Fraction) else value
+
+
+def place_of(number: Unread, table: Table) -> str | None:
+    """Return where a number stands: `initial, q[2]`."""
+    left: list[tuple[str, object]] = [(key, value) for key, value in table.items()]
+    while left:
+        where, value = left.pop()
+        if value is number:
+            return where[:200]
+        if isinstance(value, dict):
+            entries = cast("Table", value).items()
+            left += [(f"{where}, {key[:60]}", entry) for key, entry in entries]
+        elif isinstance(value, list):
+            items = enumerate(cast("list[object]", value), 1)
+            left += [(f"{where}[{k}]", entry) for k, entry in items]
+    return None
+
+
+LONG_INTEGER = re.compile(r"(?<![\w.])([0-9]{20})(?:_?[0-9]){4000,}(?![\w.])")
+"""An integer of so many digits that Python does not read it."""
+
+
+def _read_toml(text: str, numbers: Numbers) -> object:
     # TOML knows carriage returns only before line feeds; text read in binary may hold others.
-    return tomllib.loads(text.replace("\r\n", "\n"), parse_float=_exact_float)
+    text = text.replace("\r\n", "\n")
+    try:
+        return tomllib.loads(text, parse_float=numbers.decimal)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        # As a decimal it is noted with its place.
+        return tomllib.loads(LONG_INTEGER.sub(r"\1e9999", text), parse_float=numbers.decimal)
 
 
-def _read_json(text: str) -> object:
+def _read_json(text: str, numbers: Numbers) -> object:
     return json.loads(
         text,
-        parse_float=fraction_of_decimal,
-        parse_int=_exact_integer,
-        parse_constant=_exact_float,
+        parse_float=numbers.decimal,
+        parse_int=numbers.integer,
+        parse_constant=numbers.decimal,
         object_pairs_hook=_distinct_pairs,
     )
 
 
-SYNTAXES: dict[str, Callable[[str], object]] = {"toml": _read_toml, "json": _read_json}
-
-
-def _exact_float(text: str) -> Fraction:
-    """Return the exact value of a decimal; TOML and JSON both know words for NaN and infinity."""
-    if any(letter in text.lower() for letter in "na"):
-        raise ReadError(f"{text!r} is not a finite number", remedy="write a finite number")
-    return fraction_of_decimal(text.replace("_", ""))
-
-
-def _exact_integer(text: str) -> int:
-    return int(fraction_of_decimal(text))
+SYNTAXES: dict[str, Callable[[str, Numbers], object]] = {"toml": _read_toml, "json": _read_json}
 
 
 def _distinct_pairs(pairs: list[tuple[str, object]]) -> Table:

@@ -36,9 +36,9 @@ class Bookmark:
         """Return the bookmark as plain data."""
         return {
             "t": self.t,
-            "y": _numbers(self.y),
-            "parts": {name: _numbers(part) for name, part in self.parts.items()},
-            "memory": {name: _numbers(part) for name, part in self.memory.items()},
+            "y": plain_numbers(self.y),
+            "parts": {name: plain_numbers(part) for name, part in self.parts.items()},
+            "memory": {name: plain_numbers(part) for name, part in self.memory.items()},
         }
 
     @staticmethod
@@ -46,9 +46,9 @@ class Bookmark:
         """Return the bookmark of plain data."""
         return Bookmark(
             float(data["t"]),
-            _array(data["y"]),
-            {str(name): _array(part) for name, part in data["parts"].items()},
-            {str(name): _array(part) for name, part in data["memory"].items()},
+            array_of(data["y"]),
+            {str(name): array_of(part) for name, part in data["parts"].items()},
+            {str(name): array_of(part) for name, part in data["memory"].items()},
         )
 
 
@@ -58,7 +58,7 @@ class About:
 
     `ending` is `end`, `interrupted`, `failed`, or the name of the event that ended it; `span` are
     start and end as they were asked for (s), `seconds` what the loop took. `scenario` is the text
-    of the file that asked for it.
+    of the file that asked for it, `opened` are loops of the mechanism that close by contact only.
     """
 
     span: tuple[float, float] = (0.0, 0.0)
@@ -69,6 +69,7 @@ class About:
     seconds: float = 0.0
     scenario: str = ""
     bookmark: Bookmark | None = None
+    opened: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -86,6 +87,7 @@ class About:
             "seconds": self.seconds,
             "scenario": self.scenario,
             "bookmark": None if self.bookmark is None else self.bookmark.as_dict(),
+            "opened": list(self.opened),
         }
 
     @staticmethod
@@ -103,13 +105,15 @@ class About:
             float(data["seconds"]),
             str(data["scenario"]),
             None if mark is None else Bookmark.from_dict(mark),
+            tuple(map(str, data["opened"])),
         )
 
 
-def _numbers(array: Array) -> list[float | str]:
+def plain_numbers(array: Array) -> list[float | str]:
     """Return numbers as JSON has them; those that are not finite are texts."""
     return [number if isfinite(number) else repr(number) for number in array.tolist()]
 
 
-def _array(data: Any) -> Array:
+def array_of(data: Any) -> Array:
+    """Return numbers that `plain_numbers` wrote."""
     return np.array([float(number) for number in data], dtype=np.float64)

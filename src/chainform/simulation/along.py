@@ -36,4 +36,6 @@ def values_along(
         else:
             column = columns[item.group]
             inputs[v] = np.ascontiguousarray(column if item.group == "t" else column[:, item.index])
-    return np.ascontiguousarray(plan.run(inputs, size)[places].T)
+    # Where a law has no value there is none, and whoever asked sees that.
+    with np.errstate(all="ignore"):
+        return np.ascontiguousarray(plan.run(inputs, size)[places].T)

@@ -35,15 +35,23 @@ class Beginning:
 
 
 def beginning(
-    mechanism: Mechanism, q0: Any, qd0: Any, t: float, fixed: Sequence[str] | None = None
+    mechanism: Mechanism,
+    q0: Any,
+    qd0: Any,
+    t: float,
+    fixed: Sequence[str] | None = None,
+    *,
+    remarks: bool = True,
 ) -> Beginning:
     """Return q and qd that loops and constraints allow, near those that were asked for.
 
     The coordinates in `fixed` are not moved; by default these are those that a table q0 names, as
-    far as the loops can be closed so.
+    far as the loops can be closed so. Without `remarks` nothing is said of redundant equations.
     """
     state = initial_state(mechanism, q0, qd0)
     q, qd = state[: mechanism.nq], state[mechanism.nq :]
+    if not mechanism.loops and not mechanism.constraints:
+        return Beginning(q, qd)
     gaps, notes = Gaps(mechanism, t), list[str]()
     if not gaps.has_rows:
         return Beginning(q, qd)
@@ -63,7 +71,8 @@ def beginning(
         except RunError:
             qd = consistent_rates(mechanism, q, qd, t=t)
             notes.append(f"{', '.join(named)}: rates changed at the start, to keep loops closed")
-    notes += mobility(mechanism, q, t=t).notes
+    if remarks:
+        notes += mobility(mechanism, q, t=t).notes
     return Beginning(q, qd, tuple(notes))
 
 

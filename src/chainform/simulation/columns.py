@@ -33,7 +33,9 @@ class Columns:
         acting = tail[:, : sizes.nv + sizes.nu]
         if not self.is_held:
             acting = inputs_along(sizes, self.efforts, t, states)
-        after = Afterwards(self.machine, t, states, tail) if sizes.rows or sizes.nu else None
+        # The bare equations of motion do not know what constrains, drives and pushes here.
+        is_simple = not (sizes.rows or sizes.nu or sizes.sorts.watched)
+        after = None if is_simple else Afterwards(self.machine, t, states, tail)
         return {
             "q": q,
             "qd": qd,

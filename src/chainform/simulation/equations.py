@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from chainform.formulations import (
     ConstraintLaws,
@@ -63,7 +64,7 @@ class Equations:
         """The length of y."""
         return self.nq + self.nv + self.nx
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The free parameters, in the order in which they stand in p."""
         given = sorted(

@@ -14,43 +14,31 @@ from chainform.simulation.drives.actuator_states import initial_rest
 
 Array = NDArray[np.float64]
 
+SHORTEST = 1e-12
+"""A quaternion that is shorter has no direction."""
+MANY = "for many motions at once call chainform.simulation.simulate_batch"
+"""What helps where there are several numbers for one."""
+
 
 def initial_state(mechanism: Mechanism, q0: Any, qd0: Any) -> Array:
     """Return q and qd in a row; what a table does not name is as in the zero pose, at rest."""
     q = _filled(mechanism, "q0", mechanism.neutral(), q0)
+    _check_quaternions(mechanism, q)
     qd = _filled(mechanism, "qd0", np.zeros(mechanism.nv), qd0)
     return np.concatenate([q, qd])
 
 
-def initial_states(mechanism: Mechanism, q0: Any, qd0: Any) -> tuple[Array, Array]:
-    """Return q (b, nq) and qd (b, nv) of many motions; b is 1 where all begin alike."""
-    return (
-        _many(mechanism, "q0", mechanism.neutral(), q0),
-        _many(mechanism, "qd0", np.zeros(mechanism.nv), qd0),
-    )
-
-
-def _many(mechanism: Mechanism, name: str, start: Array, given: Any) -> Array:
-    if not isinstance(given, Mapping):
-        array = start if given is None else _numbers(name, given, None)
-        if array.ndim not in (1, 2) or array.shape[-1] != len(start):
-            raise RunError(
-                f"{name} has the shape {array.shape}, and it must be (b, {len(start)})",
-                element=name,
-            )
-        return np.atleast_2d(array)
-    find = mechanism.coordinate_index if name == "q0" else mechanism.rate_index
-    columns = {
-        find(str(key)): np.atleast_1d(_numbers(name, value, None))
-        for key, value in cast("Mapping[str, Any]", given).items()
-    }
-    count = max((len(column) for column in columns.values()), default=1)
-    found = np.tile(start, (count, 1))
-    for place, column in columns.items():
-        if column.shape not in ((1,), (count,)):
-            raise RunError(f"{name} has {len(column)} and {count} entries", element=name)
-        found[:, place] = column
-    return found
+def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
+    """Refuse quaternions without a direction; others are given the length 1 later."""
+    for segment in mechanism.segments:
+        if segment.joint.kind.has_quaternion and segment.coordinate is not None:
+            last = segment.coordinate + segment.joint.kind.coordinates
+            if np.linalg.norm(q[last - 4 : last]) < SHORTEST:
+                raise RunError(
+                    f"the quaternion of {segment.joint.name} is zero",
+                    element="q0",
+                    remedy="write x y z w, 0 0 0 1 where nothing is turned",
+                )
 
 
 def whole_state(mechanism: Mechanism, q: Array, qd: Array, x0: Any, count: int) -> Array:
@@ -70,13 +58,22 @@ def _filled(mechanism: Mechanism, name: str, start: Array, given: Any) -> Array:
     return _numbers(name, given, start.shape)
 
 
-def _numbers(name: str, given: Any, shape: tuple[int, ...] | None) -> Array:
+def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> Array:
     try:
         array = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise RunError(f"{name} is not made of numbers: {problem}", element=name) from None
-    if shape is not None and array.shape != shape:
-        raise RunError(f"{name} has the shape {array.shape}, and it must be {shape}", element=name)
+        remedy = "give numbers in the order of coordinates, or a table by names"
+        message = f"{name} is not made of numbers: {problem}"
+        raise RunError(message, element=name, remedy=remedy) from None
+    if array.shape != shape:
+        raise RunError(
+            f"{name} has the shape {array.shape}, and it must be {shape}",
+            element=name,
+            remedy=MANY
+            if array.ndim > len(shape)
+            else "give a number for each, or a table by names",
+        )
     if not np.all(np.isfinite(array)):
-        raise RunError(f"{name} has entries that are not finite", element=name)
+        message = f"{name} has entries that are not finite"
+        raise RunError(message, element=name, remedy="give finite numbers")
     return array

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from chainform.errors import Error, RunError
 
 if TYPE_CHECKING:
+    from chainform.simulation.batches.batch_run import BatchRun
     from chainform.simulation.run import Run
 
 
@@ -21,6 +22,14 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, run: Run) -> None:
         super().__init__("the motion was interrupted")
         self.run = run
+
+
+class BatchInterrupted(KeyboardInterrupt):
+    """Ctrl-C came; of `batch` the motions that were finished are there, the others not wholly."""
+
+    def __init__(self, batch: BatchRun) -> None:
+        super().__init__("the motions were interrupted")
+        self.batch = batch
 
 
 class MotionError(RunError):

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
+from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.model.names import output_of
 from chainform.pipeline import available_outputs, derive
+from chainform.simulation.contact.switches import without_loops
 
 if TYPE_CHECKING:
     from chainform.simulation.run import Run
@@ -21,7 +23,7 @@ Array = NDArray[np.float64]
 
 OF_RUN = (
     *("energy", "kinetic_energy", "potential_energy", "work", "losses", "balance"),
-    *("qdd", "drives", "x", "u", "multipliers", "sigma", "reactions"),
+    *("t", "q", "qd", "qdd", "tau", "drives", "x", "u", "multipliers", "sigma", "reactions"),
 )
 """What a run has itself."""
 
@@ -29,8 +31,11 @@ AT_ONCE = 10_000
 """How many states are computed at once, so that a long run does not need much more memory."""
 
 
-def output_along(run: Run, name: str) -> Array:
+def output_along(run: Run, name: object) -> Array:
     """Return a quantity at all times, (m, ...): energy, pose(tool), momentum, H, ..."""
+    if not isinstance(name, str):
+        remedy = 'write "pose(tool)", "momentum"'
+        raise RunError("an output is named by a text", element="outputs", remedy=remedy)
     if name in run.computed:
         return run.computed[name]
     if name in OF_RUN:
@@ -40,14 +45,29 @@ def output_along(run: Run, name: str) -> Array:
         output = output_of(name)
         return outputs_along(run, [output])[output]
     except Error as problem:
-        raise _unknown(run, name, problem) from problem
+        raise _unknown(run.mechanism, str(name), problem) from problem
+
+
+def check_output(mechanism: Mechanism, name: str) -> None:
+    """Raise RunError where a run of a mechanism could not have an output."""
+    if name in OF_RUN:
+        return
+    try:
+        derive(mechanism, [output_of(name)], reduce="none")
+    except Error as problem:
+        raise _unknown(mechanism, name, problem) from problem
 
 
 def outputs_along(run: Run, names: Sequence[str]) -> dict[str, Array]:
     """Return outputs of the equations at all times, each (m, ...)."""
-    model = derive(run.mechanism, names, reduce="none", leave_out=run.about.leave_out)
+    mechanism, touching = without_loops(run.mechanism, run.about.opened), run.contact_wrenches
+    left_out = run.about.leave_out
+    model = derive(mechanism, names, reduce="none", leave_out=left_out, wrenches=list(touching))
     groups = {item.group for item in model.graph.inputs.values()} - {"parameter"}
-    states = {group: _states(run, group, names) for group in sorted(groups | {"q", "t"})}
+    known = (groups - {"wrench"}) | {"q", "t"}
+    states = {group: _states(run, group, names) for group in sorted(known)}
+    if "wrench" in groups:
+        states["wrench"] = np.concatenate(list(touching.values()), axis=1)
     found = evaluated(model, states)
     # A single one may be written in another way than the model has it: jacobian(tool, local).
     return found if len(names) > 1 else {names[0]: found[model.outputs[0]]}
@@ -82,10 +102,10 @@ def _states(run: Run, group: str, names: Sequence[str]) -> Array:
     return value
 
 
-def _unknown(run: Run, name: str, problem: Error) -> RunError:
+def _unknown(mechanism: Mechanism, name: str, problem: Error) -> RunError:
     if not problem.message.endswith("for output"):
         return RunError(problem.message, element=name, remedy=problem.remedy)
-    known = [*OF_RUN, *available_outputs(run.mechanism)]
+    known = [*OF_RUN, *available_outputs(mechanism)]
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     listed = f"there are {', '.join(dict.fromkeys(known))}, and those of frames as pose(tool)"

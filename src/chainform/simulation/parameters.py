@@ -13,11 +13,14 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any, cast
 
+import numpy as np
+
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism, parametrise
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.numbers import number_of
 from chainform.mechanism.parametrise import automatic_parameters
+from chainform.simulation.initial import MANY
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,11 @@ def _number(name: str, value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if isinstance(value, bool | str) or not isfinite(number):
-        raise RunError(f"the value of {name} is not a finite number", element="values")
+        raise RunError(
+            f"the value of {name} is not a finite number",
+            element="values",
+            remedy=MANY if np.ndim(value) else None,
+        )
     return number
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -74,15 +75,17 @@ def carried_out(
     times: Array,
     progress: Pause | None = None,
     checkpoint: Checkpoint | None = None,
+    ear: Ear | None = None,
 ) -> Run:
     """Return the run of a motion to its end.
 
     `progress` is called with the time now and then, `checkpoint` every half a minute with what
     there is. Ctrl-C raises Interrupted, and what goes wrong MotionError, both with what there is.
+    Without an `ear` that somebody else has opened one is opened here.
     """
     began = perf_counter()
     watch = _Watch(recording, runner, progress, checkpoint, began)
-    with listening() as ear:
+    with listening() if ear is None else nullcontext(ear) as ear:
         try:
             runner.run(end, times, watch.pause(ear))
             ending = runner.ending if runner.is_over else END

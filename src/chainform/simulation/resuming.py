@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.readers import native_text
+from chainform.readers import native_text, read_text
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
@@ -59,7 +59,7 @@ def resumed(
     mark, size = run.about.bookmark, machine.equations.size
     if mark is None:
         raise _refusal("the run does not say where it stands", "compute it anew")
-    if native_text(run.mechanism) != native_text(mechanism):
+    if not _is_same(run.mechanism, mechanism):
         raise _refusal(
             f"the run is one of another mechanism, or of other values ({run.mechanism.name})",
             "go on with the mechanism and the values as they were, or begin anew",
@@ -84,6 +84,12 @@ def resumed(
     latest = run.t[-1] if len(run.t) else -np.inf
     left = times[(times > latest) & (times >= mark.t)]
     return Start(mark.t, mark.y.copy(), left, run)
+
+
+def _is_same(a: Mechanism, b: Mechanism) -> bool:
+    """Tell whether two mechanisms are the same, perhaps after one has been in a file."""
+    first, second = native_text(a), native_text(b)
+    return first == second or first == native_text(read_text(second, "json"))
 
 
 def _refusal(message: str, remedy: str) -> RunError:

@@ -15,9 +15,10 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model, StoredRun
 from chainform.pipeline import derive
-from chainform.simulation.about import About
+from chainform.simulation.about import END, About
 from chainform.simulation.afterwards import Afterwards
 from chainform.simulation.bookkeeping import LOSSES, WORK, stiff_energy
+from chainform.simulation.contact.loads import loads_along, push_along, wrenches_along
 from chainform.simulation.contact.switches import NO_SWITCHES, Switches
 from chainform.simulation.drives.actuator_states import whole_states
 from chainform.simulation.outputs import evaluated, output_along, outputs_along
@@ -37,7 +38,7 @@ class Happening:
     qd: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """A motion: states at times, and what follows from them.
 
@@ -71,6 +72,20 @@ class Run:
     about: About = About()
     computed: Mapping[str, Array] = field(default_factory=dict[str, Array], repr=False)
     """What was computed along the motion already, by name: a run from a file brings it along."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as plain data: machine code stays where it is."""
+        from chainform.simulation.results.record import run_of
+
+        record = self.record()
+        return run_of, (dict(record.arrays), record.outputs, dict(record.about))
+
+    def __repr__(self) -> str:
+        first, last = (self.t[0], self.t[-1]) if len(self.t) else self.about.span
+        events = f", {len(self.happenings)} events" if self.happenings else ""
+        span = f"{len(self.t)} times from {first:g} to {last:g} s"
+        ending = "" if self.about.ending == END else f", ended by {self.about.ending}"
+        return f"<Run of {self.mechanism.name}: {span} by {self.method}{events}{ending}>"
 
     @cached_property
     def model(self) -> Model:
@@ -156,18 +171,45 @@ class Run:
             raise RunError(
                 "work and losses were not added up in this motion",
                 element="books",
-                remedy="take books=True, a method such as verner65, and no moving base or elements",
+                remedy="take books=True and a method such as verner65; there are none for a moving "
+                "base, elements and actuators",
             )
         return self.books[:, place] if self.books.shape[1] else np.zeros(len(self.t))
 
     @property
     def contact_forces(self) -> dict[str, Array]:
-        """The push of every rigid stop and contact by name, N or N m, (m,) each."""
+        """The push of every stop and contact by name, N or N m, (m,) each."""
         if self.afterwards is None:
             return self._named("contact_force")
         first = self.afterwards.machine.equations.sorts.always
         rows = self.afterwards.multipliers.T[first:]
-        return {barrier.name: rows[i] for i, barrier in enumerate(self.switches.rigid)}
+        rigid = {barrier.name: rows[i] for i, barrier in enumerate(self.switches.rigid)}
+        states = {"t": self.t, "q": self.q, "qd": self.qd}
+        stiff = {b.name: push_along(self.mechanism, b, states) for b in self.switches.stiff}
+        return {**rigid, **stiff}
+
+    @cached_property
+    def contact_loads(self) -> dict[str, Array]:
+        """The whole force of the ground on every point by name, with friction, world axes, (m, 3).
+
+        Stops of joints are not among them.
+        """
+        if self.afterwards is None:
+            return self._named("contact_load")
+        sorts, forces = self.afterwards.machine.equations.sorts, self.afterwards.multipliers
+        states = {"t": self.t, "q": self.q, "qd": self.qd}
+        return loads_along(self.mechanism, self.switches, sorts, states, forces)
+
+    @cached_property
+    def contact_wrenches(self) -> dict[str, Array]:
+        """Force and moment of the ground on every segment that touches it, by name, (m, 6).
+
+        The moment is that about the origin of the segment; world axes.
+        """
+        if self.afterwards is None:
+            return self._named("contact_wrench")
+        states = {"t": self.t, "q": self.q, "qd": self.qd}
+        return wrenches_along(self.mechanism, self.switches, states, self.contact_loads)
 
     @property
     def friction_forces(self) -> dict[str, Array]:
@@ -191,10 +233,17 @@ class Run:
         """Return what states and efforts alone do not tell: the forces of all that constrains."""
         if self.afterwards is None:
             return {}
-        pushes = {f"contact_force({name})": a for name, a in self.contact_forces.items()}
-        dry = {f"friction_force({name})": a for name, a in self.friction_forces.items()}
+        tables = {
+            "contact_force": self.contact_forces,
+            "contact_load": self.contact_loads,
+            "contact_wrench": self.contact_wrenches,
+            "friction_force": self.friction_forces,
+        }
+        named = {
+            f"{kind}({name})": a for kind, table in tables.items() for name, a in table.items()
+        }
         own = {name: getattr(self, name) for name in ("qdd", "multipliers", "sigma", "drives")}
-        return {**own, **pushes, **dry}
+        return {**own, **named}
 
     @cached_property
     def _energies(self) -> dict[str, Array]:

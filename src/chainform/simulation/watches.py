@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.additions import intake_of
+from chainform.mechanism.intake import Intake
 from chainform.mechanism.laws import LawIntake
+from chainform.simulation.about import END, FAILED, INTERRUPTED
 
 Array = NDArray[np.float64]
 Change: TypeAlias = Callable[[float, Array, Array], tuple[Array, Array]]
@@ -20,6 +22,8 @@ Change: TypeAlias = Callable[[float, Array, Array], tuple[Array, Array]]
 
 DIRECTIONS = {"both": 0.0, "rising": 1.0, "falling": -1.0}
 FIELDS = ("law", "direction", "stop", "change")
+ENDINGS = (END, INTERRUPTED, FAILED)
+"""How a motion ends where no event ends it: an event of such a name could not be told from it."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,16 @@ def events_of(mechanism: Mechanism, said: Mapping[str, Any] | Sequence[Any] | No
     if not isinstance(said, Mapping):
         raise RunError("events are a table by names", element="events", remedy='{"top": "q1"}')
     laws = LawIntake(intake_of(mechanism), mechanism.coordinates, mechanism.rates)
-    return [_event(str(name), given, laws) for name, given in said.items()]
+    return [_event(checked_name(name), given, laws) for name, given in said.items()]
+
+
+def checked_name(name: object) -> str:
+    """Return the name of an event; RunError for one that cannot be shown, or that means an end."""
+    where, text = f"event {str(name)[:40]!r}", Intake().text(str(name), "events")
+    if text in ENDINGS:
+        remedy = "choose another name: a motion that no event ends is said to end so"
+        raise RunError(f"{text!r} is no name for an event", element=where, remedy=remedy)
+    return text
 
 
 def _event(name: str, given: Any, laws: LawIntake) -> Event:
@@ -60,6 +73,7 @@ def _event(name: str, given: Any, laws: LawIntake) -> Event:
     law = laws.law(table.get("law"), f"{where}, law")
     change = table.get("change")
     if change is not None and not callable(change):
-        raise RunError("change is a function of (t, q, qd)", element=where)
+        remedy = "let it return q and qd as they are afterwards"
+        raise RunError("change is a function of (t, q, qd)", element=where, remedy=remedy)
     stop = bool(table.get("stop", False))
     return Event(name, law, DIRECTIONS[direction], stop, cast("Change | None", change))

@@ -10,7 +10,7 @@ from chainform.store.records import (
     Revision,
     Swept,
 )
-from chainform.store.runs import Run
+from chainform.store.runs import Run, check_run_name
 
 __all__ = [
     "Database",
@@ -25,4 +25,5 @@ __all__ = [
     "Revision",
     "Run",
     "Swept",
+    "check_run_name",
 ]

@@ -108,7 +108,7 @@ def run_values(
     seconds: float | None,
 ) -> dict[str, Any]:
     """Return the row of a run, apart from whose it is."""
-    _check_name(name)
+    check_run_name(name)
     return {
         "name": name,
         "kind": text_of(kind, "the kind of a run"),
@@ -227,7 +227,8 @@ def _numbers(name: str, given: Any) -> NDArray[Any]:
         ) from None
 
 
-def _check_name(name: str) -> None:
+def check_run_name(name: str) -> None:
+    """Refuse what cannot be the name of a run."""
     text_of(name, "the name of a run")
     if not name.isprintable() or name != name.strip() or not 0 < len(name) <= LONGEST:
         raise StoreError(

@@ -253,8 +253,11 @@ def test_results_of_another_scenario_do_not_go_on(
 ) -> None:
     assert call("simulate", scenario, "--out", "a.npz").code == 0
     Path("other.toml").write_text(SCENARIO.replace("0.5", "0.6"))
-    assert "another mechanism, or of other values" in refused(
+    assert "another scenario: values was not as it is now" in refused(
         call("simulate", "other.toml", "--resume", "a.npz")
+    )
+    assert "another mechanism, or of other values" in refused(
+        call("simulate", "other.toml", "--resume", "a.npz", "--force")
     )
     before = Path("a.npz").read_bytes()
     assert call("simulate", scenario, "--resume", "a.npz", "--out", "b.npz").code == 0

@@ -18,7 +18,7 @@ from chainform.simulation import simulate
 from chainform.simulation.drives.actuator_states import rest_names, whole_states
 from chainform.simulation.drives.efforts import efforts_of
 from chainform.simulation.drives.signals import with_signals
-from chainform.simulation.simulate import machine_of, model_of
+from chainform.simulation.making import machine_of, model_of
 from chainform.simulation.solvers import SOLVERS
 from driven import driven_tree
 from unit.simulation.linkages import slider_crank

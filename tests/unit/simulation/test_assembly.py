@@ -37,6 +37,15 @@ def test_loops_close_from_rough_values(seed: int) -> None:
         assert np.abs(q - near).max() < 1.0
 
 
+def test_whole_turns_are_left_out() -> None:
+    """However far the steps went round, the pose is that next to the rough one."""
+    rng = np.random.default_rng(1)
+    for rough in rng.uniform(-3, 3, (40, 4)):
+        q = assemble(chain_of_four(), rough)
+        assert np.abs(q - rough).max() <= np.pi + 1e-9
+        assert gap(chain_of_four(), q) < 1e-11
+
+
 def test_fixed_coordinates_stay() -> None:
     for angle in np.linspace(-3, 3, 9):
         rough = {"crank": angle, "rod": -angle, "slider": 0.9}

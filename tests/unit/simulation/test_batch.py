@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.errors import RunError
+from chainform.errors import Error, RunError
 from chainform.simulation import simulate
 from chainform.simulation.batches.batch import simulate_batch
-from chainform.simulation.batches.fleet import aligned
+from chainform.simulation.batches.cargo import aligned
 from chainform.simulation.solvers import SOLVERS
 from unit.simulation.swings import example, rods, spinning_top
 
@@ -164,14 +164,86 @@ def test_tables_by_names() -> None:
         ({"q0": np.zeros((3, 3))}, "must be"),
         ({"q0": np.zeros((3, 2)), "values": {"m_2": "heavy"}}, "not made of numbers"),
         ({"q0": [[np.nan, 0]]}, "not finite"),
-        ({"q0": {"rod1": [0, 1], "rod2": [0, 1, 2]}}, "entries"),
-        ({"method": "cvode"}, "one motion at a time"),
-        ({"events": {"low": "rod1"}}, "ends the motion"),
+        ({"q0": [0, 1, float("inf")]}, "not finite"),
+        ({"q0": {"rod1": [0, 1], "rod2": [0, 1, 2]}}, "2 and 3 motions"),
+        ({"q0": {"rod1": [[0, 1]]}}, "one for each motion"),
+        ({"q0": np.zeros((0, 2))}, "there are no motions"),
+        ({"values": {"m_2": []}}, "there are no motions"),
+        ({"values": {"m_2": [1, 2]}, "q0": np.zeros((0, 2))}, "0 and 2 motions"),
+        ({"values": [1, 2]}, "table by names"),
+        ({"values": {"m_2": [1, np.nan]}}, "not finite"),
+        ({"values": {"m_22": [1, 2]}}, "no parameter 'm_22'"),
+        ({"q0": {"rod3": [1, 2]}}, "no coordinate named 'rod3'"),
+        ({"x0": {"current": [1, 2]}}, "there is no state current"),
+        ({"x0": [[1.0], [2.0]]}, "must be"),
+        ({"threads": 0}, "whole number from 1 on"),
+        ({"method": "rk45"}, "is not a method"),
+        ({"method": "gauss4", "step": 0.1, "stops": {"rod1": {"lower": 0}}}, "does not take stops"),
+        ({"forces": {"rod3": "1"}}, "rod3"),
     ],
 )
 def test_what_is_refused(given: dict[str, Any], words: str) -> None:
-    with pytest.raises(RunError, match=words):
+    with pytest.raises(Error, match=words):
         simulate_batch(rods(2), **given)
+
+
+def test_the_first_number_that_is_none_is_named() -> None:
+    with pytest.raises(RunError) as caught:
+        simulate_batch(rods(2), q0=[[0, 0], [0, 1], [0, np.nan]])
+    assert caught.value.element == "q0"
+    assert caught.value.remedy == "the first is number 3"
+
+
+def test_quaternions_that_are_none() -> None:
+    with pytest.raises(RunError, match="the quaternion of top is zero") as caught:
+        simulate_batch(spinning_top(), q0=[[0, 0, 0, 1], [0, 0, 0, 0]])
+    assert "motion 2" in (caught.value.remedy or "")
+
+
+def test_a_single_motion_names_the_way_to_many() -> None:
+    wrongs: list[dict[str, Any]] = [{"q0": np.zeros((3, 2))}, {"q0": {"rod1": [0, 1]}}]
+    wrongs += [{"values": {"m_2": [1, 2]}}]
+    for wrong in wrongs:
+        with pytest.raises(RunError) as caught:
+            simulate(rods(2), **wrong)
+        assert "chainform.simulation.simulate_batch" in (caught.value.remedy or "")
+
+
+def test_one_motion_is_a_batch_too() -> None:
+    batch = simulate_batch(rods(2), q0=[0.3, 0.1], t=0.1)
+    assert batch.q.shape == (1, 1, 2)
+    assert batch.endings == ("end",)
+    assert simulate_batch(rods(2), q0=[[0.3, 0.1]], t=0.1).q == pytest.approx(batch.q, abs=0)
+
+
+def test_steps_are_those_of_the_motions() -> None:
+    """Also in lanes, of which the last may have nothing to do."""
+    batch = simulate_batch(rods(2), q0=states(3), t=0.1, method="rk4", step=1e-2)
+    assert batch.statistics.steps == 30
+
+
+def test_loops_that_pause_go_on_as_if_they_had_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    ways: list[dict[str, Any]] = [{"method": "rk4", "step": 1e-2}, {"rtol": 1e-9}]
+    ways += [{"rtol": 1e-9, "events": {"low": {"law": "rod1", "stop": True}}}]
+    for how in ways:
+        whole = simulate_batch(rods(2), q0=states(9), t=0.5, t_eval=[0.1, 0.5], **how)
+        with monkeypatch.context() as patch:
+            patch.setattr("chainform.simulation.batches.fleet.LIMIT", 3)
+            paused = simulate_batch(rods(2), q0=states(9), t=0.5, t_eval=[0.1, 0.5], **how)
+        np.testing.assert_array_equal(paused.q, whole.q)
+        np.testing.assert_array_equal(paused.ends, whole.ends)
+        assert paused.statistics == whole.statistics
+
+
+def test_a_motion_that_would_never_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chainform.simulation.batches.fleet.LIMIT", 50)
+    batch = simulate_batch(rods(1), q0=[[0.05], [1.0]], t=1e10, t_eval=[1.0], events=STOPPED)
+    assert batch.endings == ("failed", "soon")
+    assert "the rest would take" in batch.problems[0]
+    assert np.isfinite(batch.q[0]).all()
+
+
+STOPPED = {"soon": {"law": "rod1 - 0.1", "stop": True, "direction": "falling"}}
 
 
 def test_arrays_begin_with_a_line_of_the_cache() -> None:

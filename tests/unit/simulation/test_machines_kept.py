@@ -34,6 +34,17 @@ def test_other_states_and_tolerances_have_the_same_machine(made: list[Machine]) 
     assert len(made) == 1
 
 
+def test_other_values_have_the_same_machine_code(made: list[Machine]) -> None:
+    runs = [
+        simulate(rods(2), q0=[0.5, 1.0], t=0.2, values={"m_2": mass}) for mass in (1.0, 2.0, 5.0)
+    ]
+    assert len(made) == 1
+    heavy = simulate(rods(2).with_payload("rod2", 1, (0, 0, "-1/2")), q0=[0.5, 1.0], t=0.2)
+    assert np.ptp(runs[2].energy) < 1e-6
+    assert abs(runs[1].q[-1] - runs[0].q[-1]).max() > 1e-4
+    np.testing.assert_allclose(runs[1].q, heavy.q, rtol=0, atol=1e-9)
+
+
 def test_other_forces_events_and_methods_have_another_one(made: list[Machine]) -> None:
     simulate(rods(1), t=0.1)
     simulate(rods(1), t=0.1, forces={"rod1": "t"})

@@ -18,7 +18,6 @@ import chainform as cf
 from chainform.errors import ReadError
 from chainform.readers import read_text
 from chainform.simulation import Scenario
-from chainform.simulation import simulate as simulate_function
 
 MECHANISM = """
 name = "arm"
@@ -386,7 +385,7 @@ def test_damaged_tables_give_no_foreign_error(
     path = folder / "damaged.json"
     path.write_text(json.dumps(table))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(inner_globals(), "model_of", prepared)
+        patch.setattr("chainform.simulation.task.model_of", prepared)
         with pytest.raises((cf.Error, Prepared)) as caught:
             cf.simulate(Scenario.read(path))
     if isinstance(caught.value, cf.Error):
@@ -395,12 +394,6 @@ def test_damaged_tables_give_no_foreign_error(
 
 def prepared(*_: Any, **__: Any) -> Any:
     raise Prepared
-
-
-def inner_globals() -> dict[str, Any]:
-    """Return the names that the function below `takes_scenarios` sees."""
-    wrapped: Any = simulate_function
-    return wrapped.__wrapped__.__globals__
 
 
 @given(text=st.text(max_size=60))

@@ -9,7 +9,8 @@ import pytest
 from scipy.special import ellipk
 
 import chainform as cf
-from chainform.simulation import simulate
+from chainform.simulation import MotionError, simulate
+from chainform.simulation.machines import integrator
 
 G = 9.81
 
@@ -167,6 +168,11 @@ def test_an_error_in_a_function_comes_through() -> None:
         ({"events": {"a": "banana"}}, "banana"),
         ({"events": {"a": {"law": "q1", "direction": "left"}}}, "left"),
         ({"hold": -0.1}, "hold"),
+        ({"forces": {"bob": "sqrt(0.5 - t)"}}, "the force on bob has no finite value at t = 0.5 s"),
+        ({"forces": {"bob": "log(-t)"}}, "the force on bob has no finite value at t = 0 s"),
+        ({"forces": lambda *_: None}, "returned NoneType in place of a number"),
+        ({"forces": lambda *_: [1, 2]}, r"returned the shape \(2,\) in place of a number"),
+        ({"forces": {"bob": lambda *_: "much"}}, "returned str in place of a number"),
     ],
 )
 def test_wrong_input_is_refused(arguments: dict[str, Any], words: str) -> None:
@@ -178,3 +184,27 @@ def test_wrong_input_is_refused(arguments: dict[str, Any], words: str) -> None:
 def test_a_motion_that_ends_in_infinity_says_when() -> None:
     with pytest.raises(cf.Error, match=r"t = (0\.\d+|1)"):
         simulate(cart(), q0=[1.0, 0.0], t=5.0, forces={"a": "1/(1 - t)"}, rtol=1e-6)
+
+
+def test_a_motion_that_runs_away_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wheel turns faster and faster, and its steps become shorter with every turn."""
+    monkeypatch.setattr(integrator, "SHORT", 0.0)
+    monkeypatch.setattr(integrator, "TOO_MANY", 1e4)
+    builder = cf.Mechanism.builder("wheel", gravity=(0, 0, "-9.81"))
+    wheel = builder.segment("wheel", axis="y", mass=1, com=["0.1", 0, 0], inertia=[1, 1, 1]).build()
+    with pytest.raises(MotionError, match=r"the rest would take .* the rate of wheel is ") as e:
+        simulate(wheel, t=1e4, forces={"q1": "0.5"})
+    assert 0 < e.value.run.t[-1] < 1e4
+
+
+def test_a_model_is_no_file() -> None:
+    model: Any = cf.derive(pendulum(), ["mass_matrix"])
+    with pytest.raises(cf.Error, match="got Model") as caught:
+        simulate(model)
+    assert caught.value.remedy == "give its .mechanism"
+
+
+def test_a_run_is_told_in_a_line() -> None:
+    run = simulate(pendulum(), q0=[1], events={"down": {"law": "q1", "stop": True}})
+    assert repr(run).startswith("<Run of pendulum: 1")
+    assert repr(run).endswith(" s by verner65, 1 events, ended by down>")

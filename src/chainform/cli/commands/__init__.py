@@ -23,6 +23,7 @@ from chainform.cli.commands.models import MODELS
 from chainform.cli.commands.reduce import REDUCE
 from chainform.cli.commands.rename import RENAME
 from chainform.cli.commands.revert import REVERT
+from chainform.cli.commands.runs import RUNS
 from chainform.cli.commands.schema import SCHEMA
 from chainform.cli.commands.show import SHOW
 from chainform.cli.commands.simulate import SIMULATE
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Command] = {
     "compile": COMPILE,
     "forces": FORCES,
     "simulate": SIMULATE,
+    "runs": RUNS,
     "export": EXPORT,
     "bind": BIND,
     "reduce": REDUCE,

@@ -1,45 +1,50 @@
 """Many motions of one mechanism at once, on all cores: other initial states, other parameters.
 
-With a fixed step, motions run side by side in the lanes of vector registers. Otherwise, and where
-there are closed loops, events or functions of Python, each runs on its own, many in a thread.
+With a fixed step, motions run side by side in the lanes of vector registers; with controlled steps,
+closed loops, events that end them, or functions of Python each runs on its own in a compiled loop
+over many. All that decides more on the way, such as stops, is run as by `simulate`, motion by
+motion, in several threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
 from chainform.mechanism import Mechanism
+from chainform.mechanism.elements.unknowns import without_unknowns
 from chainform.readers import read
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.options import threads_of
 from chainform.runtime.share import cores
+from chainform.simulation.about import END, INTERRUPTED, About
+from chainform.simulation.batches.alone import Alone
 from chainform.simulation.batches.batch_run import BatchRun
-from chainform.simulation.batches.fleet import Each, Fleet, Lanes
-from chainform.simulation.beginning import beginning
+from chainform.simulation.batches.cases import Cases, cases_of
+from chainform.simulation.batches.found import Found
+from chainform.simulation.batches.side_by_side import runs_alone, side_by_side
+from chainform.simulation.batches.watch import Watch
 from chainform.simulation.constraints.stabilise import stabilise_of
-from chainform.simulation.contact.stops import stops_of
-from chainform.simulation.controllers import controllers_of
-from chainform.simulation.drives.efforts import Efforts, Forces, efforts_of
-from chainform.simulation.drives.signals import with_signals
-from chainform.simulation.equations import Equations
-from chainform.simulation.initial import initial_states, whole_state
-from chainform.simulation.parameters import parameters_of
-from chainform.simulation.simulate import equations_of, model_of, span_of
-from chainform.simulation.solver import Settings
+from chainform.simulation.drives.actuator_states import initial_rest
+from chainform.simulation.drives.efforts import Forces
+from chainform.simulation.interruption import BatchInterrupted, listening
+from chainform.simulation.recent import Recent
+from chainform.simulation.run import Run
+from chainform.simulation.scenarios import Scenario, takes_batches
 from chainform.simulation.solvers import settings_of
-from chainform.simulation.watches import Event, events_of
+from chainform.simulation.span import span_of
+from chainform.simulation.task import Task, Understood
 
 Array = NDArray[np.float64]
 
 
+@takes_batches
 def simulate_batch(
-    mechanism: Mechanism | str | PathLike[str],
+    mechanism: Mechanism | Scenario | str | PathLike[str],
     *,
     q0: Any = None,
     qd0: Any = None,
@@ -50,6 +55,7 @@ def simulate_batch(
     signals: Forces | None = None,
     controllers: Mapping[str, Any] | None = None,
     x0: Any = None,
+    fixed: Sequence[str] | None = None,
     stabilise: Any = "projection",
     hold: float | None = None,
     events: Mapping[str, Any] | None = None,
@@ -59,134 +65,119 @@ def simulate_batch(
     step: float | None = None,
     largest: float | None = None,
     leave_out: Sequence[str] = (),
+    stops: Any = None,
+    contacts: Any = None,
+    friction: Mapping[str, float] | None = None,
+    books: bool = True,
+    runs: bool = False,
     threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
     keeper: Keeper | None = None,
 ) -> BatchRun:
     """Return the motions of a mechanism from many states, or with many values of parameters.
 
-    `q0` (b, nq), `qd0` (b, nv), or tables by names, and `values` of parameters have a leading
+    `q0` (b, nq), `qd0` (b, nv), `x0`, or tables by names, and `values` of parameters have a leading
     dimension b, or none where all motions have the same. Without `t_eval` only the states at the
-    end are put out. Events end a motion. Dry friction is the sign of the rate: nothing sticks, and
-    there are no stops and contacts. All else is as in `simulate`. `threads` is the number of
-    threads, all cores without it.
+    end are put out. All else is as in `simulate`, and so is each motion; one that fails leaves the
+    others alone. A scenario with a section `batch` will do in place of a mechanism.
+
+    Motions run side by side in compiled loops, unless there are stops, contacts, Coulomb friction,
+    events after which a motion goes on, `cvode` or `ida`, or `runs` asks for it: then they run one
+    by one in threads, and `runs` of the result has them all. `threads` is the number of threads,
+    all cores without it. `progress` is called with the number of motions done. Ctrl-C raises
+    BatchInterrupted, whose `batch` has those that were finished.
     """
-    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    end = t if isinstance(t, int | float) else t[-1]
-    span, times = span_of(t, [end] if t_eval is None else t_eval)
-    settings = settings_of(method, rtol, atol, step, largest, hold)
-    states, columns = arranged(source, q0, qd0, values)
-    given = parameters_of(source, {name: column[0] for name, column in columns.items()})
-    moved = given.mechanism
-    _check(settings, moved, leave_out)
-    efforts = with_signals(moved, efforts_of(moved, forces), signals)
-    watched, held = _ending(events_of(moved, events)), stabilise_of(stabilise)
-    model = model_of(source, leave_out, settings.solver, given.names(source))
-    equations = equations_of(
-        given.settled(moved),
-        model,
-        efforts,
-        watched,
-        hold=hold is not None,
-        solver=settings.solver,
+    assert not isinstance(mechanism, Scenario), "scenarios are read before"
+    source = without_unknowns(mechanism if isinstance(mechanism, Mechanism) else read(mechanism))
+    span, times = span_of(t, t_eval)
+    task = Task(
+        source,
+        span,
+        np.array([span[1]]) if t_eval is None else times,
+        settings_of(method, rtol, atol, step, largest, hold),
+        forces=forces,
+        signals=signals,
+        controllers=controllers,
+        events=events,
+        stops=stops,
+        contacts=contacts,
+        friction=friction,
+        fixed=fixed,
+        stabilise=stabilise_of(stabilise),
         leave_out=leave_out,
-        controllers=controllers_of(moved, controllers, leave_out),
-        stabilise=held,
+        books=books,
+        keeper=keeper,
+        own=Recent(16),
     )
-    _check_columns(equations, columns)
-    if equations.rows:
-        begun = [beginning(moved, y[: source.nq], y[source.nq :], span[0]) for y in states]
-        states = np.array([np.concatenate([state.q, state.qd]) for state in begun])
-    whole = states if equations.nx == 0 else _with_rest(moved, states, x0, equations.nx)
-    fleet = fleet_of(equations, settings, efforts, watched, keeper, projects=held.projects)
-    found = fleet.run(span, times, whole, columns, threads_of(threads) or cores())
-    q, qd = found.states[..., : source.nq], found.states[..., source.nq : source.nq + source.nv]
-    return BatchRun(
-        source, times, q, qd, columns, found.ends, found.events, found.statistics, method
-    )
+    cases, count = cases_of(source, q0, qd0, x0, values), threads_of(threads) or cores()
+    understood = task.understood(cases.values_of(0))
+    _check_names(task, cases, understood)
+    with listening() as ear:
+        watch = Watch(ear, progress)
+        found, each = _computed(task, cases, understood, count, watch, one_by_one=runs)
+        seconds = watch.end()
+    batch = _batch(task, cases, understood, found, each, seconds)
+    if ear.came:
+        raise BatchInterrupted(batch)
+    return batch
 
 
-def fleet_of(
-    equations: Equations,
-    settings: Settings,
-    efforts: Efforts,
-    events: Sequence[Event] = (),
-    keeper: Keeper | None = None,
+def _check_names(task: Task, cases: Cases, understood: Understood) -> None:
+    """Refuse names that are wrong in all motions alike."""
+    mechanism = understood.given.mechanism
+    if isinstance(cases.x0, dict):
+        initial_rest(mechanism, mechanism.neutral(), np.zeros(mechanism.nv), cases.start(0)["x0"])
+    if mechanism.loops or mechanism.constraints:
+        for name in (task.fixed,) if isinstance(task.fixed, str) else task.fixed or ():
+            mechanism.coordinate_index(name)
+
+
+def _computed(
+    task: Task,
+    cases: Cases,
+    understood: Understood,
+    threads: int,
+    watch: Watch,
     *,
-    projects: bool = True,
-) -> Fleet:
-    """Return what runs the motions: in lanes where nothing can differ but numbers."""
-    deciding = equations.rows or events or settings.step is None
-    if deciding or efforts.come_from_outside or not settings.solver.in_lanes:
-        return Each(equations, settings, efforts, events, keeper, projects=projects)
-    return Lanes(equations, settings, efforts, keeper)
+    one_by_one: bool,
+) -> tuple[Found, tuple[Run, ...]]:
+    if not one_by_one and not runs_alone(task, understood, cases):
+        found = side_by_side(task, cases, understood, threads, watch)
+        if found is not None:
+            return found, ()
+    return Alone(task, cases, task.prepared(understood)).run(threads, watch)
 
 
-def _check(settings: Settings, mechanism: Mechanism, leave_out: Sequence[str]) -> None:
-    if settings.solver.tableau is None:
-        raise RunError(
-            f"{settings.solver.name} runs one motion at a time",
-            element="method",
-            remedy="call simulate for each, or choose another method",
-        )
-    if stops_of(mechanism, None, leave_out):
-        raise RunError(
-            "motions with stops and contacts run one at a time",
-            element="stops",
-            remedy="call simulate for each, or leave the unilateral constraints out of the file",
-        )
-
-
-def _check_columns(equations: Equations, columns: Mapping[str, Array]) -> None:
-    """Refuse values that differ of parameters that are numbers in the machine code."""
-    for name, column in columns.items():
-        if name not in equations.parameters and np.ptp(column) > 0:
-            raise RunError(
-                f"{name} occurs in laws of forces or events only, and cannot differ",
-                element="values",
-                remedy="call simulate_batch for each of its values",
-            )
-
-
-def _with_rest(mechanism: Mechanism, states: Array, x0: Any, count: int) -> Array:
-    """Return states with those of actuators behind them, which begin alike."""
-    nq = mechanism.nq
-    return np.array([whole_state(mechanism, y[:nq], y[nq:], x0, count) for y in states])
-
-
-def _ending(events: list[Event]) -> list[Event]:
-    for event in events:
-        if event.change is not None or not event.stop:
-            raise RunError(
-                "in a batch an event ends the motion",
-                element=f"event {event.name!r}",
-                remedy='write {"law": ..., "stop": True}, or call simulate for each motion',
-            )
-    return events
-
-
-def arranged(
-    mechanism: Mechanism, q0: Any, qd0: Any, values: Mapping[str, Any] | None
-) -> tuple[Array, dict[str, Array]]:
-    """Return the initial states (b, nq + nv) and the values (b,) of parameters."""
-    q, qd = initial_states(mechanism, q0, qd0)
-    given = {name: _numbers(name, value) for name, value in (values or {}).items()}
-    lengths = {len(array) for array in (q, qd, *given.values()) if len(array) != 1}
-    if len(lengths) > 1:
-        raise RunError(
-            f"there are {' and '.join(map(str, sorted(lengths)))} motions",
-            element="q0",
-            remedy="give all leading dimensions the same length",
-        )
-    count = lengths.pop() if lengths else 1
-    states = np.concatenate([np.broadcast_to(a, (count, a.shape[1])) for a in (q, qd)], axis=1)
-    return states, {name: np.broadcast_to(array, count) for name, array in given.items()}
-
-
-def _numbers(name: str, value: Any) -> Array:
-    try:
-        array = np.atleast_1d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError) as problem:
-        raise RunError(f"{name} is not made of numbers: {problem}", element=name) from None
-    if array.ndim != 1 or not np.all(np.isfinite(array)):
-        raise RunError(f"{name} is one finite number, or one for each motion", element=name)
-    return array
+def _batch(
+    task: Task,
+    cases: Cases,
+    understood: Understood,
+    found: Found,
+    runs: tuple[Run, ...],
+    seconds: float,
+) -> BatchRun:
+    nq, nv = task.source.nq, task.source.nv
+    about = About(
+        task.span,
+        INTERRUPTED if found.interrupted.any() else END,
+        task.settings.numbers,
+        leave_out=tuple(task.leave_out),
+        seconds=seconds,
+        opened=understood.switches.opened,
+    )
+    return BatchRun(
+        task.source,
+        task.times,
+        found.states[..., :nq],
+        found.states[..., nq : nq + nv],
+        cases.values,
+        found.ends,
+        found.events,
+        found.statistics,
+        task.settings.solver.name,
+        event_names=tuple(event.name for event in understood.events),
+        problems=dict(sorted(found.problems.items())),
+        interrupted=found.interrupted,
+        runs=runs,
+        about=about,
+    )

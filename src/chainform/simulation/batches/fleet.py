@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,58 +15,23 @@ from numpy.typing import NDArray
 
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.share import share
+from chainform.simulation.batches.cargo import LIMIT, NOT_BEGUN, Cargo, aligned
+from chainform.simulation.batches.found import Found
 from chainform.simulation.batches.lanes import LanesMachine
+from chainform.simulation.batches.watch import Watch
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops import places
 from chainform.simulation.loops.fixed import integrate_each
 from chainform.simulation.machines.integrator import Integrator
 from chainform.simulation.machines.layout import Layout
-from chainform.simulation.machines.machine import Machine, addresses
+from chainform.simulation.machines.machine import Machine
+from chainform.simulation.machines.troubles import trouble
 from chainform.simulation.solver import Settings, Statistics
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
-
-TOGETHER = 16
-"""How many blocks a thread takes at a time; between two of them Ctrl-C is heard."""
-LINE = 64
-"""Bytes of a line of the cache, at whose start vectors begin."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """States (b, times, size) of all motions, when each ended, by which event, and what it took.
-
-    Where a motion did not come to a time there is no number.
-    """
-
-    states: Array
-    ends: Array
-    events: Whole
-    statistics: Statistics
-
-
-@dataclass(frozen=True)
-class Cargo:
-    """The arrays of all motions, and the numbers that they begin with."""
-
-    template: Integrator
-    control: Array
-    counts: Whole
-    y: Array
-    p: Array
-    times: Array
-    out: Array
-    marks: Array
-    status: Whole
-
-    @property
-    def lengths(self) -> Whole:
-        """How many entries one motion has in y, p, out and marks."""
-        arrays = (self.y, self.p, self.out, self.marks)
-        return np.array([int(np.prod(array.shape[1:-1])) for array in arrays])
 
 
 class Fleet(ABC):
@@ -81,6 +46,8 @@ class Fleet(ABC):
     lanes: int
     width: int
     """How many entries p has."""
+    together: int
+    """How many blocks a thread takes at a time; before each Ctrl-C is heard."""
 
     @abstractmethod
     def procedure(self) -> Callable[..., Any]:
@@ -105,17 +72,20 @@ class Fleet(ABC):
         states: Array,
         parameters: Mapping[str, Array],
         threads: int,
+        watch: Watch,
     ) -> Found:
         """Run all motions over a span; put out their states at times."""
         p, begun = self._given(parameters, len(states)), states.copy()
         self.settle(span[0], begun, p)
         early = int(np.searchsorted(times, span[0], side="right"))
         cargo = self._loaded(span, times[early:], begun, p)
-        self._launch(cargo, threads)
+        loop = self.procedure()
+        watch.begin()
+        self._launch(cargo, loop, threads, watch, len(states))
         self.raise_pending()
         size = self.equations.size
         found = np.moveaxis(cargo.out[:, :-1, :size], -1, 1)
-        found = found.reshape(-1, len(cargo.times), size)[: len(states)]
+        found = found.reshape(len(cargo.y) * self.lanes, len(cargo.times), size)[: len(states)]
         at_start = np.repeat(begun[:, None], early, axis=1)
         return self._found(cargo, np.concatenate([at_start, found], axis=1))
 
@@ -125,7 +95,7 @@ class Fleet(ABC):
         control = np.tile(template.control, (blocks, 1))
         counts = np.tile(template.counts, (blocks, 1))
         control[:, places.END] = span[1]
-        counts[:, places.TIMES], counts[:, places.LIMIT] = len(times), np.iinfo(np.int64).max
+        counts[:, places.TIMES], counts[:, places.LIMIT] = len(times), LIMIT
         row = self.equations.size + int(template.counts[places.TAIL])
         out = aligned((blocks, len(times) + 1, row, self.lanes))
         out[:] = np.nan
@@ -140,22 +110,26 @@ class Fleet(ABC):
             np.ascontiguousarray(times),
             out,
             marks,
-            np.zeros(blocks, dtype=np.int64),
+            np.full(blocks, NOT_BEGUN, dtype=np.int64),
         )
 
-    def _launch(self, cargo: Cargo, threads: int) -> None:
+    def _launch(
+        self, cargo: Cargo, loop: Callable[..., Any], threads: int, watch: Watch, count: int
+    ) -> None:
         """Integrate all blocks, some at a time, in several threads."""
-        loop, template, lengths = self.procedure(), cargo.template, cargo.lengths
+        voyage, is_fixed = cargo.voyage(loop), self.settings.step is not None
 
         def work(piece: range) -> None:
-            room = aligned((len(template.work) + 1, self.lanes))
-            arrays = (lengths, cargo.control, cargo.counts, template.tableau, cargo.y, cargo.p)
-            arrays += (room, cargo.times, cargo.out, cargo.marks, template.jumps, cargo.status)
-            loop(piece.start, piece.stop, *addresses(*arrays))
+            if watch.is_over:
+                return
+            voyage.go(piece.start, piece.stop)
+            for block in piece:
+                voyage.go_on(block, self.equations, watch, is_fixed=is_fixed)
+            last = min(piece.stop * self.lanes, count)
+            watch.note(last - piece.start * self.lanes)
 
-        blocks = len(cargo.status)
-        pieces = [range(i, min(i + TOGETHER, blocks)) for i in range(0, blocks, TOGETHER)]
-        share(work, pieces, threads)
+        blocks, some = len(cargo.status), self.together
+        share(work, [range(i, min(i + some, blocks)) for i in range(0, blocks, some)], threads)
 
     def _found(self, cargo: Cargo, states: Array) -> Found:
         """Return what came out; a motion without finite numbers at its end has no end."""
@@ -165,15 +139,24 @@ class Fleet(ABC):
         reason = np.repeat(cargo.status, self.lanes)[:count]
         whole = np.isin(reason, (places.REACHED, places.EVENT)) & np.isfinite(last).all(axis=1)
         events = np.repeat(counts[:, places.FOUND], self.lanes)[:count]
+        interrupted = np.isin(reason, (NOT_BEGUN, places.PAUSED))
+        lost = np.flatnonzero(~whole & ~interrupted)
+        problems = {int(i): _problem(int(reason[i]), float(ends[i])) for i in lost}
+        problems |= {i: text for i, text in cargo.problems.items() if i < count}
+        # In lanes nobody looks: what comes after the last finite state is none.
+        followed = np.logical_and.accumulate(np.isfinite(states[lost]).all(axis=2), axis=1)
+        states[lost] = np.where(followed[..., None], states[lost], np.nan)
         totals = [
-            int(counts[:, place].sum()) * self.lanes
+            int(np.repeat(counts[:, place], self.lanes)[:count].sum())
             for place in (places.ACCEPTED, places.REJECTED, places.CALLS)
         ]
         return Found(
             states,
             np.where(whole, ends, np.nan),
             np.where(reason == places.EVENT, events, -1),
+            interrupted,
             Statistics(*totals),
+            problems,
         )
 
     def _given(self, parameters: Mapping[str, Array], count: int) -> Array:
@@ -199,6 +182,7 @@ class Each(Fleet):
     """Every motion on its own: steps of its own, closed loops, events, functions of Python."""
 
     lanes = 1
+    together = 4
 
     def __init__(
         self,
@@ -249,6 +233,8 @@ class Each(Fleet):
 class Lanes(Fleet):
     """Motions side by side in lanes, with a fixed step."""
 
+    together = 16
+
     def __init__(
         self,
         equations: Equations,
@@ -282,9 +268,7 @@ class Lanes(Fleet):
                 part /= np.linalg.norm(part, axis=1, keepdims=True)
 
 
-def aligned(shape: tuple[int, ...]) -> Array:
-    """Return zeros that begin at the start of a line of the cache."""
-    size = 8 * int(np.prod(shape))
-    raw = np.zeros(size + LINE, dtype=np.uint8)
-    first = -raw.ctypes.data % LINE
-    return raw[first : first + size].view(np.float64).reshape(shape)
+def _problem(reason: int, time: float) -> str:
+    if reason in (places.REACHED, places.EVENT):
+        return f"the motion has no finite value at t = {time:.9g} s"
+    return trouble(reason, time).message

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.mechanism import Mechanism
+from chainform.mechanism import JointKind, Mechanism
 from chainform.simulation.constraints.gaps import Gaps
 from chainform.simulation.initial import initial_state
 
@@ -60,7 +60,7 @@ def assemble(
     for number, start in enumerate(_starts(gaps, q, free)):
         found, size = descend(gaps, start, free)
         if size <= CLOSED:
-            return found
+            return _unwound(gaps, found, q, free)
         if number == 0 or not size > least:
             best, least = found, size
     raise _open(gaps, best, fixed)
@@ -148,6 +148,20 @@ def descend(gaps: Gaps, q: Array, free: Places) -> tuple[Array, float]:
         else:
             damping *= 10
     return q, float(np.max(np.abs(gap), initial=0.0))
+
+
+def _unwound(gaps: Gaps, found: Array, q: Array, free: Places) -> Array:
+    """Return a closed pose without whole turns away from where it began, if it stays closed."""
+    near, mechanism = found.copy(), gaps.mechanism
+    for place, record in enumerate(mechanism.coordinate_records):
+        segment = mechanism.segments[record.segment] if record.segment >= 0 else None
+        if segment is None or segment.rate not in free:
+            continue
+        if segment.joint.kind is not JointKind.REVOLUTE:
+            continue
+        near[place] -= 2 * np.pi * np.round((found[place] - q[place]) / (2 * np.pi))
+    gap, _ = gaps.at(near)
+    return near if float(np.max(np.abs(gap), initial=0.0)) <= CLOSED else found
 
 
 def _open(gaps: Gaps, q: Array, fixed: Sequence[str]) -> RunError:

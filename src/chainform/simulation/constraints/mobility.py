@@ -8,6 +8,7 @@ one pose only makes it a singular position.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.simulation.constraints.assembly import RANK, assemble
 from chainform.simulation.constraints.gaps import Gaps
+from chainform.simulation.initial import initial_state
 
 Array = NDArray[np.float64]
 
@@ -57,8 +59,12 @@ class Mobility:
         return tuple(notes)
 
 
-def mobility(mechanism: Mechanism, q: Array, *, t: float = 0.0) -> Mobility:
-    """Return ranks and freedoms at a pose in which the loops are closed."""
+def mobility(mechanism: Mechanism, q: Any = None, *, t: float = 0.0) -> Mobility:
+    """Return ranks and freedoms at a pose in which the loops are closed.
+
+    `q` is an array, or a table by names with zero for what is not named.
+    """
+    q = initial_state(mechanism, q, None)[: mechanism.nq]
     gaps = Gaps(mechanism, t)
     here = gaps.slopes(q)
     general = max([here, *_aside(gaps, q)], key=lambda J: rank_of(J, gaps))

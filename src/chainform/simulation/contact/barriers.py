@@ -160,8 +160,13 @@ class PointContact:
         return _split((x, y, z), self.normal)[: 3 if self.friction else 1]
 
 
+def directions(normal: Axis) -> tuple[Axis, Axis, Axis]:
+    """Return the normal of a plane, and two directions across it."""
+    rotation = rotation_between(IDENTITY[2], normal)
+    across, along = (apply(rotation, axis) for axis in IDENTITY[:2])
+    return normal, across, along
+
+
 def _split(r: Vector, normal: Axis) -> list[Scalar]:
     """Return the components of a vector along a normal and across it."""
-    rotation = rotation_between(IDENTITY[2], normal)
-    across = [apply(rotation, axis) for axis in IDENTITY[:2]]
-    return [dot(r, direction) for direction in (normal, *across)]
+    return [dot(r, direction) for direction in directions(normal)]

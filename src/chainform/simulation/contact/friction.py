@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, cast
 
 from chainform.errors import RunError
-from chainform.mechanism import Mechanism, Segment
+from chainform.mechanism import Mechanism, Number, Segment
 from chainform.mechanism.additions import intake_of
 from chainform.mechanism.types import ZERO
 
@@ -24,13 +25,15 @@ from chainform.mechanism.types import ZERO
 class DryJoint:
     """A rate with dry friction: its place in qd, the effort while it slides, and the static bound.
 
-    Joints that share the rate add up, each with the size of its ratio.
+    Joints that share the rate add up, each with the size of its ratio. Where parameters are among
+    them, `laws` has the sizes of ratios with what they multiply, so that the equations know it.
     """
 
     name: str
     rate: int
     sliding: float
     static: float
+    laws: tuple[tuple[Fraction, Number], ...] = ()
 
 
 def dry_joints(
@@ -38,16 +41,23 @@ def dry_joints(
 ) -> list[DryJoint]:
     """Return the rates with dry friction; `said` gives static bounds by rate."""
     sizes: dict[int, float] = {}
+    laws: dict[int, list[tuple[Fraction, Number]]] = {}
     if "friction" not in leave_out:
         for segment in mechanism.segments:
-            size = _size(mechanism, segment)
-            if segment.rate is not None and size:
+            size, friction = _size(mechanism, segment), segment.joint.friction
+            if segment.rate is not None and friction is not None and size:
                 sizes[segment.rate] = sizes.get(segment.rate, 0.0) + size
+                laws.setdefault(segment.rate, []).append((abs(segment.ratio), friction.coulomb))
     bounds = _bounds(mechanism, said, sizes)
     return [
-        DryJoint(mechanism.rates[rate], rate, size, bounds.get(rate, size))
+        DryJoint(mechanism.rates[rate], rate, size, bounds.get(rate, size), _free(laws[rate]))
         for rate, size in sorted(sizes.items())
     ]
+
+
+def _free(laws: list[tuple[Fraction, Number]]) -> tuple[tuple[Fraction, Number], ...]:
+    """Return laws with parameters among them; nothing where all are numbers."""
+    return () if all(isinstance(law, Fraction) for _, law in laws) else tuple(laws)
 
 
 def without_dry_friction(mechanism: Mechanism) -> Mechanism:

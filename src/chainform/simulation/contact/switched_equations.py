@@ -81,7 +81,7 @@ class SwitchedEquations:
     def _acting(self, tau: Sequence[Scalar]) -> list[Scalar]:
         acting = list(tau)
         for joint, direction in zip(self.switches.dry, self.directions, strict=True):
-            acting[joint.rate] = acting[joint.rate] - direction * Fraction(joint.sliding)
+            acting[joint.rate] = acting[joint.rate] - direction * self._size(joint)
         for barrier, row in zip(self.switches.stiff, self.stiff, strict=True):
             push = self._push(barrier, row)[0]
             for rate, entry in row.J.items():
@@ -91,14 +91,24 @@ class SwitchedEquations:
     def _keep_books(self, tau: Sequence[Scalar], leave_out: Sequence[str]) -> None:
         work, loss = powers(self.builder, self.equations.mechanism, tau, leave_out)
         for joint, direction in zip(self.switches.dry, self.directions, strict=True):
-            loss = loss + direction * Fraction(joint.sliding) * self.equations.input(
-                "qd", joint.rate
-            )
+            loss = loss + direction * self._size(joint) * self.equations.input("qd", joint.rate)
         for barrier, row in zip(self.switches.stiff, self.stiff, strict=True):
             push, stored = self._push(barrier, row)
             loss = loss - (push - stored) * row.rate
         if self.switches.rigid or not is_zero(work) or not is_zero(loss):
             self.equations.add_books([work, loss])
+
+    def _size(self, joint: DryJoint) -> Scalar | Fraction:
+        """Return the dry friction of a joint that slides, by parameters where it depends on them.
+
+        With a number in place of parameters every value would need machine code of its own.
+        """
+        if not joint.laws:
+            return Fraction(joint.sliding)
+        number, total = self.equations.kinematics.number, self.builder.number(0)
+        for share, law in joint.laws:
+            total = total + number(law) * share
+        return self.builder.keep(total)
 
     def _push(self, barrier: Barrier, row: ConstraintRow) -> tuple[Scalar, Scalar]:
         """Return the force of a stiff contact, and the part of it that is stored."""

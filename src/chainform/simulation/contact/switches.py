@@ -42,11 +42,14 @@ class Switches:
 
     def bare(self, mechanism: Mechanism) -> Mechanism:
         """Return the mechanism without what is treated here: dry friction, loops by contact."""
-        left = mechanism
-        if self.opened:
-            loops = tuple(loop for loop in mechanism.loops if loop.name not in self.opened)
-            left = replace(left, loops=loops)
+        left = without_loops(mechanism, self.opened)
         return without_dry_friction(left) if self.dry else left
+
+
+def without_loops(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
+    """Return a mechanism without loops of these names."""
+    left = tuple(loop for loop in mechanism.loops if loop.name not in names)
+    return replace(mechanism, loops=left) if names else mechanism
 
 
 NO_SWITCHES = Switches()

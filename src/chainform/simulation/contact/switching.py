@@ -110,13 +110,14 @@ class Switching:
         """
         if self.sorts.rows == 0:
             return []
-        before, terms, news = self.mask.copy(), self._terms(), list[Happening]()
+        before, sliding = self.mask.copy(), self._sliding()
+        terms, news = self._terms(), list[Happening]()
         if self.gaps:
             terms, news = self._collide(terms)
         news += self._choose(terms, leaving or {})
         y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
         self.motion.restart(y)
-        return news + self._changes(before)
+        return news + self._changes(before, sliding)
 
     def _collide(self, terms: Terms) -> tuple[Terms, list[Happening]]:
         """Let gaps be hit that close; return the relative speeds after it, and what happened."""
@@ -241,19 +242,26 @@ class Switching:
         self.slack[:] = 0.0
         self.grips[:] = 0.0
 
-    def _changes(self, before: Array) -> list[Happening]:
+    def _sliding(self) -> list[bool]:
+        """Return which contacts slide in their planes."""
+        first = self.sorts.first_beside
+        return [any(self.grips[row - first] for row in gap.beside) for gap in self.gaps]
+
+    def _changes(self, before: Array, sliding: Sequence[bool]) -> list[Happening]:
         """Return what began or ceased to hold, in words."""
-        named = [(gap.row, b.name) for gap, b in zip(self.gaps, self.switches.rigid, strict=True)]
-        words = {row: (name, "rests", "leaves") for row, name in named}
+        said: list[str] = []
+        named = zip(self.gaps, self.switches.rigid, sliding, self._sliding(), strict=True)
+        for gap, barrier, slid, slides in named:
+            if self.mask[gap.row] != before[gap.row]:
+                said.append(f"{barrier.name}: {'rests' if self.mask[gap.row] else 'leaves'}")
+            elif slid != slides and self.mask[gap.row]:
+                said.append(f"{barrier.name}: {'slides' if slides else 'sticks'}")
         for row, joint in zip(self.sticking, self.switches.dry, strict=True):
-            words[row] = (joint.name, "sticks", "slides")
+            if self.mask[row] != before[row]:
+                said.append(f"{joint.name}: {'sticks' if self.mask[row] else 'slides'}")
         y = self.motion.y
         q, qd = y[: self.nq].copy(), y[self.nq : self.nq + self.nv].copy()
-        return [
-            Happening(f"{name}: {begins if self.mask[row] else ends}", self.motion.t, q, qd)
-            for row, (name, begins, ends) in words.items()
-            if self.mask[row] != before[row]
-        ]
+        return [Happening(text, self.motion.t, q, qd) for text in said]
 
     def _terms(self) -> Terms:
         motion = self.motion

@@ -72,9 +72,9 @@ class Efforts:
         """Return what the functions of Python give for all rates."""
         tau = np.zeros(size)
         if self.whole is not None:
-            tau += np.asarray(self.whole(t, q, qd), dtype=np.float64)
+            tau += numbers_from(self.whole(t, q, qd), (size,))
         for rate, function in self.functions.items():
-            tau[rate] += float(function(t, q, qd))
+            tau[rate] += numbers_from(function(t, q, qd), ())
         return tau
 
     def looked_up(self, t: Array, mechanism: Mechanism) -> Array:
@@ -98,6 +98,23 @@ class Efforts:
             return np.zeros(len(mechanism.actuators))
         by_rate = self.signals.values(t, q, qd, mechanism.nv)
         return by_rate[[actuator.rate for actuator in mechanism.actuators]]
+
+
+def numbers_from(value: Any, shape: tuple[int, ...], where: str = "forces") -> Array:
+    """Return what a function of Python gave; RunError where that is not what it should be."""
+    wanted = f"{shape[0]} numbers in an array" if shape and shape[0] > 1 else "a number"
+    try:
+        found = None if value is None else np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found.size != (shape[0] if shape else 1):
+        given = f"the shape {np.shape(value)}" if found is not None else type(value).__name__
+        raise RunError(
+            f"a function of (t, q, qd) returned {given} in place of {wanted}",
+            element=where,
+            remedy=f"let it return {wanted}",
+        )
+    return found.reshape(shape)
 
 
 def efforts_of(mechanism: Mechanism, forces: Forces | None) -> Efforts:

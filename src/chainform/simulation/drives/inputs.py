@@ -84,6 +84,8 @@ def inputs_along(
         found += efforts.looked_up(t, mechanism)
     if efforts.has_functions:
         for row, (time, q, qd) in enumerate(zip(t, given["q"], given["qd"], strict=True)):
-            found[row, :nv] += efforts.values(float(time), q, qd, nv)
-            found[row, nv:] += efforts.signal_values(float(time), q, qd, mechanism)
+            # Copies, since a function may write into what it gets.
+            now = (float(time), q.copy(), qd.copy())
+            found[row, :nv] += efforts.values(*now, nv)
+            found[row, nv:] += efforts.signal_values(float(time), q.copy(), qd.copy(), mechanism)
     return found

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.drives.efforts import Efforts, Forces, Function, efforts_of
+from chainform.simulation.drives.efforts import Efforts, Forces, Function, efforts_of, numbers_from
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def _spread(mechanism: Mechanism, function: Function) -> Function:
 
     def whole(t: float, q: Array, qd: Array) -> Array:
         values = np.zeros(mechanism.nv)
-        values[rates] = np.asarray(function(t, q, qd), dtype=np.float64)
+        values[rates] = numbers_from(function(t, q, qd), (len(rates),), "signals")
         return values
 
     return whole

@@ -63,6 +63,7 @@ def kernel_adapter(
         passed: list[str] = []
         for argument in signature.arguments:
             array, offset = places[argument.group]
+            assert array != "out" or name == "beside", "only there is qdd before the result"
             lines.append(_pointer(argument.group, array, offset))
             passed.append(f"ptr %{argument.group}.at")
         lines.append(_pointer("held", "p", layout.place("tau")))

@@ -9,9 +9,9 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
 from chainform.simulation.loops import places
 from chainform.simulation.machines.machine import Machine, addresses
+from chainform.simulation.machines.troubles import cause, runaway
 from chainform.simulation.solver import Pause, Settings, Statistics
 
 Array = NDArray[np.float64]
@@ -20,6 +20,9 @@ FIRST_PAUSE = 256
 """After so many steps the loop comes back first, to show progress and to hear Ctrl-C."""
 SHORT, LONG = 0.02, 0.1
 """Between pauses there are more steps next time if they took less than this (s), or fewer."""
+
+TOO_MANY, PATIENCE = 1e9, 20
+"""A motion that has so many steps before it at so many pauses in a row is given up."""
 
 REMEMBERED = {
     "control": [places.STEP, places.START, places.LOST],
@@ -79,6 +82,8 @@ class Integrator:
         self.marks[: 3 * len(self.directions) : 3] = self.directions
         self.jumps = np.array([*self.breaks, np.inf], dtype=np.float64)
         self._is_fresh = True
+        self._crawling = 0
+        """At how many pauses in a row the steps were too short."""
         self._out = np.zeros((0, self.width))
 
     @property
@@ -160,11 +165,21 @@ class Integrator:
             if status == places.EVENT:
                 return int(self.counts[places.FOUND])
             if status != places.PAUSED:
-                raise self._trouble(status)
+                step, time = float(self.control[places.STEP]), float(self.control[places.TIME])
+                raise cause(status, self.machine.equations, time, self.y, self.p, step)
             self._choose_pause(perf_counter() - began)
+            self._watch_progress()
             if pause is not None:
                 self._note_progress()
                 pause(self.t)
+
+    def _watch_progress(self) -> None:
+        """Raise where the steps have been so short for a while that the end is out of reach."""
+        step, time = float(self.control[places.STEP]), float(self.control[places.TIME])
+        left = float(self.control[places.END]) - time
+        self._crawling = self._crawling + 1 if left > TOO_MANY * step else 0
+        if self._crawling > PATIENCE and self.settings.step is None:
+            raise runaway(self.machine.equations, time, self.y, step, left)
 
     def _choose_pause(self, seconds: float) -> None:
         """Let the next pause come sooner or later; the call that it costs is not counted."""
@@ -187,25 +202,3 @@ class Integrator:
                 self.marks,
             )
             self.machine.procedures["mark_events"](*addresses(*arrays))
-
-    def _trouble(self, status: int) -> RunError:
-        time = float(self.control[places.TIME])
-        if status == places.TOO_SMALL:
-            return RunError(
-                f"the step became too small at t = {time:.9g} s",
-                element="simulate",
-                remedy="the equations are stiff or jump there: use method='cvode', a larger rtol, "
-                "or a fixed step",
-            )
-        if status == places.NOT_SOLVED:
-            return RunError(
-                f"the equations of a step have no solution at t = {time:.9g} s",
-                element="simulate",
-                remedy="take a shorter step",
-            )
-        return RunError(
-            f"the motion has no finite value after t = {time:.9g} s",
-            element="simulate",
-            remedy="look at the state there: a singular position, a force that has no value, or "
-            "an instability",
-        )

@@ -1,6 +1,7 @@
 """Machine code of the last few systems: who simulates the same again need not wait for it.
 
-Nothing of a motion stays in a machine, unless functions of Python are called: those are not kept.
+Nothing of a motion stays in a machine, unless functions of Python are called: those are kept only
+for the motions of one batch.
 """
 
 from __future__ import annotations
@@ -23,12 +24,18 @@ def kept_machine(
     efforts: Efforts,
     choices: tuple[Hashable, ...],
     make: Callable[[], Machine],
+    kept: Recent[tuple[Machine, Model]] = MACHINES,
 ) -> Machine:
-    """Return the machine for a mechanism, its model, efforts, and all else that it is made of."""
-    key = None if efforts.has_functions else _key(mechanism, model, efforts, choices)
+    """Return the machine for a mechanism, its model, efforts, and all else that it is made of.
+
+    One that calls functions of Python is kept only in a place of its own, where all have the same
+    functions.
+    """
+    is_alone = efforts.has_functions and kept is MACHINES
+    key = None if is_alone else _key(mechanism, model, efforts, choices)
     if key is None:
         return make()
-    return MACHINES.get(key, lambda: (make(), model))[0]
+    return kept.get(key, lambda: (make(), model))[0]
 
 
 def _key(

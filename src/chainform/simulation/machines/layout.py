@@ -11,6 +11,7 @@ to their events; `area` holds the terms of the equations, the rest is room for t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +50,22 @@ class Layout:
 
     def length(self, part: str) -> int:
         """Return how many numbers a part has."""
+        return self._lengths[part]
+
+    def place(self, part: str) -> int:
+        """Return where a part begins."""
+        return self._places[part]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {part: sum(map(self.length, PARTS[:k])) for k, part in enumerate(PARTS)}
+
+    @cached_property
+    def _lengths(self) -> dict[str, int]:
         nq, n, m = self.equations.nq, self.equations.nv, self.equations.rows
         sorts = self.equations.sorts
         watched = sorts.watched + sorts.touching
-        lengths = {
+        return {
             "parameters": len(self.equations.parameters),
             "tau": n,
             "signals": self.equations.nu,
@@ -72,11 +85,6 @@ class Layout:
             "lowest": 4 if m else 0,
             "watching": watched + self.equations.size if watched else 0,
         }
-        return lengths[part]
-
-    def place(self, part: str) -> int:
-        """Return where a part begins."""
-        return sum(self.length(before) for before in PARTS[: PARTS.index(part)])
 
     def tail(self, *, is_held: bool) -> int:
         """Return how many numbers, from tau on, are put out with each state."""

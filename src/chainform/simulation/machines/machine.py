@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from chainform.emitters.llvm import Form, Signature, signature_of, together
 from chainform.graph import Graph
+from chainform.mechanism import Mechanism
 from chainform.runtime.engine import Library
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
@@ -101,6 +104,22 @@ class Machine:
             name: function_of(self._library.address(name), *kinds)
             for name, kinds in signatures.items()
         }
+
+    def with_values(self, mechanism: Mechanism) -> Machine:
+        """Return the same machine code for a mechanism whose free parameters have other values."""
+        known = {parameter.name: parameter.value for parameter in mechanism.parameters}
+        graph, other = self.equations.graph, copy(self)
+        inputs = {
+            v: replace(item, default=known.get(item.name, item.default))
+            if item.group == "parameter"
+            else item
+            for v, item in graph.inputs.items()
+        }
+        other.equations = replace(
+            self.equations, mechanism=mechanism, graph=replace(graph, inputs=inputs)
+        )
+        other.layout = Layout(other.equations)
+        return other
 
     def rate(self, t: float, y: Array, p: Array) -> Array:
         """Return y' at one state."""

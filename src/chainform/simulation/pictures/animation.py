@@ -14,6 +14,7 @@ from chainform.simulation.pictures.film import View, film_of
 from chainform.simulation.pictures.motion import Motion
 from chainform.simulation.pictures.page import Page, page_of
 from chainform.simulation.pictures.video import Timing, write_gif, write_mp4
+from chainform.simulation.replacing import check_target
 
 File = str | PathLike[str]
 Progress = Callable[[float], None]
@@ -89,10 +90,8 @@ def animate(
             remedy="let the name end in .html, .mp4 or .gif",
         )
     _check_numbers(speed, fps, size)
-    if path is not None and not path.parent.is_dir():
-        raise RunError(
-            "the folder does not exist", file=str(path), element="file", remedy="make it first"
-        )
+    if path is not None:
+        check_target(path)
     if path is None or ending not in WRITERS:
         page = _page(run, speed, view, trace, title)
         if progress is not None:

@@ -20,6 +20,7 @@ from chainform.simulation.pictures.floor import floor_axes, grid_step
 from chainform.simulation.pictures.plan import coordinate_units
 from chainform.simulation.pictures.scene import Point, Span
 from chainform.simulation.pictures.shapes import Part
+from chainform.simulation.replacing import write_whole
 
 Array = NDArray[np.float64]
 
@@ -50,9 +51,7 @@ class Page:
 
     def save(self, file: str | Path) -> Path:
         """Write the page and return where it is."""
-        path = Path(file)
-        path.write_text(self.text, encoding="utf-8", newline="\n")
-        return path
+        return write_whole(file, self.text.encode("utf-8"))
 
     def _repr_html_(self) -> str:
         source = escape(self.text, quote=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from chainform.simulation.pictures.layout import Layout, layout_of
 from chainform.simulation.pictures.marks import draw_events
 from chainform.simulation.pictures.motion import Run, check_motion, library
 from chainform.simulation.pictures.panels import INK, panels_of
+from chainform.simulation.replacing import check_target, write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,7 +80,7 @@ def plot(
     """
     check_motion(run, "plot")
     path = None if file is None else Path(file)
-    _check_file(path)
+    check_file(path)
     library("matplotlib", "plotting", "plot")
     panels = panels_of(run, what)
     if not panels:
@@ -86,15 +88,24 @@ def plot(
     heading = run.mechanism.name if title is None else title
     shown = run.happenings if events else ()
     layout = layout_of(panels, width, height, bool(heading), bool(shown))
-    with _style():
+    with plot_style():
         figure: Any = _figure(run, panels, layout, heading)
         draw_events(figure.axes, shown, (float(run.t[0]), float(run.t[-1])), layout)
-        if path is not None:
-            figure.savefig(path, dpi=dpi, metadata=METADATA[path.suffix.lower()])
+        save_figure(figure, path, dpi)
     return figure
 
 
-def _check_file(path: Path | None) -> None:
+def save_figure(figure: Any, path: Path | None, dpi: float) -> None:
+    """Write a figure to a file, if one is given; what goes wrong is not left to matplotlib."""
+    if path is None:
+        return
+    data, ending = BytesIO(), path.suffix.lower()
+    figure.savefig(data, format=ending[1:], dpi=dpi, metadata=METADATA[ending])
+    write_whole(path, data.getvalue())
+
+
+def check_file(path: Path | None) -> None:
+    """Refuse a file that a plot cannot be written to."""
     if path is not None and path.suffix.lower() not in METADATA:
         raise RunError(
             f"a plot cannot be written as {path.suffix or 'a file without an ending'}",
@@ -102,14 +113,12 @@ def _check_file(path: Path | None) -> None:
             element="file",
             remedy="let the name end in .svg, .png or .pdf",
         )
-    if path is not None and not path.parent.is_dir():
-        raise RunError(
-            "the folder does not exist", file=str(path), element="file", remedy="make it first"
-        )
+    if path is not None:
+        check_target(path)
 
 
 @contextmanager
-def _style() -> Generator[None]:
+def plot_style() -> Generator[None]:
     """Use the style of this file and nothing of the user's, and put theirs back."""
     matplotlib = library("matplotlib", "plotting", "plot")
     with matplotlib.rc_context():
@@ -143,6 +152,11 @@ def _draw(ax: Any, run: Run, panel: Panel, is_last: bool) -> None:
         style = (0, (4, 1.6)) if curve.is_dashed else "-"
         fields = {"color": curve.colour, "linestyle": style, "linewidth": thin}
         ax.plot(run.t, curve.values, **fields, **dots)
+    dress(ax, panel, is_last=is_last)
+
+
+def dress(ax: Any, panel: Panel, *, is_last: bool) -> None:
+    """Give a panel that is drawn its name, a grid and a line at zero, and the last one the time."""
     name = panel.curves[0].name if len(panel.curves) == 1 else panel.label
     ax.set_ylabel(f"{name} ({panel.unit})" if panel.unit else name)
     ax.margins(x=0.0, y=0.1)

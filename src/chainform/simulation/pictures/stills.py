@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from chainform.simulation.pictures.film import View, film_of
 from chainform.simulation.pictures.motion import Motion
 from chainform.simulation.pictures.painter import Painter
 from chainform.simulation.pictures.video import FINE_RATE
+from chainform.simulation.replacing import check_target, write_whole
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -44,11 +46,15 @@ def picture(
             element="file",
             remedy="let the name end in .png",
         )
+    if path is not None:
+        check_target(path)
     film = film_of(run, FINE_RATE, MOST_STEPS, view)
     at = len(film.times) - 1 if t is None else int(np.argmin(np.abs(film.times - t)))
     before = np.linspace(0, at, max(ghosts, 0) + 1)[:-1]
     painter = Painter(film, size, film.traced(trace))
     image = painter.picture(at, ghosts=[round(float(k)) for k in before])
     if path is not None:
-        image.save(path, format="PNG")
+        data = BytesIO()
+        image.save(data, format="PNG")
+        write_whole(path, data.getvalue())
     return image

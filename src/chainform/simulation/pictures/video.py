@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +18,7 @@ from chainform.simulation.pictures.film import Film
 from chainform.simulation.pictures.motion import library
 from chainform.simulation.pictures.painter import Painter
 from chainform.simulation.pictures.scene import Point
+from chainform.simulation.replacing import REMEDY, replacing
 
 FINE_RATE = 120.0
 """The path of a point is drawn through about so many places per second of motion."""
@@ -80,7 +80,7 @@ def write_gif(
     # A GIF counts time in hundredths of a second; rounding must not add up.
     ends = [round(100 * k / timing.fps) for k in range(timing.count + 1)]
     durations = [10 * (b - a) for a, b in pairwise(ends)]
-    with _replacing(path) as part:
+    with replacing(path) as part:
         first.save(
             part,
             format="GIF",
@@ -113,7 +113,7 @@ def write_mp4(
     """Write an MP4 in H.264 that every browser and slide program plays; sides become even."""
     program = _ffmpeg()
     even = (size[0] + size[0] % 2, size[1] + size[1] % 2)
-    with _replacing(path) as part, tempfile.TemporaryFile() as log:
+    with replacing(path) as part, tempfile.TemporaryFile() as log:
         command = [program, *_given(even, timing.fps), *H264, "-y", str(part)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as ffmpeg:
             assert ffmpeg.stdin is not None
@@ -123,14 +123,20 @@ def write_mp4(
                 ffmpeg.stdin.close()
             except BrokenPipeError:
                 # It has ended early; what it said follows below.
-                pass
+                with suppress(BrokenPipeError):
+                    ffmpeg.stdin.close()
             except BaseException:
                 ffmpeg.kill()
                 raise
         if ffmpeg.returncode != 0:
             log.seek(0)
-            said = log.read().decode(errors="replace").strip() or "nothing"
-            raise RunError(f"ffmpeg has failed and said: {said}", file=str(path), element="animate")
+            said = log.read().decode(errors="replace").strip()
+            raise RunError(
+                f"ffmpeg has failed and said: {said or f'nothing ({ffmpeg.returncode})'}",
+                file=str(path),
+                element="animate",
+                remedy=REMEDY,
+            )
 
 
 def _ffmpeg() -> str:
@@ -158,19 +164,3 @@ H264 = (
     *("-crf", "18", "-preset", "medium", "-movflags", "+faststart"),
 )
 """Options of ffmpeg for a film without sound that begins to play before it is loaded."""
-
-
-@contextmanager
-def _replacing(path: Path) -> Generator[Path]:
-    """Give a file beside `path` that takes its place when all went well, and is gone if not."""
-    number, name = tempfile.mkstemp(suffix=path.suffix, prefix=f".{path.stem}-", dir=path.parent)
-    os.close(number)
-    part = Path(name)
-    try:
-        yield part
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

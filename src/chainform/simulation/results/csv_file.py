@@ -32,8 +32,8 @@ def write(path: Path, record: Record, mechanism: Mechanism) -> None:
         csv.writer(stream, lineterminator="\n").writerow(columns)
         values = list(columns.values())
         for first in range(0, len(values[0]), ROWS):
-            part = np.stack([column[first : first + ROWS] for column in values], axis=1)
-            stream.writelines(",".join(map(repr, row)) + "\n" for row in part.tolist())
+            parts = [column[first : first + ROWS].tolist() for column in values]
+            stream.writelines(",".join(map(repr, row)) + "\n" for row in zip(*parts, strict=True))
 
 
 def read(path: Path) -> Record:
@@ -57,6 +57,8 @@ def read(path: Path) -> Record:
 
 
 def _numbers(text: str, count: int) -> Array:
+    if text and not text.endswith("\n"):
+        raise ValueError("the last line is cut off")
     if not text.strip():
         return np.zeros((0, count))
     table = np.loadtxt(io.StringIO(text), delimiter=",", ndmin=2, comments=None)

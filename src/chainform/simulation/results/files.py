@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TypeVar
 
 from chainform.errors import Error, ReadError, RunError
 from chainform.mechanism import Mechanism
 from chainform.model import StoredRun
+from chainform.simulation.replacing import REMEDY, replacing
 from chainform.simulation.results import csv_file, npz_file, parquet_file
 from chainform.simulation.results.plain import Record
 from chainform.simulation.results.record import record_of, run_of
 from chainform.simulation.run import Run
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -52,31 +54,35 @@ def write_run(run: Run, path: str | PathLike[str], outputs: Sequence[str] | None
 
     `outputs` are written beside the states and the energy.
     """
-    form, target = form_of(path), Path(path)
-    record = record_of(run, outputs)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        form.write(part, record, run.mechanism)
-        part.replace(target)
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        remedy = "look at the folder, the rights to it, and the room on the disk"
-        raise RunError(
-            f"it cannot be written: {reason}", file=str(path), remedy=remedy
-        ) from problem
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+    form = form_of(path)
+    write_record(form, record_of(run, outputs), run.mechanism, path)
+
+
+def write_record(
+    form: Form, record: Record, mechanism: Mechanism, path: str | PathLike[str]
+) -> None:
+    """Write a record to a file of a form, whole or not at all."""
+    with replacing(path) as part:
+        try:
+            form.write(part, record, mechanism)
+        except ValueError as problem:
+            # An archive that could not be written is told so by its closing.
+            message = f"it cannot be written: {problem}"
+            raise RunError(message, file=str(path), element="file", remedy=REMEDY) from problem
 
 
 def read_run(path: str | PathLike[str] | StoredRun) -> Run:
     """Return the run in a file, or one that was stored; ReadError where there is none."""
     if isinstance(path, StoredRun):
         return run_of(path.arrays, path.outputs, path.about)
+    return made_of_file(path, lambda record: run_of(record.arrays, record.outputs, record.about))
+
+
+def made_of_file(path: str | PathLike[str], make: Callable[[Record], Made]) -> Made:
+    """Return what is made of the record in a file; ReadError where there is none."""
     form, source = form_of(path), Path(path)
     try:
-        record = form.read(source)
-        return run_of(record.arrays, record.outputs, record.about)
+        return make(form.read(source))
     except Error as problem:
         problem.file = problem.file or str(path)
         raise

@@ -32,7 +32,8 @@ def record_of(run: Run, outputs: Sequence[str] | None = None) -> Record:
     """Return a run as plain data, with the energy and `outputs` along it."""
     arrays = {name: array for name in STATES if (array := _array(run, name)) is not None}
     computed = {**_usual(run), **run.beyond_states()}
-    computed |= {name: run.output(name) for name in (outputs or ()) if name not in computed}
+    known = {*computed, *STATES}
+    computed |= {name: run.output(name) for name in (outputs or ()) if name not in known}
     computed = {name: array for name, array in computed.items() if np.prod(array.shape[1:])}
     about = {
         "schema": SCHEMA,
@@ -43,6 +44,7 @@ def record_of(run: Run, outputs: Sequence[str] | None = None) -> Record:
         "statistics": asdict(run.statistics),
         "events": [_event(happening) for happening in run.happenings],
         "report": list(run.report),
+        "rows": len(run.t),
         **run.about.as_dict(),
     }
     return Record({**arrays, **computed}, tuple(computed), about)
@@ -70,7 +72,9 @@ def run_of(arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[s
     if about.get("schema") != SCHEMA:
         raise ReadError(
             f"there is no run of the form {SCHEMA}",
-            remedy="it was written by another program, or another version of chainform",
+            remedy="it was written by another program, or another version of chainform"
+            if about.get("schema") != "chainform-batch/1"
+            else "it has many motions: read it with chainform.simulation.BatchRun.load",
         )
     try:
         states: dict[str, Any] = {name: arrays[name] for name in STATES if name in arrays}
@@ -84,7 +88,7 @@ def run_of(arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[s
             computed={name: arrays[name] for name in outputs},
             **states,
         )
-        _check(run, arrays)
+        _check(run, arrays, about)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, Error) as problem:
         raise ReadError(
             f"what is said of the run is damaged: {type(problem).__name__}: {problem}",
@@ -93,8 +97,10 @@ def run_of(arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[s
     return run
 
 
-def _check(run: Run, arrays: Mapping[str, Array]) -> None:
+def _check(run: Run, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
     mechanism, rows = run.mechanism, run.t.shape
+    if about["rows"] != len(run.t):
+        raise ValueError(f"there are {len(run.t)} rows, and {about['rows']} were written")
     if len(rows) != 1 or any(array.shape[:1] != rows for array in arrays.values()):
         raise ValueError("columns differ in length")
     shapes = {"q": mechanism.nq, "qd": mechanism.nv, "tau": mechanism.nv}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 from chainform.expressions import fraction_of_decimal
 from chainform.mechanism.tables import check_fields, is_table, kind_of, table_of
-from chainform.readers.source import Source, bytes_of, text_of
+from chainform.readers.source import Source, bytes_of
+from chainform.simulation.scenarios.columns_file import rows_of_file
 
 TABLE_FIELDS = frozenset({"t", "values", "file", "column"})
 FUNCTION_FIELDS = frozenset({"function"})
@@ -69,12 +69,7 @@ class Drives:
         if column is not None and not isinstance(column, str):
             raise self.source.error("a column is named by a text", 'write column = "..."', where)
         path = Source(str(self.folder / name))
-        text = text_of(bytes_of(path.file or ""), path)
-        lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
-        try:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(lines)]
-        except csv.Error as problem:
-            raise path.error(f"this is not CSV: {problem}", "correct it") from None
+        rows = rows_of_file(path)
         head = rows[0] if rows else []
         place = self._column(path, head, joint, column)
         first = head.index("t") if "t" in head else 0
@@ -126,10 +121,28 @@ class Drives:
         module = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             message = f"{file} fails: {type(problem).__name__}: {problem}"
             raise self.source.error(message, "run it on its own to see where", where) from problem
         found = getattr(module, name, None)
         if not callable(found):
             raise self.source.error(f"{file} has no function {name}", "define it there", where)
-        return cast("Callable[..., Any]", found)
+        return self._guarded(cast("Callable[..., Any]", found), said, where)
+
+    def _guarded(
+        self, function: Callable[..., Any], name: object, where: str
+    ) -> Callable[..., Any]:
+        """Return a function whose faults are errors of the scenario."""
+
+        def guarded(t: float, q: Any, qd: Any) -> Any:
+            try:
+                return function(t, q, qd)
+            except Exception as problem:
+                raise RunError(
+                    f"{name} fails at t = {t:.9g} s: {type(problem).__name__}: {problem}",
+                    file=self.source.file,
+                    element=where,
+                    remedy="call it on its own at that time",
+                ) from problem
+
+        return guarded

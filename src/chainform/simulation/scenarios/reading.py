@@ -16,6 +16,7 @@ from chainform.mechanism import Mechanism
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.tables import check_fields, is_list, is_table, kind_of, list_of, table_of
 from chainform.readers.source import Source, Table
+from chainform.simulation.scenarios.batch_section import BatchSection
 from chainform.simulation.scenarios.drives import Drives
 from chainform.simulation.scenarios.source import Origin, origin_of
 
@@ -25,7 +26,7 @@ PASSED_ON = ("stops", "contacts", "friction", "controllers")
 """Sections that the parts of `simulate` of these names read themselves."""
 FIELDS = frozenset(
     {"name", "mechanism", "store", "time", "values", "leave_out", "initial", "output", "books"}
-    | {"forces", "signals", "events", "solver", *PASSED_ON}
+    | {"batch", "forces", "signals", "events", "solver", *PASSED_ON}
 )
 INITIAL_FIELDS = frozenset({"q", "qd", "x", "fixed"})
 OUTPUT_FIELDS = frozenset({"every", "times", "points", "outputs"})
@@ -37,8 +38,11 @@ MOST_TIMES = 50_000_000
 
 def read_scenario(
     table: Table, source: Source, folder: Path, *, store: str | None, allow_python: bool
-) -> tuple[Mechanism, dict[str, Any], tuple[str, ...]]:
-    """Return the mechanism, the arguments of `simulate`, and the outputs to be written."""
+) -> tuple[Mechanism, dict[str, Any], tuple[str, ...], dict[str, Any] | None]:
+    """Return the mechanism, the arguments of `simulate`, and the outputs to be written.
+
+    The last is what differs from motion to motion in a scenario of many, None in others.
+    """
     check_fields(table, FIELDS, source.file, "scenario")
     origin = origin_of(table, source, folder, store)
     reader = _Reader(source, origin)
@@ -60,7 +64,12 @@ def read_scenario(
         if table.get(name) is not None:
             is_exact = name == "controllers"
             arguments[name] = table[name] if is_exact else _floats(table[name], source, name)
-    return mechanism, {**arguments, **reader.rest(table)}, reader.outputs(table)
+    arguments |= reader.rest(table)
+    batch = None
+    if table.get("batch") is not None:
+        section = BatchSection(source, folder, mechanism, reader.number)
+        batch = section.read(table["batch"], arguments)
+    return mechanism, arguments, reader.outputs(table), batch
 
 
 class _Reader:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import wraps
+from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeGuard, cast
+from typing import Any, TypeGuard
 
-from chainform.errors import DeriveError, ReadError, RunError
 from chainform.mechanism import Mechanism
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
-from chainform.simulation.interruption import Interrupted, MotionError
 from chainform.simulation.scenarios.reading import read_scenario
 
-if TYPE_CHECKING:
-    from chainform.simulation.run import Run
-
-P = ParamSpec("P")
-
 SYNTAXES = {".toml": "toml", ".json": "json"}
-
-PYTHON = re.compile(r"values=\{'(\w+)': \.\.\.\}")
-"""How a remedy names a value in Python; a file has other words."""
 
 
 @dataclass(frozen=True)
 class Scenario:
     """What a file asks for: a mechanism, and arguments of `simulate` by name.
 
-    `outputs` are to be written beside the states; `text` is the file as it was read.
+    `outputs` are to be written beside the states; `text` is the file as it was read. Where it asks
+    for many motions, `batch` has the arguments of `simulate_batch` that differ from motion to
+    motion, in place of those of the same name.
     """
 
     mechanism: Mechanism
@@ -39,6 +29,7 @@ class Scenario:
     outputs: tuple[str, ...] = ()
     file: str | None = None
     text: str = ""
+    batch: Mapping[str, Any] | None = None
 
     @staticmethod
     def read(
@@ -51,46 +42,14 @@ class Scenario:
         """
         source, table = _table(path)
         folder = Path(path).parent
-        mechanism, arguments, outputs = read_scenario(
-            table, source, folder, store=store, allow_python=allow_python
-        )
+        told = read_scenario(table, source, folder, store=store, allow_python=allow_python)
+        mechanism, arguments, outputs, batch = told
         text = (source.data or b"").decode()
-        return Scenario(mechanism, arguments, outputs, source.file, text)
+        return Scenario(mechanism, arguments, outputs, source.file, text, batch)
 
 
-def takes_scenarios(function: Callable[P, Run]) -> Callable[P, Run]:
-    """Let a function that simulates a mechanism take a scenario, or the file of one, in its place.
-
-    Arguments beside it come before those of the scenario. Whatever is wrong with them before the
-    motion begins is an error of the file.
-    """
-
-    @wraps(function)
-    def simulate(*positional: P.args, **named: P.kwargs) -> Run:
-        scenario = _scenario_of(positional[0]) if positional else None
-        if scenario is None:
-            return function(*positional, **named)
-        checkpoint = cast("Callable[[Run], None] | None", named.get("checkpoint"))
-        given: dict[str, Any] = {**scenario.arguments, **named}
-        if checkpoint is not None:
-
-            def told(run: Run) -> None:
-                checkpoint(_told(run, scenario))
-
-            given["checkpoint"] = told
-        try:
-            made = cast("Callable[..., Run]", function)(scenario.mechanism, **given)
-            return _told(made, scenario)
-        except (Interrupted, MotionError) as problem:
-            problem.run = _told(problem.run, scenario)
-            raise
-        except (ReadError, RunError, DeriveError) as problem:
-            raise _of_file(problem, scenario) from problem
-
-    return simulate
-
-
-def _scenario_of(given: object) -> Scenario | None:
+def scenario_of(given: object) -> Scenario | None:
+    """Return the scenario that is given, or the one in a file; None for a mechanism."""
     if isinstance(given, Scenario):
         return given
     if _is_path(given) and Path(given).suffix.lower() in SYNTAXES:
@@ -117,16 +76,3 @@ def _table(path: str | PathLike[str]) -> tuple[Source, Table]:
         raise source.error("a scenario is a TOML or JSON file", "name it with .toml or .json")
     text = text_of(source.data or b"", source)
     return source, table_from_text(text, syntax, source)
-
-
-def _told(run: Run, scenario: Scenario) -> Run:
-    """Return a run that knows the text that asked for it."""
-    return replace(run, about=replace(run.about, scenario=scenario.text))
-
-
-def _of_file(problem: ReadError | RunError | DeriveError, scenario: Scenario) -> ReadError:
-    names = {"q0": "initial, q", "qd0": "initial, qd", "x0": "initial, x", "t": "time"}
-    names |= {name: f"solver, {name}" for name in ("method", "rtol", "atol", "step", "largest")}
-    element = names.get(problem.element or "", problem.element)
-    remedy = PYTHON.sub(r"values = { \1 = ... }", problem.remedy or "") or None
-    return ReadError(problem.message, file=scenario.file, element=element, remedy=remedy)

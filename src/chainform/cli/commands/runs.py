@@ -1,0 +1,186 @@
+"""`chainform runs`: runs that are kept in the store or in files, told, drawn and written."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chainform.cli.commands.command import Command
+from chainform.cli.printing import Document, Page, Report
+from chainform.cli.run_saving import check_pictures, result_files
+from chainform.cli.run_telling import run_document, show_run
+from chainform.cli.store_place import chosen_store
+from chainform.errors import ReadError
+from chainform.simulation import Run
+from chainform.simulation.results.files import FORMS
+
+if TYPE_CHECKING:
+    from chainform.model.store import Store
+    from chainform.store import Run as Entry
+
+TITLES = ("run", "revision", "method", "from, s", "to, s", "ending", "date (UTC)")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument(
+        "file", metavar="NAME[@REVISION]|FILE", help="a stored model, or a file of results"
+    )
+    parser.add_argument("run", metavar="RUN", nargs="?", help="one run of the model")
+    group = parser.add_argument_group("what is done with it")
+    group.add_argument(
+        "--out",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        help="write it to files: .parquet, .csv or .npz",
+    )
+    group.add_argument(
+        "--outputs",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        help="quantities along the motion that are written with it: 'pose(tool)', reactions",
+    )
+    group.add_argument("--plot", metavar="FILE.svg", help="plot over time (.svg, .png or .pdf)")
+    group.add_argument(
+        "--animate", metavar="FILE.html", help="a moving picture (.html, .mp4 or .gif)"
+    )
+    group.add_argument("--delete", action="store_true", help="remove the run from the store")
+    group.add_argument("--force", action="store_true", help="overwrite files")
+
+
+def run(args: Namespace) -> Report:
+    """List the runs of a model, or tell one of them."""
+    args.resume = None
+    if Path(args.file).suffix.lower() in FORMS:
+        _refuse(args, "a file of results has no runs by name", "run", "delete")
+        return _told(args, Run.load(args.file), None)
+    if args.run is None:
+        _refuse(args, "this needs one run", "out", "plot", "animate", "delete", "outputs")
+        with chosen_store(args, read_only=True) as store:
+            return _listed(args.file, _entries(store, args.file))
+    if args.delete:
+        return _deleted(args)
+    with chosen_store(args, read_only=True) as store:
+        entry = _entry(store, args.file, args.run)
+        found = Run.load(store.run(entry.revision, entry.name))
+    return _told(args, found, entry)
+
+
+def _refuse(args: Namespace, why: str, *names: str) -> None:
+    for name in names:
+        if getattr(args, name):
+            option = "RUN" if name == "run" else f"--{name}"
+            remedy = (
+                f"leave out {option}" if name == "run" else f"name a run, or leave out {option}"
+            )
+            raise ReadError(f"{option}: {why}", element=args.file[:60], remedy=remedy)
+
+
+# --- the runs of a model ------------------------------------------------------------------------
+
+
+def _entries(store: Store, reference: str) -> list[Entry]:
+    """Return the runs of a revision, or of all revisions of a model, the oldest first."""
+    if "@" in reference:
+        return store.runs(reference)
+    revisions = [f"{reference}@{revision.number}" for revision in store.log(reference)]
+    return sorted((e for r in revisions for e in store.runs(r)), key=lambda e: e.created)
+
+
+def _entry(store: Store, reference: str, name: str) -> Entry:
+    entries = _entries(store, reference)
+    found = [entry for entry in entries if entry.name == name]
+    if not found:
+        known = ", ".join(dict.fromkeys(entry.name for entry in entries))
+        raise ReadError(
+            f"{reference[:60]} has no run {name[:60]!r}",
+            element=reference[:60],
+            remedy=f"there are {known}" if known else "chainform simulate --save keeps one",
+        )
+    return found[-1]
+
+
+def _listed(reference: str, entries: Sequence[Entry]) -> Report:
+    document = {"name": reference, "runs": [_entry_document(entry) for entry in entries]}
+    return Report(document, lambda page: _show_list(page, reference, document["runs"]))
+
+
+def _entry_document(entry: Entry) -> Document:
+    options = entry.options
+    span = options.get("span") or [None, None]
+    return {
+        "name": entry.name,
+        "revision": entry.revision,
+        "kind": entry.kind,
+        "method": options.get("method"),
+        "time": list(span),
+        "ending": options.get("ending"),
+        "created": entry.created.astimezone(UTC).isoformat(timespec="seconds"),
+        "seconds": entry.seconds,
+    }
+
+
+def _show_list(page: Page, reference: str, runs: Sequence[Document]) -> None:
+    if not runs:
+        page.text(f"{reference} has no runs; chainform simulate --save keeps one")
+        return
+    rows = [
+        (
+            run["name"],
+            run["revision"],
+            run["method"] or "",
+            *("" if t is None else f"{t:g}" for t in run["time"]),
+            run["ending"] or "",
+            run["created"][:16].replace("T", " "),
+        )
+        for run in runs
+    ]
+    page.table(TITLES, rows, numbers=TITLES[3:5])
+
+
+def _deleted(args: Namespace) -> Report:
+    with chosen_store(args) as store:
+        entry = _entry(store, args.file, args.run)
+        store.delete_run(entry.revision, entry.name)
+    document = {"name": args.file, "deleted": {"revision": entry.revision, "run": entry.name}}
+    return Report(document, lambda page: page.text(f"deleted {entry.name} of {entry.revision}"))
+
+
+# --- one run ------------------------------------------------------------------------------------
+
+
+def _told(args: Namespace, found: Run, entry: Entry | None) -> Report:
+    files = result_files(args)
+    check_pictures(args)
+    for file in files:
+        found.save(file, args.outputs)
+    if args.plot is not None:
+        found.plot(file=args.plot)
+    if args.animate is not None:
+        found.animate(args.animate)
+    written = [*files, *(file for file in (args.plot, args.animate) if file is not None)]
+    kept = None if entry is None else {"revision": entry.revision, "run": entry.name}
+    document = {"name": args.file, "run": {**run_document(found), "saved": kept}}
+    document["written"] = written
+    return Report(document, lambda page: _show(page, document["run"], written))
+
+
+def _show(page: Page, told: Document, written: Sequence[str]) -> None:
+    show_run(page, told)
+    for file in written:
+        page.text(f"written to {file}")
+
+
+RUNS = Command(
+    summary="list, tell, draw and delete runs",
+    usage="NAME[@REVISION]|FILE [RUN]",
+    description="List the runs of a stored model, or tell one of them, or that in a file of\n"
+    "results; write it in another form, plot or animate it, or remove it from the store.",
+    add_options=add_options,
+    run=run,
+)

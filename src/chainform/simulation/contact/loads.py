@@ -1,0 +1,90 @@
+"""Forces of contacts along a motion that was computed: on points, and on the bodies that have them.
+
+symbol   meaning
+n, a, b  normal of the plane, and two directions across it
+s        force of the gap and of the two rows beside it, zero for those that do not hold
+p, o     the point that touches, the origin of its segment
+
+    f = n s_n + a s_a + b s_b          a rigid contact, world axes
+    f = n k d max(0, 1 + c d')         a stiff one at the depth d
+    moment about o = (p - o) x f
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.graph import Builder
+from chainform.mechanism import Attachment, Mechanism
+from chainform.mechanism.types import IDENTITY, ZERO_VECTOR
+from chainform.simulation.along import values_along
+from chainform.simulation.contact.barriers import Barrier, Desk, PointContact, directions
+from chainform.simulation.contact.switches import Switches
+from chainform.simulation.modes import Sorts
+
+Array = NDArray[np.float64]
+
+
+def loads_along(
+    mechanism: Mechanism,
+    switches: Switches,
+    sorts: Sorts,
+    states: Mapping[str, Array],
+    multipliers: Array,
+) -> dict[str, Array]:
+    """Return the whole force of the ground on each point that can touch it, world axes, (m, 3)."""
+    loads: dict[str, Array] = {}
+    for i, barrier in enumerate(switches.rigid):
+        if isinstance(barrier, PointContact):
+            beside = sorts.first_beside + 2 * i
+            rows = [sorts.always + i, *([beside, beside + 1] if barrier.friction else [])]
+            axes = np.array(directions(barrier.normal), dtype=np.float64)
+            loads[barrier.name] = multipliers[:, rows] @ axes[: len(rows)]
+    for barrier in switches.stiff:
+        if isinstance(barrier, PointContact):
+            normal = np.array(barrier.normal, dtype=np.float64)
+            loads[barrier.name] = push_along(mechanism, barrier, states)[:, None] * normal
+    return loads
+
+
+def wrenches_along(
+    mechanism: Mechanism,
+    switches: Switches,
+    states: Mapping[str, Array],
+    loads: Mapping[str, Array],
+) -> dict[str, Array]:
+    """Return force and moment about the origin of each segment that touches, by name, (m, 6)."""
+    wrenches: dict[str, Array] = {}
+    for barrier in (*switches.rigid, *switches.stiff):
+        if isinstance(barrier, PointContact) and barrier.place.segment >= 0:
+            segment, load = mechanism.segments[barrier.place.segment], loads[barrier.name]
+            arm = _arm(mechanism, barrier.place, states)
+            wrench = np.concatenate([load, np.cross(arm, load)], axis=1)
+            wrenches[segment.name] = wrenches.get(segment.name, 0.0) + wrench
+    return wrenches
+
+
+def push_along(mechanism: Mechanism, barrier: Barrier, states: Mapping[str, Array]) -> Array:
+    """Return the push of a stiff stop or contact, (m,)."""
+    builder = Builder()
+    desk = Desk(builder, mechanism)
+    row = desk.laws.holonomic(barrier.residuals(desk)[0])
+    builder.output("gap", (2,), [("gap", row.value), ("rate", row.rate)])
+    gap, rate = values_along(builder.finish(), "gap", states).T
+    manner = barrier.manner
+    depth = (manner.stiffness or 0.0) * np.maximum(-gap, 0.0)
+    return depth * np.maximum(1.0 - manner.damping * rate, 0.0)
+
+
+def _arm(mechanism: Mechanism, place: Attachment, states: Mapping[str, Array]) -> Array:
+    """Return where a point is, from the origin of its segment, in world axes, (m, 3)."""
+    builder = Builder()
+    places = Desk(builder, mechanism).places
+    point = places.place_of(place)
+    origin = places.place_of(Attachment(place.segment, ZERO_VECTOR, IDENTITY))
+    arm = [(name, p - o) for name, p, o in zip("xyz", point, origin, strict=True)]
+    builder.output("arm", (3,), arm)
+    return values_along(builder.finish(), "arm", states)

@@ -1,0 +1,83 @@
+"""What it means that a loop cannot go on, in words that name the cause where it can be found."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.simulation.along import values_along
+from chainform.simulation.equations import Equations
+from chainform.simulation.loops import places
+
+Array = NDArray[np.float64]
+
+AFTER = 1e-6
+"""How much later (s) laws are looked at that may have a value no more."""
+
+
+def cause(status: int, equations: Equations, t: float, y: Array, p: Array, step: float) -> RunError:
+    """Return the error for a loop that came back with a status at a time and state."""
+    blame = valueless_law(equations, t, y, p, step)
+    if not blame:
+        return trouble(status, t)
+    return RunError(
+        f"the force on {blame} has no finite value at t = {t:.9g} s, or just after",
+        element="forces",
+        remedy="give a law that has a value wherever the motion goes, or end the motion "
+        "before by an event",
+    )
+
+
+def trouble(status: int, t: float) -> RunError:
+    """Return the error for a loop that came back with a status at a time."""
+    if status == places.TOO_SMALL:
+        return RunError(
+            f"the step became too small at t = {t:.9g} s",
+            element="simulate",
+            remedy="the equations are stiff or jump there: use method='cvode', a larger rtol, "
+            "or a fixed step",
+        )
+    if status == places.NOT_SOLVED:
+        return RunError(
+            f"the equations of a step have no solution at t = {t:.9g} s",
+            element="simulate",
+            remedy="take a shorter step",
+        )
+    return RunError(
+        f"the motion has no finite value after t = {t:.9g} s",
+        element="simulate",
+        remedy="look at the state there: a singular position, a force that has no value, or "
+        "an instability",
+    )
+
+
+def runaway(equations: Equations, t: float, y: Array, step: float, left: float) -> RunError:
+    """Return the error for a motion whose steps have become too short ever to come to its end."""
+    rates = np.abs(y[equations.nq : equations.nq + equations.nv])
+    fastest = int(np.argmax(rates))
+    return RunError(
+        f"at t = {t:.9g} s steps are {step:.2g} s long, and the rest would take {left / step:.1g}"
+        f" of them; the rate of {equations.mechanism.rates[fastest]} is {rates[fastest]:.3g}",
+        element="simulate",
+        remedy="the motion runs away, or is stiff: look at forces and controllers, take "
+        "method='cvode', or end it by an event",
+    )
+
+
+def valueless_law(equations: Equations, t: float, y: Array, p: Array, step: float) -> str:
+    """Return the joint whose law of force has no finite value now or soon, or an empty text."""
+    if "laws" not in equations.graph.outputs:
+        return ""
+    nq, nv = equations.nq, equations.nv
+    times = t + np.array([0.0, min(abs(step), AFTER), AFTER])
+    states = np.repeat(y[None], len(times), axis=0)
+    given = {"t": times, "q": states[:, :nq], "qd": states[:, nq : nq + nv]}
+    given["x"] = states[:, nq + nv :]
+    values = dict(zip(equations.parameters, p.tolist(), strict=False))
+    found = values_along(equations.graph, "laws", given, values)
+    wrong = np.flatnonzero(~np.isfinite(found).all(axis=0))
+    if not len(wrong) or not np.all(np.isfinite(y)):
+        return ""
+    names = [*equations.mechanism.rates, *equations.mechanism.signals]
+    return names[int(wrong[0])]

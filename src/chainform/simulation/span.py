@@ -1,0 +1,40 @@
+"""From when to when a motion goes, and the times of its output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+
+Array = NDArray[np.float64]
+
+POINTS = 201
+"""How many times are put out when none are asked for."""
+
+
+def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
+    """Return start and end, and the times of output, checked."""
+    try:
+        first, last = (0.0, float(t)) if isinstance(t, int | float) else (float(t[0]), float(t[1]))
+        times = np.linspace(first, last, POINTS)
+        if t_eval is not None:
+            times = np.asarray(t_eval, dtype=np.float64)
+    except (TypeError, ValueError, IndexError) as problem:
+        raise RunError(f"the times are not numbers: {problem}", element="t") from None
+    if not (np.isfinite(first) and np.isfinite(last) and first < last):
+        raise RunError(
+            f"the time cannot go from {first:g} to {last:g}",
+            element="t",
+            remedy="give start and end in s, the end after the start",
+        )
+    wrong = times.ndim != 1 or np.any(np.diff(times) < 0) or np.any(~np.isfinite(times))
+    if wrong or (len(times) and (times[0] < first or times[-1] > last)):
+        raise RunError(
+            "the times of output must grow and lie between start and end",
+            element="t_eval",
+            remedy=f"choose them between {first:g} and {last:g}",
+        )
+    return (first, last), times

@@ -1,0 +1,96 @@
+"""What is given in odd ways does no harm, and is told in words."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.errors import Error, ReadError
+from chainform.simulation import mobility
+from unit.simulation.linkages import slider_crank
+from unit.simulation.small_machines import BALL, PENDULUM, machine
+
+
+def test_a_function_may_write_into_what_it_gets() -> None:
+    def meddling(_: float, q: Any, qd: Any) -> Any:
+        push = -3 * q
+        q[:], qd[:] = 7, 7
+        return push
+
+    pendulum = machine(PENDULUM)
+    meddled = cf.simulate(pendulum, q0=[1.0], t=1, forces=meddling)
+    clean = cf.simulate(pendulum, q0=[1.0], t=1, forces={"hinge": "-3*hinge"})
+    assert np.abs(meddled.q - clean.q).max() < 1e-9
+    assert np.abs(meddled.tau - clean.tau).max() < 1e-9
+
+
+def test_runs_travel_to_other_processes() -> None:
+    run = cf.simulate(slider_crank(), q0={"crank": 0.5}, t=0.3)
+    again: cf.Run = pickle.loads(pickle.dumps(run))  # noqa: S301, written just now
+    assert np.array_equal(again.q, run.q)
+    assert np.array_equal(again.sigma, run.sigma)
+    assert again.reactions == pytest.approx(run.reactions)
+
+
+@pytest.mark.parametrize("form", ["npz", "csv", "parquet"])
+def test_an_output_does_not_replace_what_acted(form: str, tmp_path: Path) -> None:
+    run = cf.simulate(machine(BALL), q0=[1.0], t=1, stops={"height": {"lower": 0}})
+    run.save(tmp_path / f"ball.{form}", ["tau", "qd", "qdd", "H"])
+    again = cf.Run.load(tmp_path / f"ball.{form}")
+    assert np.array_equal(again.tau, run.tau)
+    assert np.array_equal(again.output("tau"), run.tau)
+    assert np.array_equal(again.qd, run.qd)
+
+
+def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "swing.csv"
+    cf.simulate(machine(PENDULUM), q0=[1.0]).save(path)
+    whole = path.read_text()
+    for cut in (whole[:-10], "".join(whole.splitlines(keepends=True)[:40])):
+        path.write_text(cut)
+        with pytest.raises(ReadError, match=r"cut off|were written"):
+            cf.Run.load(path)
+
+
+def test_an_element_model_goes_on_from_its_file(tmp_path: Path) -> None:
+    cart = cf.Mechanism.builder("cart").coordinates("s").unknowns("F").element("cart: Sx(s); 3")
+    model = cart.element(kind="force", force="F", along="s").build()
+    half = cf.simulate(model, qd0=[1.0], t=1, t_eval=[0.5, 1])
+    half.save(tmp_path / "cart.npz")
+    kept = cf.Run.load(tmp_path / "cart.npz")
+    run = cf.simulate(model, t=2, t_eval=[0.5, 1, 2], resume=kept)
+    assert run.q[:, 0] == pytest.approx([0.5, 1, 2])
+
+
+def test_devices_do_not_fill_the_memory() -> None:
+    with pytest.raises(ReadError, match="64 MB"):
+        cf.read("/dev/zero", format="urdf")
+
+
+def spinning() -> cf.Mechanism:
+    builder = cf.Mechanism.builder("top")
+    joint = {"name": "ball", "type": "spherical"}
+    return builder.segment("top", joint=joint, mass=1, inertia=[1, 2, 3]).build()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cf.simulate(spinning(), q0=[0, 0, 0, 0]), "the quaternion of ball is zero"),
+        (lambda: cf.simulate(machine(PENDULUM), q0=["a"]), "not made of numbers"),
+        (lambda: cf.simulate(machine(PENDULUM), q0=[1, 2]), "has the shape"),
+        (lambda: cf.simulate(machine(PENDULUM), q0=[np.nan]), "not finite"),
+        (lambda: mobility(slider_crank(), [1]), "has the shape"),
+        (lambda: cf.simulate(machine(PENDULUM)).output(3), "named by a text"),  # type: ignore[arg-type]
+    ],
+)
+def test_faults_are_named(call: Any, message: str) -> None:
+    with pytest.raises(Error, match=message) as caught:
+        call()
+    assert caught.value.element
+    assert caught.value.remedy

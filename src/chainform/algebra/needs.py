@@ -19,7 +19,8 @@ def group_bits(graph: Graph) -> tuple[list[int], dict[str, int]]:
     groups = dict.fromkeys(item.group for item in graph.inputs.values())
     bit = {group: 1 << k for k, group in enumerate(groups)}
     first_factor = graph.factor_start[graph.term_start].tolist()
-    factor, argument = graph.factor.tolist(), graph.argument.tolist()
+    factor: list[int] = graph.factor.tolist()
+    argument: list[int] = graph.argument.tolist()
     bits = [0] * len(graph)
     for v, item in graph.inputs.items():
         bits[v] = bit[item.group]

@@ -24,7 +24,7 @@ class Bar:
     """
 
     def __init__(
-        self, name: str, span: tuple[float, float], words: str = "t = {t:.4g} of {last:g} s"
+        self, name: str, span: tuple[float, float], words: str = "t = {t:.6g} of {last:g} s"
     ) -> None:
         self.name, self.span, self.words = name, span, words
         self.began: float | None = None

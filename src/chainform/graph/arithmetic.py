@@ -104,7 +104,8 @@ class FloatArithmetic:
         try:
             return float(value)
         except OverflowError:
-            raise RunError("a number is too large for double precision") from None
+            remedy = "use smaller numbers, or larger units"
+            raise RunError("a number is too large for double precision", remedy=remedy) from None
 
     def call(self, function: str, argument: float) -> float:
         """Return the function of the standard library."""

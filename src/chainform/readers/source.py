@@ -94,8 +94,9 @@ def table_from_text(text: str, syntax: str, source: Source) -> Table:
     if not isinstance(value, dict):
         raise source.error("the file holds no table", "begin with name-value pairs")
     table = cast("Table", value)
-    for number in numbers.unread:
-        raise source.error(number.message, number.remedy, place_of(number, table))
+    if numbers.unread:
+        first = numbers.unread[0]
+        raise source.error(first.message, first.remedy, place_of(first, table))
     return table
 
 
@@ -158,6 +159,7 @@ def _read_toml(text: str, numbers: Numbers) -> object:
         raise
     except ValueError:
         # As a decimal it is noted with its place.
+        numbers.unread.clear()
         return tomllib.loads(LONG_INTEGER.sub(r"\1e9999", text), parse_float=numbers.decimal)
 
 

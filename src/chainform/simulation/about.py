@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.formulations import PARTS
+from chainform.simulation.results.said import Said
+
 Array = NDArray[np.float64]
 
 END, INTERRUPTED, FAILED = "end", "interrupted", "failed"
@@ -42,13 +45,14 @@ class Bookmark:
         }
 
     @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> Bookmark:
-        """Return the bookmark of plain data."""
+    def from_said(said: Said) -> Bookmark:
+        """Return the bookmark of plain data; ReadError where they are not those of one."""
+        parts, memory = said.table("parts"), said.table("memory")
         return Bookmark(
-            float(data["t"]),
-            array_of(data["y"]),
-            {str(name): array_of(part) for name, part in data["parts"].items()},
-            {str(name): array_of(part) for name, part in data["memory"].items()},
+            said.number("t"),
+            said.numbers("y"),
+            {name: parts.numbers(name) for name in parts.data},
+            {name: memory.numbers(name) for name in memory.data},
         )
 
 
@@ -58,7 +62,8 @@ class About:
 
     `ending` is `end`, `interrupted`, `failed`, or the name of the event that ended it; `span` are
     start and end as they were asked for (s), `seconds` what the loop took. `scenario` is the text
-    of the file that asked for it, `opened` are loops of the mechanism that close by contact only.
+    of the file that asked for it and `title` what that is called, `opened` are loops of the
+    mechanism that close by contact only.
     """
 
     span: tuple[float, float] = (0.0, 0.0)
@@ -70,6 +75,7 @@ class About:
     scenario: str = ""
     bookmark: Bookmark | None = None
     opened: tuple[str, ...] = ()
+    title: str = ""
 
     @property
     def is_complete(self) -> bool:
@@ -88,32 +94,33 @@ class About:
             "scenario": self.scenario,
             "bookmark": None if self.bookmark is None else self.bookmark.as_dict(),
             "opened": list(self.opened),
+            "title": self.title,
         }
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> About:
-        """Return what plain data say."""
-        first, last = data["span"]
-        settings = {str(k): None if v is None else float(v) for k, v in data["settings"].items()}
-        mark = data["bookmark"]
+        """Return what plain data say; ReadError where they are not what they should be."""
+        said = Said(data)
+        first, last = said.finite("span", 2).tolist()
+        settings, values = said.table("settings"), said.table("values")
+        mark = None if said.entry("bookmark") is None else said.table("bookmark")
+        left_out = said.texts("leave_out")
+        if not set(left_out) <= set(PARTS):
+            raise said.error(f"there are only {', '.join(PARTS)}", "leave_out")
         return About(
-            (float(first), float(last)),
-            str(data["ending"]),
-            settings,
-            {str(name): float(value) for name, value in data["values"].items()},
-            tuple(map(str, data["leave_out"])),
-            float(data["seconds"]),
-            str(data["scenario"]),
-            None if mark is None else Bookmark.from_dict(mark),
-            tuple(map(str, data["opened"])),
+            (first, last),
+            said.name("ending"),
+            {k: None if v is None else settings.number(k) for k, v in settings.data.items()},
+            {name: values.number(name) for name in values.data},
+            left_out,
+            said.number("seconds"),
+            said.text("scenario"),
+            None if mark is None else Bookmark.from_said(mark),
+            said.texts("opened"),
+            said.name("title") if data.get("title") else "",
         )
 
 
 def plain_numbers(array: Array) -> list[float | str]:
     """Return numbers as JSON has them; those that are not finite are texts."""
     return [number if isfinite(number) else repr(number) for number in array.tolist()]
-
-
-def array_of(data: Any) -> Array:
-    """Return numbers that `plain_numbers` wrote."""
-    return np.array([float(number) for number in data], dtype=np.float64)

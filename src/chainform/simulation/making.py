@@ -34,6 +34,7 @@ def model_of(
     parameters: Sequence[str] = (),
     *,
     rows: bool = False,
+    reduce: str = "none",
 ) -> Model:
     """Return the equations: forward dynamics, or the parts of it where constraints hold.
 
@@ -47,11 +48,11 @@ def model_of(
     elif rows:
         outputs += ["mass_matrix", "inverse_dynamics"]
     outputs += [output for output in solver.outputs if output not in outputs]
-    asked = (tuple(outputs), tuple(leave_out), tuple(parameters))
+    asked = (tuple(outputs), tuple(leave_out), tuple(parameters), reduce)
     free = parameters or "numeric"
     return MODELS.get(
         Key((*asked, mechanism.name, mechanism.nv), (mechanism,)),
-        lambda: derive(mechanism, outputs, leave_out=leave_out, parameters=free),
+        lambda: derive(mechanism, outputs, leave_out=leave_out, parameters=free, reduce=reduce),
     )
 
 

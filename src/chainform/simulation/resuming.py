@@ -11,11 +11,19 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import native_text, read_text
+from chainform.simulation.about import KEPT
+from chainform.simulation.equations import Equations
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
 
 Array = NDArray[np.float64]
+
+MOST = 2.0**53
+"""Numbers that a motion remembers are smaller: counts, and times in s."""
+
+CLOSE = 1e-9
+"""How well times agree that were added up, as a share of their size."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,8 @@ class Start:
         about, mark = self.before.about, self.before.about.bookmark
         runner.is_begun = True
         if method == self.before.method and settings == about.settings:
+            own = runner.integrator.memory()
+            _check_memory(mark.memory, own, mark.t, settings)
             runner.integrator.recall(mark.memory)
         for event in runner.events:
             if event.stop and event.name == about.ending:
@@ -64,7 +74,9 @@ def resumed(
             f"the run is one of another mechanism, or of other values ({run.mechanism.name})",
             "go on with the mechanism and the values as they were, or begin anew",
         )
-    if len(mark.y) != size or not np.all(np.isfinite(mark.y)):
+    if not np.all(np.isfinite(mark.y)):
+        raise _refusal("the state in which the run stands is not finite", "compute it anew")
+    if len(mark.y) != size or not _fits(run, machine.equations):
         raise _refusal(
             f"the run has {len(mark.y)} states, and now there are {size}",
             "keep forces, actuators, controllers and books as they were",
@@ -74,16 +86,70 @@ def resumed(
             f"the run stands at t = {mark.t:g} s, which is not between {span[0]:g} and {span[1]:g}",
             "give the end of the whole motion, after that time",
         )
+    latest = run.t[-1] if len(run.t) else -np.inf
+    if mark.t < latest - CLOSE * abs(latest):
+        raise _refusal(
+            f"the run stands at t = {mark.t:g} s, and its last output is at {latest:g} s",
+            "take an undamaged copy of it, or begin anew",
+        )
     for name, part in mark.parts.items():
-        if len(part) != machine.layout.length(name):
+        if name not in KEPT or len(part) != machine.layout.length(name):
             raise _refusal(
-                f"the run has other {name} than there are now",
+                f"the run has other {name[:40]} than there are now",
                 "keep stops, contacts and friction as they were",
             )
         machine.layout.part(p, name)[:] = part
-    latest = run.t[-1] if len(run.t) else -np.inf
     left = times[(times > latest) & (times >= mark.t)]
     return Start(mark.t, mark.y.copy(), left, run)
+
+
+def _fits(run: Run, sizes: Equations) -> bool:
+    """Tell whether all of a run, perhaps from a file, has the columns that follow now."""
+    loops = sizes.mechanism.loops
+    widths = {
+        "further": sizes.nx - sizes.books - sizes.impulses,
+        "books": sizes.books,
+        "multipliers": sizes.sorts.always,
+        "sigma": sum(3 if loop.kind == "point" else 6 for loop in loops),
+    }
+    known = {"further": run.further, "books": run.books, **run.computed}
+    found = ((width, known.get(name)) for name, width in widths.items())
+    return all(array is None or array.shape[1:] == (width,) for width, array in found)
+
+
+def _check_memory(
+    memory: Mapping[str, Array],
+    own: Mapping[str, Array],
+    t: float,
+    settings: Mapping[str, float | None],
+) -> None:
+    """Refuse what no motion with such settings can remember that stands at t (s).
+
+    `own` is what the motion remembers that is to go on. Of marks there are others where other
+    events are watched for.
+    """
+    names = own.keys() - {"marks"}
+    is_whole = memory.keys() == own.keys()
+    is_whole = is_whole and all(memory[name].shape == own[name].shape for name in names)
+    is_whole = is_whole and all(bool(np.all(np.abs(memory[name]) < MOST)) for name in names)
+    if not is_whole or not _is_possible(memory, t, settings):
+        raise _refusal("what the run remembers of its steps is damaged", "compute it anew")
+
+
+def _is_possible(
+    memory: Mapping[str, Array], t: float, settings: Mapping[str, float | None]
+) -> bool:
+    """Tell whether counts, the next step, lost time and the time of the next sample can be."""
+    hold, fixed = settings["hold"], settings["step"]
+    start, counts = memory.get("start", np.zeros(1))[0], memory["counts"]
+    step, lost = fixed or 0.0, 0.0
+    if "control" in memory:
+        step, start, lost = memory["control"]
+    due = start + counts[0] * (hold or 0.0)
+    is_due = hold is None or abs(due - t) <= 1.01 * hold + CLOSE * abs(t)
+    is_step = step >= 0 if fixed is None else step == fixed
+    is_timely = is_step and abs(lost) <= CLOSE * max(1.0, abs(t)) and start <= t
+    return is_due and is_timely and bool(np.all(counts >= 0))
 
 
 def _is_same(a: Mechanism, b: Mechanism) -> bool:

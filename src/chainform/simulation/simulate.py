@@ -41,6 +41,7 @@ def simulate(
     step: float | None = None,
     largest: float | None = None,
     leave_out: Sequence[str] = (),
+    reduce: str = "none",
     stops: Any = None,
     contacts: Any = None,
     friction: Mapping[str, float] | None = None,
@@ -72,6 +73,9 @@ def simulate(
     semi_implicit, midpoint, gauss4, gauss6, cvode, ida. With `step` the step is fixed, otherwise
     `rtol` and `atol` control it, and it is never above `largest`.
 
+    `reduce` is how far the equations are reduced, as in `derive`: "fast" takes a second or more and
+    makes steps some 5 to 10 % faster.
+
     `values` are those of parameters that the mechanism leaves free, or others than it has. `resume`
     is a run that goes on where it stands: all else is given as before, the end perhaps later.
     Ctrl-C raises Interrupted, and a motion that cannot go on MotionError; `run` of both is what was
@@ -97,6 +101,7 @@ def simulate(
         fixed=fixed,
         stabilise=stabilise_of(stabilise),
         leave_out=leave_out,
+        reduce=reduce,
         books=books,
         keeper=keeper,
     )

@@ -23,7 +23,10 @@ def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, f
         if t_eval is not None:
             times = np.asarray(t_eval, dtype=np.float64)
     except (TypeError, ValueError, IndexError) as problem:
-        raise RunError(f"the times are not numbers: {problem}", element="t") from None
+        remedy = "give start and end in s: t=(0, 2)"
+        raise RunError(
+            f"the times are not numbers: {problem}", element="t", remedy=remedy
+        ) from None
     if not (np.isfinite(first) and np.isfinite(last) and first < last):
         raise RunError(
             f"the time cannot go from {first:g} to {last:g}",

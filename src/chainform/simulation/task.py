@@ -65,6 +65,7 @@ class Task:
     fixed: Sequence[str] | None = None
     stabilise: Stabilise = PROJECTION
     leave_out: Sequence[str] = ()
+    reduce: str = "none"
     books: bool = True
     keeper: Keeper | None = None
     own: Recent[tuple[Machine, Model]] | None = None
@@ -91,7 +92,9 @@ class Task:
         moving = switches.bare(self.source)
         free = given.names(moving)
         booked = self.books and solver.switches and can_be_booked(self.source)
-        model = model_of(moving, self.leave_out, solver, free, rows=switches.has_rows)
+        model = model_of(
+            moving, self.leave_out, solver, free, rows=switches.has_rows, reduce=self.reduce
+        )
         machine = machine_of(
             given.settled(switches.bare(given.mechanism)),
             model,

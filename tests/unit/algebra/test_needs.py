@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,7 @@ def test_forward_dynamics_takes_no_accelerations(seed: int) -> None:
     model = cf.derive(mechanism, PAIRS[1])
     assert "qdd" not in groups_needed(model.graph)["forward_dynamics"]
     rng = np.random.default_rng(seed)
-    state = {name: rng.normal(size=mechanism.nv) for name in ("qd", "tau")}
+    state: dict[str, Any] = {name: rng.normal(size=mechanism.nv) for name in ("qd", "tau")}
     q = mechanism.neutral()
     found = model.evaluate(q=q, **state, outputs=["forward_dynamics"])["forward_dynamics"]
     assert np.all(np.isfinite(found))

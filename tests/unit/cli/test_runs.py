@@ -119,7 +119,7 @@ def test_overrides(call: Callable[..., Any], scenario: Path) -> None:
     assert document["method"] == "rk4"
     assert document["time"] == [0, 0.5]
     assert document["values"] == {"length": 0.7}
-    own = {"method": "rk4", "step": 1e-3, "values": {"length": 0.7}}
+    own: dict[str, Any] = {"method": "rk4", "step": 1e-3, "values": {"length": 0.7}}
     run = cf.simulate("mechanism.toml", q0={"hinge": 1}, t=0.5, **own)
     assert document["final"]["q"]["hinge"] == run.q[-1, 0]
     tight = call("simulate", scenario, "--rtol", "1e-12", "--json").document

@@ -165,7 +165,7 @@ ONE_BY_ONE: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "events on the way": (
         rods(2),
-        {"q0": some(3, 2), "events": {"low": "rod1", "end": {"law": "rod2", "stop": True}}},
+        {"q0": some(3, 2), "events": {"low": "rod1", "bent": {"law": "rod2", "stop": True}}},
     ),
     "events that change it": (
         rods(2),

@@ -279,7 +279,7 @@ WRONG = {
     GOOD + "[output]\nevery = 1e-12": ["output, every: there would be 1000000000001 times"],
     GOOD + "[output]\npoints = 1": ["output, points"],
     GOOD + "[output]\nevery = 1\npoints = 3": ["the times of output are given twice"],
-    GOOD + "[output]\ntimes = [2]": ["t_eval: the times of output must grow and lie between"],
+    GOOD + "[output]\ntimes = [2]": ["output, times: the times of output must grow"],
     GOOD + "[forces]\nelbo = 1": ["forces, elbo", "did you mean 'elbow'?"],
     GOOD + '[forces]\nelbow = "2*x"': ["'x' is not known here"],
     GOOD + "[forces]\nelbow = { t = [0, 1], values = [1] }": ["equally many numbers"],

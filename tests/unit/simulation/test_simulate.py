@@ -43,10 +43,10 @@ def test_events_are_located_to_the_accuracy_of_the_method() -> None:
 def test_directions_and_the_end_by_an_event() -> None:
     events = {
         "up": {"law": "q1", "direction": "rising"},
-        "end": {"law": "q1 - 0.5", "direction": "falling", "stop": True},
+        "half": {"law": "q1 - 0.5", "direction": "falling", "stop": True},
     }
     run = simulate(pendulum(), q0=[1.0], t=10.0, events=events)
-    assert [h.name for h in run.happenings] == ["end"]
+    assert [h.name for h in run.happenings] == ["half"]
     assert run.t[-1] <= run.happenings[0].t
     assert run.happenings[0].q[0] == pytest.approx(0.5, abs=1e-12)
 
@@ -161,7 +161,9 @@ def test_an_error_in_a_function_comes_through() -> None:
         ({"q0": [1, 2]}, "shape"),
         ({"q0": [float("inf")]}, "finite"),
         ({"q0": {"elbow": 1}}, "elbow"),
-        ({"forces": {"elbow": "t"}}, "elbow"),
+        ({"forces": {"elbow": "t"}}, "forces, elbow, joint: there is no rate named 'elbow'"),
+        ({"forces": {"elbow": lambda *_: 1}}, "forces, elbow: there is no rate named 'elbow'"),
+        ({"forces": {"bob": []}}, "forces, bob: a force cannot have 0 pieces"),
         ({"forces": {"bob": "x + 1"}}, "x"),
         ({"forces": 3}, "forces"),
         ({"forces": {"bob": {"t": [0, 0], "values": [1, 2]}}}, "grow"),

@@ -106,8 +106,9 @@ def _entry(store: Store, reference: str, name: str) -> Entry:
 
 
 def _listed(reference: str, entries: Sequence[Entry]) -> Report:
-    document = {"name": reference, "runs": [_entry_document(entry) for entry in entries]}
-    return Report(document, lambda page: _show_list(page, reference, document["runs"]))
+    runs = [_entry_document(entry) for entry in entries]
+    document = {"name": reference, "runs": runs}
+    return Report(document, lambda page: _show_list(page, reference, runs))
 
 
 def _entry_document(entry: Entry) -> Document:

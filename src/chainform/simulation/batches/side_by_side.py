@@ -68,7 +68,8 @@ def side_by_side(
 ) -> Found | None:
     """Run all motions; None where values differ that the equations know as numbers only."""
     given, source = understood.given, task.source
-    model = model_of(source, task.leave_out, task.settings.solver, given.names(source))
+    solver, free = task.settings.solver, given.names(source)
+    model = model_of(source, task.leave_out, solver, free, reduce=task.reduce)
     equations = equations_of(
         given.settled(given.mechanism),
         model,

@@ -57,6 +57,7 @@ def _baumgarte(table: Mapping[str, Any]) -> Stabilise:
         value = number_of(table.get(name, USUAL))
         if not isinstance(value, Fraction) or value < 0:
             message = f"{name} must be a number of at least zero (1/s)"
-            raise RunError(message, element=f"stabilise, {name}")
+            remedy = f"{name}=20"
+            raise RunError(message, element=f"stabilise, {name}", remedy=remedy)
         found.append(value)
     return Stabilise(False, *found)

@@ -56,7 +56,8 @@ def manner_of(said: Mapping[str, object], where: str) -> Manner:
     given = {key: number_of(said[key], f"{where}, {key}") for key in MANNER_FIELDS if key in said}
     manner = Manner(**given)
     if not 0 <= manner.restitution <= 1:
-        raise RunError("restitution lies between 0 and 1", element=where)
+        remedy = "give the share of the speed that is left after an impact, such as 0.5"
+        raise RunError("restitution lies between 0 and 1", element=where, remedy=remedy)
     if manner.stiffness is None:
         if "damping" in given:
             remedy = "give a stiffness, too; a rigid stop loses energy by its restitution"
@@ -66,15 +67,17 @@ def manner_of(said: Mapping[str, object], where: str) -> Manner:
         remedy = "choose: restitution for an impact, stiffness and damping for a spring"
         raise RunError("a stiff contact has no restitution", element=where, remedy=remedy)
     if manner.stiffness <= 0 or manner.damping < 0:
-        raise RunError("stiffness is positive, damping is not negative", element=where)
+        message = "stiffness is positive, damping is not negative"
+        raise RunError(message, element=where, remedy="give them in N/m and s/m, or rad for m")
     return manner
 
 
 def number_of(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RunError("a number is needed", element=where, remedy="write 0.5")
-    if not value == value or value in (float("inf"), -float("inf")) or value < 0:
-        raise RunError("the number must be finite and not negative", element=where)
+    if not 0 <= value < float("inf"):
+        message = "the number must be finite and not negative"
+        raise RunError(message, element=where, remedy="correct it, or leave it out")
     return float(value)
 
 

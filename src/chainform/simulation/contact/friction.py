@@ -91,7 +91,8 @@ def _bounds(
     if said is None:
         return {}
     if not isinstance(said, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise RunError("friction is a table by joints", element="friction", remedy='{"slide": 12}')
+        remedy = 'friction={"slide": 12}'
+        raise RunError("friction is a table by joints", element="friction", remedy=remedy)
     bounds: dict[int, float] = {}
     for name, value in cast("Mapping[str, object]", said).items():
         where, rate = f"friction {name!r}", mechanism.rate_index(str(name))
@@ -99,7 +100,8 @@ def _bounds(
             remedy = "write friction = { coulomb = ... } in the file"
             raise RunError("the joint has no Coulomb friction", element=where, remedy=remedy)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise RunError("the static bound is a number", element=where)
+            remedy = "give it in N or N m"
+            raise RunError("the static bound is a number", element=where, remedy=remedy)
         if not sizes[rate] <= value < float("inf"):
             remedy = f"give at least {sizes[rate]:g}"
             raise RunError(

@@ -140,7 +140,8 @@ def _law_barrier(
     manner = Manner(restitution=float(known or 0))
     if table is not None:
         if "lower" in table or "upper" in table:
-            raise RunError("a constraint has no lower and upper end", element=where)
+            remedy = "leave them out: its law tells where it begins"
+            raise RunError("a constraint has no ends", element=where, remedy=remedy)
         given = manner_of(table, where)
         is_said = "restitution" in table or given.is_stiff
         manner = given if is_said else replace(given, restitution=manner.restitution)

@@ -101,7 +101,8 @@ class Fields:
         if isinstance(listed, list | tuple):
             entries = cast("Sequence[object]", listed)
             if len(entries) != count:
-                raise self.error(f"{len(entries)} numbers for {count} joints", field)
+                remedy = "give one for each: " + ", ".join(self.mechanism.rates)
+                raise self.error(f"{len(entries)} numbers for {count} joints", field, remedy)
             return [self.gain(entry, field) for entry in entries]
         return [self.gain(value, field)] * count
 
@@ -114,7 +115,8 @@ class Fields:
             bound = self.gain(said, "limit")
             known = intake_of(self.mechanism).known(bound, self._where("limit"))
             if known is not None and known <= 0:
-                raise self.error("a limit must be positive", "limit")
+                remedy = "give the greatest effort, or leave the limit out"
+                raise self.error("a limit must be positive", "limit", remedy)
             return dict.fromkeys(rates, bound)
         driven = {actuator.rate for actuator in self.mechanism.actuators}
         limits: dict[int, Number] = {}
@@ -150,5 +152,7 @@ def rows_of(fields: Fields, field: str) -> list[list[Number]]:
             raise fields.error("a matrix is a list of rows", field, "write [[100, 10]]")
         rows.append([fields.gain(entry, field) for entry in cast("Sequence[object]", entries)])
     if len({len(row) for row in rows}) != 1:
-        raise fields.error("the rows of a matrix are equally long", field)
+        lengths = ", ".join(str(len(row)) for row in rows)
+        remedy = "write as many numbers in each row"
+        raise fields.error(f"the rows of a matrix are equally long, not {lengths}", field, remedy)
     return rows

@@ -103,9 +103,11 @@ def _number(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise RunError(f"{value!r} is not a number", element=f"x0, {name}") from None
+        remedy = "give a number"
+        raise RunError(f"{value!r} is not a number", element=f"x0, {name}", remedy=remedy) from None
     if not np.isfinite(number):
-        raise RunError("the number is not finite", element=f"x0, {name}")
+        remedy = "give a finite number"
+        raise RunError("the number is not finite", element=f"x0, {name}", remedy=remedy)
     return number
 
 

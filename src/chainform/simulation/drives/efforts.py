@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
+from chainform.errors import Error, RunError
 from chainform.mechanism import Force, Mechanism
 from chainform.simulation.drives.tables import LONG, Table, entries_of, pieces_of
 
@@ -108,7 +108,7 @@ def numbers_from(value: Any, shape: tuple[int, ...], where: str = "forces") -> A
     except (TypeError, ValueError):
         found = None
     if found is None or found.size != (shape[0] if shape else 1):
-        given = f"the shape {np.shape(value)}" if found is not None else type(value).__name__
+        given = type(value).__name__ if found is None else f"the shape {found.shape}"
         raise RunError(
             f"a function of (t, q, qd) returned {given} in place of {wanted}",
             element=where,
@@ -132,16 +132,34 @@ def efforts_of(mechanism: Mechanism, forces: Forces | None) -> Efforts:
     tables: list[Table] = []
     for joint, given in cast("Mapping[str, Any]", forces).items():
         if callable(given):
-            functions[mechanism.rate_index(str(joint))] = given
+            functions[_rate(mechanism, str(joint))] = given
         elif isinstance(given, Mapping) and "values" in given:
             times, values = entries_of(str(joint), cast("Mapping[str, Any]", given))
             if len(times) < LONG:
                 laws[str(joint)] = pieces_of(times, values)
             else:
                 columns = (tuple(map(float, column)) for column in (times, values))
-                tables.append(Table(mechanism.rate_index(str(joint)), *columns))
+                tables.append(Table(_rate(mechanism, str(joint)), *columns))
         else:
             laws[str(joint)] = given
-    bare = replace(mechanism, forces=())
-    found = bare.with_forces(laws).forces if laws else ()
+    found = _laws(replace(mechanism, forces=()), laws) if laws else ()
     return Efforts(found, functions, tables=tuple(tables))
+
+
+def _rate(mechanism: Mechanism, joint: str) -> int:
+    try:
+        return mechanism.rate_index(joint)
+    except Error as problem:
+        problem.element = f"forces, {joint[:60]}"
+        raise
+
+
+def _laws(bare: Mechanism, laws: Mapping[str, object]) -> tuple[Force, ...]:
+    try:
+        return bare.with_forces(laws).forces
+    except Error as problem:
+        # They are numbered there; whoever gave them knows them by their joints.
+        for number, joint in enumerate(laws, 1):
+            own = f"force 'force{number}'"
+            problem.element = (problem.element or own).replace(own, f"forces, {joint[:60]}")
+        raise

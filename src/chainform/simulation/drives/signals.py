@@ -69,7 +69,8 @@ def _joined(a: Efforts, b: Efforts) -> Efforts:
     twice = a.functions.keys() & b.functions.keys()
     twice |= _told(a) & _told(b)
     if twice:
-        raise RunError("a signal is given twice", element="signals")
+        remedy = "name it once: by its actuator, itself, or its joint"
+        raise RunError("a signal is given twice", element="signals", remedy=remedy)
     functions = {**a.functions, **b.functions}
     return Efforts((*a.laws, *b.laws), functions, tables=(*a.tables, *b.tables))
 

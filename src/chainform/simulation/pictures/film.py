@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 View = tuple[float, float]
 """From where one looks: azimuth and elevation in degrees."""
 
+HUGE = 1e15
+"""What is as far away (m), or turns by as much (rad), has no place in a picture any more."""
+
 
 @dataclass(frozen=True)
 class Film:
@@ -68,10 +71,12 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
     """Return a film of a motion with about `rate` frames per second of motion, `most` at most."""
     check_motion(run, "animate")
     mechanism = run.mechanism
+    _check_finite(run.q, run.t, "the coordinates are not numbers that can be drawn")
+    _check_finite(run.qd, run.t, "the rates are not numbers that can be drawn")
     times = frame_times(float(run.t[0]), float(run.t[-1]), rate, most)
     q = resampled(run, times)
-    _check_finite(q, times, "the coordinates are not numbers")
-    frames = Frames(mechanism, q, times)
+    with np.errstate(all="ignore"):
+        frames = Frames(mechanism, q, times)
     if len(frames.names) == 1:
         raise RunError(
             "nothing of the mechanism has a place",
@@ -79,18 +84,26 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
             element=mechanism.name,
             remedy="plot it instead",
         )
-    _check_finite(frames.track.positions, times, "the mechanism has no pose")
+    _check_finite(frames.track.positions, times, "the mechanism has no pose that can be drawn")
     scene, scale = scene_of(frames)
     track = frames.track
     gravity = frames.laws.vector(mechanism.gravity)[0]
     stage = stage_of(scene, scale, track, gravity, view)
     add_mounts(mechanism, scene, scale, stage, track)
     stage = framed(stage, scene, track)
+    if not stage.radius < HUGE:
+        raise RunError(
+            "the bodies are too large to be drawn",
+            file=mechanism.file,
+            element=mechanism.name,
+            remedy="plot it instead, or look at the inertias",
+        )
     return Film(mechanism, times, q, track, scene, scale, stage, tuple(run.happenings))
 
 
 def _check_finite(values: Array, times: Array, message: str) -> None:
-    good = np.isfinite(values.reshape(len(times), -1)).all(axis=1)
+    # What is not a number is not below anything.
+    good = (np.abs(values.reshape(len(times), -1)) < HUGE).all(axis=1)
     if not good.all():
         raise RunError(
             f"{message} at t = {times[int(np.argmin(good))]:.6g} s",

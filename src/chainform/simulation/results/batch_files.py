@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, ReadError
-from chainform.readers import native_text, read_text
-from chainform.simulation.about import About, array_of, plain_numbers
+from chainform.readers import native_text
+from chainform.simulation.about import About, plain_numbers
 from chainform.simulation.batches.batch_run import BatchRun
 from chainform.simulation.results.files import form_of, made_of_file, write_record
-from chainform.simulation.results.plain import REMEDY, Record
-from chainform.simulation.solver import Statistics
+from chainform.simulation.results.plain import Record
+from chainform.simulation.results.record import mechanism_in, statistics_in
+from chainform.simulation.results.said import Said
 from chainform.version import VERSION
 
 Array = NDArray[np.float64]
@@ -111,46 +112,71 @@ def batch_of(record: Record) -> BatchRun:
             if is_single
             else remedy,
         )
-    try:
-        return _batch(about, arrays, record.outputs)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, Error) as problem:
-        raise ReadError(
-            f"what is said of the motions is damaged: {type(problem).__name__}: {problem}",
-            remedy=REMEDY,
-        ) from problem
+    return _batch(about, arrays, record.outputs)
 
 
 def _batch(about: Mapping[str, Any], arrays: Mapping[str, Array], names: Sequence[str]) -> BatchRun:
-    mechanism = read_text(about["mechanism"], "json")
-    t, ends = array_of(about["times"]), array_of(about["ends"])
+    said = Said(about)
+    mechanism = mechanism_in(said)
+    t, ends = said.numbers("times"), said.numbers("ends")
     b, m = len(ends), len(t)
-    interrupted = np.zeros(b, dtype=np.bool_)
-    interrupted[[int(motion) for motion in about["interrupted"]]] = True
-    events = np.array([int(event) for event in about["ended_by"]], dtype=np.int64)
-    values = {str(name): array_of(value) for name, value in about["values"].items()}
-    known = tuple(map(str, about["event_names"]))
-    if any(len(column) != b for column in (events, *values.values())):
-        raise ValueError("columns differ in length")
-    if np.any(events >= len(known)) or np.any(events < -1):
-        raise ValueError("there is no such event")
+    if not np.all(np.isfinite(t)) or np.any(np.diff(t) < 0):
+        raise said.error("the times do not grow", "times")
+    known, ended = said.texts("event_names"), said.finite("ended_by", b)
+    if not set(ended.tolist()) <= set(range(-1, len(known))):
+        raise said.error("there is no such event", "ended_by")
+    values = said.table("values")
+    is_long = "motion" in arrays
     return BatchRun(
         mechanism,
         t,
-        arrays["q"].reshape(b, m, mechanism.nq),
-        arrays["qd"].reshape(b, m, mechanism.nv),
-        values,
+        _shaped(arrays, "q", (b, m), (mechanism.nq,), is_long=is_long),
+        _shaped(arrays, "qd", (b, m), (mechanism.nv,), is_long=is_long),
+        {name: values.numbers(name, b) for name in values.data},
         ends,
-        events,
-        Statistics(**{name: int(count) for name, count in about["statistics"].items()}),
-        str(about["method"]),
+        ended.astype(np.int64),
+        statistics_in(said),
+        said.name("method"),
         event_names=known,
-        problems={int(motion): str(text) for motion, text in about["problems"].items()},
-        interrupted=interrupted,
-        about=About.from_dict(about["about"]),
-        computed={n: _shaped(arrays[n], b, m, is_long="motion" in arrays) for n in names},
+        problems=_problems(said.table("problems"), b),
+        interrupted=_interrupted(said, b),
+        about=About.from_dict(said.table("about").data),
+        computed={name: _shaped(arrays, name, (b, m), is_long=is_long) for name in names},
     )
 
 
-def _shaped(array: Array, b: int, m: int, *, is_long: bool) -> Array:
+def _problems(said: Said, count: int) -> dict[int, str]:
+    """Return what went wrong by the number of the motion."""
+    known = {str(motion): motion for motion in range(count)}
+    for name in said.data:
+        if name not in known:
+            raise said.error("there is no such motion", name)
+    return {known[name]: said.text(name) for name in said.data}
+
+
+def _interrupted(said: Said, count: int) -> NDArray[np.bool_]:
+    numbers = said.finite("interrupted", len(said.entries("interrupted")))
+    if not set(numbers.tolist()) <= set(range(count)):
+        raise said.error("there is no such motion", "interrupted")
+    found = np.zeros(count, dtype=np.bool_)
+    found[numbers.astype(np.int64)] = True
+    return found
+
+
+def _shaped(
+    arrays: Mapping[str, Array],
+    name: str,
+    lead: tuple[int, int],
+    rest: tuple[int, ...] | None = None,
+    *,
+    is_long: bool,
+) -> Array:
     """Return an array (b, m, ...) of one that has its motions in one dimension or two."""
-    return array.reshape(b, m, *array.shape[1 if is_long else 2 :])
+    if name not in arrays:
+        raise Said({}).error("there are no such numbers", name)
+    array = arrays[name]
+    first = (lead[0] * lead[1],) if is_long else lead
+    inner = array.shape[len(first) :]
+    if array.shape[: len(first)] != first or rest not in (None, inner):
+        raise Said({}).error(f"it has the shape {array.shape}", name)
+    return array.reshape(*lead, *inner)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.simulation.results.flat import columns_of, record_from
-from chainform.simulation.results.plain import Record, known_of
+from chainform.simulation.results.plain import REMEDY, Record, known_of
 
 Array = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def read(path: Path) -> Record:
     except UnicodeDecodeError as problem:
         raise ReadError(f"this is not UTF-8 text: {problem}", remedy="save it so") from problem
     except (ValueError, csv.Error) as problem:
-        raise ReadError(f"the table cannot be read: {problem}", remedy="correct it") from problem
+        raise ReadError(f"the table cannot be read: {problem}", remedy=REMEDY) from problem
     return record_from(known, list(table.T))
 
 

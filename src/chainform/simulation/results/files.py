@@ -82,6 +82,9 @@ def made_of_file(path: str | PathLike[str], make: Callable[[Record], Made]) -> M
     """Return what is made of the record in a file; ReadError where there is none."""
     form, source = form_of(path), Path(path)
     try:
+        if source.exists() and not source.is_file():
+            kind = "a folder" if source.is_dir() else "a device or a pipe"
+            raise ReadError(f"this is {kind}", remedy="name a file of results")
         return make(form.read(source))
     except Error as problem:
         problem.file = problem.file or str(path)
@@ -91,4 +94,5 @@ def made_of_file(path: str | PathLike[str], make: Callable[[Record], Made]) -> M
         raise ReadError("there is no such file", file=str(path), remedy=remedy) from None
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
-        raise ReadError(f"it cannot be read: {reason}", file=str(path)) from problem
+        remedy = "check its name and rights"
+        raise ReadError(f"it cannot be read: {reason}", file=str(path), remedy=remedy) from problem

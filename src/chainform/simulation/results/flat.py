@@ -52,7 +52,7 @@ def record_from(known: dict[str, Any], columns: Sequence[Array]) -> Record:
             stacked = np.stack(chosen, axis=1) if chosen else np.zeros((len(columns[0]), 0))
             arrays[str(name)] = stacked.reshape((len(stacked), *shape))
             place += count
-        return Record(arrays, tuple(map(str, outputs)), known)
+        return Record(arrays, tuple(outputs), known)
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as problem:
         raise ReadError(
             f"the columns are not those of the run: {problem}",

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
-from chainform.simulation.results.plain import Record, known_of
+from chainform.simulation.results.plain import REMEDY, Record, known_of
+
+Array = NDArray[np.float64]
 
 ABOUT = "about"
 
@@ -29,7 +33,7 @@ def read(path: Path) -> Record:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as found:
             known = known_of(bytes(found[ABOUT].astype(np.uint8)).decode())
-            arrays = {name: found[name].astype(np.float64) for name in known["arrays"]}
+            arrays = {name: _numbers(found, name, shape) for name, shape in known["arrays"].items()}
     except ReadError:
         raise
     except (
@@ -39,4 +43,15 @@ def read(path: Path) -> Record:
         raise ReadError(
             f"this is not an NPZ file of a run: {problem}", remedy="name a file of chainform"
         ) from problem
-    return Record(arrays, tuple(map(str, known["outputs"])), known)
+    return Record(arrays, tuple(known["outputs"]), known)
+
+
+def _numbers(found: Mapping[str, Any], name: str, shape: list[int]) -> Array:
+    """Return an array, whose rows must have a shape."""
+    if name not in found:
+        raise ReadError("there are no such numbers", element=name[:60], remedy=REMEDY)
+    array = found[name]
+    if array.dtype.kind not in "fiu" or list(array.shape[1:]) != shape:
+        message = f"it has the shape {array.shape} and the type {array.dtype}"
+        raise ReadError(message, element=name[:60], remedy=REMEDY)
+    return array.astype(np.float64)

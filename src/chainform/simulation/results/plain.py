@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 
 Array = NDArray[np.float64]
+
+LONGEST = 2**31
+"""No dimension of an array is as long."""
 
 REMEDY = "take an undamaged copy, or compute the run anew"
 
@@ -33,7 +37,29 @@ class Record:
         """What is known, with the arrays and their shapes, as JSON."""
         shapes = {name: list(array.shape[1:]) for name, array in self.arrays.items()}
         known = {**self.about, "arrays": shapes, "outputs": list(self.outputs)}
-        return json.dumps(known, allow_nan=False)
+        try:
+            return json.dumps(known, allow_nan=False)
+        except ValueError as problem:
+            where = place_of_odd(known) or "about"
+            raise RunError(
+                "what is known of the run cannot be written: a number is not finite",
+                element=where,
+                remedy="give finite numbers",
+            ) from problem
+
+
+def place_of_odd(value: Any, where: str = "") -> str | None:
+    """Return where in nested tables and lists a number stands that is not finite."""
+    if isinstance(value, float):
+        return None if isfinite(value) else where
+    entries: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, Any]", value)
+        entries = ((f"{where}, {key}" if where else key, entry) for key, entry in table.items())
+    elif isinstance(value, list):
+        listed = cast("list[Any]", value)
+        entries = ((f"{where}[{k}]", entry) for k, entry in enumerate(listed, 1))
+    return next((found for at, entry in entries if (found := place_of_odd(entry, at))), None)
 
 
 def known_of(text: str) -> dict[str, Any]:
@@ -46,4 +72,17 @@ def known_of(text: str) -> dict[str, Any]:
         ) from problem
     if not isinstance(known, dict) or not {"arrays", "outputs"} <= known.keys():
         raise ReadError("there is no run in it", remedy="name a file that chainform wrote")
-    return known  # pyright: ignore[reportUnknownVariableType]
+    found = cast("dict[str, Any]", known)
+    shapes, outputs = found["arrays"], found["outputs"]
+    if not isinstance(shapes, dict) or not all(map(_is_shape, cast("Any", shapes).values())):
+        raise ReadError("expected shapes by name", element="arrays", remedy=REMEDY)
+    if not isinstance(outputs, list) or not {*map(type, cast("Any", outputs))} <= {str}:
+        raise ReadError("expected a list of names", element="outputs", remedy=REMEDY)
+    return found
+
+
+def _is_shape(shape: object) -> bool:
+    """Tell whether something is a list of lengths."""
+    if not isinstance(shape, list):
+        return False
+    return all(type(n) is int and 0 <= n < LONGEST for n in cast("list[object]", shape))

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, ReadError
+from chainform.mechanism import Mechanism
 from chainform.readers import native_text, read_text
 from chainform.simulation.about import About
 from chainform.simulation.contact.impacts import Impact
-from chainform.simulation.results.plain import REMEDY, Record
+from chainform.simulation.results.plain import Record
+from chainform.simulation.results.said import Said
+from chainform.simulation.results.shapes import Shapes
 from chainform.simulation.run import Happening, Run
 from chainform.simulation.solver import Statistics
 from chainform.version import VERSION
@@ -76,37 +79,37 @@ def run_of(arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[s
             if about.get("schema") != "chainform-batch/1"
             else "it has many motions: read it with chainform.simulation.BatchRun.load",
         )
+    said = Said(about)
+    mechanism = mechanism_in(said)
+    shapes = Shapes(mechanism, said.whole("rows"))
+    shapes.check(arrays, outputs)
+    states: dict[str, Any] = {name: arrays[name] for name in STATES if name in arrays}
+    return Run(
+        mechanism=mechanism,
+        happenings=tuple(_happening(one, mechanism) for one in said.tables("events")),
+        statistics=statistics_in(said),
+        method=said.name("method"),
+        report=said.texts("report"),
+        about=About.from_dict(about),
+        computed={name: arrays[name] for name in outputs},
+        **states,
+    )
+
+
+def mechanism_in(said: Said) -> Mechanism:
+    """Return the mechanism of a run, which is there as a text."""
+    text = said.text("mechanism")
     try:
-        states: dict[str, Any] = {name: arrays[name] for name in STATES if name in arrays}
-        run = Run(
-            mechanism=read_text(about["mechanism"], "json"),
-            happenings=tuple(map(_happening, about["events"])),
-            statistics=Statistics(**{name: int(n) for name, n in about["statistics"].items()}),
-            method=str(about["method"]),
-            report=tuple(map(str, about["report"])),
-            about=About.from_dict(about),
-            computed={name: arrays[name] for name in outputs},
-            **states,
-        )
-        _check(run, arrays, about)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, Error) as problem:
-        raise ReadError(
-            f"what is said of the run is damaged: {type(problem).__name__}: {problem}",
-            remedy=REMEDY,
-        ) from problem
-    return run
+        return read_text(text, "json")
+    except Error as problem:
+        where = f" ({problem.element})" if problem.element else ""
+        raise said.error(f"it is damaged: {problem.message}{where}", "mechanism") from problem
 
 
-def _check(run: Run, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
-    mechanism, rows = run.mechanism, run.t.shape
-    if about["rows"] != len(run.t):
-        raise ValueError(f"there are {len(run.t)} rows, and {about['rows']} were written")
-    if len(rows) != 1 or any(array.shape[:1] != rows for array in arrays.values()):
-        raise ValueError("columns differ in length")
-    shapes = {"q": mechanism.nq, "qd": mechanism.nv, "tau": mechanism.nv}
-    for name, count in shapes.items():
-        if getattr(run, name).shape != (*rows, count):
-            raise ValueError(f"{name} has not {count} columns")
+def statistics_in(said: Said) -> Statistics:
+    """Return what the integration took."""
+    table, names = said.table("statistics"), [item.name for item in fields(Statistics)]
+    return Statistics(**{name: table.whole(name) for name in names})
 
 
 def _event(happening: Happening) -> dict[str, Any]:
@@ -116,9 +119,14 @@ def _event(happening: Happening) -> dict[str, Any]:
     return {"kind": kind, **plain}
 
 
-def _happening(said: Mapping[str, Any]) -> Happening:
-    kind = HAPPENINGS[said["kind"]]
-    given: dict[str, Any] = {name: value for name, value in said.items() if name != "kind"}
-    for name, value in given.items():
-        given[name] = np.array(value, dtype=np.float64) if isinstance(value, list) else value
-    return kind(**given)
+def _happening(said: Said, mechanism: Mechanism) -> Happening:
+    nq, nv = mechanism.nq, mechanism.nv
+    met = (said.name("name"), said.number("t"), said.finite("q", nq), said.finite("qd", nv))
+    kind = said.text("kind")
+    if kind not in HAPPENINGS:
+        raise said.error(f"there is no {kind[:40]!r}", "kind")
+    if HAPPENINGS[kind] is Happening:
+        return Happening(*met)
+    pushes = said.table("impulses")
+    impulses = {name: pushes.number(name) for name in pushes.data}
+    return Impact(*met, said.finite("qd_after", nv), impulses, said.number("loss"))

@@ -26,6 +26,7 @@ from chainform.mechanism import Mechanism
 from chainform.mechanism.tables import check_fields, is_list, is_table, kind_of, list_of, table_of
 from chainform.readers.source import Source
 from chainform.simulation.scenarios.columns_file import columns_of_file
+from chainform.simulation.scenarios.notes import names_of, without_notes
 
 Column: TypeAlias = "float | list[float]"
 """A number for all motions, or one for each."""
@@ -76,7 +77,8 @@ class BatchSection:
             remedy = "write a table by names" + ("" if group == "values" else ", or rows")
             raise self.source.error(f"expected a table, got {kind_of(said)}", remedy, where)
         columns: dict[str, Column] = {}
-        for name, value in table_of(said, self.source.file, where).items():
+        table = without_notes(table_of(said, self.source.file, where), names_of(self.mechanism))
+        for name, value in table.items():
             self._check_name(group, name, where)
             columns[name] = self._column(value, f"{where}, {name[:60]}")
         return columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +14,7 @@ from chainform.expressions import fraction_of_decimal
 from chainform.mechanism.tables import check_fields, is_table, kind_of, table_of
 from chainform.readers.source import Source, bytes_of
 from chainform.simulation.scenarios.columns_file import rows_of_file
+from chainform.simulation.scenarios.notes import without_notes
 
 TABLE_FIELDS = frozenset({"t", "values", "file", "column"})
 FUNCTION_FIELDS = frozenset({"function"})
@@ -26,10 +27,11 @@ class Drives:
     source: Source
     folder: Path
     allow_python: bool
+    names: Collection[str] = ()
 
     def read(self, said: object, where: str, find: Callable[[str], int]) -> Any:
         """Return forces as `simulate` takes them; `find` raises for what cannot be driven."""
-        table = table_of(said, self.source.file, where)
+        table = without_notes(table_of(said, self.source.file, where), self.names)
         if "function" in table:
             if len(table) > 1:
                 remedy = "let it return all efforts, or give one function for each joint"
@@ -48,7 +50,7 @@ class Drives:
     def _drive(self, name: str, given: object, where: str) -> Any:
         if not is_table(given):
             return given
-        table = table_of(given, self.source.file, where)
+        table = without_notes(table_of(given, self.source.file, where))
         if "function" in table:
             check_fields(table, FUNCTION_FIELDS, self.source.file, where)
             return self._function(table["function"], where)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
-from chainform.mechanism.intake import Intake
+from chainform.mechanism.intake import Intake, located
 from chainform.mechanism.tables import check_fields, is_list, is_table, kind_of, list_of, table_of
 from chainform.readers.source import Source, Table
 from chainform.simulation.scenarios.batch_section import BatchSection
 from chainform.simulation.scenarios.drives import Drives
-from chainform.simulation.scenarios.source import Origin, origin_of
-
-Array = NDArray[np.float64]
+from chainform.simulation.scenarios.notes import names_of, without_notes, without_texts
+from chainform.simulation.scenarios.output_times import OutputTimes
+from chainform.simulation.scenarios.source import Origin, check_is_scenario, origin_of
 
 PASSED_ON = ("stops", "contacts", "friction", "controllers")
 """Sections that the parts of `simulate` of these names read themselves."""
@@ -30,46 +27,44 @@ FIELDS = frozenset(
 )
 INITIAL_FIELDS = frozenset({"q", "qd", "x", "fixed"})
 OUTPUT_FIELDS = frozenset({"every", "times", "points", "outputs"})
-SOLVER_FIELDS = frozenset({"method", "rtol", "atol", "step", "largest", "stabilise"})
+SOLVER_FIELDS = frozenset({"method", "rtol", "atol", "step", "largest", "stabilise", "reduce"})
 EVENT_FIELDS = frozenset({"name", "law", "direction", "stop"})
 
-MOST_TIMES = 50_000_000
+
+@dataclass(frozen=True)
+class Told:
+    """What a scenario says: see `Scenario`."""
+
+    mechanism: Mechanism
+    arguments: dict[str, Any]
+    outputs: tuple[str, ...] = ()
+    batch: dict[str, Any] | None = None
+    name: str = ""
+    times: OutputTimes = field(default_factory=OutputTimes)
 
 
 def read_scenario(
     table: Table, source: Source, folder: Path, *, store: str | None, allow_python: bool
-) -> tuple[Mechanism, dict[str, Any], tuple[str, ...], dict[str, Any] | None]:
-    """Return the mechanism, the arguments of `simulate`, and the outputs to be written.
-
-    The last is what differs from motion to motion in a scenario of many, None in others.
-    """
+) -> Told:
+    """Return what a table says, as arguments of `simulate` by name."""
+    check_is_scenario(table, source)
     check_fields(table, FIELDS, source.file, "scenario")
     origin = origin_of(table, source, folder, store)
     reader = _Reader(source, origin)
-    drives = Drives(source, folder, allow_python)
-    arguments: dict[str, Any] = {**reader.times(table), **reader.initial(table)}
+    times = reader.output_times(table)
+    arguments: dict[str, Any] = {**reader.times(table, times), **reader.initial(table)}
     arguments |= reader.solver(table)
-    mechanism = origin.mechanism
-    if table.get("forces") is not None:
-        forces = table_of(table["forces"], source.file, "forces")
-        if forces.get("hold") is not None:
-            arguments["hold"] = reader.number(forces.pop("hold"), "forces, hold")
-        if forces:
-            arguments["forces"] = drives.read(forces, "forces", mechanism.rate_index)
-    if table.get("signals") is not None:
-        arguments["signals"] = drives.read(table["signals"], "signals", lambda _: 0)
+    arguments |= reader.drives(table, Drives(source, folder, allow_python, reader.names))
     if table.get("events") is not None:
         arguments["events"] = reader.events(table["events"])
-    for name in PASSED_ON:
-        if table.get(name) is not None:
-            is_exact = name == "controllers"
-            arguments[name] = table[name] if is_exact else _floats(table[name], source, name)
+    arguments |= reader.passed_on(table)
     arguments |= reader.rest(table)
     batch = None
     if table.get("batch") is not None:
-        section = BatchSection(source, folder, mechanism, reader.number)
+        section = BatchSection(source, folder, origin.mechanism, reader.number)
         batch = section.read(table["batch"], arguments)
-    return mechanism, arguments, reader.outputs(table), batch
+    outputs = reader.outputs(table)
+    return Told(origin.mechanism, arguments, outputs, batch, reader.name(table), times)
 
 
 class _Reader:
@@ -81,6 +76,12 @@ class _Reader:
         self.mechanism = origin.mechanism
         known = {parameter.name: parameter.value for parameter in origin.mechanism.parameters}
         self.intake = Intake(source.file, known)
+        self.names = names_of(origin.mechanism)
+
+    def name(self, table: Table) -> str:
+        """Return what the scenario is called."""
+        said = table.get("name")
+        return "" if said is None else self.intake.text(said, "name")
 
     def number(self, value: object, where: str) -> float:
         """Return a number: a decimal, or an expression of parameters that have values."""
@@ -93,11 +94,11 @@ class _Reader:
             return {}
         found = table_of(said, self.source.file, name)
         check_fields(found, fields, self.source.file, name)
-        return {key: value for key, value in found.items() if value is not None}
+        return {k: value for k, value in without_notes(found).items() if value is not None}
 
     # --- time and output --------------------------------------------------------------------
 
-    def times(self, table: Table) -> dict[str, Any]:
+    def times(self, table: Table, output: OutputTimes) -> dict[str, Any]:
         """Return start and end, and the times of output."""
         said = table.get("time")
         if said is None:
@@ -108,39 +109,27 @@ class _Reader:
         first, last = (self.intake.fraction(bound, "time") for bound in bounds)
         if last <= first:
             raise self.source.error("the end is not after the start", "correct it", "time")
-        output = self.section(table, "output", OUTPUT_FIELDS)
-        times = self._output_times(output, first, last)
+        with located(self.source.file, "output"):
+            times = output.between(first, last)
         return {"t": (float(first), float(last))} | ({} if times is None else {"t_eval": times})
 
-    def _output_times(
-        self, output: Mapping[str, object], first: Fraction, last: Fraction
-    ) -> Array | None:
+    def output_times(self, table: Table) -> OutputTimes:
+        """Return which times of output are asked for."""
+        output = self.section(table, "output", OUTPUT_FIELDS)
         given = [name for name in ("every", "times", "points") if name in output]
         if len(given) > 1:
             remedy = "keep one of every, times and points"
             raise self.source.error("the times of output are given twice", remedy, "output")
         if "times" in output:
             listed = list_of(output["times"], self.source.file, "output, times")
-            return np.array(
-                [self.number(x, f"output, times[{k}]") for k, x in enumerate(listed, 1)]
-            )
+            where = "output, times[{}]"
+            numbers = (self.number(x, where.format(k)) for k, x in enumerate(listed, 1))
+            return OutputTimes(times=tuple(numbers))
         if "points" in output:
-            count = self.intake.integer(output["points"], "output, points")
-            self._check_count(count, 2, "output, points")
-            return np.linspace(float(first), float(last), count)
-        if "every" not in output:
-            return None
-        every = self.intake.fraction(output["every"], "output, every")
-        if every <= 0:
-            raise self.source.error("it must be positive", "write every = 0.01", "output, every")
-        count = floor((last - first) / every) + 1
-        self._check_count(count, 1, "output, every")
-        return np.array([float(first + k * every) for k in range(count)])
-
-    def _check_count(self, count: int, least: int, where: str) -> None:
-        if not least <= count <= MOST_TIMES:
-            remedy = f"let there be {least} to {MOST_TIMES}"
-            raise self.source.error(f"there would be {count} times of output", remedy, where)
+            return OutputTimes(points=self.intake.integer(output["points"], "output, points"))
+        if "every" in output:
+            return OutputTimes(every=self.intake.fraction(output["every"], "output, every"))
+        return OutputTimes()
 
     def outputs(self, table: Table) -> tuple[str, ...]:
         """Return the names of what is to be written beside the states."""
@@ -183,7 +172,8 @@ class _Reader:
                 raise self.source.error(message, remedy, where)
             return [self.number(x, f"{where}[{k}]") for k, x in enumerate(listed, 1)]
         state: dict[str, float] = {}
-        for name, value in table_of(said, self.source.file, where).items():
+        table = without_notes(table_of(said, self.source.file, where), self.names)
+        for name, value in table.items():
             try:
                 if find is not None:
                     find(name)
@@ -200,22 +190,46 @@ class _Reader:
         found: dict[str, Any] = {
             key: self.number(value, f"solver, {key}")
             for key, value in said.items()
-            if key not in ("method", "stabilise")
+            if key not in ("method", "stabilise", "reduce")
         }
-        if "method" in said:
-            found["method"] = self.intake.text(said["method"], "solver, method")
+        for key in ("method", "reduce"):
+            if key in said:
+                found[key] = self.intake.text(said[key], f"solver, {key}")
         if "stabilise" in said:
-            found["stabilise"] = said["stabilise"]
+            found["stabilise"] = without_texts(said["stabilise"], ())
+        return found
+
+    def drives(self, table: Table, drives: Drives) -> dict[str, Any]:
+        """Return forces, the time for which they are held, and signals."""
+        found: dict[str, Any] = {}
+        if table.get("forces") is not None:
+            forces = table_of(table["forces"], self.source.file, "forces")
+            if forces.get("hold") is not None:
+                found["hold"] = self.number(forces.pop("hold"), "forces, hold")
+            if forces:
+                found["forces"] = drives.read(forces, "forces", self.mechanism.rate_index)
+        if table.get("signals") is not None:
+            found["signals"] = drives.read(table["signals"], "signals", lambda _: 0)
+        return found
+
+    def passed_on(self, table: Table) -> dict[str, Any]:
+        """Return the sections that others read, with doubles except for controllers."""
+        found: dict[str, Any] = {}
+        for name in PASSED_ON:
+            if table.get(name) is not None:
+                said = without_texts(table[name], self.names)
+                found[name] = said if name == "controllers" else _floats(said, self.source, name)
         return found
 
     def events(self, said: object) -> dict[str, Any]:
         """Return events by name: [[events]] with names, or a table by names."""
-        if is_table(said):
-            return {
-                name: self._event(value, f"events, {name[:60]}", EVENT_FIELDS - {"name"})
-                for name, value in table_of(said, self.source.file, "events").items()
-            }
         found: dict[str, Any] = {}
+        if is_table(said):
+            table = table_of(without_texts(said, ()), self.source.file, "events")
+            for name, value in table.items():
+                where = f"events, {self.intake.text(name, 'events')[:60]}"
+                found[name] = self._event(value, where, EVENT_FIELDS - {"name"})
+            return found
         for number, entry in enumerate(list_of(said, self.source.file, "events"), 1):
             event = self._event(entry, f"events[{number}]", EVENT_FIELDS)
             name = self.intake.text(event.pop("name", f"event{number}"), f"events[{number}], name")
@@ -243,6 +257,7 @@ class _Reader:
         }
         if table.get("values") is not None:
             said = table_of(table["values"], self.source.file, "values")
+            said = without_notes(said, self.names)
             values |= {name: self.number(v, f"values, {name[:60]}") for name, v in said.items()}
         if values:
             found["values"] = values
@@ -266,5 +281,6 @@ def _floats(value: object, source: Source, where: str) -> Any:
         table = cast("Mapping[str, object]", value)
         return {k: _floats(v, source, f"{where}, {k}") for k, v in table.items()}
     if isinstance(value, list):
-        return [_floats(entry, source, where) for entry in cast("list[object]", value)]
+        entries = enumerate(cast("list[object]", value), 1)
+        return [_floats(entry, source, f"{where}[{k}]") for k, entry in entries]
     return value

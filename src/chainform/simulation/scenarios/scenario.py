@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from chainform.mechanism import Mechanism
+from chainform.readers import FILE_TYPES
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
+from chainform.simulation.scenarios.output_times import OutputTimes
 from chainform.simulation.scenarios.reading import read_scenario
+from chainform.simulation.scenarios.source import not_a_scenario
 
 SYNTAXES = {".toml": "toml", ".json": "json"}
 
@@ -21,7 +24,8 @@ class Scenario:
 
     `outputs` are to be written beside the states; `text` is the file as it was read. Where it asks
     for many motions, `batch` has the arguments of `simulate_batch` that differ from motion to
-    motion, in place of those of the same name.
+    motion, in place of those of the same name. `times` tells the times of output also for another
+    start and end.
     """
 
     mechanism: Mechanism
@@ -30,6 +34,8 @@ class Scenario:
     file: str | None = None
     text: str = ""
     batch: Mapping[str, Any] | None = None
+    name: str = ""
+    times: OutputTimes = field(default_factory=OutputTimes)
 
     @staticmethod
     def read(
@@ -43,9 +49,9 @@ class Scenario:
         source, table = _table(path)
         folder = Path(path).parent
         told = read_scenario(table, source, folder, store=store, allow_python=allow_python)
-        mechanism, arguments, outputs, batch = told
         text = (source.data or b"").decode()
-        return Scenario(mechanism, arguments, outputs, source.file, text, batch)
+        asked = (told.mechanism, told.arguments, told.outputs)
+        return Scenario(*asked, source.file, text, told.batch, told.name, told.times)
 
 
 def scenario_of(given: object) -> Scenario | None:
@@ -72,6 +78,8 @@ def _table(path: str | PathLike[str]) -> tuple[Source, Table]:
     file = str(path)
     syntax = SYNTAXES.get(Path(file).suffix.lower())
     source = Source(file, bytes_of(path))
+    if syntax is None and Path(file).suffix.lower() in FILE_TYPES:
+        raise not_a_scenario(source)
     if syntax is None:
         raise source.error("a scenario is a TOML or JSON file", "name it with .toml or .json")
     text = text_of(source.data or b"", source)

@@ -26,6 +26,23 @@ class Origin:
     leave_out: tuple[str, ...] = ()
 
 
+MECHANISM_FIELDS = ("segments", "bodies", "coordinates", "elements", "L")
+"""What tells the table of a mechanism from that of a scenario."""
+
+
+def check_is_scenario(table: Table, source: Source) -> None:
+    """Refuse the table of a mechanism, which somebody may take for one of its motion."""
+    if "mechanism" not in table and any(field in table for field in MECHANISM_FIELDS):
+        raise not_a_scenario(source)
+
+
+def not_a_scenario(source: Source) -> ReadError:
+    """Return the error for a file of a mechanism."""
+    name = Path(source.file or "arm.toml").name[:60]
+    remedy = f'write a scenario that names it: mechanism = "{name}", time = [0, 2]'
+    return source.error("this is a mechanism; a scenario names one", remedy)
+
+
 def origin_of(table: Table, source: Source, folder: Path, store: str | None) -> Origin:
     """Return the mechanism that a scenario names or holds."""
     said = table.get("mechanism")

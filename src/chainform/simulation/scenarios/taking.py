@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from chainform.errors import DeriveError, ReadError, RunError
+from chainform.errors import DeriveError, Error, ReadError, RunError
+from chainform.mechanism.numbers import number_of
 from chainform.simulation.interruption import BatchInterrupted, Interrupted, MotionError
 from chainform.simulation.scenarios.scenario import Scenario, scenario_of
+from chainform.simulation.scenarios.words import tell_in_file
 from chainform.simulation.span import span_of
 
 if TYPE_CHECKING:
@@ -20,15 +22,12 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Result = TypeVar("Result", "Run", "BatchRun")
 
-PYTHON = re.compile(r"values=\{'(\w+)': \.\.\.\}")
-"""How a remedy names a value in Python; a file has other words."""
-
 
 def takes_scenarios(function: Callable[P, Run]) -> Callable[P, Run]:
     """Let `simulate` take a scenario.
 
-    Arguments beside it come before those of the scenario. Whatever is wrong with them before the
-    motion begins is an error of the file.
+    Arguments beside it come before those of the scenario, and another time has the times of output
+    that the scenario asks for. Whatever is wrong with its own is an error of the file.
     """
 
     @wraps(function)
@@ -52,12 +51,20 @@ def takes_scenarios(function: Callable[P, Run]) -> Callable[P, Run]:
 
             given["checkpoint"] = told
         try:
+            given |= _output_times(scenario, named)
             made = cast("Callable[..., Run]", function)(scenario.mechanism, **given)
             return _told(made, scenario)
-        except (Interrupted, MotionError) as problem:
+        except Interrupted as stop:
+            stop.run = _told(stop.run, scenario)
+            raise
+        except MotionError as problem:
             problem.run = _told(problem.run, scenario)
+            problem.file = problem.file or scenario.file
+            problem.element, problem.remedy = tell_in_file(problem, scenario.file)
             raise
         except (ReadError, RunError, DeriveError) as problem:
+            if _is_about(problem, named):
+                raise
             raise _of_file(problem, scenario) from problem
 
     return simulate
@@ -76,6 +83,7 @@ def takes_batches(function: Callable[P, BatchRun]) -> Callable[P, BatchRun]:
             return function(*positional, **named)
         given: dict[str, Any] = {**scenario.arguments, **(scenario.batch or {}), **named}
         try:
+            given |= _output_times(scenario, named)
             if given.get("t_eval") is None:
                 given["t_eval"] = span_of(given["t"], None)[1]
             made = cast("Callable[..., BatchRun]", function)(scenario.mechanism, **given)
@@ -84,26 +92,32 @@ def takes_batches(function: Callable[P, BatchRun]) -> Callable[P, BatchRun]:
             stop.batch = _told(stop.batch, scenario)
             raise
         except (ReadError, RunError, DeriveError) as problem:
+            if _is_about(problem, named):
+                raise
             raise _of_file(problem, scenario) from problem
 
     return simulate_batch
 
 
 def _told(run: Result, scenario: Scenario) -> Result:
-    """Return a run that knows the text that asked for it."""
-    return replace(run, about=replace(run.about, scenario=scenario.text))
+    """Return a run that knows the text that asked for it, and what that is called."""
+    about = replace(run.about, scenario=scenario.text, title=scenario.name)
+    return replace(run, about=about)
 
 
-def _of_file(problem: ReadError | RunError | DeriveError, scenario: Scenario) -> ReadError:
-    batch = scenario.batch or {}
-    names = {f"{name}0": f"{_section(f'{name}0', batch)}, {name}" for name in ("q", "qd", "x")}
-    names |= {"t": "time", **{name: f"batch, {name}" for name in ("threads",)}}
-    names |= {name: f"solver, {name}" for name in ("method", "rtol", "atol", "step", "largest")}
-    head, comma, rest = (problem.element or "").partition(", ")
-    element = names.get(head, head) + comma + rest
-    remedy = PYTHON.sub(r"values = { \1 = ... }", problem.remedy or "") or None
-    return ReadError(problem.message, file=scenario.file, element=element or None, remedy=remedy)
+def _output_times(scenario: Scenario, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the times of output that the scenario asks for where a call has another time."""
+    if named.get("t") is None or named.get("t_eval") is not None:
+        return {}
+    first, last = (cast("Fraction", number_of(bound)) for bound in span_of(named["t"], None)[0])
+    return {"t_eval": scenario.times.within(first, last)}
 
 
-def _section(name: str, batch: Any) -> str:
-    return "batch" if name in batch else "initial"
+def _is_about(problem: Error, named: Mapping[str, Any]) -> bool:
+    """Tell whether an error is about an argument of the call that a file might have said."""
+    return (problem.element or "").partition(", ")[0] in named.keys() - {"resume"}
+
+
+def _of_file(problem: Error, scenario: Scenario) -> ReadError:
+    element, remedy = tell_in_file(problem, scenario.file, scenario.batch)
+    return ReadError(problem.message, file=scenario.file, element=element, remedy=remedy)

@@ -20,6 +20,9 @@ SOLVERS: dict[str, Solver] = {
     IDA.name: IDA,
 }
 
+USUAL = {"rtol": 1e-9, "atol": 1e-12, "step": 0.001, "largest": 0.1, "hold": 0.01}
+"""Settings that an error proposes (s, where they are times)."""
+
 
 def settings_of(
     method: str,
@@ -45,7 +48,8 @@ def settings_of(
     given = {"rtol": rtol, "atol": absolute, "step": step, "largest": largest, "hold": hold}
     for name, value in given.items():
         if value is not None and not (np.isfinite(value) and value > 0):
-            raise RunError(f"{name} must be a positive number", element=name)
+            remedy = f"give {name}={USUAL[name]:g}, or leave it out"
+            raise RunError(f"{name} must be a positive number", element=name, remedy=remedy)
     return Settings(solver, rtol, absolute, step, None, largest, hold)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chainform.cli.motion_progress import shown_motions
-from chainform.cli.overriding import overrides_of
+from chainform.cli.overriding import blamed, overrides_of
 from chainform.cli.printing import Document, Page, Report, counted, tell
 from chainform.errors import ReadError
 from chainform.simulation import BatchInterrupted, BatchRun, Scenario, simulate_batch
@@ -61,9 +61,10 @@ def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Batc
     left_out = scenario.arguments.get("leave_out", ())
     more: dict[str, Any] = {"runs": needs_runs(mechanism, scenario.outputs, left_out)}
     more |= {} if args.threads is None else {"threads": args.threads}
-    more |= overrides_of(args, scenario)
+    given = overrides_of(args, scenario)
+    more |= given
     try:
-        with shown_motions(mechanism.name, count, quiet=args.quiet) as told:
+        with blamed(given), shown_motions(mechanism.name, count, quiet=args.quiet) as told:
             return simulate_batch(scenario, progress=told, **more)
     except BatchInterrupted as stop:
         if stop.batch.about.is_complete:

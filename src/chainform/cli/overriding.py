@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from chainform.cli.options import parameter_values
 from chainform.errors import Error, ReadError
 from chainform.expressions import fraction_of_decimal
 from chainform.readers.source import Source, table_from_text
-from chainform.simulation import Run, Scenario
+from chainform.simulation import MotionError, Run, Scenario
 from chainform.simulation.outputs import check_output
 
 FREE = ("time", "output", "name")
@@ -44,6 +46,20 @@ def overrides_of(args: Namespace, scenario: Scenario) -> dict[str, Any]:
         values = {name: _number(text, f"--values {name[:60]}") for name, text in given.items()}
         found["values"] = {**scenario.arguments.get("values", {}), **values}
     return found
+
+
+@contextmanager
+def blamed(given: Mapping[str, Any]) -> Generator[None]:
+    """Turn errors about what the command line gave into errors of its options."""
+    try:
+        yield
+    except MotionError:
+        raise
+    except Error as problem:
+        if problem.element not in given:
+            raise
+        option = "--time" if problem.element == "t" else f"--{problem.element}"
+        raise ReadError(problem.message, element=option, remedy=problem.remedy) from problem
 
 
 def _number(text: str, element: str) -> float:

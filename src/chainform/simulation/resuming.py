@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 MOST = 2.0**53
 """Numbers that a motion remembers are smaller: counts, and times in s."""
 
+DEEP = 1e-6
+"""No motion is farther beyond a barrier than so (m, rad)."""
+
 CLOSE = 1e-9
 """How well times agree that were added up, as a share of their size."""
 
@@ -44,6 +47,8 @@ class Start:
             return
         about, mark = self.before.about, self.before.about.bookmark
         runner.is_begun = True
+        if runner.switching is not None:
+            runner.switching.check(DEEP, "resume")
         if method == self.before.method and settings == about.settings:
             own = runner.integrator.memory()
             _check_memory(mark.memory, own, mark.t, settings)

@@ -12,7 +12,13 @@ from typing import Any
 from chainform.cli.batch_simulation import check_batch_options, run_batch
 from chainform.cli.commands.command import Command
 from chainform.cli.motion_progress import shown_motion
-from chainform.cli.overriding import add_overrides, check_outputs, check_resumed, overrides_of
+from chainform.cli.overriding import (
+    add_overrides,
+    blamed,
+    check_outputs,
+    check_resumed,
+    overrides_of,
+)
 from chainform.cli.printing import Document, Page, Report, tell
 from chainform.cli.run_keeping import Keeping
 from chainform.cli.run_saving import (
@@ -104,7 +110,8 @@ def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Run:
     given = overrides_of(args, scenario)
     span = given.get("t", scenario.arguments["t"])
     try:
-        with shown_motion(scenario.mechanism.name, span, quiet=args.quiet) as told:
+        name = scenario.mechanism.name
+        with blamed(given), shown_motion(name, span, quiet=args.quiet) as told:
             options: dict[str, Any] = {"progress": told, "resume": before, **given}
             found = simulate(scenario, checkpoint=keep if files else None, **options)
     except Interrupted as stop:

@@ -72,15 +72,21 @@ class Switching:
         """Find what holds at the start; a state beyond a barrier is refused."""
         if self.sorts.rows == 0:
             return []
+        self.check(TOUCH, "q0")
+        return self.settle()
+
+    def check(self, depth: float, element: str) -> None:
+        """Refuse a state that is deeper in a barrier than a depth (m, rad)."""
+        if not self.gaps:
+            return
         residuals = self._terms().residuals
         for gap, barrier in zip(self.gaps, self.switches.rigid, strict=True):
-            if residuals[gap.row] < -TOUCH:
+            if residuals[gap.row] < -depth:
                 raise RunError(
                     f"{barrier.name} is passed by {-residuals[gap.row]:.4g} at the start",
-                    element="q0",
+                    element=element,
                     remedy="begin where all gaps are open or closed",
                 )
-        return self.settle()
 
     def happen(self, number: int) -> list[Happening]:
         """Go over an event, by its number among those that are watched here."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainform.errors import RunError
 from chainform.simulation.pictures.film import View, film_of
-from chainform.simulation.pictures.motion import Motion
+from chainform.simulation.pictures.motion import Motion, title_of
 from chainform.simulation.pictures.page import Page, page_of
 from chainform.simulation.pictures.video import Timing, write_gif, write_mp4
 from chainform.simulation.replacing import check_target
@@ -109,7 +109,7 @@ def _page(
     mechanism = run.mechanism
     frames = len(mechanism.segments) + len(mechanism.elements) + 1
     film = film_of(run, PAGE_RATE / min(speed, 1.0), max(2, PAGE_POSES // frames), view)
-    return page_of(film, film.traced(trace), speed, title)
+    return page_of(film, film.traced(trace), speed, title_of(run, title))
 
 
 def _timing(run: Motion, speed: float, fps: float) -> Timing:

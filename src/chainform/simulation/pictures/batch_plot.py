@@ -15,7 +15,7 @@ from chainform.mechanism import Mechanism
 from chainform.simulation.pictures import colours
 from chainform.simulation.pictures.curves import Curve, Panel
 from chainform.simulation.pictures.layout import Layout, layout_of
-from chainform.simulation.pictures.motion import library
+from chainform.simulation.pictures.motion import library, title_of
 from chainform.simulation.pictures.plan import coordinate_units, motion_units, rate_unit
 from chainform.simulation.pictures.plots import check_file, dress, plot_style, save_figure
 
@@ -70,8 +70,8 @@ def plot_batch(
         raise RunError("there is nothing to plot", element="what", remedy="give times of output")
     items = ["q"] if what is None else [what] if isinstance(what, str) else list(what)
     panels = [panel for item in items for panel in _panels(batch, item)]
-    heading = batch.mechanism.name if title is None else title
-    layout = layout_of(panels, width, height, bool(heading), has_events=False)
+    heading = title_of(batch, title)
+    layout = layout_of(panels, width, height, bool(heading))
     with plot_style():
         figure: Any = _figure(batch, panels, layout, heading)
         save_figure(figure, path, dpi)

@@ -18,12 +18,16 @@ MOST = 64
 
 @dataclass(frozen=True)
 class Curve:
-    """Values (m,) over time, by name; `is_dashed` tells it from another of the same colour."""
+    """Values (m,) over time, by name; `is_dashed` tells it from another of the same colour.
+
+    With `is_held` each value has lasted since the time before.
+    """
 
     name: str
     values: Array
     colour: str
     is_dashed: bool = False
+    is_held: bool = False
 
 
 @dataclass(frozen=True)

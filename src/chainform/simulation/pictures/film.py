@@ -17,6 +17,7 @@ from chainform.simulation.pictures.mounts import add_mounts
 from chainform.simulation.pictures.resampling import frame_times, resampled
 from chainform.simulation.pictures.scene import Point, Scene
 from chainform.simulation.pictures.stage import Stage, framed, stage_of
+from chainform.simulation.pictures.standing import ground_height
 
 Array = NDArray[np.float64]
 
@@ -88,8 +89,9 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
     scene, scale = scene_of(frames)
     track = frames.track
     gravity = frames.laws.vector(mechanism.gravity)[0]
-    stage = stage_of(scene, scale, track, gravity, view)
-    add_mounts(mechanism, scene, scale, stage, track)
+    ground = ground_height(mechanism, gravity, float(times[0]))
+    stage = stage_of(scene, scale, track, gravity, view, ground)
+    add_mounts(frames, scene, scale, stage)
     stage = framed(stage, scene, track)
     if not stage.radius < HUGE:
         raise RunError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,18 @@ def check_motion(run: Motion, element: str) -> None:
         raise RunError(
             "the times of the motion do not grow", element=element, remedy="sort t, q and qd by t"
         )
+
+
+def title_of(run: Any, title: str | None) -> str:
+    """Return the heading of a picture: as given, what the scenario is called, or the mechanism."""
+    about = getattr(run, "about", None)
+    return (getattr(about, "title", "") or run.mechanism.name) if title is None else title
+
+
+def held_for(run: Any) -> float | None:
+    """Return for how long efforts are held between samples (s), None where they are not."""
+    about = getattr(run, "about", None)
+    return getattr(about, "settings", {}).get("hold")
 
 
 def library(name: str, purpose: str, extra: str) -> ModuleType:

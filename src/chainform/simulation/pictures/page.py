@@ -61,19 +61,18 @@ class Page:
         )
 
 
-def page_of(film: Film, trace: Point | None, speed: float, title: str | None = None) -> Page:
+def page_of(film: Film, trace: Point | None, speed: float, title: str) -> Page:
     """Return the page of a film: the path of a point is shown, and time runs at a speed."""
-    name = film.mechanism.name if title is None else title
     script = "\n".join(_file(f"{part}.js") for part in SCRIPTS)
     script = f'(() => {{\n"use strict";\n{script}\n}})();\n'
     style = _file("style.css")
     fields = {
-        "title": escape(name),
+        "title": escape(title),
         "style": style,
         "style_hash": _hash(style),
         "script": script,
         "script_hash": _hash(script),
-        "data": safe_json(data_of(film, trace, speed, name)),
+        "data": safe_json(data_of(film, trace, speed, title)),
     }
     pieces = _file("page.html").split("{{")
     parts = [pieces[0]]

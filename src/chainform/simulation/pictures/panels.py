@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from chainform.errors import Error, ReadError, RunError
 from chainform.simulation.pictures import colours
 from chainform.simulation.pictures.curves import Curve, Panel, output_panels
-from chainform.simulation.pictures.motion import Run
+from chainform.simulation.pictures.motion import Run, held_for
 from chainform.simulation.pictures.plan import (
     coordinate_units,
     effort_unit,
@@ -78,15 +79,26 @@ def _quantity(run: Run, name: str) -> list[Panel]:
         case "qdd":
             return _by_unit("accelerations", rates, run.qdd, units, lambda u: rate_unit(u, 2))
         case "tau":
-            return _by_unit("efforts", rates, run.tau, units, effort_unit)
+            return _held(run, _by_unit("efforts", rates, run.tau, units, effort_unit))
         case "drives":
             return _by_unit("drives", rates, run.drives, units, effort_unit)
         case "x":
             return _actuators("states", mechanism.states, run.x)
         case "u":
-            return _actuators("signals", mechanism.signals, run.u)
+            return _held(run, _actuators("signals", mechanism.signals, run.u))
         case _:
             return [_energy(run)]
+
+
+def _held(run: Run, panels: list[Panel]) -> list[Panel]:
+    """Return panels whose curves are steps where a run holds efforts longer than it puts out."""
+    hold, gaps = held_for(run), np.diff(run.t)
+    if hold is None or not gaps.size or float(np.median(gaps)) > 1.001 * hold:
+        return panels
+    return [
+        replace(panel, curves=tuple(replace(curve, is_held=True) for curve in panel.curves))
+        for panel in panels
+    ]
 
 
 def _actuators(label: str, names: Sequence[str], values: Array | None) -> list[Panel]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from chainform.errors import RunError
 from chainform.simulation.pictures.curves import Panel
-from chainform.simulation.pictures.layout import Layout, layout_of
-from chainform.simulation.pictures.marks import draw_events
-from chainform.simulation.pictures.motion import Run, check_motion, library
+from chainform.simulation.pictures.layout import Layout, layout_of, widths_of
+from chainform.simulation.pictures.marks import draw_marks, marks_of
+from chainform.simulation.pictures.motion import Run, check_motion, library, title_of
 from chainform.simulation.pictures.panels import INK, panels_of
 from chainform.simulation.replacing import check_target, write_whole
 
@@ -58,6 +59,12 @@ METADATA: dict[str, dict[str, str | None]] = {
 }
 """What is written into a file about itself, by its ending: no dates, so that it can be compared."""
 
+NO_GLYPHS = (
+    r"Glyph \d+ .* missing from font",
+    r"Matplotlib currently does not support .* natively",
+)
+"""Warnings about names in scripts that the font does not have; in an SVG they are there as text."""
+
 
 def plot(
     run: Run,
@@ -85,12 +92,14 @@ def plot(
     panels = panels_of(run, what)
     if not panels:
         raise RunError("there is nothing to plot", element="what", remedy='ask for "q"')
-    heading = run.mechanism.name if title is None else title
+    heading = title_of(run, title)
+    span = float(run.t[0]), float(run.t[-1])
     shown = run.happenings if events else ()
-    layout = layout_of(panels, width, height, bool(heading), bool(shown))
+    marks = marks_of(shown, span, *widths_of(panels, width, height))
+    layout = layout_of(panels, width, height, bool(heading), marks.lines)
     with plot_style():
         figure: Any = _figure(run, panels, layout, heading)
-        draw_events(figure.axes, shown, (float(run.t[0]), float(run.t[-1])), layout)
+        draw_marks(figure, marks, layout)
         save_figure(figure, path, dpi)
     return figure
 
@@ -121,7 +130,9 @@ def check_file(path: Path | None) -> None:
 def plot_style() -> Generator[None]:
     """Use the style of this file and nothing of the user's, and put theirs back."""
     matplotlib = library("matplotlib", "plotting", "plot")
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        for message in NO_GLYPHS:
+            warnings.filterwarnings("ignore", message, UserWarning)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
         yield
@@ -151,7 +162,8 @@ def _draw(ax: Any, run: Run, panel: Panel, is_last: bool) -> None:
     for curve in panel.curves:
         style = (0, (4, 1.6)) if curve.is_dashed else "-"
         fields = {"color": curve.colour, "linestyle": style, "linewidth": thin}
-        ax.plot(run.t, curve.values, **fields, **dots)
+        drawn = "steps-pre" if curve.is_held else "default"
+        ax.plot(run.t, curve.values, drawstyle=drawn, **fields, **dots)
     dress(ax, panel, is_last=is_last)
 
 

@@ -1,7 +1,7 @@
 """Where the floor is, which way is up, and from where one looks.
 
-The floor lies below everything, normal to gravity. A plane mechanism without gravity has it behind
-instead, like a drawing board.
+The floor is the ground on which a mechanism stands, or lies below everything, normal to gravity. A
+plane mechanism without gravity has it behind instead, like a drawing board.
 """
 
 from __future__ import annotations
@@ -77,8 +77,12 @@ def stage_of(
     track: Track,
     gravity: Array,
     view: tuple[float, float] | None = None,
+    ground: float | None = None,
 ) -> Stage:
-    """Return the stage for a motion; `view` gives azimuth and elevation in degrees."""
+    """Return the stage for a motion; `view` gives azimuth and elevation in degrees.
+
+    `ground` is the height (m) of the ground on which the mechanism stands, if it does.
+    """
     some = _some(track)
     cloud = cloud_of(scene, some)
     paths = _paths(scene, some)
@@ -90,6 +94,8 @@ def stage_of(
         # One looks at the board from the side on which x points to the right.
         normal = plane if np.cross(up, plane) @ np.ones(3) > 0 else -plane
         floor = float((cloud @ normal).min()) - 0.5 * scale.rod
+    elif ground is not None:
+        floor = ground
     middle = some.positions[:, 1:].mean(axis=1)
     follow = float(np.linalg.norm(np.ptp(middle, axis=0))) > FOLLOW * scale.size
     centre, radius, outline = _frame(cloud, some, follow)

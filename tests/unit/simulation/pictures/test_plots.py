@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +18,7 @@ from PIL import Image
 import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import pictures
+from chainform.simulation.about import About
 from chainform.simulation.pictures import colours
 from unit.simulation.pictures.runs import (
     EXAMPLES,
@@ -167,16 +170,110 @@ def with_events() -> Given:
     return given(pendulum(), lambda t: [np.sin(t)], happenings=events)
 
 
+def lines_of_events(ax: Any) -> list[tuple[Any, list[float]]]:
+    """Return lines through a panel, each with the times at which it stands upright."""
+    broken = [line for line in ax.get_lines() if np.isnan(line.get_ydata()).any()]
+    return [(line, line.get_xdata()[::3].tolist()) for line in broken]
+
+
 def test_events_are_marked_in_every_panel(tmp_path: Path) -> None:
     figure = plot(with_events(), file=tmp_path / "p.svg")
     for ax in figure.axes:
-        upright = [line for line in ax.get_lines() if len(set(line.get_xdata())) == 1]
-        assert [line.get_xdata()[0] for line in upright] == [0.2, 0.6, 0.61]
+        assert [times for _, times in lines_of_events(ax)] == [[0.2], [0.6, 0.61]]
     written = texts(tmp_path / "p.svg")
     assert {"stop", "bounce ×2"} <= {*written}
     assert not any("late" in text for text in written)
     plain = plot(with_events(), events=False)
-    assert all(len(ax.get_lines()) <= 4 for ax in plain.axes)
+    assert all(not lines_of_events(ax) for ax in plain.axes)
+
+
+def test_events_of_different_names_can_be_told_apart() -> None:
+    near = [Mark(name, t) for name, t in (("sticks", 0.5), ("slides", 0.52), ("sticks", 0.54))]
+    figure = plot(given(pendulum(), lambda t: [t], happenings=near), "q")
+    (ax,) = figure.axes
+    drawn = [line for line, _ in lines_of_events(ax)]
+    assert [times for _, times in lines_of_events(ax)] == [[0.5, 0.54], [0.52]]
+    assert len({(line.get_color(), line.get_linestyle()) for line in drawn}) == 2
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["sticks ×2", "slides"]
+    handles = legend.get_lines()
+    assert [line.get_color() for line in handles] == [line.get_color() for line in drawn]
+    assert not ax.texts
+    figure.draw_without_rendering()
+    box = legend.get_window_extent()
+    assert box.y0 >= ax.get_window_extent().y1
+    assert box.y1 <= figure.texts[0].get_window_extent().y0
+
+
+def test_names_stand_at_events_that_are_far_apart() -> None:
+    far = [Mark("up", 0.1), Mark("down", 0.5), Mark("up again", 0.99)]
+    figure = plot(given(pendulum(), lambda t: [t], happenings=far), "q")
+    (ax,) = figure.axes
+    assert not figure.legends
+    assert [text.get_text() for text in ax.texts] == ["up", "down", "up again"]
+    assert [text.get_horizontalalignment() for text in ax.texts] == ["left", "left", "right"]
+    colours = {text.get_text(): text.get_color() for text in ax.texts}
+    assert [line.get_color() for line, _ in lines_of_events(ax)] == list(colours.values())
+
+
+def test_very_many_events_are_light(tmp_path: Path) -> None:
+    many = [Mark(f"event {k % 3}", float(t)) for k, t in enumerate(np.linspace(0, 1, 30_000))]
+    run = given(pendulum(), lambda t: [np.sin(t)], happenings=many)
+    began = perf_counter()
+    figure = plot(run, file=tmp_path / "many.svg")
+    assert perf_counter() - began < 15
+    assert (tmp_path / "many.svg").stat().st_size < 600_000
+    assert {"event 0 ×10000", "event 1 ×10000"} <= {*texts(tmp_path / "many.svg")}
+    for ax in figure.axes:
+        ticks = lines_of_events(ax)
+        assert [len(times) < 2000 for _, times in ticks] == [True] * 3
+        assert min(ticks[0][0].get_ydata()) > 0.9
+
+
+def test_a_list_of_many_names_ends() -> None:
+    many = [Mark(f"the event of number {k}", 0.5 + 0.001 * k) for k in range(40)]
+    figure = plot(given(pendulum(), lambda t: [t], happenings=many), "q")
+    names = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert len(figure.legends) == 4
+    assert f"and {40 - len(names) + 1} more" in names
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_in_any_script_give_no_warning(tmp_path: Path) -> None:
+    run = swinging(pendulum("振り子", "棒", "揺れ"))
+    run.happenings = [Mark("最下点", 0.5), Mark("שלום", 0.9)]
+    for ending in ("svg", "png", "pdf"):
+        plot(run, file=tmp_path / f"a.{ending}")
+    assert {"振り子", "最下点"} <= {*texts(tmp_path / "a.svg")}
+
+
+@dataclass
+class Held(Given):
+    """A motion whose efforts are held."""
+
+    about: About = field(default_factory=About)
+
+
+def test_efforts_that_are_held_are_steps() -> None:
+    swing = swinging(arm())
+    fields = (swing.mechanism, swing.t, swing.q, swing.qd)
+    styles: dict[float | None, set[str]] = {}
+    for hold in (None, 0.1, 1e-3):
+        run = Held(*fields, tau=swing.qd, about=About(settings={"hold": hold}))
+        lines = plot(run, ["tau", "q"]).axes[0].get_lines()[:6]
+        styles[hold] = {line.get_drawstyle() for line in lines}
+    # Outputs are 0.025 s apart: samples in between are not seen.
+    assert styles == {None: {"default"}, 0.1: {"steps-pre"}, 1e-3: {"default"}}
+
+
+def test_the_heading_is_what_the_scenario_is_called() -> None:
+    swing = swinging(pendulum())
+    run = Held(swing.mechanism, swing.t, swing.q, swing.qd, about=About(title="A long swing"))
+    assert plot(run).texts[0].get_text() == "A long swing"
+    assert plot(run, title="mine").texts[0].get_text() == "mine"
+    assert plot(swing).texts[0].get_text() == "pendulum"
+    assert "<title>A long swing</title>" in pictures.animate(run).text
+    assert "<title>mine</title>" in pictures.animate(run, title="mine").text
 
 
 def test_names_are_text_and_nothing_else(tmp_path: Path) -> None:
@@ -243,8 +340,9 @@ def test_a_single_state_is_a_dot() -> None:
     assert figure.axes[0].get_lines()[0].get_marker() == "o"
 
 
-@pytest.mark.parametrize("name", ["plot.jpg", "plot", "missing/plot.svg"])
+@pytest.mark.parametrize("name", ["plot.jpg", "plot", "missing/plot.svg", "folder.svg", "a\0.svg"])
 def test_files_that_cannot_be_written(name: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.svg").mkdir()
     with pytest.raises(RunError) as e:
         plot(with_events(), file=tmp_path / name)
     assert e.value.element == "file"

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 import chainform as cf
+from chainform.errors import RunError
 from chainform.simulation.pictures.camera import camera_of
 from chainform.simulation.pictures.film import Film, film_of
 from chainform.simulation.pictures.floor import floor_axes, grid_step
+from chainform.simulation.pictures.frames import Track
+from chainform.simulation.pictures.scene import Scene
 from chainform.simulation.pictures.stage import cloud_of
-from unit.simulation.pictures.runs import EXAMPLES, arm, given, pendulum, swinging
+from unit.simulation.pictures.runs import EXAMPLES, arm, given, pendulum, sliding, swinging
 from zoo import random_tree
 
 
@@ -47,6 +50,52 @@ def test_the_floor_lies_below() -> None:
 def test_an_arm_stands_on_the_floor() -> None:
     drawn = film(arm())
     assert abs(drawn.stage.floor) < 4 * drawn.scale.rod
+
+
+def test_the_floor_is_the_ground_under_who_stands() -> None:
+    """Also where the motion goes far below it; what hangs or slides has its floor below."""
+    fallen = given(arm(), lambda t: [0, 3.0 * t, 0.2, 0, 0, 0])
+    drawn = film_of(fallen, 30, 200)
+    assert (cloud_of(drawn.scene, drawn.track) @ drawn.stage.up).min() < -0.3
+    assert abs(drawn.stage.floor) < 4 * drawn.scale.rod
+    upside_down = given(pendulum(), lambda t: [3.0 - 3.0 * t])
+    assert film_of(upside_down, 30, 200).stage.floor < -0.5
+    stanford = cf.read(EXAMPLES / "stanford_elements.toml")
+    assert abs(film_of(given(stanford, lambda t: [t, 1.0, 0.5]), 30, 200).stage.floor) < 1e-9
+
+
+def test_who_stands_above_the_floor_has_a_column() -> None:
+    """The first joint of the element model is above the ground."""
+    stanford = cf.read(EXAMPLES / "stanford_elements.toml")
+    drawn = film_of(given(stanford, lambda t: [t, 1.0, 0.5]), 30, 200)
+    held = [part for part in drawn.scene.parts if part.layer == "ground"]
+    still = Track(np.eye(3)[None, None], np.zeros((1, 1, 3)))
+    heights = cloud_of(Scene(parts=held), still)[0, 1:] @ drawn.stage.up
+    assert heights.min() == pytest.approx(0, abs=2 * drawn.scale.rod)
+    assert heights.max() > 0.2
+
+
+@pytest.mark.parametrize("value", [1e300, -1e16, float("nan"), float("inf")])
+@pytest.mark.parametrize("name", ["q", "qd"])
+@pytest.mark.filterwarnings("error")
+def test_what_is_too_far_away_is_not_drawn(name: str, value: float) -> None:
+    for mechanism in (arm(), sliding()):
+        run = swinging(mechanism)
+        getattr(run, name)[7, 0] = value
+        with pytest.raises(RunError, match=r"numbers that can be drawn at t = 0.175 s") as caught:
+            film_of(run, 30, 200)
+        assert caught.value.remedy
+
+
+@pytest.mark.parametrize("size", ["1e300", "1e30"])
+@pytest.mark.filterwarnings("error")
+def test_bodies_that_are_too_large_are_not_drawn(size: str) -> None:
+    far = cf.Mechanism.builder("far").segment("a", axis="y", mass=1, com=[0, 0, 1])
+    far.segment("b", parent="a", axis="y", position=[0, 0, size], mass=1, com=[0, 0, 1])
+    wide = cf.Mechanism.builder("wide").segment("a", axis="y", mass=1, inertia=[size] * 3)
+    for builder in (far, wide):
+        with pytest.raises(RunError, match="drawn"):
+            film(builder.build())
 
 
 def test_a_plane_motion_is_seen_from_the_front() -> None:

@@ -194,6 +194,15 @@ def test_the_bar_and_the_panel(browser: Tab, tmp_path: Path) -> None:
     assert_no_trouble(browser)
 
 
+def test_very_many_events_have_room(browser: Tab, tmp_path: Path) -> None:
+    run = swinging(pendulum())
+    run.happenings = [Mark("tick", float(t)) for t in np.linspace(0, 1, 10_000)]
+    opened(browser, run, tmp_path)
+    assert browser.value("document.querySelectorAll('#marks i').length") == 501
+    assert browser.value("document.querySelector('#marks i:last-child').style.left") > "99.8%"
+    assert_no_trouble(browser)
+
+
 def test_it_follows_the_size_and_the_scheme(browser: Tab, tmp_path: Path) -> None:
     opened(browser, swinging(arm()), tmp_path)
     assert seen(browser)[0, 0].min() > 230

@@ -9,6 +9,9 @@ const LAYERS = [
   ["follow", "follow the mechanism", false],
 ];
 
+/** So many marks of events have room beside each other. */
+const MARKS = 500;
+
 const byId = (id) => document.getElementById(id);
 
 function make(tag, fields = {}, ...children) {
@@ -74,9 +77,15 @@ class Controls {
 
   fillMarks() {
     const { start } = this.motion;
+    const taken = new Set();
     for (const { t } of this.motion.data.events) {
+      const share = this.player.span > 0 ? (t - start) / this.player.span : 0;
+      // Of marks that would cover each other one is enough.
+      const place = Math.round(MARKS * share);
+      if (taken.has(place)) continue;
+      taken.add(place);
       const mark = make("i");
-      mark.style.left = `${this.player.span > 0 ? (100 * (t - start)) / this.player.span : 0}%`;
+      mark.style.left = `${100 * share}%`;
       byId("marks").append(mark);
     }
   }

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,9 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import chainform as cf
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 from chainform.readers import read_text
-from chainform.simulation import Scenario
+from chainform.simulation import MotionError, Scenario, simulate_batch
+from chainform.simulation.scenarios.output_times import OutputTimes, even_times
+from chainform.simulation.scenarios.words import in_toml
 
 MECHANISM = """
 name = "arm"
@@ -250,6 +255,142 @@ def test_python_is_run_only_if_allowed(scenario: Callable[..., Path], folder: Pa
     assert (folder / "ran").exists()
 
 
+# --- another time ------------------------------------------------------------------------------
+
+
+def test_another_time_has_the_times_of_output_of_the_file(scenario: Callable[..., Path]) -> None:
+    def times(output: str, t: Any) -> list[float]:
+        path = scenario(GOOD + f"[output]\n{output}")
+        single = cf.simulate(path, t=t)
+        batch = simulate_batch(path, t=t)
+        assert np.array_equal(batch.t, single.t)
+        return single.t.tolist()
+
+    assert times("every = 0.1", 0.25) == [0, 0.1, 0.2]
+    assert times("every = 0.1", (0.5, 2)) == [0.5 + k / 10 for k in range(16)]
+    assert times("points = 3", (1, 3)) == [1, 2, 3]
+    assert times("times = [0, 0.125, 0.5, 1]", 0.5) == [0, 0.125, 0.5]
+    assert len(times('outputs = ["energy"]', 0.5)) == 201
+    path = scenario(GOOD + "[output]\nevery = 0.1")
+    assert cf.simulate(path, t=0.25, t_eval=[0.03]).t.tolist() == [0.03]
+    assert len(cf.simulate(path).t) == 11
+    longer = cf.simulate(path, t=1.3, resume=cf.simulate(path))
+    assert longer.t.tolist() == [k / 10 for k in range(14)]
+
+
+def test_what_the_call_says_is_no_error_of_the_file(scenario: Callable[..., Path]) -> None:
+    path = scenario(GOOD + "[output]\nevery = 1e-6")
+    cases: list[dict[str, Any]] = [{"t": "x"}, {"rtol": -1}, {"method": "rk45"}]
+    for wrong in cases:
+        with pytest.raises(RunError) as caught:
+            cf.simulate(path, **wrong)
+        assert caught.value.file is None
+        assert caught.value.element in wrong
+    with pytest.raises(ReadError, match=r"output, every: there would be \d+ times") as told:
+        cf.simulate(path, t=1000)
+    assert told.value.file == str(path)
+
+
+@given(
+    first=st.fractions(-10, 10, max_denominator=10**6),
+    every=st.fractions(Fraction(1, 10**6), 5, max_denominator=10**12),
+    count=st.integers(1, 60),
+)
+def test_even_times_are_the_nearest_doubles(first: Fraction, every: Fraction, count: int) -> None:
+    exact = np.array([float(first + k * every) for k in range(count)])
+    times = even_times(first, every, count)
+    assert np.allclose(times, exact, rtol=1e-15, atol=1e-15)
+    assert (times[0], times[-1]) == (exact[0], exact[-1])
+    assert np.all(np.diff(times) >= 0)
+    tenths = even_times(round(10 * first) * Fraction(1, 10), Fraction(1, 10), count)
+    assert tenths.tolist() == [(round(10 * first) + k) / 10 for k in range(count)]
+
+
+def test_millions_of_times_are_made_at_once() -> None:
+    began = perf_counter()
+    times = OutputTimes(every=Fraction(5, 10**7)).between(Fraction(0), Fraction(10))
+    assert times is not None
+    assert perf_counter() - began < 8
+    assert (len(times), times[3], times[-1]) == (20_000_001, 1.5e-6, 10.0)
+
+
+# --- what is not read --------------------------------------------------------------------------
+
+NOTED = """
+name = "A kick"
+mechanism = "arm.toml"
+time = 0.5
+note = "made up"
+values = { k = 0.25, note = "of the weight" }
+stops = { elbow = { lower = -3, upper = 3, note = "wide" }, comment = "soft" }
+contacts = { lower = { point = [0, 0, -9], note = "far below" }, note = "never met" }
+friction = { note = "none" }
+
+[initial]
+q = { shoulder = 1, source = "measured" }
+qd = { elbow = 1, note = "a kick" }
+note = "at rest otherwise"
+
+[output]
+every = 0.1
+note = "few"
+
+[forces]
+note = "weak"
+shoulder = { t = [0, 1], values = [0, 1], note = "a ramp" }
+elbow = [{ until = 0.2, law = "3*t", note = "up" }, { law = 0 }]
+
+[events]
+note = "the first one counts"
+straight = { law = "elbow", note = "x" }
+
+[solver]
+rtol = 1e-7
+description = "rough"
+
+[controllers.elbow]
+type = "pd"
+kp = 1
+kd = 2
+target = "sin(t)"
+note = "by hand"
+"""
+
+
+def test_notes_are_not_read(scenario: Callable[..., Path]) -> None:
+    noted = Scenario.read(scenario(NOTED))
+    bare = re.sub(r',? ?(?:note|source|comment|description) = "[^"]*"(?=[\n }])', "", "\n" + NOTED)
+    assert "note" not in bare
+    plain = Scenario.read(scenario(bare, "plain.toml"))
+    assert noted.name == plain.name == "A kick"
+    for name, value in plain.arguments.items():
+        told = noted.arguments[name]
+        assert np.array_equal(told, value) if name == "t_eval" else told == value, name
+    run = cf.simulate(noted)
+    assert np.array_equal(run.q, cf.simulate(plain).q)
+    assert run.about.title == "A kick"
+
+
+def test_notes_among_many_motions(scenario: Callable[..., Path]) -> None:
+    text = GOOD.replace("values", "note = 'n'\nvalues")
+    text += "[batch]\nnote = 'n'\nq = { elbow = [0.1, 0.2], note = 'n' }\n"
+    read = Scenario.read(scenario(text + "values = { m = [1, 2], source = 'scales' }"))
+    assert read.batch is not None
+    assert read.batch["q0"] == {"elbow": [0.1, 0.2]}
+    assert read.batch["values"] == {"k": 0.0, "m": [1.0, 2.0]}
+
+
+def test_a_joint_may_be_called_so(scenario: Callable[..., Path], folder: Path) -> None:
+    (folder / "arm.toml").write_text(MECHANISM.replace('"elbow"', '"note"'))
+    text = GOOD + "friction = {}\nstops = { note = { lower = -1, note = 'x' } }\n"
+    text += "[initial]\nq = { note = 0.5, comment = 'c' }\n[forces]\nnote = 2\ncomment = 'c'\n"
+    read = Scenario.read(scenario(text))
+    assert read.arguments["q0"] == {"note": 0.5}
+    assert read.arguments["forces"] == {"note": 2}
+    assert read.arguments["stops"] == {"note": {"lower": -1.0}}
+    assert cf.simulate(read).tau[0].tolist() == [0, 2]
+
+
 # --- what is wrong ----------------------------------------------------------------------------
 
 GOOD = 'mechanism = "arm.toml"\ntime = 1\nvalues = { k = 0 }\n'
@@ -296,6 +437,34 @@ WRONG = {
         "event 'event1'",
         "'up' is no direction",
     ],
+    GOOD + '[events]\n"a\\u0001" = "elbow"': ["events: 'a\\x01' cannot be a name"],
+    GOOD + "[events]\n'' = 'elbow'": ["events: '' cannot be a name"],
+    GOOD + "[events]\nend = 'elbow'": ["event 'end'", "is no name for an event"],
+    GOOD + "[[events]]\nname = 'failed'\nlaw = 'elbow'": ["'failed' is no name for an event"],
+    GOOD + "[initial]\nq = [1, nan]": ["initial, q[2]: 'nan' is not a finite number"],
+    GOOD + "[solver]\nrtol = 1e99999": ["solver, rtol: the number 1e99999", "exponent"],
+    GOOD + f"[forces]\nelbow = {'9' * 5000}": ["forces, elbow: the number", "400 digits"],
+    GOOD + "[[events]]\nlaw = inf": ["events[1], law: 'inf' is not a finite number"],
+    GOOD + "stops = { elbow = { lower = -inf } }": ["stops, elbow, lower: '-inf' is not"],
+    GOOD + "stops = { elbow = { lower = 0, restitution = 2 } }": [
+        "restitution lies between 0 and 1",
+        "such as 0.5",
+    ],
+    GOOD + "friction = 3": ["friction: friction is a table", "friction = { slide = 12 }"],
+    GOOD + "[solver]\nmethod = 'rk4'\nstep = -1": [
+        "solver, step: step must be a positive number",
+        "give step = 0.001",
+    ],
+    GOOD + "[forces]\nelbow = { t = [1, 0], values = [0, 1] }": [
+        "forces, elbow: the times of a table must grow",
+        "sort them",
+    ],
+    GOOD + "[controllers]\na = { type = 'state_feedback', K = [[1, 2], [1]] }": [
+        "the rows of a matrix are equally long, not 2, 1",
+        "as many numbers in each row",
+    ],
+    GOOD + "name = 3": ["name: expected a text, got a number"],
+    MECHANISM: ["this is a mechanism; a scenario names one", 'mechanism = "scenario.toml"'],
     GOOD + "[solver]\nmethod = 'rk45'": ["solver, method: rk45 is not a method", "verner65"],
     GOOD + "[solver]\nrtol = 0": ["solver, rtol: rtol must be a positive number"],
     GOOD + "[solver]\nrtoll = 0": ["solver: unknown field 'rtoll'", "did you mean 'rtol'?"],
@@ -316,7 +485,49 @@ def test_what_is_wrong_is_named(scenario: Callable[..., Path], text: str) -> Non
     for words in WRONG[text]:
         assert words in message
     assert str(path) in message or "a.csv" in message
-    assert caught.value.remedy or caught.value.message
+    assert caught.value.remedy
+
+
+def test_a_motion_that_fails_is_told_in_the_words_of_the_file(
+    scenario: Callable[..., Path],
+) -> None:
+    path = scenario(GOOD + "[forces]\nelbow = '1/(0.5 - t)^3'\n[output]\nevery = 0.1")
+    with pytest.raises(MotionError) as caught:
+        cf.simulate(path)
+    assert caught.value.file == str(path)
+    assert caught.value.remedy
+    assert "method='" not in str(caught.value)
+    assert caught.value.run.about.scenario == path.read_text()
+    assert 0 < len(caught.value.run.t) <= 6
+
+
+@pytest.mark.parametrize(
+    ("python", "toml"),
+    [
+        ("use method='cvode', a larger rtol", 'use method = "cvode", a larger rtol'),
+        ("values={'k': ...}, or", "values = { k = ... }, or"),
+        ('write ["toe"], or {"toe": {"restitution": 0.2}}', None),
+        ('leave_out=["friction"]', 'leave_out = ["friction"]'),
+        ("take books=True", "take books = true"),
+        ("did you mean 'elbow'?", "did you mean 'elbow'?"),
+        ('write euler = "zyx" in the file', 'write euler = "zyx" in the file'),
+    ],
+)
+def test_words_of_files(python: str, toml: str | None) -> None:
+    assert in_toml(python) == (toml or 'write ["toe"], or { toe = { restitution = 0.2 } }')
+
+
+def test_a_mechanism_in_another_form_is_no_scenario(folder: Path) -> None:
+    (folder / "arm.urdf").write_text("<robot/>")
+    with pytest.raises(ReadError, match="this is a mechanism; a scenario names one"):
+        Scenario.read(folder / "arm.urdf")
+
+
+def test_names_of_events_in_python(folder: Path) -> None:
+    for name in ("end", "interrupted", "failed", "", " a", "a\x1b[31m", "x" * 300):
+        with pytest.raises(cf.Error) as caught:
+            cf.simulate(folder / "arm.toml", values={"k": 0}, events={name: "elbow"})
+        assert caught.value.remedy
 
 
 class Prepared(Exception):  # noqa: N818

@@ -72,8 +72,8 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
     """Return a film of a motion with about `rate` frames per second of motion, `most` at most."""
     check_motion(run, "animate")
     mechanism = run.mechanism
-    _check_finite(run.q, run.t, "the coordinates are not numbers that can be drawn")
-    _check_finite(run.qd, run.t, "the rates are not numbers that can be drawn")
+    _check(mechanism, run.q, run.t, "the coordinates are not numbers that can be drawn")
+    _check(mechanism, run.qd, run.t, "the rates are not numbers that can be drawn")
     times = frame_times(float(run.t[0]), float(run.t[-1]), rate, most)
     q = resampled(run, times)
     with np.errstate(all="ignore"):
@@ -85,10 +85,11 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
             element=mechanism.name,
             remedy="plot it instead",
         )
-    _check_finite(frames.track.positions, times, "the mechanism has no pose that can be drawn")
+    places = frames.track.positions
+    _check(mechanism, places, times, "the mechanism has no pose that can be drawn")
     scene, scale = scene_of(frames)
     track = frames.track
-    gravity = frames.laws.vector(mechanism.gravity)[0]
+    gravity = _direction(frames.laws.vector(mechanism.gravity)[0])
     ground = ground_height(mechanism, gravity, float(times[0]))
     stage = stage_of(scene, scale, track, gravity, view, ground)
     add_mounts(frames, scene, scale, stage)
@@ -103,12 +104,19 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
     return Film(mechanism, times, q, track, scene, scale, stage, tuple(run.happenings))
 
 
-def _check_finite(values: Array, times: Array, message: str) -> None:
+def _direction(gravity: Array) -> Array:
+    """Return a vector along gravity, none of whose entries is large."""
+    return gravity / max(float(np.abs(gravity).max()), np.finfo(float).tiny)
+
+
+def _check(mechanism: Mechanism, values: Array, times: Array, message: str) -> None:
+    """Raise RunError for the first time at which values are too large, or no numbers."""
     # What is not a number is not below anything.
     good = (np.abs(values.reshape(len(times), -1)) < HUGE).all(axis=1)
     if not good.all():
         raise RunError(
             f"{message} at t = {times[int(np.argmin(good))]:.6g} s",
+            file=mechanism.file,
             element="animate",
             remedy="end the motion before that time",
         )

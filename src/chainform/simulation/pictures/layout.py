@@ -40,10 +40,9 @@ class Layout:
 
 
 def widths_of(panels: Sequence[Panel], width: float, height: float) -> tuple[float, float]:
-    """Return how wide panels are in a figure, and panels with what is beside them, in inches."""
+    """Return how wide panels are in a figure, and what is on their right, in inches."""
     right = _right(panels, _legends(panels, height))
-    inner = max(width - LEFT - right, 0.3 * width)
-    return inner, inner + right
+    return max(width - LEFT - right, 0.3 * width), right
 
 
 def layout_of(
@@ -61,8 +60,8 @@ def layout_of(
         - 0.06 * (has_heading and event_lines > 0)
     )
     total = top + BOTTOM + len(panels) * height + (len(panels) - 1) * GAP
-    inner, beside = widths_of(panels, width, height)
-    whole = LEFT + beside
+    inner, right = widths_of(panels, width, height)
+    whole = LEFT + inner + right
     boxes: list[tuple[float, float, float, float]] = []
     for k in range(len(panels)):
         low = total - top - (k + 1) * height - k * GAP

@@ -85,11 +85,11 @@ class Marks:
 
 
 def marks_of(
-    events: Sequence[Event], span: tuple[float, float], inner: float, whole: float
+    events: Sequence[Event], span: tuple[float, float], inner: float, right: float
 ) -> Marks:
     """Return how events within a span (s) are drawn.
 
-    Panels have a width of `inner` inches; there is room for a list as wide as `whole`.
+    Panels have a width of `inner` inches; a list may also go over what is on their `right`.
     """
     inside = sorted((e for e in events if span[0] <= e.t <= span[1]), key=lambda e: e.t)
     kinds = _kinds(inside)
@@ -97,7 +97,7 @@ def marks_of(
     labels = () if is_ticked else _labels(inside, kinds, span, inner)
     if labels or not kinds:
         return Marks(kinds, labels)
-    return Marks(kinds, (), _rows(kinds, whole), is_ticked)
+    return Marks(kinds, (), _rows(kinds, inner + right), is_ticked)
 
 
 def _kinds(events: Sequence[Event]) -> tuple[Kind, ...]:

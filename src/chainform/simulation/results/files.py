@@ -65,6 +65,9 @@ def write_record(
     with replacing(path) as part:
         try:
             form.write(part, record, mechanism)
+        except RunError as problem:
+            problem.file = problem.file or str(path)
+            raise
         except ValueError as problem:
             # An archive that could not be written is told so by its closing.
             message = f"it cannot be written: {problem}"

@@ -14,7 +14,7 @@ from chainform.expressions import fraction_of_decimal
 from chainform.mechanism.tables import check_fields, is_table, kind_of, table_of
 from chainform.readers.source import Source, bytes_of
 from chainform.simulation.scenarios.columns_file import rows_of_file
-from chainform.simulation.scenarios.notes import without_notes
+from chainform.simulation.scenarios.notes import without_notes, without_texts
 
 TABLE_FIELDS = frozenset({"t", "values", "file", "column"})
 FUNCTION_FIELDS = frozenset({"function"})
@@ -49,7 +49,7 @@ class Drives:
 
     def _drive(self, name: str, given: object, where: str) -> Any:
         if not is_table(given):
-            return given
+            return without_texts(given, (), is_by_names=False)
         table = without_notes(table_of(given, self.source.file, where))
         if "function" in table:
             check_fields(table, FUNCTION_FIELDS, self.source.file, where)

@@ -96,6 +96,8 @@ def test_bodies_that_are_too_large_are_not_drawn(size: str) -> None:
     for builder in (far, wide):
         with pytest.raises(RunError, match="drawn"):
             film(builder.build())
+    heavy = cf.Mechanism.builder("heavy", gravity=(0, size, 0)).segment("a", axis="x", mass=1)
+    assert film(heavy.build()).stage.up == pytest.approx([0, -1, 0])
 
 
 def test_a_plane_motion_is_seen_from_the_front() -> None:

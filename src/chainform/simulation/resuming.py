@@ -71,6 +71,11 @@ def resumed(
     `times` are all times of output, those before included. RunError where it is not a run of this
     mechanism and time.
     """
+    if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise _refusal(
+            f"this is no run, but {type(run).__name__}",
+            "give what simulate returned, or Run.load(path)",
+        )
     mark, size = run.about.bookmark, machine.equations.size
     if mark is None:
         raise _refusal("the run does not say where it stands", "compute it anew")

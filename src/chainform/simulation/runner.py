@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.contact.switching import Switching
+from chainform.simulation.machines.troubles import ValuelessEventError
+from chainform.simulation.pace import Pace
+from chainform.simulation.placing import placed
 from chainform.simulation.run import Happening
-from chainform.simulation.solvers import Motion
+from chainform.simulation.solver import Motion, Pause
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
@@ -51,42 +54,77 @@ class Runner:
         self.is_begun = False
         """Whether the motion goes on from where it was before."""
 
-    def run(self, end: float, times: Array, pause: Callable[[float], None] | None = None) -> None:
-        """Compute the states at `times` up to `end`, or up to an event that ends the motion."""
+    def run(self, end: float, times: Array, pause: Pause | None = None) -> None:
+        """Compute the states at `times` up to `end`, or up to an event that ends the motion.
+
+        `pause` is called now and then, however short the stretches between events are.
+        """
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
+        pace = Pace(pause)
         if self.switching is not None and not self.is_begun:
             self.happenings += self.switching.begin()
         while self.integrator.t < end and not self.is_over:
-            self.is_under_way = True
-            try:
-                _, found = self.integrator.advance(end, times[self.given :], pause)
-            finally:
-                self._keep()
-            if found is None:
+            found = self._advance(end, pace)
+            if not found:
                 continue
             if self.integrator.t > before + STANDSTILL * (end - before):
                 stuck, before = 0, self.integrator.t
             stuck += 1
             if stuck > MOST_AT_ONCE:
-                raise self._standstill(found)
-            if found < len(self.events):
-                self._happen(self.events[found])
-            elif self.switching is not None:
-                self.happenings += self.switching.happen(found - len(self.events))
+                raise self._standstill(found[0])
+            self._happen(found)
+            if pace.is_due and not self.is_over:
+                pace.pause(self.integrator.t)
 
-    def _happen(self, event: Event) -> None:
-        t, y = self.integrator.t, self.integrator.y
-        size = self.nq + self.integrator.machine.equations.nv
-        q, qd = y[: self.nq].copy(), y[self.nq : size].copy()
-        self.happenings.append(Happening(event.name, t, q, qd))
-        if event.change is not None:
-            q, qd = event.change(t, q, qd)
-            self.integrator.restart(np.concatenate([q, qd, y[size:]]))
-            if self.switching is not None:
-                self.happenings += self.switching.settle()
-        if event.stop:
-            self.is_over, self.ending = True, event.name
+    def _advance(self, end: float, pace: Pace) -> tuple[int, ...]:
+        """Go to the next events, and return their numbers; none at the end."""
+        self.is_under_way = True
+        try:
+            return self.integrator.advance(end, self.times[self.given :], pace.pause)[1]
+        except ValuelessEventError as problem:
+            if problem.number < len(self.events):
+                problem.element = f"event {self.events[problem.number].name!r}"
+            raise
+        finally:
+            self._keep()
+
+    def _happen(self, found: Sequence[int]) -> None:
+        """Let all events happen that are met at once: those asked for first, in their order."""
+        asked = [self.events[number] for number in found if number < len(self.events)]
+        for event in asked:
+            q, qd = self._state()
+            self.happenings.append(Happening(event.name, self.integrator.t, q, qd))
+            if event.change is not None:
+                self._change(event)
+            if event.stop and not self.is_over:
+                self.is_over, self.ending = True, event.name
+        if self.switching is None:
+            return
+        if any(event.change is not None for event in asked):
+            self.happenings += self.switching.settle()
+        elif len(found) > len(asked):
+            # Of all that begins or ceases to hold now the first one is enough: it looks at all.
+            self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
+
+    def _state(self) -> tuple[Array, Array]:
+        y, nv = self.integrator.y, self.integrator.machine.equations.nv
+        return y[: self.nq].copy(), y[self.nq : self.nq + nv].copy()
+
+    def _change(self, event: Event) -> None:
+        """Go on from the state that an event makes of the present one, put where it belongs."""
+        motion, nv = self.integrator, self.integrator.machine.equations.nv
+        q, qd = event.changed(motion.t, *self._state())
+        state = np.concatenate([q, qd, motion.y[self.nq + nv :]])
+        y = placed(motion.machine, motion.t, state, motion.p)
+        if y is None:
+            raise RunError(
+                "loops and constraints do not close after it",
+                element=f"event {event.name!r}, change",
+                remedy="return a state near one in which they are closed; "
+                "chainform.simulation.assemble finds one",
+            )
+        motion.restart(y)
 
     def _standstill(self, found: int) -> RunError:
         t = f"t = {self.integrator.t:.9g} s"

@@ -71,7 +71,7 @@ def simulate(
 
     `method` is one of those in `solvers.SOLVERS`: verner65, dopri853, rk4, heun, euler,
     semi_implicit, midpoint, gauss4, gauss6, cvode, ida. With `step` the step is fixed, otherwise
-    `rtol` and `atol` control it, and it is never above `largest`.
+    `rtol` and `atol` control it, and it is never above `largest`, nor above a tenth of the whole.
 
     `reduce` is how far the equations are reduced, as in `derive`: "fast" takes a second or more and
     makes steps some 5 to 10 % faster.
@@ -90,7 +90,7 @@ def simulate(
         source,
         span,
         times,
-        settings_of(method, rtol, atol, step, largest, hold),
+        settings_of(method, rtol, atol, step, largest, hold, span=span),
         forces=forces,
         signals=signals,
         controllers=controllers,

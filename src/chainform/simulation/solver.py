@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Pause: TypeAlias = Callable[[float], None]
+
+FEWEST = 10
+"""In so many steps a motion is made, if not in more."""
 
 
 @dataclass
@@ -64,10 +68,10 @@ class Motion(Protocol):
 
     def advance(
         self, end: float, times: Array, pause: Pause | None = None
-    ) -> tuple[Array, int | None]:
-        """Integrate to `end`, or to an event; return the states at `times`, and the event's number.
+    ) -> tuple[Array, tuple[int, ...]]:
+        """Integrate to `end`, or to events; return the states at `times`, and the events' numbers.
 
-        Of `times` those after the event are left out. `pause` is called now and then.
+        Of `times` those after the events are left out. `pause` is called now and then.
         """
         ...
 
@@ -77,7 +81,8 @@ class Settings:
     """How a motion is integrated: method, tolerances, steps.
 
     With `step` the step is fixed; otherwise it is controlled, and `first` and `largest` bound it.
-    `hold` is the time between samples of efforts that are held (s).
+    `hold` is the time between samples of efforts that are held (s). `span` is how long the motion
+    is to be: where states barely change nothing else tells how soon forces or events may come.
     """
 
     solver: Solver
@@ -87,6 +92,14 @@ class Settings:
     first: float | None = None
     largest: float | None = None
     hold: float | None = None
+    span: float = inf
+
+    @property
+    def longest(self) -> float:
+        """The longest step (s)."""
+        if self.step is not None:
+            return self.largest or inf
+        return min(self.largest or inf, self.span / FEWEST)
 
     @property
     def numbers(self) -> dict[str, float | None]:

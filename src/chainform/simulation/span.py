@@ -17,15 +17,16 @@ POINTS = 201
 
 def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
     """Return start and end, and the times of output, checked."""
+    where = "t"
     try:
-        first, last = (0.0, float(t)) if isinstance(t, int | float) else (float(t[0]), float(t[1]))
-        times = np.linspace(first, last, POINTS)
+        first, last = _ends(t)
+        times, where = np.linspace(first, last, POINTS), "t_eval"
         if t_eval is not None:
             times = np.asarray(t_eval, dtype=np.float64)
-    except (TypeError, ValueError, IndexError) as problem:
-        remedy = "give start and end in s: t=(0, 2)"
+    except (TypeError, ValueError, OverflowError) as problem:
+        remedies = {"t": "give start and end in s: t=(0, 2)", "t_eval": "give a list of times in s"}
         raise RunError(
-            f"the times are not numbers: {problem}", element="t", remedy=remedy
+            f"the times are not numbers: {problem}", element=where, remedy=remedies[where]
         ) from None
     if not (np.isfinite(first) and np.isfinite(last) and first < last):
         raise RunError(
@@ -41,3 +42,14 @@ def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, f
             remedy=f"choose them between {first:g} and {last:g}",
         )
     return (first, last), times
+
+
+def _ends(t: Any) -> tuple[float, float]:
+    if isinstance(t, str):
+        raise TypeError(f"{t[:40]!r} is a text")
+    if np.ndim(t) == 0:
+        return 0.0, float(t)
+    ends = [float(time) for time in t]
+    if len(ends) != 2:
+        raise ValueError(f"a start and an end are needed, and there are {len(ends)}")
+    return ends[0], ends[1]

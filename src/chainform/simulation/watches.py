@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
+from chainform.errors import Error, RunError
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.additions import intake_of
 from chainform.mechanism.intake import Intake
@@ -38,6 +38,39 @@ class Event:
     direction: float = 0.0
     stop: bool = False
     change: Change | None = None
+
+    def changed(self, t: float, q: Array, qd: Array) -> tuple[Array, Array]:
+        """Return what `change` makes of a state, checked; RunError where that is no state."""
+        where = f"event {self.name!r}, change"
+        assert self.change is not None
+        try:
+            found: Any = self.change(t, q.copy(), qd.copy())
+        except Error:
+            raise
+        except Exception as problem:
+            raise RunError(
+                f"the function raised {type(problem).__name__}: {problem}",
+                element=where,
+                remedy="the cause is shown above",
+            ) from problem
+        try:
+            after_q, after_qd = (np.array(part, dtype=np.float64) for part in found)
+        except (TypeError, ValueError):
+            raise _no_state(where, f"it returned {found!r}", q, qd) from None
+        shapes = (after_q.shape, after_qd.shape)
+        if shapes != (q.shape, qd.shape):
+            raise _no_state(where, f"it returned the shapes {shapes[0]} and {shapes[1]}", q, qd)
+        if not (np.isfinite(after_q).all() and np.isfinite(after_qd).all()):
+            raise _no_state(where, "it returned numbers that are not finite", q, qd)
+        return after_q, after_qd
+
+
+def _no_state(where: str, message: str, q: Array, qd: Array) -> RunError:
+    return RunError(
+        message,
+        element=where,
+        remedy=f"return q and qd as they are afterwards: {len(q)} and {len(qd)} numbers",
+    )
 
 
 def events_of(mechanism: Mechanism, said: Mapping[str, Any] | Sequence[Any] | None) -> list[Event]:

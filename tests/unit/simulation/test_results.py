@@ -401,6 +401,34 @@ def test_resuming_is_as_if_nothing_had_happened(
     assert np.array_equal(done.sigma, whole.sigma)
 
 
+@pytest.mark.parametrize("ending", FORMS)
+def test_books_with_nothing_in_them_stay_books(tmp_path: Path, ending: str) -> None:
+    """Nothing drives the arm and nothing is lost: its balance is its energy, from a file, too."""
+    mechanism = mechanism_of("six_axis_arm.toml")
+    given: dict[str, Any] = {"q0": [0.3] * 6, "leave_out": ["friction"]}
+    half = cf.simulate(mechanism, t=0.2, **given)
+    half.save(tmp_path / f"half{ending}")
+    loaded = cf.Run.load(tmp_path / f"half{ending}")
+    assert np.array_equal(loaded.balance, half.balance)
+    assert np.ptp(loaded.balance) < 1e-7
+    done = cf.simulate(mechanism, t=0.4, resume=loaded, **given)
+    assert done.losses.shape == done.work.shape == done.t.shape
+    assert np.ptp(done.balance) < 1e-7
+    without = cf.simulate(mechanism, t=0.1, books=False, **given)
+    without.save(tmp_path / f"without{ending}")
+    with pytest.raises(RunError, match="not added up"):
+        _ = cf.Run.load(tmp_path / f"without{ending}").balance
+
+
+def test_going_on_from_what_is_no_run() -> None:
+    for wrong in (3, "part.npz", {"t": 1}):
+        given: Any = wrong
+        with pytest.raises(RunError, match="this is no run") as caught:
+            cf.simulate(mechanism_of("six_axis_arm.toml"), t=1, resume=given)
+        assert caught.value.element == "resume"
+        assert "Run.load" in str(caught.value.remedy)
+
+
 def test_going_on_with_cvode(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sksundae")
     mechanism = mechanism_of("six_axis_arm.toml")

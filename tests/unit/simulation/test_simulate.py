@@ -95,6 +95,21 @@ def test_held_forces_are_sampled_at_the_start_of_each_interval() -> None:
     assert run.qd[0, 0] == pytest.approx(sum(0.1 * k for k in range(10)) * 0.1 / 3, rel=1e-12)
 
 
+@pytest.mark.parametrize("method", ["verner65", "rk4", "gauss4", "cvode", "ida"])
+def test_output_at_a_sample_has_the_effort_that_acts_from_then_on(method: str) -> None:
+    """Three times 0.1 is a little more than 0.3: what differs by rounding is at the sample."""
+    times = [0.0, 0.05, 0.1, 0.15, 0.3, 0.35, 0.4]
+    how: dict[str, Any] = {"step": 0.01} if method in ("rk4", "gauss4") else {}
+    given: dict[str, Any] = {"t": 0.4, "t_eval": times, "forces": {"a": "1+t"}, "method": method}
+    run = simulate(cart(), hold=0.1, **given, **how)
+    samples = np.array([1, 1, 1.1, 1.1, 1.3, 1.3, 1.4])
+    np.testing.assert_allclose(run.tau[:, 0], samples, atol=1e-12)
+    np.testing.assert_allclose(run.qdd[:, 0], samples / 3, atol=1e-12)
+    pieces = [{"until": 0.1 * k, "law": f"1 + 0.1*{k - 1}"} for k in range(1, 5)]
+    same = simulate(cart(), **{**given, "forces": {"a": [*pieces, {"law": "1.4"}]}}, **how)
+    np.testing.assert_allclose(run.q, same.q, atol=1e-9)
+
+
 def test_a_jump_of_a_force_costs_no_accuracy() -> None:
     forces = {"a": [{"until": 0.3, "law": "0"}, {"until": 0.70001, "law": "30"}, {"law": "0"}]}
     run = simulate(cart(), t=1.0, t_eval=[1.0], forces=forces, rtol=1e-10)

@@ -13,6 +13,7 @@ from chainform.errors import RunError
 from chainform.simulation import Run, simulate
 from chainform.simulation.solver import CONTROLLED, FIXED
 from chainform.simulation.solvers import SOLVERS, settings_of
+from unit.simulation.small_machines import BLOCK, machine
 from unit.simulation.swings import example, rods, spinning_top
 
 STEPS = {name: solver.steps for name, solver in SOLVERS.items()}
@@ -231,6 +232,28 @@ def test_what_a_method_cannot_do_is_said() -> None:
         simulate(example("four_bar"), method="gauss4", step=0.01, q0=[1.0, 0.5, 1.5])
     with pytest.raises(RunError, match="closed loops"):
         simulate(example("four_bar"), method="cvode", q0=[1.0, 0.5, 1.5])
+
+
+@pytest.mark.parametrize("method", ["cvode", "ida"])
+def test_controlled_steps_without_sticking_refuse_coulomb_friction(method: str) -> None:
+    """The block would come to rest after 2/3 s, and its steps to an end."""
+    given: dict[str, Any] = {"qd0": [1.0], "t": 1.0, "t_eval": [1.0]}
+    with pytest.raises(RunError, match="slide has Coulomb friction") as raised:
+        simulate(machine(BLOCK), method=method, **given)
+    assert raised.value.element == "method"
+    assert "leave_out=['friction']" in str(raised.value)
+    free = simulate(machine(BLOCK), method=method, leave_out=["friction"], **given)
+    assert free.q[-1, 0] == pytest.approx(1.0)
+
+
+def test_symplectic_methods_take_the_sign_as_it_is() -> None:
+    """They follow the block with 1 m/s and -1.5 m/s^2 as long as it slides."""
+    given: dict[str, Any] = {"qd0": [1.0], "method": "midpoint", "step": 1e-3}
+    run = simulate(machine(BLOCK), t=0.6, **given)
+    assert run.q[-1, 0] == pytest.approx(0.6 - 0.75 * 0.6**2)
+    with pytest.raises(RunError, match=r"no solution at t = 0\.66") as raised:
+        simulate(machine(BLOCK), t=1.0, **given)
+    assert "Coulomb friction" in str(raised.value.remedy)
 
 
 def test_steps_that_cannot_be_solved_are_reported() -> None:

@@ -95,7 +95,7 @@ def simulate_batch(
         source,
         span,
         np.array([span[1]]) if t_eval is None else times,
-        settings_of(method, rtol, atol, step, largest, hold),
+        settings_of(method, rtol, atol, step, largest, hold, span=span),
         forces=forces,
         signals=signals,
         controllers=controllers,

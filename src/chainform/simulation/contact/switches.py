@@ -12,7 +12,7 @@ from chainform.simulation.contact.barriers import Barrier
 from chainform.simulation.contact.contacts import contacts_of, loops_by_contact
 from chainform.simulation.contact.friction import DryJoint, dry_joints, without_dry_friction
 from chainform.simulation.contact.stops import stops_of
-from chainform.simulation.solver import Solver
+from chainform.simulation.solver import CONTROLLED, Solver
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ def switches_for(
 ) -> Switches:
     """Return what was asked for and what the file has, as far as the method can take it.
 
-    Methods that cannot keep dry friction as the sign of a rate, and refuse the rest.
+    Methods that cannot refuse it. With a fixed step they take dry friction as the sign of a rate;
+    controlled steps would become ever shorter where a rate comes to rest.
     """
     barriers = [*stops_of(mechanism, stops, leave_out), *contacts_of(mechanism, contacts)]
     dry = dry_joints(mechanism, friction, leave_out)
@@ -75,6 +76,12 @@ def switches_for(
                 f"{solver.name} does not take stops, contacts and sticking",
                 element="method",
                 remedy="choose verner65 or dopri853",
+            )
+        if dry and CONTROLLED in solver.steps:
+            raise RunError(
+                f"{solver.name} does not know sticking, and {dry[0].name} has Coulomb friction",
+                element="method",
+                remedy="choose verner65 or dopri853, or leave it out with leave_out=['friction']",
             )
         return NO_SWITCHES
     # Those with friction come first, as their rows do.

@@ -1,7 +1,14 @@
-"""Zeros of event functions within a step, and output at given times, as procedures.
+"""The first event in a step, as procedures.
 
-Both come from a shorter step of the same method from the same start: they are as accurate as the
-method itself.
+Event functions are looked at in stretches of the step: at both ends of a stretch and at three
+places between them, by the cubic between the ends of the step, which costs next to nothing. A
+stretch whose values do not tell what a function does in between (course.py) is halved. Where one
+goes through zero, or comes near it and turns back, all are looked at by shorter steps of the method
+itself, and zeros are located by them (closer.py).
+
+`marks` has four numbers for each function: the direction that counts, its value where the motion
+was looked at last, its value at the end of the step, and the place of its event in the step (2:
+none). Once an event has happened the third one is its value then.
 """
 
 from __future__ import annotations
@@ -9,90 +16,94 @@ from __future__ import annotations
 from math import fabs
 
 from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
+from chainform.simulation.loops.closer import (
+    AT_ONCE,
+    NONE,
+    closer,
+    take,
+    together,
+)
+from chainform.simulation.loops.course import LAST, PLACES, is_rough, next_dip
+from chainform.simulation.loops.dips import has_rate, may_dip
+from chainform.simulation.loops.looking import (
+    clock_at,
+    crossing,
+    events,
+    functions_of,
+    glance,
+    look,
+    values_at,
+)
 from chainform.simulation.loops.places import (
+    AFTER,
+    ARMED,
     ARMED_AT,
+    BEFORE,
+    DIRECTION,
     EPSILON,
     EVENTS,
-    FOUND,
-    NEXT,
-    SIZE,
-    TAIL,
-    TAIL_AT,
-    TIMES,
-    TURNING,
+    PART,
+    PER_EVENT,
+    TIME,
 )
-from chainform.simulation.loops.runge_kutta import trial
 
-ROUNDS = 80
-"""The most steps towards a zero."""
-
-
-def events(t: Floats, y: Floats, p: Floats, value: Floats) -> None:
-    """Stand for the functions whose zeros are events, which are compiled from a graph."""
+SHORTEST = 0.001
+"""Stretches that are shorter parts of a step are not halved."""
+BARELY = 1e-300
 
 
-def settle(t: Floats, y: Floats, p: Floats, into: Floats) -> None:
-    """Stand for what keeps a state where it belongs: unit quaternions, closed loops."""
-
-
-def zero_of(
-    t: Number,
-    h: Number,
-    latest: Number,
+def mark_events(
+    control: Numbers,
+    counts: Ints,
     y: Floats,
     p: Floats,
-    k: Floats,
-    at: Floats,
     clock: Floats,
     values: Floats,
-    before: float,
-    after: float,
-    event: int,
-    tableau: Numbers,
-    counts: Ints,
-) -> float:
-    """Return the part of a step after which an event function is at or just past its zero.
+    marks: Floats,
+) -> None:
+    """Note the values of the event functions at the present state.
 
-    False position, where the value at an end that stays is halved (Illinois): this converges
-    faster than bisection and never leaves the bracket.
+    A function that ends a state of affairs is not at its end while that lasts: whether it begins
+    just above zero or just below is a matter of rounding.
     """
-    low = 0.0
-    high = 1.0
-    left = before
-    right = after
-    side = 0
-    for _ in range(ROUNDS):
-        if (high - low) * fabs(h) <= 4.0 * EPSILON * fmax(fabs(t), fabs(h)):
-            break
-        part = high - right * (high - low) / (right - left)
-        if not part > low or not part < high:
-            part = 0.5 * (low + high)
-        trial(t, part * h, latest, y, p, k, at, clock, tableau, counts)
-        clock[0] = t + part * h
-        events(clock, at, p, values)
-        value = values[event]
-        if (value > 0.0 and after > 0.0) or (value < 0.0 and after < 0.0) or value == 0.0:
-            high = part
-            right = value
-            if side == 1:
-                left = 0.5 * left
-            side = 1
+    clock[0] = control[TIME]
+    events(clock, y, p, values)
+    for i in range(functions_of(counts)):
+        marks[PER_EVENT * i + BEFORE] = values[i]
+    for i in range(counts[ARMED_AT], counts[ARMED_AT] + counts[ARMED]):
+        marks[PER_EVENT * i + BEFORE] = fmax(values[i], BARELY)
+
+
+def pass_values(counts: Ints, marks: Floats) -> None:
+    """Let the values at the end of a step be those at the start of the next one."""
+    for i in range(functions_of(counts)):
+        marks[PER_EVENT * i + BEFORE] = marks[PER_EVENT * i + AFTER]
+
+
+def mark_found(
+    counts: Ints, t: Number, new: Floats, p: Floats, work: Floats, marks: Floats
+) -> None:
+    """Note the values at the state at which events were found.
+
+    Those that happened have their zero just behind them, whatever rounding says.
+    """
+    values = work[values_at(counts) :]
+    clock = work[clock_at(counts) :]
+    clock[0] = t
+    events(clock, new, p, values)
+    for i in range(functions_of(counts)):
+        mark = marks[PER_EVENT * i :]
+        value = values[i]
+        if mark[PART] <= 1.0:
+            # From now on it has the sign that was noted when it was found.
+            mark[BEFORE] = BARELY * mark[AFTER] / fabs(mark[AFTER])
+            if value * mark[AFTER] > 0.0:
+                mark[BEFORE] = value
+            mark[AFTER] = value
         else:
-            low = part
-            left = value
-            if side == 2:
-                right = 0.5 * right
-            side = 2
-    return high
-
-
-def crossing(before: float, after: float, direction: float) -> int:
-    """Tell whether a function went through zero in the direction that counts (0: in both)."""
-    if before < 0.0 and after >= 0.0 and direction >= 0.0:
-        return 1
-    if before > 0.0 and after <= 0.0 and direction <= 0.0:
-        return 1
-    return 0
+            mark[BEFORE] = value
+    for i in range(counts[ARMED_AT], counts[ARMED_AT] + counts[ARMED]):
+        marks[PER_EVENT * i + BEFORE] = fmax(marks[PER_EVENT * i + BEFORE], BARELY)
 
 
 def first_event(
@@ -103,56 +114,39 @@ def first_event(
     latest: Number,
     y: Floats,
     p: Floats,
-    k: Floats,
-    new: Floats,
-    at: Floats,
-    clock: Floats,
-    values: Floats,
+    work: Floats,
     marks: Floats,
+    calls: int,
+    is_end: int,
 ) -> float:
-    """Return the part of a step up to the first event in it, and note which; 2 without one.
+    """Return the part of a step up to the first event in it, and note which happen then.
 
-    `marks` holds three numbers for each event: the direction that counts, and the values of the
-    function at the start and at the end of the step. The last ones are rates of functions that may
-    dip below zero and come up again within the step.
+    2 without one; -1 less that part where a function has no value any more. `calls` tells how often
+    a step evaluates the equations: where it does not, nothing is cheaper than a step. At the end of
+    the motion events happen as well that rounding puts just behind it.
     """
-    best = 2.0
-    clock[0] = t + h
-    events(clock, new, p, values)
-    for i in range(counts[EVENTS] + counts[TURNING]):
-        marks[3 * i + 2] = values[i]
+    part = search(counts, tableau, t, h, latest, y, p, work, marks, calls)
+    room = AT_ONCE * EPSILON * fmax(fabs(t), fabs(h)) / fabs(h)
+    if is_end == 0 or part < 1.0 - room:
+        return part
+    total = functions_of(counts)
+    samples = work[values_at(counts) + total :]
     for i in range(counts[EVENTS]):
-        before = marks[3 * i + 1]
-        after = marks[3 * i + 2]
-        if crossing(before, after, marks[3 * i]) == 1:
-            part = zero_of(
-                t,
-                h,
-                latest,
-                y,
-                p,
-                k,
-                at,
-                clock,
-                values,
-                before,
-                after,
-                i,
-                tableau,
-                counts,
-            )
-            if part < best:
-                best = part
-                counts[FOUND] = i
-    for i in range(counts[TURNING]):
-        part = dip_of(counts, tableau, t, h, latest, y, p, k, at, clock, values, marks, i)
-        if part < best:
-            best = part
-            counts[FOUND] = counts[ARMED_AT] + i
-    return best
+        mark = marks[PER_EVENT * i :]
+        value = samples[LAST * total + i]
+        rise = value - samples[(LAST - 1) * total + i]
+        # In the last stretch, which is no longer than the step, it changes by this.
+        is_near = 0
+        if mark[PART] > 1.0 and rise * value < 0.0 and fabs(value) <= room * fabs(rise):
+            is_near = crossing(value, -value, mark[DIRECTION])
+        if is_near == 1:
+            mark[PART] = 1.0
+            mark[AFTER] = -value
+            part = 1.0
+    return together(part, t, h, marks, counts)
 
 
-def dip_of(
+def search(
     counts: Ints,
     tableau: Numbers,
     t: Number,
@@ -160,83 +154,102 @@ def dip_of(
     latest: Number,
     y: Floats,
     p: Floats,
-    k: Floats,
-    at: Floats,
-    clock: Floats,
-    values: Floats,
+    work: Floats,
     marks: Floats,
-    dip: int,
+    calls: int,
 ) -> float:
-    """Return the part of a step at which a function falls below zero that is above it at both ends.
+    """Return the first event in a step as `first_event` does, apart from the end of a motion."""
+    total = functions_of(counts)
+    samples = work[values_at(counts) + total :]
+    look(1.0, t, h, latest, y, p, work, tableau, counts)
+    values = work[values_at(counts) :]
+    for i in range(total):
+        mark = marks[PER_EVENT * i :]
+        mark[AFTER] = values[i]
+        mark[PART] = NONE
+        samples[i] = mark[BEFORE]
+    sure = 0.0
+    low = 0.0
+    width = 1.0
+    while low < 1.0:
+        high = fmin(low + width, 1.0)
+        for j in range(1, LAST):
+            part = low + PLACES[j] * (high - low)
+            peek(part, t, h, latest, y, p, work, tableau, counts, calls)
+            take(work, samples, j, counts)
+        if high < 1.0:
+            peek(high, t, h, latest, y, p, work, tableau, counts, calls)
+            take(work, samples, LAST, counts)
+        else:
+            take_end(samples, marks, counts)
+        if high - low > SHORTEST and any_rough(samples, counts) == 1:
+            width = 0.5 * (high - low)
+            continue
+        if any_near(high - low, h, samples, counts) == 1:
+            part = closer(
+                low, high, sure, t, h, latest, y, p, work, samples, marks, tableau, counts
+            )
+            if part < NONE:
+                return part
+            sure = high
+            for i in range(total):
+                marks[PER_EVENT * i + BEFORE] = samples[LAST * total + i]
+        width = 2.0 * (high - low)
+        low = high
+        for i in range(total):
+            samples[i] = samples[LAST * total + i]
+    return NONE
 
-    Its least value lies where its rate is zero. Where it could not even come down with twice its
-    speed at one of the ends there is nothing to look for.
-    """
-    event = counts[ARMED_AT] + dip
-    turn = counts[EVENTS] + dip
-    above = fmin(marks[3 * event + 1], marks[3 * event + 2])
-    down = marks[3 * turn + 1]
-    up = marks[3 * turn + 2]
-    if not above > 0.0 or not down < 0.0 or not up > 0.0:
-        return 2.0
-    if marks[3 * event + 1] > -2.0 * down * h or marks[3 * event + 2] > 2.0 * up * h:
-        return 2.0
-    lowest = zero_of(t, h, latest, y, p, k, at, clock, values, down, up, turn, tableau, counts)
-    trial(t, lowest * h, latest, y, p, k, at, clock, tableau, counts)
-    clock[0] = t + lowest * h
-    events(clock, at, p, values)
-    below = values[event]
-    if below > 0.0:
-        return 2.0
-    return lowest * zero_of(
-        t,
-        lowest * h,
-        latest,
-        y,
-        p,
-        k,
-        at,
-        clock,
-        values,
-        marks[3 * event + 1],
-        below,
-        event,
-        tableau,
-        counts,
-    )
+
+def take_end(samples: Floats, marks: Floats, counts: Ints) -> None:
+    """Take over the values at the end of the step, which are known."""
+    total = functions_of(counts)
+    for i in range(total):
+        samples[LAST * total + i] = marks[PER_EVENT * i + AFTER]
 
 
-def deliver(
-    counts: Ints,
-    tableau: Numbers,
+def peek(
+    part: float,
     t: Number,
-    after: Number,
+    h: Number,
     latest: Number,
     y: Floats,
-    new: Floats,
     p: Floats,
-    k: Floats,
-    at: Floats,
-    clock: Floats,
-    times: Numbers,
-    out: Floats,
+    work: Floats,
+    tableau: Numbers,
+    counts: Ints,
+    calls: int,
 ) -> None:
-    """Write the states at all output times up to the end `after` of a step that was accepted.
+    """Set the values of all functions at a place in the cheapest way."""
+    if calls == 0:
+        look(part, t, h, latest, y, p, work, tableau, counts)
+    else:
+        glance(part, t, h, y, p, work, counts)
 
-    Behind each come numbers of p that stay the same over a step, such as efforts that are held.
-    """
-    n = counts[SIZE]
-    tail = counts[TAIL]
-    while counts[NEXT] < counts[TIMES] and times[counts[NEXT]] <= after:
-        wanted = times[counts[NEXT]]
-        row = out[counts[NEXT] * (n + tail) :]
-        if wanted == after:
-            for e in range(n):
-                at[e] = new[e]
-        else:
-            trial(t, wanted - t, latest, y, p, k, at, clock, tableau, counts)
-        clock[0] = wanted
-        settle(clock, at, p, row)
-        for e in range(tail):
-            row[n + e] = p[counts[TAIL_AT] + e]
-        counts[NEXT] += 1
+
+def any_rough(samples: Floats, counts: Ints) -> int:
+    """Tell whether the values of a function do not tell what it does between them."""
+    total = functions_of(counts)
+    for i in range(counts[EVENTS]):
+        if is_rough(samples, i, total) == 1:
+            return 1
+    return 0
+
+
+def any_near(length: float, h: Number, samples: Floats, counts: Ints) -> int:
+    """Tell whether a function goes through zero, or near it and back, or has no value."""
+    total = functions_of(counts)
+    for i in range(counts[EVENTS]):
+        for j in range(LAST + 1):
+            value = samples[j * total + i]
+            if value != value:
+                return 1
+            if j < LAST and crossing(value, samples[(j + 1) * total + i], 0.0) == 1:
+                return 1
+        if has_rate(i, samples, counts) == 1:
+            for j in range(LAST):
+                if may_dip(i, j, 4.0 * length * h, samples, counts) == 1:
+                    return 1
+        elif next_dip(samples, i, total, 0) > 0:
+            return 1
+    return 0

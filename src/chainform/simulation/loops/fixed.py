@@ -8,10 +8,18 @@ estimate of the error, events, and the test whether all is finite.
 from __future__ import annotations
 
 from chainform.runtime.procedures import Floats, Ints, Numbers
-from chainform.simulation.loops.adaptive import integrate, mark_events
-from chainform.simulation.loops.places import CONTROLS, COUNTS, EVENTS
+from chainform.simulation.loops.adaptive import integrate
+from chainform.simulation.loops.events import mark_events
+from chainform.simulation.loops.places import CALLS, CONTROLS, COUNTS, EVENTS
 
-WITHOUT_DECISIONS = {"error_of": 0.0, "first_event": 2.0, "is_finite": 1, "first_step": None}
+WITHOUT_DECISIONS = {
+    "error_of": 0.0,
+    "first_event": 2.0,
+    "is_finite": 1,
+    "first_step": None,
+    "mark_found": None,
+    "is_same": 0,
+}
 """What stands in lanes in the place of procedures that decide."""
 
 STATE, GIVEN, OUT, MARKS = range(4)
@@ -47,7 +55,7 @@ def integrate_each(
         state = y[i * lengths[STATE] :]
         own = counts[i * COUNTS :]
         prepare(work, state, given, given)
-        if own[EVENTS] > 0:
+        if own[EVENTS] > 0 and own[CALLS] == 0:
             mark_events(
                 controls[i * CONTROLS :],
                 own,

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from chainform.simulation.loops.adaptive import integrate, mark_events
+from chainform.simulation.loops.adaptive import integrate
+from chainform.simulation.loops.events import mark_events
 from chainform.simulation.loops.runge_kutta import trial
 
 Procedure: TypeAlias = Callable[..., Any]

@@ -21,7 +21,11 @@ ends a state of affairs, the number of them, and how many of these, the first on
 COUNTS = 24
 CONTROLS = 10
 
-REACHED, PAUSED, EVENT, TOO_SMALL, NOT_FINITE, NOT_SOLVED = range(6)
+DIRECTION, BEFORE, AFTER, PART = range(4)
+"""Places in `marks`, for each event: see events.py."""
+PER_EVENT = 4
+
+REACHED, PAUSED, EVENT, TOO_SMALL, NOT_FINITE, NOT_SOLVED, NO_VALUE = range(7)
 """Why a loop came back."""
 
 EPSILON = 2.220446049250313e-16

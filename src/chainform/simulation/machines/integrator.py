@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.simulation.loops import places
 from chainform.simulation.machines.machine import Machine, addresses
-from chainform.simulation.machines.troubles import cause, runaway
+from chainform.simulation.machines.troubles import ValuelessEventError, cause, runaway
 from chainform.simulation.solver import Pause, Settings, Statistics
 
 Array = NDArray[np.float64]
@@ -20,6 +20,9 @@ FIRST_PAUSE = 256
 """After so many steps the loop comes back first, to show progress and to hear Ctrl-C."""
 SHORT, LONG = 0.02, 0.1
 """Between pauses there are more steps next time if they took less than this (s), or fewer."""
+
+SAME = 4.0
+"""A function that is not so many times farther from zero than at its event is still there."""
 
 TOO_MANY, PATIENCE = 1e9, 20
 """A motion that has so many steps before it at so many pauses in a row is given up."""
@@ -54,7 +57,7 @@ class Integrator:
         self.control[places.TIME] = self.control[places.START] = self.t
         self.control[places.RTOL] = settings.rtol
         self.control[places.ATOL] = settings.atol
-        self.control[places.LARGEST] = settings.largest or np.inf
+        self.control[places.LARGEST] = settings.longest
         self.control[places.EXPONENT] = -1 / tableau.order
         self.control[places.HOLD] = settings.hold or 0.0
         self.control[places.STEP] = settings.step or settings.first or 0.0
@@ -77,11 +80,13 @@ class Integrator:
         self.counts[places.TAIL_AT] = self.machine.layout.place("tau")
         self.tableau = tableau.array()
         watched = len(self.directions) + sorts.touching
-        self.work = np.zeros((rows + 2) * size + watched + 1)
-        self.marks = np.zeros(3 * max(1, watched))
-        self.marks[: 3 * len(self.directions) : 3] = self.directions
+        self.work = np.zeros((rows + 3) * size + 6 * watched + 1)
+        self.marks = np.zeros(places.PER_EVENT * max(1, watched))
+        self._of_events(places.DIRECTION)[:] = self.directions
         self.jumps = np.array([*self.breaks, np.inf], dtype=np.float64)
         self._is_fresh = True
+        self._met = np.zeros(0, dtype=np.intp)
+        """The events at which the motion stands."""
         self._crawling = 0
         """At how many pauses in a row the steps were too short."""
         self._out = np.zeros((0, self.width))
@@ -108,6 +113,8 @@ class Integrator:
 
     def memory(self) -> dict[str, Array]:
         """Return what it takes, besides t, y and p, to go on later as if nothing had happened."""
+        if self._is_fresh:
+            self._mark_events()
         kept = {name: getattr(self, name)[list(at)] for name, at in REMEMBERED.items()}
         kept["marks"] = self.marks.copy()
         return {name: np.array(values, dtype=np.float64) for name, values in kept.items()}
@@ -123,21 +130,16 @@ class Integrator:
 
     def advance(
         self, end: float, times: Array, pause: Pause | None = None
-    ) -> tuple[Array, int | None]:
-        """Integrate to `end`, or to an event; return the states at `times`, and the event's number.
+    ) -> tuple[Array, tuple[int, ...]]:
+        """Integrate to `end`, or to events; return the states at `times`, and the events' numbers.
 
-        Of `times` those after the event are left out. `pause` is called now and then.
+        Of `times` those after the events are left out. `pause` is called now and then.
         """
         control, counts = self.control, self.counts
         control[places.END] = end
         counts[places.TIMES], counts[places.NEXT] = len(times), 0
-        tail, first = int(counts[places.TAIL]), int(counts[places.TAIL_AT])
-        out = self._out = np.zeros((len(times) + 1, len(self.y) + tail))
+        out = self._out = np.zeros((len(times) + 1, self.width))
         wanted = np.ascontiguousarray(times, dtype=np.float64)
-        while len(times) > counts[places.NEXT] and wanted[counts[places.NEXT]] <= self.t:
-            out[counts[places.NEXT], : len(self.y)] = self.y
-            out[counts[places.NEXT], len(self.y) :] = self.p[first : first + tail]
-            counts[places.NEXT] += 1
         if self._is_fresh:
             self._mark_events()
         try:
@@ -152,7 +154,7 @@ class Integrator:
         self.statistics.rejected = int(counts[places.REJECTED])
         self.statistics.evaluations = int(counts[places.CALLS])
 
-    def _loop(self, times: Array, out: Array, pause: Pause | None) -> int | None:
+    def _loop(self, times: Array, out: Array, pause: Pause | None) -> tuple[int, ...]:
         arrays = (self.control, self.counts, self.tableau, self.y, self.p, self.work, times, out)
         places_of_all = addresses(*arrays, self.marks, self.jumps)
         integrate = self.machine.procedures["integrate"]
@@ -161,9 +163,13 @@ class Integrator:
             status = integrate(*places_of_all)
             self.machine.raise_pending()
             if status == places.REACHED:
-                return None
+                return ()
             if status == places.EVENT:
-                return int(self.counts[places.FOUND])
+                self._met = np.flatnonzero(self._of_events(places.PART) <= 1)
+                return tuple(self._met.tolist())
+            if status == places.NO_VALUE:
+                self._note_progress()
+                raise ValuelessEventError(int(self.counts[places.FOUND]), self.t)
             if status != places.PAUSED:
                 step, time = float(self.control[places.STEP]), float(self.control[places.TIME])
                 raise cause(status, self.machine.equations, time, self.y, self.p, step)
@@ -189,16 +195,21 @@ class Integrator:
         elif seconds > LONG and self.counts[places.LIMIT] > 1:
             self.counts[places.LIMIT] //= 2
 
+    def _of_events(self, place: int) -> Array:
+        """Return one of the marks of all events, not a copy."""
+        return self.marks[place : places.PER_EVENT * len(self.directions) : places.PER_EVENT]
+
     def _mark_events(self) -> None:
+        """Note the values of event functions at a state that the motion did not come to by itself.
+
+        What has just happened, and was not moved from its zero, is at zero.
+        """
         self._is_fresh = False
-        if len(self.directions):
-            arrays = (
-                self.control,
-                self.counts,
-                self.y,
-                self.p,
-                self.work[-1:],
-                self.work,
-                self.marks,
-            )
-            self.machine.procedures["mark_events"](*addresses(*arrays))
+        if not len(self.directions):
+            return
+        arrays = (self.control, self.counts, self.y, self.p, self.work[-1:], self.work, self.marks)
+        self.machine.procedures["mark_events"](*addresses(*arrays))
+        before, then = self._of_events(places.BEFORE), self._of_events(places.AFTER)
+        asked = self._met[self._met < self.counts[places.ARMED_AT]]
+        before[asked[np.abs(before[asked]) <= SAME * np.abs(then[asked])]] = 0.0
+        self._met = np.zeros(0, dtype=np.intp)

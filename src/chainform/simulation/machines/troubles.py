@@ -16,6 +16,19 @@ AFTER = 1e-6
 """How much later (s) laws are looked at that may have a value no more."""
 
 
+class ValuelessEventError(RunError):
+    """The law of an event, by its number, has no value after a time."""
+
+    def __init__(self, number: int, t: float) -> None:
+        super().__init__(
+            f"the law has no value after t = {t:.9g} s",
+            element="events",
+            remedy="give a law that has a value wherever the motion goes, or end the motion "
+            "before by another event",
+        )
+        self.number = number
+
+
 def cause(status: int, equations: Equations, t: float, y: Array, p: Array, step: float) -> RunError:
     """Return the error for a loop that came back with a status at a time and state."""
     blame = valueless_law(equations, t, y, p, step)
@@ -42,8 +55,11 @@ def trouble(status: int, t: float) -> RunError:
         return RunError(
             f"the equations of a step have no solution at t = {t:.9g} s",
             element="simulate",
-            remedy="take a shorter step",
+            remedy="take a shorter step; where a joint with Coulomb friction comes to rest, "
+            "verner65, or leave_out=['friction']",
         )
+    if status == places.NO_VALUE:
+        return ValuelessEventError(0, t)
     return RunError(
         f"the motion has no finite value after t = {t:.9g} s",
         element="simulate",

@@ -162,7 +162,7 @@ def _draw(ax: Any, run: Run, panel: Panel, is_last: bool) -> None:
     for curve in panel.curves:
         style = (0, (4, 1.6)) if curve.is_dashed else "-"
         fields = {"color": curve.colour, "linestyle": style, "linewidth": thin}
-        drawn = "steps-pre" if curve.is_held else "default"
+        drawn = "steps-post" if curve.is_held else "default"
         ax.plot(run.t, curve.values, drawstyle=drawn, **fields, **dots)
     dress(ax, panel, is_last=is_last)
 

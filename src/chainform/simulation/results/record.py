@@ -54,10 +54,13 @@ def record_of(run: Run, outputs: Sequence[str] | None = None) -> Record:
 
 
 def _array(run: Run, name: str) -> Array | None:
-    """Return an array of a run; None for one without columns that need not be there."""
+    """Return an array of a run; None for one without columns that need not be there.
+
+    Books without columns tell that there was nothing to add up.
+    """
     value: Array | None = getattr(run, name)
     has_columns = value is not None and bool(np.prod(value.shape[1:]))
-    return value if has_columns or name in STATES[:4] else None
+    return value if has_columns or name in (*STATES[:4], "books") else None
 
 
 def _usual(run: Run) -> dict[str, Array]:

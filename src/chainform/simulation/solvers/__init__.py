@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from difflib import get_close_matches
+from math import inf, isfinite, nan
+from numbers import Real
+from typing import Any
 
 from chainform.errors import RunError
+from chainform.simulation.loops.places import EPSILON
 from chainform.simulation.solver import CONTROLLED, FIXED, Motion, Settings, Solver
 from chainform.simulation.solvers.cvode import CVODE
 from chainform.simulation.solvers.explicit import EXPLICIT
@@ -20,6 +25,17 @@ SOLVERS: dict[str, Solver] = {
     IDA.name: IDA,
 }
 
+ELSEWHERE = {
+    "dop853": "dopri853",
+    "rk45": "verner65",
+    "dopri5": "verner65",
+    "ode45": "verner65",
+    "bdf": "cvode",
+    "lsoda": "cvode",
+    "radau": "cvode",
+}
+"""Names that other programs have for methods, and what comes nearest to them here."""
+
 USUAL = {"rtol": 1e-9, "atol": 1e-12, "step": 0.001, "largest": 0.1, "hold": 0.01}
 """Settings that an error proposes (s, where they are times)."""
 
@@ -31,26 +47,70 @@ def settings_of(
     step: float | None = None,
     largest: float | None = None,
     hold: float | None = None,
+    *,
+    span: tuple[float, float] | None = None,
 ) -> Settings:
-    """Return checked settings; without `atol` it is a thousandth of `rtol`."""
-    if method not in SOLVERS:
-        raise RunError(
-            f"{method} is not a method", element="method", remedy=f"choose {', '.join(SOLVERS)}"
-        )
-    solver = SOLVERS[method]
+    """Return checked settings; without `atol` it is a thousandth of `rtol`.
+
+    `span` is the start and the end (s) of the motion that they are for.
+    """
+    solver = solver_of(method)
     if FIXED not in solver.steps and step is not None:
         raise RunError(
             f"{method} chooses its steps itself", element="step", remedy="give rtol, or largest"
         )
     if CONTROLLED not in solver.steps and step is None:
         raise RunError(f"{method} has no step control", element="step", remedy="give step=0.001")
-    absolute = rtol / 1000 if atol is None else atol
-    given = {"rtol": rtol, "atol": absolute, "step": step, "largest": largest, "hold": hold}
-    for name, value in given.items():
-        if value is not None and not (np.isfinite(value) and value > 0):
-            remedy = f"give {name}={USUAL[name]:g}, or leave it out"
-            raise RunError(f"{name} must be a positive number", element=name, remedy=remedy)
-    return Settings(solver, rtol, absolute, step, None, largest, hold)
+    relative = _positive("rtol", rtol)
+    absolute = relative / 1000 if atol is None else _positive("atol", atol)
+    given = {"step": step, "largest": largest, "hold": hold}
+    times = {n: None if value is None else _positive(n, value) for n, value in given.items()}
+    if span is not None:
+        _check_resolution(times, span)
+    length = inf if span is None else span[1] - span[0]
+    return Settings(
+        solver, relative, absolute, times["step"], None, times["largest"], times["hold"], length
+    )
 
 
-__all__ = ["SOLVERS", "Motion", "Settings", "Solver", "settings_of"]
+def solver_of(method: object) -> Solver:
+    """Return a method by its name; RunError, with the closest known one, if there is none."""
+    listed = f"choose {', '.join(SOLVERS)}"
+    if not isinstance(method, str):
+        message = f"a method has a name, and this is a {type(method).__name__}"
+        raise RunError(message, element="method", remedy=listed)
+    if method in SOLVERS:
+        return SOLVERS[method]
+    name = method.lower()
+    close = get_close_matches(name, SOLVERS, n=1)
+    meant = ELSEWHERE.get(name, close[0] if close else None)
+    hint = f"did you mean {meant!r}? " if meant else ""
+    raise RunError(f"{method[:40]} is not a method", element="method", remedy=hint + listed)
+
+
+def _positive(name: str, value: Any) -> float:
+    is_number = not isinstance(value, bool) and isinstance(value, Real)
+    try:
+        number = float(value) if is_number else nan
+    except OverflowError:
+        number = nan
+    if not (isfinite(number) and number > 0):
+        remedy = f"give {name}={USUAL[name]:g}, or leave it out"
+        raise RunError(f"{name} must be a positive number", element=name, remedy=remedy)
+    return number
+
+
+def _check_resolution(times: Mapping[str, float | None], span: tuple[float, float]) -> None:
+    """Refuse steps by which the time would not go on."""
+    latest = max(map(abs, span))
+    least = 16 * EPSILON * latest
+    for name, value in times.items():
+        if value is not None and value < least:
+            raise RunError(
+                f"{name} is {value:g} s, which is lost in rounding at t = {latest:g} s",
+                element=name,
+                remedy=f"give at least {least:.1g}, and rather much more",
+            )
+
+
+__all__ = ["SOLVERS", "Motion", "Settings", "Solver", "settings_of", "solver_of"]

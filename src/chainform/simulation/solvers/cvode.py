@@ -20,21 +20,19 @@ class Cvode(Sundials):
 
     def begin(self) -> Any:
         """Return a solver at the present time and state."""
-
-        def watch(t: float, y: Array, events: Array) -> None:
-            self.call("watch", t, y, events)
-
-        made = library("cvode").CVODE(self.rate, **self.options(), **self.watched(watch))
+        made = library("cvode").CVODE(self.rate, **self.options())
         made.init_step(self.t, self.y)
         return made
 
-    def state_of(self, found: Any) -> Array:
-        """Return the state in what the solver found."""
-        return found.y
+    def state_of(self, whole: Array) -> Array:
+        """Return the state in the unknowns of the solver: there are no others."""
+        return whole
 
 
 def refuses(equations: Equations) -> str | None:
     """Say why CVODE cannot take a system."""
+    if not equations.size:
+        return "needs something that moves"
     return "does not hold closed loops or constraints" if equations.rows else None
 
 

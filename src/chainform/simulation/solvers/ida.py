@@ -44,17 +44,14 @@ class Ida(Sundials):
             options["atol"] = np.concatenate([np.full(len(self.y), options["atol"]), free])
             options["algebraic_idx"] = list(range(len(self.y), len(z)))
 
-        def watch(t: float, z: Array, _slope: Array, events: Array) -> None:
-            self.call("watch", t, z, events)
-
         function = self._constrained() if sizes.rows else self._free
-        made = library("ida").IDA(function, **options, **self.watched(watch))
+        made = library("ida").IDA(function, **options)
         made.init_step(self.t, z, slope)
         return made
 
-    def state_of(self, found: Any) -> Array:
-        """Return the state in what the solver found."""
-        return np.ascontiguousarray(found.y[: len(self.y)])
+    def state_of(self, whole: Array) -> Array:
+        """Return the state in the unknowns of the solver, where it stands first."""
+        return np.ascontiguousarray(whole[: len(self.y)])
 
     def _free(self, t: float, y: Array, slope: Array, into: Array) -> None:
         self.rate(t, y, into)
@@ -108,6 +105,8 @@ class Ida(Sundials):
 
 def refuses(equations: Equations) -> str | None:
     """Say why IDA cannot take a system."""
+    if not equations.size:
+        return "needs something that moves"
     if equations.sorts.watched:
         return "does not take stops, contacts or joints that stick"
     if equations.rows and (equations.nx or equations.nu):

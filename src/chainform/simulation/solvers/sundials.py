@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,19 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.loops.places import EPSILON
-from chainform.simulation.machines.machine import Machine
+from chainform.simulation.machines.machine import Machine, addresses
+from chainform.simulation.machines.troubles import ValuelessEventError
+from chainform.simulation.pace import Pace
 from chainform.simulation.solver import Pause, Settings, Statistics
+from chainform.simulation.solvers.lookout import Lookout, Meeting
 
 Array = NDArray[np.float64]
 
-EVENT = 2
-"""What the solvers return at an event."""
 MOST_STEPS = 10**9
 UNBOUNDED = 1e30
 """A longest step that is none."""
+SHORT, LONG = 0.01, 0.05
+"""What takes less time than this (s) by the clock goes farther next time, or less far."""
 
 
 def library(name: str) -> Any:
@@ -59,24 +63,35 @@ class Sundials(ABC):
     ) -> None:
         self.machine, self.settings = machine, settings
         self.t, self.y, self.p = t, y, p
-        self.directions = directions
+        self.lookout = Lookout(directions, settings.longest)
         self.statistics = Statistics()
         self._jumps = [time for time in breaks if time > t]
         self._start, self._ticks = t, 0
         self._clock = np.zeros(1)
-        self._latest = math.inf
+        self._seen = np.zeros(max(1, len(directions)))
+        self._clock_at, self._p_at = addresses(self._clock, p)
+        self._latest = self._end = math.inf
         self._solver: Any = None
         """None before the first step, and where the past does not count any more."""
+        self._reached, self._ahead = t, y
+        """How far the solver is, and its whole state there; the motion may be behind it."""
+        self._looked = t
+        """How far events have been looked for."""
+        self._meeting: Meeting | None = None
+        """The events that the motion comes to next."""
+        self._stride = self._shortest = 0.0
+        """How far (s) the solver goes at a time without events to look for; 0 at its start."""
         self._before = 0
         self._rows: list[Array] = []
+        self._pace = Pace(None)
 
     @abstractmethod
     def begin(self) -> Any:
         """Return a solver at the present time and state."""
 
     @abstractmethod
-    def state_of(self, found: Any) -> Array:
-        """Return the state in what the solver found."""
+    def state_of(self, whole: Array) -> Array:
+        """Return the state in the unknowns of the solver."""
 
     @property
     def width(self) -> int:
@@ -97,39 +112,55 @@ class Sundials(ABC):
         """Go on from another state at the present time, as after an impact."""
         self.y = np.array(y)
         self._solver = None
+        self.lookout.before = None
 
     def memory(self) -> dict[str, Array]:
         """Return what it takes, besides t, y and p, to go on later: samples taken, what it took."""
         counted = self.statistics
         counts = [self._ticks, counted.steps, counted.rejected, counted.evaluations]
-        return {"start": np.array([self._start]), "counts": np.array(counts, dtype=np.float64)}
+        return {
+            "start": np.array([self._start]),
+            "counts": np.array(counts, dtype=np.float64),
+            "marks": np.array(self._marks()),
+        }
+
+    def _marks(self) -> list[float]:
+        """Return the values of event functions at the present state, as they are looked at."""
+        if self.lookout.directions and self.lookout.before is None:
+            self.lookout.begin(self._values(self.t, self.y))
+        marks = self.lookout.before or []
+        # The solver may be ahead: what was seen there is seen again.
+        return marks if self._looked == self.t else self._values(self.t, self.y)
 
     def recall(self, memory: Mapping[str, Array]) -> None:
         """Take up what another motion of the same method remembered."""
         self._start = float(memory["start"][0])
         self._ticks, *counts = (int(count) for count in memory["counts"])
         self.statistics.steps, self.statistics.rejected, self.statistics.evaluations = counts
+        if len(memory["marks"]) == len(self.lookout.directions):
+            self.lookout.before = memory["marks"].tolist()
 
     def advance(
         self, end: float, times: Array, pause: Pause | None = None
-    ) -> tuple[Array, int | None]:
-        """Integrate to `end`, or to an event; return the states at `times`, and the event's number.
+    ) -> tuple[Array, tuple[int, ...]]:
+        """Integrate to `end`, or to events; return the states at `times`, and the events' numbers.
 
-        Of `times` those after the event are left out. `pause` is called after each of them.
+        Of `times` those after the events are left out. `pause` is called after each of them, and
+        now and then in between.
         """
-        rows = self._rows = []
-        found: int | None = None
+        rows: list[Array] = []
+        found: tuple[int, ...] = ()
+        self._rows, self._pace, self._end = rows, Pace(pause), end
         while True:
             self._pass_jumps()
-            while len(rows) < len(times) and times[len(rows)] <= self.t:
+            while len(rows) < len(times) and times[len(rows)] <= later(self.t):
                 rows.append(np.concatenate([self.y, self._held()]))
-            if found is not None or self.t >= end:
+            if found or self.t >= end:
                 break
             stop = self._next_stop(end)
-            wanted = min(stop, times[len(rows)]) if len(rows) < len(times) else stop
-            found = self._go(wanted, stop)
-            if pause is not None:
-                pause(self.t)
+            asked = times[len(rows)] if len(rows) < len(times) else stop
+            found = self._go(stop if later(asked) >= stop else asked, stop)
+            self._pace.pause(self.t)
         return self.delivered, found
 
     # --- from one stop to the next ----------------------------------------------------------
@@ -152,22 +183,94 @@ class Sundials(ABC):
             self._ticks += 1
             self._solver = None
 
-    def _go(self, wanted: float, stop: float) -> int | None:
-        """Go to a time, or to an event before it; return the number of that event."""
+    def _go(self, wanted: float, stop: float) -> tuple[int, ...]:
+        """Go to a time, or to events before it; return the numbers of these."""
         self._latest = stop - 4 * EPSILON * max(abs(stop), 1e-300)
-        if self._solver is None:
-            self._before = self.statistics.evaluations
-            self._solver = self.begin()
-        found = self._solver.step(wanted, tstop=stop)
+        while True:
+            if self._solver is None:
+                self._begin_anew()
+            self._look_out()
+            if self._meeting is not None and self._meeting.t <= wanted:
+                return self._meet(self._meeting)
+            if self._reached >= wanted:
+                self._place(wanted)
+                return ()
+            if self._pace.is_due or not self.lookout.directions:
+                self._place(self._reached)
+            if self._pace.is_due:
+                self._pace.pause(self.t)
+            if self.lookout.directions or not self._stride:
+                self._step(stop)
+            else:
+                self._stride_on(wanted, stop)
+
+    def _begin_anew(self) -> None:
+        """Let the solver begin at the present state, without a past."""
+        self._before, self._stride = self.statistics.evaluations, 0.0
+        self._solver, self._meeting = self.begin(), None
+        self._reached = self._looked = self.t
+        self._ahead = self.y
+        if self.lookout.directions and self.lookout.before is None:
+            self.lookout.begin(self._values(self.t, self.y))
+
+    def _step(self, stop: float) -> None:
+        """Let the solver make one step, but not beyond `stop`."""
+        self._take(self._solver.step(stop, method="onestep", tstop=stop), stop)
+        self._stride = self._shortest = self._reached - self.t
+
+    def _stride_on(self, wanted: float, stop: float) -> None:
+        """Let the solver make several steps, for a while by the clock.
+
+        Where it comes to a halt has no influence on its steps.
+        """
+        began = perf_counter()
+        to = min(wanted, self.t + self._stride)
+        self._take(self._solver.step(to, tstop=stop), to)
+        seconds = perf_counter() - began
+        factor = 2.0 if seconds < SHORT else 0.5 if seconds > LONG else 1.0
+        self._stride = max(factor * self._stride, self._shortest)
+
+    def _take(self, found: Any, goal: float) -> None:
+        """Take over how far the solver came."""
         self.statistics.evaluations = self._before + found.nfev
         if not found.success:
             raise self._trouble(found)
-        self.t = float(found.t)
-        self.y = self.machine.settled(self.t, self.state_of(found), self.p)
-        if found.status != EVENT:
-            self.t = wanted
-            return None
-        return int(np.flatnonzero(found.i_events[-1])[0])
+        self._reached, self._ahead = float(found.t), found.y
+        if later(self._reached) >= goal:
+            self._reached = goal
+
+    def _look_out(self) -> None:
+        """Look for events up to where the solver is."""
+
+        def look(t: float) -> list[float]:
+            return self._values(t, self._whole(t))
+
+        if self._looked < self._reached and self.lookout.directions:
+            is_end = self._reached == self._end
+            self._meeting = self.lookout.search(self._looked, self._reached, look, is_end=is_end)
+        self._looked = self._reached
+
+    def _meet(self, meeting: Meeting) -> tuple[int, ...]:
+        """Go to events, or to where a law of one has no value any more."""
+        self._place(meeting.t)
+        if meeting.missing is not None:
+            raise ValuelessEventError(meeting.missing, self.t)
+        self._looked, self._meeting = meeting.t, None
+        return meeting.numbers
+
+    def _whole(self, t: float) -> Array:
+        """Return the whole state of the solver at a time within its last step."""
+        return self._ahead if t == self._reached else self._solver.step(t).y
+
+    def _values(self, t: float, whole: Array) -> list[float]:
+        self.call("watch", t, whole, self._seen)
+        return self._seen[: len(self.lookout.directions)].tolist()
+
+    def _place(self, t: float) -> None:
+        """Be at a time within the last step of the solver."""
+        if t > self.t:
+            self.y = self.machine.settled(t, self.state_of(self._whole(t)), self.p)
+            self.t = t
 
     def _trouble(self, found: Any) -> RunError:
         return RunError(
@@ -181,9 +284,7 @@ class Sundials(ABC):
     def call(self, name: str, t: float, y: Array, into: Array) -> None:
         """Call a function of time and state in machine code; faults of Python come up here."""
         self._clock[0] = t
-        self.machine.procedures[name](
-            self._clock.ctypes.data, y.ctypes.data, self.p.ctypes.data, into.ctypes.data
-        )
+        self.machine.procedures[name](self._clock_at, y.ctypes.data, self._p_at, into.ctypes.data)
         self.machine.raise_pending()
 
     def rate(self, t: float, y: Array, into: Array) -> None:
@@ -192,7 +293,10 @@ class Sundials(ABC):
         self.check(t, into)
 
     def check(self, t: float, values: Array) -> None:
-        """Raise where something has no finite value."""
+        """Raise where something has no finite value, or where Ctrl-C is heard."""
+        if self._pace.is_due:
+            # The motion stands where it was last; the solver is on its way from there.
+            self._pace.pause(self.t)
         if not math.isfinite(float(values.sum())):
             raise RunError(
                 f"the motion has no finite value at t = {t:.9g} s",
@@ -208,14 +312,10 @@ class Sundials(ABC):
             "atol": settings.atol,
             "max_num_steps": MOST_STEPS,
             "min_step": 16 * EPSILON * max(abs(self.t), 1e-3),
-            "max_step": settings.largest or UNBOUNDED,
+            "max_step": min(settings.longest, UNBOUNDED),
         }
 
-    def watched(self, watch: Callable[..., None]) -> dict[str, Any]:
-        """Return what the solvers are told about events."""
-        if not self.directions:
-            return {}
-        described: Any = watch
-        described.direction = [int(direction) for direction in self.directions]
-        described.terminal = [True] * len(self.directions)
-        return {"eventsfn": watch, "num_events": len(self.directions)}
+
+def later(t: float) -> float:
+    """Return a time that differs by rounding only, but for sure is not before it."""
+    return t + 4 * EPSILON * abs(t)

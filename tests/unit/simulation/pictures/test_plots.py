@@ -263,7 +263,7 @@ def test_efforts_that_are_held_are_steps() -> None:
         lines = plot(run, ["tau", "q"]).axes[0].get_lines()[:6]
         styles[hold] = {line.get_drawstyle() for line in lines}
     # Outputs are 0.025 s apart: samples in between are not seen.
-    assert styles == {None: {"default"}, 0.1: {"steps-pre"}, 1e-3: {"default"}}
+    assert styles == {None: {"default"}, 0.1: {"steps-post"}, 1e-3: {"default"}}
 
 
 def test_the_heading_is_what_the_scenario_is_called() -> None:

@@ -1,0 +1,266 @@
+"""Where functions are zero, or nearest to it, within a step, as procedures.
+
+Places are parts of the step.
+"""
+
+from __future__ import annotations
+
+from math import fabs
+
+from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
+from chainform.simulation.loops.looking import crossing, glance, look, values_at
+from chainform.simulation.loops.places import EPSILON
+
+ROUNDS = 250
+"""The most steps towards a zero."""
+SLOW = 3
+"""After so many steps that have not halved the bracket together it is halved."""
+POLE = 1e3
+"""What has grown so much towards the place where its sign changes has no zero there."""
+NOTHING = 1e-290
+"""A value below this is a sign only: there is no telling how far from there the zero is."""
+FEW = 40
+"""The most steps towards the zero of a cubic."""
+NARROW = 1e-3
+"""How well it is located, as a part of where it may be."""
+ROUNDS_DOWN = 40
+"""The most steps towards the value nearest to zero."""
+SETTLED = 2
+"""From so many of them on the parabola through the last three values is believed."""
+PATIENT = 6
+"""After so many of them a function that only falls, or rises, does not turn back there."""
+LEAST = 1e-9
+"""The least distance (parts of the step) between two places that are compared."""
+
+
+def zero_of(
+    first: float,
+    last: float,
+    before: float,
+    after: float,
+    event: int,
+    t: Number,
+    h: Number,
+    latest: Number,
+    y: Floats,
+    p: Floats,
+    work: Floats,
+    tableau: Numbers,
+    counts: Ints,
+) -> float:
+    """Return the place between two at which a function is at or just past its zero; 2 at a pole.
+
+    False position, where the value at an end that stays is halved (Illinois), or bisection where
+    that is slow: this never leaves the bracket.
+    """
+    low = first
+    high = last
+    left = before
+    right = after
+    value_low = before
+    value_high = after
+    values = work[values_at(counts) :]
+    side = 0
+    slow = 0
+    width = high - low
+    least = 2.0 * EPSILON * fmax(fabs(t), fabs(h)) / fabs(h)
+    for _ in range(ROUNDS):
+        if high - low <= 2.0 * least:
+            break
+        part = high - right * (high - low) / (right - left)
+        if slow >= SLOW or fabs(left) <= NOTHING or not part >= low or not part <= high:
+            part = 0.5 * (low + high)
+        # What is at an end already, but for rounding, is closed in from there.
+        part = fmin(fmax(part, low + least), high - least)
+        look(part, t, h, latest, y, p, work, tableau, counts)
+        value = values[event]
+        if crossing(before, value, 0.0) == 1:
+            high = part
+            right = value
+            value_high = value
+            if side == 1:
+                left = 0.5 * left
+            side = 1
+        else:
+            low = part
+            left = value
+            value_low = value
+            if side == 2:
+                right = 0.5 * right
+            side = 2
+        slow += 1
+        if high - low <= 0.5 * width:
+            width = high - low
+            slow = 0
+    largest = POLE * fmax(fabs(before), fabs(after))
+    if fabs(value_low) > largest and fabs(value_high) > largest:
+        return 2.0
+    return high
+
+
+def nearly_zero(
+    first: float,
+    last: float,
+    before: float,
+    after: float,
+    event: int,
+    t: Number,
+    h: Number,
+    y: Floats,
+    p: Floats,
+    work: Floats,
+    counts: Ints,
+) -> float:
+    """Return the place of a zero as the cubic between the ends of the step has it."""
+    low = first
+    high = last
+    left = before
+    right = after
+    side = 0
+    slow = 0
+    values = work[values_at(counts) :]
+    for _ in range(FEW):
+        if high - low <= NARROW * (last - first):
+            break
+        part = high - right * (high - low) / (right - left)
+        if slow >= SLOW or fabs(left) <= NOTHING or not part > low or not part < high:
+            part = 0.5 * (low + high)
+            slow = 0
+        slow += 1
+        glance(part, t, h, y, p, work, counts)
+        value = values[event]
+        if crossing(before, value, 0.0) == 1:
+            high = part
+            right = value
+            if side == 1:
+                left = 0.5 * left
+            side = 1
+        else:
+            low = part
+            left = value
+            if side == 2:
+                right = 0.5 * right
+            side = 2
+    return 0.5 * (low + high)
+
+
+def zero_near(
+    earlier: float,
+    here: float,
+    there: float,
+    before: float,
+    after: float,
+    event: int,
+    t: Number,
+    h: Number,
+    latest: Number,
+    y: Floats,
+    p: Floats,
+    work: Floats,
+    tableau: Numbers,
+    counts: Ints,
+) -> float:
+    """Return the zero of a function between two places where it is nearly known; 2 without one.
+
+    It is sought around the place where the cubic has it, at first close by: beyond the zero the
+    motion may become another one. It may be before `here`, but not before `earlier`, where forces
+    may have jumped: what was before has the value `before`.
+    """
+    values = work[values_at(counts) :]
+    middle = nearly_zero(here, there, before, after, event, t, h, y, p, work, counts)
+    look(middle, t, h, latest, y, p, work, tableau, counts)
+    low = middle
+    high = middle
+    left = values[event]
+    right = left
+    aside = NARROW * (there - here)
+    if crossing(before, left, 0.0) == 1:
+        while crossing(before, left, 0.0) == 1:
+            high = low
+            right = left
+            low = fmax(middle - aside, earlier)
+            aside = 10.0 * aside
+            left = before
+            if low > earlier:
+                look(low, t, h, latest, y, p, work, tableau, counts)
+                left = values[event]
+    else:
+        while crossing(before, right, 0.0) == 0:
+            if high >= there:
+                return 2.0
+            low = high
+            left = right
+            high = fmin(middle + aside, there)
+            aside = 10.0 * aside
+            look(high, t, h, latest, y, p, work, tableau, counts)
+            right = values[event]
+    return zero_of(low, high, left, right, event, t, h, latest, y, p, work, tableau, counts)
+
+
+def lowest_of(
+    first: float,
+    last: float,
+    side: float,
+    event: int,
+    t: Number,
+    h: Number,
+    latest: Number,
+    y: Floats,
+    p: Floats,
+    work: Floats,
+    tableau: Numbers,
+    counts: Ints,
+) -> float:
+    """Return a place between two at which a function that turns back there is past zero; 2 if none.
+
+    `side` is 1 where it comes from above, -1 from below. Parabolas through three places lead to
+    the value nearest to zero; where they lead nowhere the longer half is divided.
+    """
+    values = work[values_at(counts) :]
+    low = first
+    mid = 0.5 * (first + last)
+    high = last
+    look(low, t, h, latest, y, p, work, tableau, counts)
+    at_low = side * values[event]
+    look(high, t, h, latest, y, p, work, tableau, counts)
+    at_high = side * values[event]
+    look(mid, t, h, latest, y, p, work, tableau, counts)
+    at_mid = side * values[event]
+    for k in range(ROUNDS_DOWN):
+        if at_mid <= 0.0:
+            return mid
+        fall = (at_mid - at_low) / (mid - low)
+        rise = (at_high - at_mid) / (high - mid)
+        bend = (rise - fall) / (high - low)
+        slope = fall + bend * (mid - low)
+        place = mid
+        if bend > 0.0:
+            place = mid - 0.5 * slope / bend
+            if k >= SETTLED and at_mid - 0.25 * slope * slope / bend > 0.5 * at_mid:
+                return 2.0
+        if k >= PATIENT and (at_mid >= at_low or at_mid >= at_high):
+            return 2.0
+        if not place > low or not place < high or fabs(place - mid) < LEAST:
+            place = 0.5 * (mid + high)
+            if mid - low > high - mid:
+                place = 0.5 * (low + mid)
+        look(place, t, h, latest, y, p, work, tableau, counts)
+        value = side * values[event]
+        if value <= at_mid:
+            if place < mid:
+                high = mid
+                at_high = at_mid
+            else:
+                low = mid
+                at_low = at_mid
+            mid = place
+            at_mid = value
+        elif place < mid:
+            low = place
+            at_low = value
+        else:
+            high = place
+            at_high = value
+        if high - low < LEAST:
+            return 2.0
+    return 2.0

@@ -1,0 +1,119 @@
+"""What is said about methods, tolerances, steps and times, and what is wrong with it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chainform.errors import RunError
+from chainform.simulation import simulate, simulate_batch
+from chainform.simulation.solvers import settings_of
+from chainform.simulation.span import span_of
+from unit.simulation.swings import rods
+
+
+@pytest.mark.parametrize("value", ["1e-9", [1e-9], {}, float("nan"), 0, -1, True, 1j, 10**400])
+@pytest.mark.parametrize("name", ["rtol", "atol", "step", "largest", "hold"])
+def test_a_number_is_needed(name: str, value: Any) -> None:
+    with pytest.raises(RunError, match=f"{name} must be a positive number") as caught:
+        settings_of("verner65", **{name: value})
+    assert caught.value.element == name
+    assert caught.value.remedy
+
+
+def test_none_is_no_tolerance() -> None:
+    nothing: Any = None
+    with pytest.raises(RunError, match="rtol must be a positive number"):
+        settings_of("verner65", nothing)
+
+
+@pytest.mark.parametrize(
+    "value", [np.float32(0.5), np.float64(0.5), np.int64(1), Fraction(1, 2), 1]
+)
+def test_all_kinds_of_numbers(value: Any) -> None:
+    found = settings_of("verner65", rtol=value, atol=value, largest=value, hold=value)
+    numbers = found.numbers
+    assert {type(numbers[name]) for name in ("rtol", "atol", "largest", "hold")} == {float}
+    assert numbers["rtol"] == float(value)
+
+
+@pytest.mark.parametrize(
+    ("method", "meant"),
+    [
+        ("dop853", "dopri853"),
+        ("DOP853", "dopri853"),
+        ("RK45", "verner65"),
+        ("dopri5", "verner65"),
+        ("BDF", "cvode"),
+        ("vernier65", "verner65"),
+        ("gauss_4", "gauss4"),
+        ("Euler", "euler"),
+    ],
+)
+def test_the_method_that_was_meant(method: str, meant: str) -> None:
+    with pytest.raises(RunError, match=f"{method} is not a method") as caught:
+        settings_of(method)
+    assert str(caught.value.remedy).startswith(f"did you mean '{meant}'? choose verner65, ")
+
+
+@pytest.mark.parametrize("method", [["verner65"], None, 3])
+def test_a_method_has_a_name(method: Any) -> None:
+    with pytest.raises(RunError, match="a method has a name") as caught:
+        settings_of(method)
+    assert caught.value.element == "method"
+    with pytest.raises(RunError, match="leapfrog is not a method") as caught:
+        settings_of("leapfrog")
+    assert str(caught.value.remedy).startswith("choose")
+
+
+@pytest.mark.parametrize(
+    ("given", "span"),
+    [
+        ({"step": 1e-20, "method": "rk4"}, 1.0),
+        ({"largest": 1e-20}, 1.0),
+        ({"hold": 1e-300}, 1.0),
+        ({"hold": 1e-18}, (1.0, 2.0)),
+        ({"step": 1e-12, "method": "rk4"}, (1e6, 1e6 + 1)),
+    ],
+)
+def test_steps_by_which_time_would_not_go_on(given: dict[str, Any], span: Any) -> None:
+    name = next(name for name in given if name != "method")
+    for function in (simulate, simulate_batch):
+        with pytest.raises(RunError, match=f"{name} is .* lost in rounding") as caught:
+            function(rods(1), t=span, **given)
+        assert caught.value.element == name
+        assert "give at least" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("t", "span"),
+    [
+        (np.int64(2), (0, 2)),
+        (np.float32(2), (0, 2)),
+        (Fraction(1, 2), (0, 0.5)),
+        (np.array(3.0), (0, 3)),
+        ([1, 2], (1, 2)),
+        (np.array([1.0, 2.0]), (1, 2)),
+        ((np.int64(1), np.float32(2)), (1, 2)),
+    ],
+)
+def test_start_and_end(t: Any, span: tuple[float, float]) -> None:
+    found, times = span_of(t, None)
+    assert found == span
+    assert (times[0], times[-1]) == span
+
+
+@pytest.mark.parametrize(
+    "t", [(0, 1, 2), (1,), (), "12", "now", None, {"a": 1}, 1j, [[0, 1], [2, 3]]]
+)
+def test_what_is_no_start_and_end(t: Any) -> None:
+    with pytest.raises(RunError, match="not numbers") as caught:
+        span_of(t, None)
+    assert caught.value.element == "t"
+    assert caught.value.remedy
+    with pytest.raises(RunError, match="not numbers") as caught:
+        span_of(1.0, "soon")
+    assert caught.value.element == "t_eval"

@@ -40,6 +40,9 @@ def test_a_tumbling_box(seed: int, friction: float, restitution: float) -> None:
     assert np.ptp(run.balance) < 1e-8 * np.abs(run.energy).max()
     assert np.all(np.diff(run.losses) > -1e-9)
     assert min(force.min() for force in run.contact_forces.values()) > -1e-6
+    for load in run.contact_loads.values():
+        across = np.hypot(load[:, 0], load[:, 1])
+        np.testing.assert_array_less(across, friction * load[:, 2] * (1 + 1e-4) + 1e-6)
     if friction:
         assert np.abs(run.qd[-1]).max() < 1e-6
         weight = sum(float(force[-1]) for force in run.contact_forces.values())

@@ -48,6 +48,7 @@ class Sorts:
     def given(self) -> int:
         """How many numbers of the present state of affairs enter the equations.
 
-        They are the directions of sliding joints, and where contacts are held in their planes.
+        They are the directions of sliding joints, where contacts are held in their planes, and
+        three numbers for each of these that tell its axes (contact/planes.py).
         """
-        return self.sticking + self.beside
+        return self.sticking + self.beside + 3 * self.gripping

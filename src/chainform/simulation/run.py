@@ -198,7 +198,8 @@ class Run:
             return self._named("contact_load")
         sorts, forces = self.afterwards.machine.equations.sorts, self.afterwards.multipliers
         states = {"t": self.t, "q": self.q, "qd": self.qd}
-        return loads_along(self.mechanism, self.switches, sorts, states, forces)
+        modes = np.zeros((len(self.t), 0)) if self.modes is None else self.modes[:, sorts.rows :]
+        return loads_along(self.mechanism, self.switches, sorts, states, forces, modes)
 
     @cached_property
     def contact_wrenches(self) -> dict[str, Array]:

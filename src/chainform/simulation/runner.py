@@ -128,10 +128,10 @@ class Runner:
 
     def _standstill(self, found: int) -> RunError:
         t = f"t = {self.integrator.t:.9g} s"
-        if found >= len(self.events):
+        if found >= len(self.events) and self.switching is not None:
             return RunError(
                 f"stops and friction change without end at {t}",
-                element="stops",
+                element=self.switching.name_of(found - len(self.events)),
                 remedy="make one of them stiff, or end the motion there by an event",
             )
         return RunError(

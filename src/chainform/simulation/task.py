@@ -166,7 +166,7 @@ class Prepared:
         integrator = solver.start(
             self.machine, task.settings, start.t, start.y, p, directions, breaks
         )
-        switching = Switching(integrator, switches) if switches else None
+        switching = Switching(integrator, switches, task.settings.step) if switches else None
         runner = Runner(integrator, asked.events, moved.nq, switching)
         start.remind(runner, task.settings.numbers, solver.name)
         columns = Columns(self.machine, asked.efforts, is_held=task.hold, has_books=self.is_booked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from functools import cache
 from threading import get_ident
 from typing import Any
@@ -366,6 +367,15 @@ def test_progress_is_told_in_the_thread_that_asked(way: str) -> None:
     assert threads == {get_ident()}
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C be heard, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("way", WAYS)
 def test_ctrl_c_keeps_the_motions_that_are_finished(way: str) -> None:
     mechanism, asked = WAYS[way]

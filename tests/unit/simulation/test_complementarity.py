@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainform.simulation.contact.complementarity import (
-    JOINT,
-    LASTING,
-    PLANE,
-    PUSH,
-    Balancing,
-    Forces,
-    Row,
-    depends,
-)
+from chainform.simulation.contact.complementarity import Balancing, depends
+from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, Forces, Row
 
 SORTS = {"l": Row(LASTING), "u": Row(PUSH), "f": Row(JOINT, 1.0)}
 
@@ -79,6 +71,80 @@ def test_friction_in_a_plane_holds_in_proportion_to_the_push(pull: float, force:
     assert found.s == pytest.approx([1.0, force])
     lifted = solved(np.eye(2), np.array([1.0, pull]), rows)
     assert lifted.s == pytest.approx([0.0, 0.0])
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.integers(1, 6),
+    st.tuples(st.integers(0, 2), st.integers(1, 4), st.integers(0, 2)),
+    st.sampled_from([0.1, 0.3]),
+    st.integers(0, 10_000),
+)
+def test_cones(n: int, counts: tuple[int, int, int], mu: float, seed: int) -> None:
+    """Contacts in any direction, loops and dry joints: what is found fits."""
+    random, (loops, contacts, joints) = np.random.default_rng(seed), counts
+    gaps = range(loops, loops + contacts)
+    rows = [Row(LASTING)] * loops + [Row(PUSH)] * contacts
+    rows += [Row(PLANE, mu, gap) for gap in gaps for _ in range(2)] + [Row(JOINT, 1.0)] * joints
+    J = random.integers(-2, 3, (len(rows), n)).astype(float)
+    S, b = J @ J.T, J @ random.normal(size=n)
+    tries = (Balancing(S, b, rows, start).found() for start in (False, True))
+    found = next((forces for forces in tries if forces is not None), None)
+    if found is None:
+        return
+    s, w = found.s, S @ found.s + b
+    least = 1e-8 * (1 + np.abs(S) @ np.abs(s))
+    np.testing.assert_array_less(np.abs(w[:loops]), least[:loops] + 1e-12)
+    for i, gap in enumerate(gaps):
+        plane = [loops + contacts + 2 * i, loops + contacts + 2 * i + 1]
+        assert s[gap] >= 0
+        assert w[gap] > -least[gap]
+        assert s[gap] * w[gap] < 1e-6
+        assert np.hypot(*s[plane]) <= mu * s[gap] * (1 + 1e-9) + 1e-9
+        speed = float(np.hypot(*w[plane]))
+        if speed > 10 * least[plane].max():
+            np.testing.assert_allclose(s[plane], -mu * s[gap] * w[plane] / speed, atol=1e-5)
+
+
+@pytest.mark.parametrize("pull", [0.3, 0.7, 2.0])
+@pytest.mark.parametrize("angle", [0.0, 0.6, 2.5, 4.0])
+def test_a_cone_holds_alike_in_all_directions(angle: float, pull: float) -> None:
+    way = np.array([np.cos(angle), np.sin(angle)])
+    rows = [Row(PUSH), Row(PLANE, 0.5, 0), Row(PLANE, 0.5, 0)]
+    found = solved(np.eye(3), np.array([-1.0, *(pull * way)]), rows)
+    assert found.s == pytest.approx([1.0, *(-min(pull, 0.5) * way)])
+
+
+def test_sliding_turns_to_where_the_body_gives_way() -> None:
+    """A body that is moved more easily along x: friction is against the motion, not the pull."""
+    S, b = np.diag([1.0, 4.0, 1.0]), np.array([-1.0, 2.0, 2.0])
+    found = solved(S, b, [Row(PUSH), Row(PLANE, 0.5, 0), Row(PLANE, 0.5, 0)])
+    assert np.hypot(*found.s[1:]) == pytest.approx(0.5)
+    assert found.s[1] * found.w[2] == pytest.approx(found.s[2] * found.w[1])
+    assert found.s[1] * found.w[1] < 0
+
+
+@pytest.mark.parametrize("pace", [-105.8, 3.0])
+def test_friction_is_against_a_motion_that_loops_dictate(pace: float) -> None:
+    """A slide in a dead centre: it follows from the loop, whatever force acts on it."""
+    S, b = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-40.0, pace + 40.0])
+    found = solved(S, b, [Row(LASTING), Row(JOINT, 0.01)])
+    assert found.s[1] == pytest.approx(-0.01 * np.sign(pace))
+    assert found.w == pytest.approx([0, pace])
+    assert not found.holds[1]
+
+
+def test_of_two_that_cannot_both_hold_one_gives_way() -> None:
+    """Two dry joints that move alike, but for what a third motion does to one of them."""
+    S, b = np.ones((2, 2)), np.array([1.0, 3.0])
+    found = solved(S, b, [Row(JOINT, 5.0), Row(JOINT, 0.5)])
+    assert found.s == pytest.approx([-0.5, -0.5])
+    assert found.w == pytest.approx([0, 2])
+
+
+def test_pushes_against_each_other_have_no_solution() -> None:
+    S, b = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, -1.0])
+    assert Balancing(S, b, [Row(PUSH), Row(PUSH)]).found() is None
 
 
 def test_a_leaning_rod_on_rough_ground_has_no_solution() -> None:

@@ -5,6 +5,7 @@ H qdd = r + J^T s,    w = J qdd - gamma
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,16 +29,18 @@ class Balance:
     """How large accelerations are that forces and inertia give one by one."""
 
     @staticmethod
-    def of(terms: Terms, rows: Rows) -> Balance:
-        """Return the balance of rows."""
+    def of(terms: Terms, rows: Rows, more: Array | float = 0.0) -> Balance:
+        """Return the balance of rows; `more` is added to the accelerations that they have."""
         free = np.asarray(np.linalg.solve(terms.H, terms.r), dtype=np.float64)
-        grasp = rows.grasp(terms, terms.J @ free - terms.gamma)
+        parts = np.abs(terms.J) @ np.abs(free) + np.abs(terms.gamma) + np.abs(more)
+        grasp = rows.grasp(terms, terms.J @ free - terms.gamma + more, parts)
         return Balance(grasp, free + grasp.effect, np.abs(free) + np.abs(grasp.effect))
 
     def is_idle(self, row: int) -> bool:
         """Whether a row that no force holds does not begin to move all the same."""
-        moves = abs(self.grasp.found.w[self.grasp.rows.index(row)])
-        return bool(moves <= NOISE * float(np.max(self.scale, initial=1e-300)))
+        found, place = self.grasp.found, self.grasp.rows.index(row)
+        least = max(NOISE * float(np.max(self.scale, initial=1e-300)), float(found.noise[place]))
+        return bool(abs(found.w[place]) <= least)
 
     def sticks(self, row: int, *, is_breaking: bool) -> bool:
         """Whether friction keeps a row at rest: with force to spare, or just so.
@@ -50,8 +53,13 @@ class Balance:
         is_spent = is_breaking and grasp.side(row) != 0
         return self.is_idle(row) and not is_spent and not grasp.depends(row)
 
-    def returns(self, terms: Terms, row: int, way: float) -> bool:
-        """Whether a row that was let go would move against the way it is to move."""
-        size = np.abs(terms.J[row]) @ self.scale + abs(terms.gamma[row])
-        moves = terms.J[row] @ self.acceleration - terms.gamma[row]
-        return bool(way * moves < -NOISE * size)
+    def moves(self, terms: Terms, ways: Mapping[int, float]) -> int:
+        """Return 1 if rows that were let go move in the ways they are to move, -1 if against them.
+
+        Several rows are the components of one vector; 0 stands for no motion.
+        """
+        moves, size = 0.0, 1e-300
+        for row, way in ways.items():
+            moves += way * float(terms.J[row] @ self.acceleration - terms.gamma[row])
+            size += abs(way) * float(np.abs(terms.J[row]) @ self.scale + abs(terms.gamma[row]))
+        return int(np.sign(moves)) if abs(moves) > NOISE * size else 0

@@ -1,22 +1,31 @@
 """Which contacts push and what friction holds: forces within bounds, and the motion they allow.
 
-    w = S s + b,    -bound <= s <= bound
-
-    w = 0 where s lies between its bounds, w <= 0 at the upper one, w >= 0 at the lower one
+    w = S s + b
 
 S is symmetric and positive, perhaps only just: J H^-1 J^T of rows that may depend on each other.
 For accelerations, s are forces and w relative accelerations; for impacts, impulses and relative
 speeds. The rows:
 
     lasting     no bounds, w = 0 whatever it takes
-    push        a gap: 0 <= s, no upper bound
-    joint       dry friction in a joint: |s| <= f
-    plane       dry friction in the plane of a contact: |s| <= mu s_n, the force of its gap
+    push        a gap: s >= 0, w >= 0, one of them zero
+    joint       dry friction in a joint: |s| <= f; where w is not zero, s = -f sign w
+    plane       dry friction in the plane of a contact, one or two rows: |s| <= mu s_n, the force
+                of its gap; where w is not zero, s = -mu s_n w / |w| (Coulomb's cone)
+
+Lasting rows are eliminated first. A row that follows from them moves as they dictate, whatever
+force acts on it, as a slide in the dead centre of its crank does: friction is against that motion.
 
 Without planes the solution is the least of s.S s/2 + b.s within the bounds, and is found by going
 from bound to bound. With planes at their bounds the force of a gap brings that of the plane along,
 so that the matrix is not symmetric any more and there may be no solution, as for rough ground under
 a leaning rod (Painleve's paradox).
+
+The direction in which a contact begins to slide is not known beforehand: -s and w are parallel,
+
+    w = -k s,    |s| = mu s_n,    k >= 0
+
+which Newton's method solves. Across the direction of the last round, w + k s = 0 with the k of the
+last round; what force there is across turns the direction for the next one.
 """
 
 from __future__ import annotations
@@ -25,6 +34,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from chainform.simulation.contact.null_space import least_solution, solve
+from chainform.simulation.contact.reduced import Reduced
+from chainform.simulation.contact.rows import JOINT, LASTING, PUSH, Forces, Plane, Row, planes_of
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -35,33 +48,19 @@ SMALL = 1e-11
 MORE = 400
 """How many changes are tried by chance when the worst ones lead in circles."""
 
-LASTING, PUSH, JOINT, PLANE = "lasting", "push", "joint", "plane"
+TURNS = 40
+"""How often directions of sliding are corrected, up to the angle `NEAR`."""
+NEAR = 1e-10
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row: its sort, the bound of friction or its coefficient, and the place of its gap.
+class Change:
+    """What is wrong, by how much, and what shall be otherwise: rows that hold or not, sides."""
 
-    `way` is 1 or -1 for friction that slides in any case, whose force goes against it.
-    """
-
-    sort: str
-    bound: float = 0.0
-    gap: int = -1
-    way: float = 0.0
-
-
-@dataclass
-class Forces:
-    """Forces s and accelerations w; rows that hold; the sides of rows at a bound of friction.
-
-    A side is 1 or -1, the sign of the force; 0 where friction is not at its bound.
-    """
-
-    s: Array
-    w: Array
-    holds: Flags
-    sides: Array
+    size: float
+    rows: list[int]
+    holds: list[bool]
+    sides: list[float]
 
 
 @dataclass
@@ -73,98 +72,248 @@ class Balancing:
     rows: list[Row]
     is_held: bool = False
     """Whether everything holds at first, so that what could hold as well as not does hold."""
+    parts: Array | None = None
+    """The sizes of the numbers of which b is the sum, where they are known."""
     holds: Flags = field(init=False)
     sides: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        count = len(self.rows)
-        held = [self.is_held or row.sort == LASTING for row in self.rows]
-        self.holds = np.array(held, dtype=np.bool_)
+        # Forces are not known better than the bounds of friction that were added to others.
+        bounds = np.array([row.bound if row.sort == JOINT else 0.0 for row in self.rows])
+        parts = np.abs(self.b) if self.parts is None else self.parts
+        lasting = np.array([row.sort == LASTING for row in self.rows], dtype=np.bool_)
+        self.left = Reduced(
+            self.S, self.b, np.flatnonzero(lasting).tolist(), parts + np.abs(self.S) @ bounds
+        )
+        own = np.sqrt(np.maximum(np.diag(self.S), 0.0))
+        self.sizes = np.where(own > 0, own, 1.0)
+        # What is left of a row that nothing moves, or that follows from lasting ones, is rounding.
+        is_free = np.diag(self.left.S) > SMALL * own**2
+        self.moved = is_free & (own > 1e-12 * np.max(own, initial=1e-300))
+        self.moved &= np.array([not row.is_spare for row in self.rows], dtype=np.bool_)
+        self.holds = lasting | (self.moved & self.is_held)
         self.sides = np.array([-row.way for row in self.rows])
-        self.sizes = np.sqrt(np.maximum(np.diag(self.S), 0.0))
-        # A row that nothing moves needs no force; what is left is rounding.
-        self.moved = self.sizes > 1e-12 * np.max(self.sizes, initial=1e-300)
-        self.holds &= self.moved
-        self.steady = 5 * count + 5
+        self.planes = planes_of(self.rows)
+        for plane in self.planes.values():
+            if plane.is_moving or plane.is_loose:
+                self.holds[plane.rows] = False
+        self.steady = 5 * len(self.rows) + 5
 
     def found(self) -> Forces | None:
         """Return forces that fit, or None."""
         random: np.random.Generator | None = None
         for turn in range(self.steady + MORE):
-            s = self._forces()
-            w = self.S @ s + self.b
-            noise = SMALL * (np.abs(self.S) @ np.abs(s) + np.abs(self.b)) + 1e-300
-            changes = self._changes(s, w, noise)
+            s, endless = self._forces()
+            w = self.left.S @ s + self.left.b
+            noise = SMALL * (self.left.S_parts @ np.abs(s) + self.left.b_parts) + 1e-300
+            changes = self._yielding(endless) if endless is not None else self._changes(s, w, noise)
             if not changes:
-                return Forces(s, np.where(self.holds, 0.0, w), self.holds, self.sides)
+                if endless is not None:
+                    return None
+                if self._turn(s, w, noise):
+                    continue
+                w[self.holds] = 0.0
+                return Forces(self.left.whole(s), w, self.holds, self.sides, noise)
             # The worst first; if that goes round in circles, any.
-            chosen = max(changes)
+            chosen = max(changes, key=lambda change: change.size)
             if turn >= self.steady:
                 random = random or np.random.default_rng(0)
                 chosen = changes[int(random.integers(len(changes)))]
-            _, place, holds, side = chosen
-            self.holds[place], self.sides[place] = holds, side
+            self.holds[chosen.rows], self.sides[chosen.rows] = chosen.holds, chosen.sides
+            for plane in self.planes.values():
+                if plane.rows == chosen.rows:
+                    plane.stiffness, plane.turns = None, 0
         return None
 
-    def _forces(self) -> Array:
-        """Return the forces that keep at rest what holds, with friction at its bound elsewhere."""
-        matrix, fixed = self.S.copy(), np.zeros(len(self.b))
-        for place, row in enumerate(self.rows):
-            if self.holds[place] or not self.sides[place]:
-                continue
-            if row.sort == JOINT:
-                fixed[place] = self.sides[place] * row.bound
-            elif row.sort == PLANE:
-                matrix[:, row.gap] += self.sides[place] * row.bound * self.S[:, place]
-        free, s = np.flatnonzero(self.holds), fixed.copy()
-        if len(free):
-            right = -(self.S[free] @ fixed + self.b[free])
-            s[free] = _solution(matrix[np.ix_(free, free)], right)
-        for place, row in enumerate(self.rows):
-            if row.sort == PLANE and not self.holds[place]:
-                s[place] = self.sides[place] * row.bound * s[row.gap]
-        return s
+    # --- forces of a state of affairs ----------------------------------------------------
 
-    def _changes(self, s: Array, w: Array, noise: Array) -> list[tuple[float, int, bool, float]]:
-        """Return what is wrong: how much, which row, whether it shall hold, and its side."""
-        changes: list[tuple[float, int, bool, float]] = []
+    def _forces(self) -> tuple[Array, Array | None]:
+        """Return the forces that keep at rest what holds, with friction at its bound elsewhere.
+
+        Where none do, how they would grow without end comes with them.
+        """
+        columns, rows, yields = self._unknowns()
+        fixed = np.zeros(len(self.b))
         for place, row in enumerate(self.rows):
-            if row.sort == LASTING or not self.moved[place] or row.way:
+            if row.sort == JOINT and not self.holds[place]:
+                fixed[place] = self.sides[place] * row.bound
+        if not len(yields):
+            return fixed, None
+        left = self.left
+        matrix = rows @ left.S @ columns.T + np.diag(yields)
+        right = -rows @ (left.S @ fixed + left.b)
+        parts = np.abs(rows) @ (left.S_parts @ np.abs(fixed) + left.b_parts)
+        sizes = np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", rows, left.S, rows), 0.0) + yields)
+        found = solve(matrix, right, np.where(sizes > 0, sizes, 1.0), parts)
+        endless = None if found.endless is None else columns.T @ found.endless
+        return columns.T @ found.x + fixed, endless
+
+    def _unknowns(self) -> tuple[Array, Array, Array]:
+        """Return what forces the unknowns are, what they keep at rest, and how far these yield."""
+        columns: list[Array] = []
+        rows: list[Array] = []
+        yields: list[float] = []
+        unit = np.eye(len(self.b))
+        for place, row in enumerate(self.rows):
+            if row.sort == LASTING or not self.holds[place]:
                 continue
-            if self.holds[place]:
-                bound = row.bound if row.sort == JOINT else row.bound * s[row.gap]
-                over = -s[place] if row.sort == PUSH else abs(s[place]) - max(bound, 0.0)
-                if over > SMALL * abs(s[place]):
-                    side = 0.0 if row.sort == PUSH else float(np.sign(s[place]))
-                    changes.append((over * self.sizes[place], place, False, side))
-                continue
-            pace = w[place] / self.sizes[place]
-            if row.sort == PUSH:
-                is_wrong, pace = w[place] < -noise[place], -pace
-            elif row.sort == PLANE and not self.holds[row.gap]:
-                # Without a push there is nothing to hold with, and nothing to slide against.
-                continue
-            else:
-                is_wrong = abs(w[place]) > noise[place] and self.sides[place] * w[place] >= 0
-            if is_wrong:
-                changes.append((abs(float(pace)), place, True, 0.0))
+            column = unit[place].copy()
+            plane = self.planes.get(place)
+            if plane is not None and not np.any(self.holds[plane.rows]):
+                column[plane.rows] += plane.friction * self.sides[plane.rows]
+            columns.append(column)
+            rows.append(unit[place])
+            yields.append(0.0)
+        for plane in self.planes.values():
+            if plane.stiffness is not None and self.holds[plane.gap]:
+                first, second = plane.rows
+                turned = self.sides[first] * unit[second] - self.sides[second] * unit[first]
+                columns.append(turned)
+                rows.append(turned)
+                yields.append(plane.stiffness)
+        empty = np.zeros((0, len(self.b)))
+        return np.array([*columns, *empty]), np.array([*rows, *empty]), np.array(yields)
+
+    # --- what is wrong ------------------------------------------------------------------
+
+    def _changes(self, s: Array, w: Array, noise: Array) -> list[Change]:
+        """Return what is wrong."""
+        changes: list[Change] = []
+        for place, row in enumerate(self.rows):
+            wrong = None
+            if row.sort == PUSH and self.moved[place]:
+                wrong = self._wrong_push(place, s, w, noise)
+            elif row.sort == JOINT:
+                wrong = self._wrong_joint(place, s, w, noise)
+            if wrong is not None:
+                changes.append(wrong)
+        for plane in self.planes.values():
+            wrong = self._wrong_plane(plane, s, w, noise)
+            if wrong is not None:
+                changes.append(wrong)
         return changes
 
+    def _wrong_push(self, place: int, s: Array, w: Array, noise: Array) -> Change | None:
+        if self.holds[place]:
+            is_wrong, size = s[place] < 0, -s[place] * self.sizes[place]
+        else:
+            is_wrong, size = w[place] < -noise[place], -w[place] / self.sizes[place]
+        return Change(float(size), [place], [not self.holds[place]], [0.0]) if is_wrong else None
 
-def depends(S: Array, holding: Flags, row: int) -> bool:
-    """Tell whether a row follows from the rows that hold, so that it needs no force of its own."""
+    def _wrong_joint(self, place: int, s: Array, w: Array, noise: Array) -> Change | None:
+        bound, size = self.rows[place].bound, self.sizes[place]
+        if self.holds[place]:
+            over = abs(s[place]) - bound
+            if over > SMALL * abs(s[place]):
+                return Change(over * size, [place], [False], [float(np.sign(s[place]))])
+        elif abs(w[place]) > noise[place] and self.sides[place] * w[place] >= 0:
+            pace = abs(float(w[place])) / size
+            if self.moved[place]:
+                return Change(pace, [place], [True], [0.0])
+            return Change(pace, [place], [False], [-float(np.sign(w[place]))])
+        return None
+
+    def _wrong_plane(self, plane: Plane, s: Array, w: Array, noise: Array) -> Change | None:
+        rows, force = plane.rows, s[plane.rows]
+        if plane.is_moving or plane.is_loose:
+            return None
+        if not self.holds[plane.gap]:
+            # Without a push there is nothing to hold with, and nothing to slide against.
+            is_set = np.any(self.holds[rows]) or np.any(self.sides[rows])
+            return self._plane_change(plane, 0.0, [False] * len(rows)) if is_set else None
+        if np.any(self.sides[rows]):
+            back = float(self.sides[rows] @ w[rows])
+            if back > float(np.max(noise[rows])):
+                size = back / float(np.max(self.sizes[rows]))
+                return self._plane_change(plane, size, self.moved[rows].tolist())
+            return None
+        size = float(np.hypot.reduce(force))
+        over = size - plane.friction * max(float(s[plane.gap]), 0.0)
+        if over > SMALL * size:
+            sides = (force / size).tolist()
+            return Change(over * float(np.max(self.sizes[rows])), rows, [False] * len(rows), sides)
+        return self._wrong_rest(plane, w, noise)
+
+    def _wrong_rest(self, plane: Plane, w: Array, noise: Array) -> Change | None:
+        """Return which row of a contact that does not slide must be held, too."""
+        left = [row for row in plane.rows if not self.holds[row] and not self.rows[row].is_spare]
+        loose = [row for row in left if abs(w[row]) > noise[row]]
+        if not loose:
+            return None
+        worst = max(loose, key=lambda row: abs(w[row]) / self.sizes[row])
+        size = abs(float(w[worst])) / float(self.sizes[worst])
+        if self.moved[worst]:
+            return self._plane_change(
+                plane, size, [bool(self.holds[r] or r == worst) for r in plane.rows]
+            )
+        against = -w[plane.rows] / float(np.hypot.reduce(w[plane.rows]))
+        return Change(size, plane.rows, [False] * len(plane.rows), against.tolist())
+
+    def _plane_change(self, plane: Plane, size: float, holds: list[bool]) -> Change:
+        return Change(size, plane.rows, holds, [0.0] * len(plane.rows))
+
+    def _yielding(self, endless: Array) -> list[Change]:
+        """Return what cannot take forces that grow without end."""
+        changes: list[Change] = []
+        least = 1e-6 * float(np.max(np.abs(endless * self.sizes), initial=0.0))
+        for place, row in enumerate(self.rows):
+            size = abs(float(endless[place] * self.sizes[place]))
+            if not self.holds[place] or size <= least:
+                continue
+            side = float(np.sign(endless[place]))
+            if row.sort == JOINT:
+                changes.append(Change(size, [place], [False], [side]))
+            elif row.sort == PUSH and side < 0:
+                changes.append(Change(size, [place], [False], [0.0]))
+        for plane in self.planes.values():
+            force = endless[plane.rows]
+            size = float(np.hypot.reduce(force))
+            if np.any(self.holds[plane.rows]) and size > plane.friction * max(
+                float(endless[plane.gap]), 0.0
+            ):
+                sides = (force / size).tolist()
+                changes.append(
+                    Change(
+                        size * float(np.max(self.sizes[plane.rows])),
+                        plane.rows,
+                        [False] * len(plane.rows),
+                        sides,
+                    )
+                )
+        return changes
+
+    def _turn(self, s: Array, w: Array, noise: Array) -> bool:
+        """Turn contacts that begin to slide towards their ways; tell whether one was turned."""
+        is_turned = False
+        for plane in self.planes.values():
+            rows = plane.rows
+            push = plane.friction * float(s[plane.gap])
+            is_sliding = self.holds[plane.gap] and bool(np.any(self.sides[rows]))
+            if plane.is_moving or not is_sliding or len(rows) < 2 or push <= 0:
+                continue
+            size = float(np.hypot.reduce(s[rows]))
+            if plane.stiffness is not None:
+                self.sides[rows] = s[rows] / size
+            first, second = self.sides[rows]
+            across = abs(first * w[rows[1]] - second * w[rows[0]])
+            along = max(-float(self.sides[rows] @ w[rows]), 0.0)
+            is_off = across > float(np.max(noise[rows])) + NEAR * along or size > (1 + NEAR) * push
+            if is_off and plane.turns < TURNS:
+                plane.stiffness = along / push
+                plane.turns += 1
+                is_turned = True
+        return is_turned
+
+
+def depends(S: Array, holding: Flags, row: int, share: float = 1e-9) -> bool:
+    """Tell whether a row follows from the rows that hold, so that it needs no force of its own.
+
+    `share` of what it takes to move the row may be left.
+    """
     chosen = np.flatnonzero(holding)
     if S[row, row] <= 0:
         return True
     if not len(chosen):
         return False
-    part = _solution(S[np.ix_(chosen, chosen)], S[chosen, row])
-    return bool(S[row, row] - S[row, chosen] @ part <= 1e-9 * S[row, row])
-
-
-def _solution(matrix: Array, right: Array) -> Array:
-    """Return the solution of least size; where there is none, what comes nearest."""
-    if len(right) == 1 and matrix[0, 0] != 0:
-        return right / matrix[0]
-    found = np.linalg.lstsq(matrix, right, rcond=SMALL)
-    return np.asarray(found[0], dtype=np.float64)
+    part = least_solution(S[np.ix_(chosen, chosen)], S[chosen, row])
+    return bool(S[row, row] - S[row, chosen] @ part <= share * S[row, row])

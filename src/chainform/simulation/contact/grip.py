@@ -1,8 +1,7 @@
 """Forces or impulses of the rows of a mechanism that may hold, with friction where bodies touch.
 
 A contact with the normal force s and the coefficient mu holds its place with a force of at most
-mu s in each of the two directions of its plane (a pyramid in place of Coulomb's cone). What is not
-held slides, with that force against it.
+mu s in its plane (Coulomb's cone). What is not held slides, with that force against it.
 """
 
 from __future__ import annotations
@@ -13,19 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
-from chainform.simulation.contact.complementarity import (
-    JOINT,
-    LASTING,
-    PLANE,
-    PUSH,
-    Balancing,
-    Forces,
-    Row,
-    depends,
-)
+from chainform.simulation.contact.complementarity import SMALL, Balancing, depends
+from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, Forces, Row
 
 Array = NDArray[np.float64]
+
+
+class NoForcesError(Exception):
+    """No forces fit; `rows` are those of gaps and joints that took part."""
+
+    def __init__(self, rows: Sequence[int]) -> None:
+        super().__init__("no forces keep all contacts and sticking joints as they must be")
+        self.rows = rows
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,8 @@ class Grasp:
     found: Forces
     forces: Array
     effect: Array
+    holding: set[int]
+    """The rows of planes that may be held."""
     is_jammed: bool = False
     """Whether nothing fits with friction in planes of contact, which was left out then."""
 
@@ -89,7 +89,10 @@ class Grasp:
         return {row for row, holds in zip(self.rows, self.found.holds, strict=True) if holds}
 
     def side(self, row: int) -> float:
-        """Return the sign of the friction of a row that slides, 0 if there is none."""
+        """Return the component of the unit vector of friction at its bound, 0 if it is not there.
+
+        For a joint that is the sign of its friction.
+        """
         return float(self.found.sides[self.rows.index(row)]) if row in self.rows else 0.0
 
     def depends(self, row: int) -> bool:
@@ -104,56 +107,73 @@ class Grasp:
 class Rows:
     """The rows that take part: lasting ones, gaps, and joints with the bounds of their friction.
 
-    `ways` has 1 or -1 for rows of planes that slide in any case.
+    `ways` are components of the unit vectors in which contacts slide in any case, by rows of
+    planes. Those in `loose` break loose just now, and may turn to another way.
     """
 
     lasting: Sequence[int]
     gaps: Sequence[Gap]
     joints: Mapping[int, float]
     ways: Mapping[int, float]
+    loose: frozenset[int] = frozenset()
     is_held: bool = False
     """Whether everything is to hold that can, even if it need not."""
 
-    def grasp(self, terms: Terms, b: Array) -> Grasp:
-        """Return the forces for w = S s + b, where b is that of all rows."""
-        fitting = self.fitting(terms, b)
+    def grasp(self, terms: Terms, b: Array, parts: Array) -> Grasp:
+        """Return the forces for w = S s + b, where b is that of all rows.
+
+        `parts` are the sizes of the numbers of which b is the sum.
+        """
+        fitting = self.fitting(terms, b, parts)
         if fitting is not None:
             return fitting
-        smooth = replace(self, gaps=[gap.smooth for gap in self.gaps]).fitting(terms, b)
+        smooth = replace(self, gaps=[gap.smooth for gap in self.gaps]).fitting(terms, b, parts)
         if smooth is None:
-            raise RunError(
-                "no forces keep all contacts and sticking joints as they must be",
-                element="stops",
-                remedy="stops that work against each other cannot all be rigid: make one stiff",
-            )
+            raise NoForcesError([*(gap.row for gap in self.gaps), *self.joints])
         return replace(smooth, is_jammed=True)
 
-    def fitting(self, terms: Terms, b: Array) -> Grasp | None:
+    def fitting(self, terms: Terms, b: Array, parts: Array) -> Grasp | None:
         """Return forces that fit, or None."""
-        beside = rows_beside(terms, self.lasting, self.gaps, self.ways)
-        planes = [(gap, row) for gap in self.gaps for row in gap.beside if row in beside]
+        holding = rows_to_hold(terms, self.lasting, self.gaps)
+        planes = [(gap, row) for gap in self.gaps for row in gap.beside]
         own = {gap.row: len(self.lasting) + i for i, gap in enumerate(self.gaps)}
         sorts = [Row(LASTING)] * len(self.lasting) + [Row(PUSH)] * len(self.gaps)
         sorts += [
-            Row(PLANE, gap.friction, own[gap.row], self.ways.get(row, 0.0)) for gap, row in planes
+            Row(
+                PLANE,
+                gap.friction,
+                own[gap.row],
+                self.ways.get(row, 0.0),
+                row in self.loose,
+                row not in holding,
+            )
+            for gap, row in planes
         ]
         sorts += [Row(JOINT, bound) for bound in self.joints.values()]
         rows = [*self.lasting, *own, *(row for _, row in planes), *self.joints]
         J = terms.J[rows]
         across = terms.solved(J)
         S = J @ across
-        found = Balancing(S, b[rows], sorts, self.is_held).found()
+        # What is not found from one side may be found from the other.
+        starts = [True] if self.is_held else [False, True]
+        tries = (Balancing(S, b[rows], sorts, start, parts[rows]).found() for start in starts)
+        found = next((forces for forces in tries if forces is not None), None)
         if found is None:
             return None
         forces = np.zeros(len(b))
         forces[rows] = found.s
-        return Grasp(rows, S, found, forces, across @ found.s)
+        return Grasp(rows, S, found, forces, across @ found.s, holding)
 
 
-def rows_beside(
-    terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap], ways: Mapping[int, float]
-) -> set[int]:
-    """Return the rows of planes that take part.
+def is_dictated(terms: Terms, lasting: Sequence[int], row: int) -> bool:
+    """Tell whether lasting rows alone decide how a row moves, whatever force acts on it."""
+    J = terms.J[[*lasting, row]]
+    S, place = J @ terms.solved(J), len(lasting)
+    return depends(S, np.arange(place + 1) < place, place, SMALL)
+
+
+def rows_to_hold(terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap]) -> set[int]:
+    """Return the rows of planes that may be held.
 
     All of them, unless they would do the work of a gap's own row: in a mechanism with few freedoms
     a foot that cannot slip cannot sink in either. Then those that tell nothing new are left out.
@@ -171,5 +191,4 @@ def rows_beside(
     chosen = np.array([row not in beside for row in rows])
     for place in np.flatnonzero(~chosen):
         chosen[place] = not depends(S, chosen, int(place))
-    picked = {row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen} & {*beside}
-    return picked | {row for row in beside if row in ways}
+    return {row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen} & {*beside}

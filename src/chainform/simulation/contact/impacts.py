@@ -11,7 +11,8 @@ P        impulses
 Loops stay closed, v+ = 0. A gap that is hit opens with at least -e v-, and P >= 0 pushes only as
 far as that; a gap that was closed before stays so or opens. In the plane of a contact friction
 stops what it can. All this at once is solved as in grip.py. Gaps that begin to close because of it
-are hit in the next round: a blow goes through a row of balls one after the other.
+are hit in the next round: a blow goes through a row of balls one after the other. A gap that closes
+because loops dictate it, as at the very end of the stroke of a crank, cannot be hit.
 
 The energy that is lost is - sum P (v+ + v-) / 2; what rows that move by themselves with the speed u
 put in is - sum P u.
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.contact.grip import Gap, Rows, Terms
+from chainform.simulation.contact.grip import Gap, Rows, Terms, is_dictated
 from chainform.simulation.run import Happening
 
 Array = NDArray[np.float64]
@@ -74,7 +75,7 @@ class Collision:
         self.terms = terms
         self.lasting = list(lasting)
         self.resting = list(resting)
-        self.touching = list(touching)
+        self.touching = [g for g in touching if not is_dictated(terms, self.lasting, g.row)]
         self.moving = terms.speeds - terms.J @ qd
         """What moves by itself."""
         self.blow = Blow(qd.copy(), np.zeros(len(terms.speeds)))
@@ -154,7 +155,8 @@ class Collision:
         share = np.ones(len(before))
         for gap in bouncing:
             share[gap.row] += gap.restitution
-        grasp = Rows(self.lasting, gaps, {}, {}, is_held).grasp(self.terms, share * before)
+        rows = Rows(self.lasting, gaps, {}, {}, is_held=is_held)
+        grasp = rows.grasp(self.terms, share * before, np.abs(before))
         after = before + self.terms.J @ grasp.effect
         loss = -float(grasp.forces @ (before + after)) / 2
         kinetic = self.blow.qd @ self.terms.H @ self.blow.qd / 2

@@ -3,9 +3,10 @@
 symbol   meaning
 n, a, b  normal of the plane, and two directions across it
 s        force of the gap and of the two rows beside it, zero for those that do not hold
+c, d     cosine and sine of the angle by which the axes in the plane are turned
 p, o     the point that touches, the origin of its segment
 
-    f = n s_n + a s_a + b s_b          a rigid contact, world axes
+    f = n s_n + a (c s_a - d s_b) + b (c s_b + d s_a)          a rigid contact, world axes
     f = n k d max(0, 1 + c d')         a stiff one at the depth d
     moment about o = (p - o) x f
 """
@@ -34,15 +35,23 @@ def loads_along(
     sorts: Sorts,
     states: Mapping[str, Array],
     multipliers: Array,
+    modes: Array,
 ) -> dict[str, Array]:
-    """Return the whole force of the ground on each point that can touch it, world axes, (m, 3)."""
+    """Return the whole force of the ground on each point that can touch it, world axes, (m, 3).
+
+    `multipliers` are the forces of all rows, `modes` the numbers that enter the equations with the
+    state of affairs (`Sorts.given`).
+    """
     loads: dict[str, Array] = {}
     for i, barrier in enumerate(switches.rigid):
         if isinstance(barrier, PointContact):
-            beside = sorts.first_beside + 2 * i
-            rows = [sorts.always + i, *([beside, beside + 1] if barrier.friction else [])]
-            axes = np.array(directions(barrier.normal), dtype=np.float64)
-            loads[barrier.name] = multipliers[:, rows] @ axes[: len(rows)]
+            normal, across, along = np.array(directions(barrier.normal), dtype=np.float64)
+            loads[barrier.name] = multipliers[:, [sorts.always + i]] * normal
+            if barrier.friction:
+                cosine, sine = modes[:, sorts.sticking + sorts.beside + 3 * i :].T[:2]
+                x, y = multipliers[:, sorts.first_beside + 2 * i :].T[:2]
+                loads[barrier.name] += np.outer(cosine * x - sine * y, across)
+                loads[barrier.name] += np.outer(sine * x + cosine * y, along)
     for barrier in switches.stiff:
         if isinstance(barrier, PointContact):
             normal = np.array(barrier.normal, dtype=np.float64)

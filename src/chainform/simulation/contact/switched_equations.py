@@ -5,9 +5,13 @@ g, g'    gap of a barrier, and its rate
 d, d'    depth of a stiff contact, max(0, -g), and its rate while it is closed
 k, c     stiffness and damping of a stiff contact
 s        direction in which a joint with dry friction slides: 1, -1, or 0 while it does not
+a, e     the angle by which the axes in the plane of a contact are turned; 0 where it is nearly
+         blocked along the second one, else 1
 
     tau_i gains J_i k d max(0, 1 + c d')          a stiff contact with the row J of its gap
     tau_i gains - s f                              a joint with dry friction f
+
+The rows of a plane are cos a J_1 + sin a J_2 and e (cos a J_2 - sin a J_1).
 
 Of the power k d d' max(0, 1 + c d') that a stiff contact takes, k d d' is stored and the rest lost.
 """
@@ -40,13 +44,15 @@ class SwitchedEquations:
         made = [[desk.laws.holonomic(r) for r in b.residuals(desk)] for b in switches.rigid]
         self.gaps = [rows[0] for rows in made]
         self.stiff = [desk.laws.holonomic(b.residuals(desk)[0]) for b in switches.stiff]
-        held = [row for rows in made for row in rows[1:]]
-        given = [self._given(i) for i in range(len(switches.dry) + len(held))]
+        planes = [(x, y) for _, x, y in (rows for rows in made if len(rows) == 3)]
+        given = [self._given(i) for i in range(len(switches.dry) + 5 * len(planes))]
         self.directions = given[: len(switches.dry)]
-        anchors = given[len(switches.dry) :]
+        anchors = given[len(switches.dry) :][: 2 * len(planes)]
+        axes = given[len(given) - 3 * len(planes) :]
+        turned = [row for i, plane in enumerate(planes) for row in _turned(*plane, *axes[3 * i :])]
         self.beside = [
             ConstraintRow(row.value - anchor, row.rate, row.J, row.gamma)
-            for row, anchor in zip(held, anchors, strict=True)
+            for row, anchor in zip(turned, anchors, strict=True)
         ]
 
     def declare(
@@ -126,3 +132,23 @@ class SwitchedEquations:
 
     def _given(self, index: int) -> Scalar:
         return self.builder.input(f"given{index + 1}", "force", index)
+
+
+def _turned(
+    x: ConstraintRow, y: ConstraintRow, cosine: Scalar, sine: Scalar, e: Scalar, *_: Scalar
+) -> tuple[ConstraintRow, ConstraintRow]:
+    """Return the two rows of a plane in turned axes."""
+    return _mixed(x, cosine, y, sine), _mixed(y, cosine * e, x, -sine * e)
+
+
+def _mixed(row: ConstraintRow, share: Scalar, other: ConstraintRow, rest: Scalar) -> ConstraintRow:
+    """Return the sum of two rows, each with its share."""
+    J = {rate: entry * share for rate, entry in row.J.items()}
+    for rate, entry in other.J.items():
+        J[rate] = J[rate] + entry * rest if rate in J else entry * rest
+    return ConstraintRow(
+        row.value * share + other.value * rest,
+        row.rate * share + other.rate * rest,
+        J,
+        row.gamma * share + other.gamma * rest,
+    )

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.contact.balance import Balance
-from chainform.simulation.contact.grip import Gap, Rows, Terms
+from chainform.simulation.contact.grip import Gap, NoForcesError, Rows, Terms
 from chainform.simulation.contact.impacts import AT_REST, Blow, Collision, Impact
+from chainform.simulation.contact.planes import Planes
 from chainform.simulation.contact.switches import Switches
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion
@@ -32,15 +33,20 @@ TOUCH = 1e-10
 """A gap (m, rad) that counts as closed."""
 STILL = 1e-10
 """A rate (m/s, rad/s) at which a joint with dry friction may stick."""
+ROUNDING = 1e-13
+"""What a gap (m, rad) may lie deeper that begins beyond zero while it opens."""
 LEEWAY = 1e-9
 """How far rows may move that touch without a force; and by what share sticking exceeds its bound
 before it breaks, so that it does not come back at once."""
 
 
 class Switching:
-    """Keeps the state of affairs of one motion, in the array p that its loop reads."""
+    """Keeps the state of affairs of one motion, in the array p that its loop reads.
 
-    def __init__(self, motion: Motion, switches: Switches) -> None:
+    `step` is the length of steps (s) where it is fixed.
+    """
+
+    def __init__(self, motion: Motion, switches: Switches, step: float | None = None) -> None:
         self.motion = motion
         self.switches = switches
         equations, layout, p = motion.machine.equations, motion.machine.layout, motion.p
@@ -48,13 +54,17 @@ class Switching:
         self.books = equations.size - equations.books if equations.books else None
         self.mask, self.slack = layout.part(p, "mask"), layout.part(p, "slack")
         modes = layout.part(p, "modes")
-        self.directions, self.anchors = np.split(modes, [self.sorts.sticking])
-        self.grips = layout.part(p, "grips")
+        ends = np.cumsum([self.sorts.sticking, self.sorts.beside])
+        self.directions, anchors, axes = np.split(modes, ends)
         layout.part(p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in switches.dry]
         self.gaps = self._gaps()
-        frictions = [gap.friction for gap in self.gaps for _ in gap.beside]
+        frictions = [gap.friction for gap in self.gaps if gap.beside]
         layout.part(p, "cones")[:] = np.array(frictions) * (1 + LEEWAY)
         self.sticking = range(self.sorts.first_sticking, self.sorts.rows)
+        self.resting: list[int] = []
+        """Gaps that are closed without a push, and do not begin to open."""
+        grips = layout.part(p, "grips")
+        self.planes = Planes(self.sorts, self.mask, self.slack, grips, anchors, axes, step)
 
     def _gaps(self) -> list[Gap]:
         gaps: list[Gap] = []
@@ -97,33 +107,81 @@ class Switching:
             return []
         # Events stand in the order of the rows.
         row = sorts.always + number
-        return self.settle({row: self._way_out(row)} if self.mask[row] else {})
+        rows = [row]
+        for gap in self.gaps:
+            if row in gap.beside:
+                rows = [] if self.planes.slides(gap) else list(gap.beside)
+        return self.settle(self._way_out(rows) if np.any(self.mask[rows]) else {})
 
-    def _way_out(self, row: int) -> float:
-        """Return the way in which a row will move that lets go: against the force that held it."""
-        if row < self.sorts.first_beside:
-            return 1.0
+    def _way_out(self, rows: list[int]) -> dict[int, float]:
+        """Return the way in which rows will move that let go: against the force that held them."""
+        if rows[0] < self.sorts.first_beside:
+            return {rows[0]: 1.0}
         machine = self.motion.machine
         machine.rate(self.motion.t, self.motion.y, self.motion.p)
-        return -float(np.sign(machine.layout.part(self.motion.p, "multipliers")[row]))
+        held = machine.layout.part(self.motion.p, "multipliers")[rows] * self.mask[rows]
+        ways = -held / max(float(np.hypot.reduce(held)), 1e-300)
+        return dict(zip(rows, ways.tolist(), strict=True))
 
     # --- what holds ---------------------------------------------------------------------
 
     def settle(self, leaving: Mapping[int, float] | None = None) -> list[Happening]:
         """Bring about what must hold at the present state.
 
-        `leaving` are rows at their bound, each with the way in which it will move.
+        `leaving` is what is at its bound: rows of one gap, joint or plane, with the components of
+        the way in which they will move.
         """
         if self.sorts.rows == 0:
             return []
         before, sliding = self.mask.copy(), self._sliding()
-        terms, news = self._terms(), list[Happening]()
-        if self.gaps:
-            terms, news = self._collide(terms)
-        news += self._choose(terms, leaving or {})
-        y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
-        self.motion.restart(y)
+        terms, news = self._aligned(), list[Happening]()
+        try:
+            if self.gaps:
+                terms, news = self._collide(terms)
+            news += self._choose(terms, leaving or {})
+        except NoForcesError as problem:
+            raise self._refusal(problem) from None
+        self._put_to_rest()
+        self._give_leeway()
         return news + self._changes(before, sliding)
+
+    def _put_to_rest(self) -> None:
+        """Put the state onto what holds, and to rest what is at rest without being held."""
+        before, H = self.mask.copy(), self._terms().H
+        self.mask[[*self.resting, *self.planes.resting]] = 1.0
+        y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
+        self.mask[:] = before
+        if self.books is not None:
+            rates, left = (a[self.nq : self.nq + self.nv] for a in (self.motion.y, y))
+            y[self.books + LOSSES] += (rates + left) @ H @ (rates - left) / 2
+        self.motion.restart(y)
+
+    def _give_leeway(self) -> None:
+        """Let rows begin a little beyond their bounds where that cannot be helped.
+
+        Loops may dictate that a gap goes on to close, or that a contact creeps in another way than
+        the one in which it is going to slide.
+        """
+        terms = self._terms()
+        for gap in self.gaps:
+            if not self.mask[gap.row] and terms.residuals[gap.row] <= TOUCH:
+                depth = max(-terms.residuals[gap.row], 0.0)
+                is_closing = terms.speeds[gap.row] < -AT_REST
+                least = depth + (LEEWAY if is_closing else ROUNDING if depth else 0.0)
+                self.slack[gap.row] = max(self.slack[gap.row], least)
+            self.planes.give_leeway(terms, gap)
+
+    def _aligned(self) -> Terms:
+        """Return the terms, without directions in which contacts are blocked."""
+        self.planes.unblock()
+        terms = self._terms()
+        touching = [gap for gap in self.gaps if terms.residuals[gap.row] <= TOUCH]
+        changed = self.planes.block(terms, range(self.sorts.always), touching)
+        if changed:
+            terms = self._terms()
+            self.planes.anchor(terms, changed)
+            terms.residuals[changed] = 0.0
+        return terms
 
     def _collide(self, terms: Terms) -> tuple[Terms, list[Happening]]:
         """Let gaps be hit that close; return the relative speeds after it, and what happened."""
@@ -176,18 +234,27 @@ class Switching:
             return []
         # Rates and directions may be others than before.
         terms = self._terms()
-        rows = Rows(range(self.sorts.always), shut, still, self._ways(terms, shut, leaving))
+        moving = self.planes.moving(terms, shut)
+        loose = frozenset(row for row in leaving if row not in moving)
+        rows = Rows(range(self.sorts.always), shut, still, {**leaving, **moving}, loose)
         balance = Balance.of(terms, rows)
-        back = [row for row, way in leaving.items() if balance.returns(terms, row, way)]
-        if back:
-            left = {row: way for row, way in leaving.items() if row not in back}
-            return self._choose(terms, left, may_jam=may_jam)
+        slow = self.planes.slow_ones(terms, rows, balance)
+        if slow:
+            rows = self.planes.turned(terms, rows, slow)
+            balance = Balance.of(terms, rows)
+        ahead = balance.moves(terms, leaving)
+        if ahead < 0:
+            return self._choose(terms, {}, may_jam=may_jam)
         if balance.grasp.is_jammed and may_jam:
             rates = self.motion.y[self.nq : self.nq + self.nv].copy()
             collision = Collision(terms, rates, rows.lasting, shut, shut)
             terms, news = self._struck(terms, collision, collision.stop(shut))
+            self._let_all_go()
             return news + self._choose(terms, {}, may_jam=False)
         self._set(terms, rows, balance, is_breaking=max(leaving, default=-1) >= first)
+        for row in leaving:
+            if row < first and ahead == 0:
+                self.slack[row] = LEEWAY
         return []
 
     def _still_joints(self, leaving: Mapping[int, float]) -> dict[int, float]:
@@ -200,16 +267,6 @@ class Switching:
                 still[row] = joint.static
         return still
 
-    def _ways(
-        self, terms: Terms, shut: Sequence[Gap], leaving: Mapping[int, float]
-    ) -> dict[int, float]:
-        """Return the ways of closed contacts that slide in their planes in any case."""
-        ways = {row: leaving[row] for gap in shut for row in gap.beside if row in leaving}
-        for row in (row for gap in shut for row in gap.beside):
-            if abs(terms.speeds[row]) > AT_REST:
-                ways[row] = float(np.sign(terms.speeds[row]))
-        return ways
-
     def _set(self, terms: Terms, rows: Rows, balance: Balance, *, is_breaking: bool) -> None:
         """Write down what holds from now on."""
         before, grasp = self.mask.copy(), balance.grasp
@@ -217,41 +274,32 @@ class Switching:
         for gap in rows.gaps:
             if gap.row in grasp.holds:
                 self.mask[gap.row] = 1.0
-                for row in gap.beside:
-                    if row in grasp.rows:
-                        sticks = balance.sticks(row, is_breaking=is_breaking)
-                        slides = row in rows.ways or not sticks
-                        self._place(terms, row, gap.friction * slides, balance, before)
+                if not gap.beside or grasp.is_jammed:
+                    continue
+                slides = any(row in rows.ways for row in gap.beside)
+                if slides or not self.planes.hold(terms, gap, balance, before, is_breaking):
+                    self.planes.let_slide(terms, gap, rows, balance, LEEWAY)
             elif balance.is_idle(gap.row):
                 self.slack[gap.row] = LEEWAY
+                self.resting.append(gap.row)
         for row in rows.joints:
             if balance.sticks(row, is_breaking=is_breaking):
                 self.mask[row] = 1.0
             else:
                 self.directions[row - self.sorts.first_sticking] = -np.sign(grasp.forces[row])
                 self.slack[row] = LEEWAY if balance.is_idle(row) else 0.0
-
-    def _place(
-        self, terms: Terms, row: int, friction: float, balance: Balance, before: Array
-    ) -> None:
-        """Hold a closed contact in a direction of its plane, or let it slide with friction."""
-        place = row - self.sorts.first_beside
-        if friction:
-            self.grips[place] = -balance.grasp.side(row) * friction
-            return
-        self.mask[row] = 1.0
-        if not before[row]:
-            self.anchors[place] += terms.residuals[row]
+        self.planes.turn(terms, self.motion.t)
+        self.planes.anchor(self._terms(), self.planes.changed)
 
     def _let_all_go(self) -> None:
         self.mask[self.sorts.always :] = 0.0
         self.slack[:] = 0.0
-        self.grips[:] = 0.0
+        self.resting = []
+        self.planes.let_all_go()
 
     def _sliding(self) -> list[bool]:
         """Return which contacts slide in their planes."""
-        first = self.sorts.first_beside
-        return [any(self.grips[row - first] for row in gap.beside) for gap in self.gaps]
+        return [self.planes.slides(gap) for gap in self.gaps]
 
     def _changes(self, before: Array, sliding: Sequence[bool]) -> list[Happening]:
         """Return what began or ceased to hold, in words."""
@@ -268,6 +316,27 @@ class Switching:
         y = self.motion.y
         q, qd = y[: self.nq].copy(), y[self.nq : self.nq + self.nv].copy()
         return [Happening(text, self.motion.t, q, qd) for text in said]
+
+    def _refusal(self, problem: NoForcesError) -> RunError:
+        """Return what is told to the user where no forces fit."""
+        return RunError(
+            f"{problem} at t = {self.motion.t:.9g} s",
+            element=", ".join(self._name(row) for row in problem.rows) or "stops",
+            remedy="stops that work against each other cannot all be rigid: make one stiff",
+        )
+
+    def name_of(self, number: int) -> str:
+        """Return the name of the stop, contact or joint to which an event belongs."""
+        row, stiff = self.sorts.always + number, self.switches.stiff
+        return self._name(row) if row < self.sorts.rows else stiff[row - self.sorts.rows].name
+
+    def _name(self, row: int) -> str:
+        if row >= self.sorts.first_sticking:
+            return self.switches.dry[row - self.sorts.first_sticking].name
+        for gap, barrier in zip(self.gaps, self.switches.rigid, strict=True):
+            if row in (gap.row, *gap.beside):
+                return barrier.name
+        return "loops"
 
     def _terms(self) -> Terms:
         motion = self.motion

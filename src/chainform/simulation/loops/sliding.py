@@ -1,19 +1,29 @@
 """Contacts that slide with friction, as procedures.
 
-A closed contact with the normal force s slides in a direction of its plane; friction is a force
-mu s against it, so that forces enter by other rows than those that are held:
+A closed contact with the normal force s slides in its plane with the velocity v; friction is a
+force mu s against it, so that forces enter by other rows than those that are held:
 
-    H qdd = r + Z^T s,    J qdd = gamma,    Z = J - mu d J_t
+    H qdd = r + Z^T s,    J qdd = gamma,    Z = J - mu (d_1 J_1 + d_2 J_2),    d = v / |v|
 
-where d is 1 or -1, and J_t the row of that direction. J H^-1 Z^T is not symmetric.
+where J_1 and J_2 are the rows of the plane. J H^-1 Z^T is not symmetric.
 
-`grips` has mu d for each row in a plane of contact, zero where it does not slide. These rows stand
-behind those of all gaps, two for each of the first gaps.
+`grips` has mu d of the last event for each row in a plane of contact, zero where it does not slide.
+These rows stand behind those of all gaps, two for each of the first gaps.
+
+A contact that slides slowly turns at once into the way in which no force acts across it, faster
+than any step could follow. So it is held across its way, and at an event its way is chosen anew:
+then the axes of its plane are turned, the first one into the way. This holds for the mask of the
+second row.
+
+While v goes through zero within a step, d stays as it was, so that the step is smooth and the zero
+can be found as an event. At rest d is that of the event.
 """
 
 from __future__ import annotations
 
-from chainform.runtime.procedures import Floats, Ints
+from math import fabs, sqrt
+
+from chainform.runtime.procedures import Floats, Ints, fmin
 from chainform.simulation.loops.constrained import moved, rows_of, terms
 from chainform.simulation.loops.linear import (
     backward,
@@ -25,6 +35,15 @@ from chainform.simulation.loops.linear import (
 
 TOLERANCE = 1e-11
 
+SLOW = 1e-7
+"""Speeds (m/s) far below this do not tell in which way a contact slides."""
+
+TURNED = 0.5
+"""The cosine of the angle that a way of sliding turns before it is noted anew."""
+
+ASTRAY = 0.005
+"""The share of friction that may act across the way of a contact that slides slowly."""
+
 
 def any_grip(grips: Floats, gripping: int) -> int:
     """Tell whether a contact slides with friction."""
@@ -32,6 +51,77 @@ def any_grip(grips: Floats, gripping: int) -> int:
         if grips[i] != 0.0:
             return 1
     return 0
+
+
+def present_grips(speeds: Floats, grips: Floats, mask: Floats, now: Floats, gripping: int) -> None:
+    """Set mu d for the present speeds in the planes of contact; `mask` is that of their rows.
+
+    Contacts that are held across their way keep it. To v is added what is nothing at speeds above
+    `SLOW` and gives the way of the last event at rest. Beyond a zero v points backwards.
+    """
+    for i in range(gripping):
+        a = grips[2 * i]
+        b = grips[2 * i + 1]
+        now[2 * i] = a
+        now[2 * i + 1] = b
+        if (a != 0.0 or b != 0.0) and mask[2 * i + 1] == 0.0:
+            mu = sqrt(a * a + b * b)
+            x = speeds[2 * i]
+            y = speeds[2 * i + 1]
+            side = 1.0
+            if a * x + b * y < 0.0:
+                side = -1.0
+            square = (x * x + y * y) / (SLOW * SLOW)
+            x = side * x + SLOW / (1.0 + square) * a / mu
+            y = side * y + SLOW / (1.0 + square) * b / mu
+            size = sqrt(x * x + y * y)
+            now[2 * i] = mu * x / size
+            now[2 * i + 1] = mu * y / size
+
+
+def way_left(grips: Floats, speeds: Floats, slack: float) -> float:
+    """Return what falls through zero when a contact comes to rest, or has turned a good deal."""
+    a = grips[0]
+    b = grips[1]
+    mu = sqrt(a * a + b * b)
+    speed = sqrt(speeds[0] * speeds[0] + speeds[1] * speeds[1])
+    along = (a * speeds[0] + b * speeds[1]) / mu
+    return along - TURNED * speed * speed / (speed + SLOW) + slack
+
+
+def watch_contact(
+    falling: Floats,
+    grips: Floats,
+    speeds: Floats,
+    mask: Floats,
+    slack: Floats,
+    forces: Floats,
+    push: float,
+    cone: float,
+) -> None:
+    """Set the two functions of a contact in its plane that end its present state of affairs.
+
+    sliding      its speed in the way of the last event, less the part that turned away from it;
+                 its speed above the one at which it becomes slow
+    slowly       its speed, or what is left up to the one at which it becomes fast;
+                 a share of friction, less the force across its way
+    sticking     mu push - |force|
+    """
+    falling[0] = 1.0
+    falling[1] = 1.0
+    if grips[0] != 0.0 or grips[1] != 0.0:
+        if mask[1] != 0.0:
+            falling[0] = fmin(speeds[0] + slack[0], slack[1] - speeds[0])
+            falling[1] = ASTRAY * cone * push - fabs(forces[1])
+        else:
+            falling[0] = way_left(grips, speeds, slack[0])
+        if mask[1] == 0.0 and slack[1] > 0.0:
+            speed = sqrt(speeds[0] * speeds[0] + speeds[1] * speeds[1])
+            if grips[0] * speeds[0] + grips[1] * speeds[1] < 0.0:
+                speed = -speed
+            falling[1] = speed - slack[1]
+    elif mask[0] != 0.0 or mask[1] != 0.0:
+        falling[0] = cone * push - sqrt(forces[0] * forces[0] + forces[1] * forces[1])
 
 
 def force_rows(
@@ -83,14 +173,20 @@ def sliding_rate(
     touching: int,
     gripping: int,
 ) -> int:
-    """Set y' under the active rows and the friction of sliding contacts, and all their forces."""
+    """Set y' under the active rows and the friction of sliding contacts, and all their forces.
+
+    Behind the rows in `across` stand the grips for the present speeds.
+    """
     terms(t, y, p, area)
     moved(t, y, p, rate)
     acceleration = rate[nq:]
+    now = across[m * n :]
+    speeds = area[n * n + n + m * n + 2 * m + always + touching :]
+    present_grips(speeds, grips, mask[always + touching :], now, gripping)
     if cholesky(area, n) == 1:
         return -1
     rows_of(area, mask, room, n, m)
-    force_rows(area, room, across, grips, n, m, always, touching, gripping)
+    force_rows(area, room, across, now, n, m, always, touching, gripping)
     s = room[m * n :]
     right = room[m * n + m * m :]
     for e in range(n):
@@ -113,8 +209,8 @@ def sliding_rate(
             acceleration[e] += across[i * n + e] * multipliers[i]
     backward(area, acceleration, n)
     for i in range(2 * gripping):
-        if grips[i] != 0.0:
-            multipliers[always + touching + i] = -grips[i] * multipliers[always + i // 2]
+        if now[i] != 0.0:
+            multipliers[always + touching + i] = -now[i] * multipliers[always + i // 2]
     return rank
 
 
@@ -131,8 +227,9 @@ def friction_power(
     """Return the power that sliding contacts lose."""
     total = 0.0
     speeds = area[n * n + n + m * n + 2 * m :]
-    for i in range(2 * gripping):
-        if grips[i] != 0.0:
-            place = always + touching + i
+    for i in range(gripping):
+        if grips[2 * i] != 0.0 or grips[2 * i + 1] != 0.0:
+            place = always + touching + 2 * i
             total -= multipliers[place] * speeds[place]
+            total -= multipliers[place + 1] * speeds[place + 1]
     return total

@@ -14,9 +14,7 @@ fall through zero is an event that ends the present state of affairs:
     open         gap + slack           closed      multiplier
     sliding      direction * rate      sticking    bound - |multiplier|
 
-and so has each row in a plane of contact:
-
-    sliding      direction * speed     sticking    mu multiplier of the gap - |multiplier|
+and so has each contact in its plane (sliding.py).
 
 `slack` is zero but for rows that touch without any force between them: those may go a little
 deeper before it counts.
@@ -32,7 +30,12 @@ from math import fabs
 from chainform.runtime.procedures import Floats, Ints
 from chainform.simulation.loops.constrained import constrained_rate, constrained_state, unit
 from chainform.simulation.loops.runge_kutta import rhs
-from chainform.simulation.loops.sliding import any_grip, friction_power, sliding_rate
+from chainform.simulation.loops.sliding import (
+    any_grip,
+    friction_power,
+    sliding_rate,
+    watch_contact,
+)
 
 
 def free(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
@@ -210,13 +213,18 @@ def watched(
             falling[i] = room[i] + slack[row]
             turning[i] = room[touching + i]
     falling = values[asked + touching :]
-    for i in range(2 * gripping):
-        row = always + touching + i
-        falling[i] = 1.0
-        if grips[i] != 0.0:
-            falling[i] = grips[i] * plane[i]
-        elif mask[row] != 0.0:
-            falling[i] = cones[i] * multipliers[always + i // 2] - fabs(multipliers[row])
+    for i in range(gripping):
+        row = always + touching + 2 * i
+        watch_contact(
+            falling[2 * i :],
+            grips[2 * i :],
+            plane[2 * i :],
+            mask[row:],
+            slack[row:],
+            multipliers[row:],
+            multipliers[always + i],
+            cones[i],
+        )
     falling = values[asked + touching + 2 * gripping :]
     for i in range(sticking):
         row = m - sticking + i

@@ -154,8 +154,8 @@ def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:
 def _builder(mechanism: Mechanism) -> Builder:
     """Return a builder that knows the parameters, q, qd and qdd, so that all can be asked about."""
     builder = Builder()
-    for place, parameter in enumerate(mechanism.parameters):
-        builder.input(parameter.name, "parameter", place, parameter.value)
+    for parameter in mechanism.parameters:
+        builder.parameter(parameter.name, parameter.value)
     for group, count in (("q", mechanism.nq), ("qd", mechanism.nv), ("qdd", mechanism.nv)):
         for index in range(count):
             builder.input(f"{group}{index + 1}", group, index)

@@ -112,10 +112,7 @@ class Kinematics:
     def __init__(self, mechanism: Mechanism, builder: Builder) -> None:
         self.mechanism = mechanism
         self.builder = builder
-        self.parameters = {
-            parameter.name: (place, parameter)
-            for place, parameter in enumerate(mechanism.parameters)
-        }
+        self.parameters = {parameter.name: parameter for parameter in mechanism.parameters}
         self.base = Base(builder, mechanism.base, self.number)
         self.rotation = cache(self._rotation)
         self.relative_rotation = cache(self._relative_rotation)
@@ -156,8 +153,7 @@ class Kinematics:
         """Return a parameter that stays symbolic; t, where it is none, is the time."""
         if name == TIME and name not in self.parameters:
             return self.builder.input(TIME, "t", 0)
-        place, parameter = self.parameters[name]
-        return self.builder.input(name, "parameter", place, parameter.value)
+        return self.builder.parameter(name, self.parameters[name].value)
 
     def vector(self, values: Sequence[Fraction | Expression]) -> Vector:
         """Return a vector of the mechanism's numbers."""

@@ -70,6 +70,8 @@ class Builder:
         self._values: list[Number] = []
         self._known: dict[Key, int] = {}
         self._taken: dict[str, int] = {}
+        self._indices: dict[str, dict[int, str]] = {}
+        """The input at each index, by group."""
 
     def resume(self, graph: Graph) -> None:
         """Take over a whole graph, row by row, into a builder that is still empty."""
@@ -83,6 +85,8 @@ class Builder:
         self.factor_start, self.factor = graph.factor_start.tolist(), graph.factor.tolist()
         self.power = graph.power.tolist()
         self.inputs, self.aliases = dict(graph.inputs), dict(graph.aliases)
+        for given in self.inputs.values():
+            self._number_input(given)
         self.outputs, self.quantities = dict(graph.outputs), dict(graph.quantities)
         for v in range(len(self.names)):
             if self.call_of[v]:
@@ -107,11 +111,35 @@ class Builder:
             if variable is not None:
                 self.names[variable] = self._free_name(f"{name}_", variable)
                 del self._taken[name]
+            given = Input(name, group, index, default)
+            self._number_input(given)
             variable = self._row(name, GROUPS[group], 0)
-            given = self.inputs[variable] = Input(name, group, index, default)
+            self.inputs[variable] = given
         if (given.group, given.index) != (group, index):
-            raise GraphError(f"the input {name} is declared twice, as {given.group} and {group}")
+            raise GraphError(
+                f"the input {name} is declared twice, as {given.group}[{given.index}] and "
+                f"{group}[{index}]"
+            )
         return self.scalar(variable)
+
+    def parameter(self, name: str, default: Fraction | None = None) -> Scalar:
+        """Return the parameter of that name; at its first use it gets the next free index.
+
+        This is the only place where parameters are numbered. What is built into one graph from
+        several sides names them, and so means the same ones.
+        """
+        known = self.inputs.get(self._taken.get(name, -1))
+        if known is not None and known.group == "parameter":
+            return self.input(name, "parameter", known.index)
+        index = max(self._indices.get("parameter", ()), default=-1) + 1
+        return self.input(name, "parameter", index, default)
+
+    def _number_input(self, given: Input) -> None:
+        """Note an input at its index; GraphError where another one is there."""
+        group = self._indices.setdefault(given.group, {})
+        other = group.setdefault(given.index, given.name)
+        if other != given.name:
+            raise GraphError(f"{other} and {given.name} are both {given.group}[{given.index}]")
 
     def scalar(self, variable: int) -> Scalar:
         """Return an existing variable as a scalar; a constant as its number."""

@@ -80,11 +80,16 @@ def include(
     """Build some outputs of a graph into another one that is being built, and return their entries.
 
     `given` says what takes the place of inputs; the others become inputs of the builder, too.
+    Parameters are those of the same names there, whatever their indices in the graph.
     """
     scalars: dict[int, Scalar] = {}
 
-    def replacement(v: int, _: Builder) -> Scalar | None:
-        return given.get(graph.inputs[v].name) if v in graph.inputs else None
+    def replacement(v: int, into: Builder) -> Scalar | None:
+        known = graph.inputs.get(v)
+        if known is None or known.name in given:
+            return None if known is None else given[known.name]
+        is_parameter = known.group == "parameter"
+        return into.parameter(known.name, known.default) if is_parameter else None
 
     needed = graph.cone(graph.output_variables(outputs))
     needed[list(graph.inputs)] = True

@@ -147,7 +147,10 @@ class _Reader:
             raise self.fail(f"{group} is not a group of inputs ({', '.join(GROUPS)})")
         self._new(name)
         value = self._number(default) if default else None
-        self.builder.input(name, group, self._integer(index), value)
+        try:
+            self.builder.input(name, group, self._integer(index), value)
+        except GraphError as problem:
+            raise self.fail(problem.message) from None
 
     def _define(self, name: str, text: str) -> None:
         if match := _CALL.fullmatch(text):

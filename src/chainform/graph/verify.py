@@ -21,7 +21,8 @@ def verify(graph: Graph) -> None:
 
     - the arrays fit together;
     - names are distinct and consist of letters, digits, dots and underscores;
-    - inputs are declared under their own name and have no definition, constants are one number;
+    - inputs are declared under their own name, no two of a group at one index, and have no
+      definition; constants are one number;
     - a call has an argument and no terms, a computed variable has a term with a factor;
     - factors and arguments are earlier variables, ascending within a term, powers positive;
     - coefficients are not zero, and no two terms of a variable have the same factors;
@@ -88,6 +89,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_inputs(graph: Graph) -> None:
+    names: dict[tuple[str, int], str] = {}
     for v, given in graph.inputs.items():
         if not 0 <= v < len(graph):
             raise GraphError(f"the input {given.name} is a variable that does not exist")
@@ -95,6 +97,9 @@ def _check_inputs(graph: Graph) -> None:
             raise GraphError(f"variable {graph.names[v]} is declared as the input {given.name}")
         if GROUPS.get(given.group) != graph.kind[v] or given.index < 0:
             raise GraphError(f"variable {given.name} breaks a rule: its group gives its kind")
+        other = names.setdefault((given.group, given.index), given.name)
+        if other != given.name:
+            raise GraphError(f"{other} and {given.name} are both {given.group}[{given.index}]")
 
 
 def _check_kinds(graph: Graph) -> None:

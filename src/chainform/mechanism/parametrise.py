@@ -75,6 +75,18 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
     return _Rewriting(mechanism, patterns, automatic).result()
 
 
+def with_named_numbers(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
+    """Return the mechanism with some of its numbers as parameters, by their automatic names.
+
+    Its own parameters stay as they are, in their order and before these, even where no number
+    names them: a law that comes later may.
+    """
+    automatic = automatic_parameters(mechanism)
+    _check_clash(mechanism, automatic, names)
+    named = _Rewriting(replace(mechanism, parameters=()), tuple(names), automatic).result()
+    return replace(named, parameters=(*mechanism.parameters, *named.parameters))
+
+
 def automatic_parameters(mechanism: Mechanism) -> dict[str, Fraction]:
     """Return the names that `symbolic` gives to the non-zero numbers, with their values."""
     found: dict[str, Fraction] = {}

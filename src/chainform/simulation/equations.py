@@ -86,7 +86,7 @@ class EquationBuilder:
         for item in model.graph.inputs.values():
             if item.group == "parameter":
                 value = known.get(item.name, item.default)
-                self.builder.input(item.name, item.group, item.index, value)
+                self.builder.parameter(item.name, value)
         self.kinematics = Kinematics(mechanism, self.builder)
         self.laws = Laws(self.kinematics)
         self.rows = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from chainform.mechanism import Mechanism
 from chainform.model import Model
@@ -20,6 +19,7 @@ from chainform.simulation.drives.inputs import put_inputs
 from chainform.simulation.equations import EquationBuilder, Equations
 from chainform.simulation.machines.kept_machines import MACHINES, kept_machine
 from chainform.simulation.machines.machine import Machine
+from chainform.simulation.parameters import without_values
 from chainform.simulation.recent import Key, Recent
 from chainform.simulation.solvers import SOLVERS, Solver
 from chainform.simulation.watches import Event
@@ -49,10 +49,10 @@ def model_of(
         outputs += ["mass_matrix", "inverse_dynamics"]
     outputs += [output for output in solver.outputs if output not in outputs]
     asked = (tuple(outputs), tuple(leave_out), tuple(parameters), reduce)
-    free = parameters or "numeric"
+    free, blank = parameters or "numeric", without_values(mechanism, parameters)
     return MODELS.get(
-        Key((*asked, mechanism.name, mechanism.nv), (mechanism,)),
-        lambda: derive(mechanism, outputs, leave_out=leave_out, parameters=free, reduce=reduce),
+        Key((*asked, blank.name, blank.nv), (blank,)),
+        lambda: derive(blank, outputs, leave_out=leave_out, parameters=free, reduce=reduce),
     )
 
 
@@ -106,15 +106,9 @@ def machine_of(
     ways = (hold, solver.name, switches, books, tuple(leave_out), tuple(controllers), stabilise)
     # Which states of actuators follow from q and qd is chosen by the size of numbers.
     divided = tuple((share.position, share.velocity) for share in shares_of(mechanism))
-    blank = _without_values(mechanism, free) if free else mechanism
+    blank = without_values(mechanism, free)
     machine = kept_machine(blank, model, efforts, (laws, *ways, divided), make, kept)
     return machine.with_values(mechanism) if free else machine
-
-
-def _without_values(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
-    """Return a mechanism some of whose parameters have no value."""
-    given = (replace(p, value=None) if p.name in names else p for p in mechanism.parameters)
-    return replace(mechanism, parameters=tuple(given))
 
 
 def equations_of(

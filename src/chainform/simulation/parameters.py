@@ -1,12 +1,14 @@
 """Values of free parameters, for one motion.
 
 A parameter that is given a value stays free in the equations, so that the same machine code serves
-for other values; all others are numbers there.
+for other values; all others are numbers there. A number of the mechanism that is given a value by
+its automatic name becomes a parameter, beside those of the file. From then on there is one
+mechanism, with all values in it, from which everything else is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -19,7 +21,7 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism, parametrise
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.numbers import number_of
-from chainform.mechanism.parametrise import automatic_parameters
+from chainform.mechanism.parametrise import automatic_parameters, with_named_numbers
 from chainform.simulation.initial import MANY
 
 
@@ -31,23 +33,19 @@ class Parameters:
     values: Mapping[str, float]
 
     def names(self, mechanism: Mechanism) -> tuple[str, ...]:
-        """Return the parameters that stay free in the equations of a mechanism."""
-        if not self.values:
-            return ()
-        known = names_in(mechanism) | automatic_parameters(mechanism).keys()
-        return tuple(name for name in self.values if name in known)
+        """Return the parameters that stay free in the equations of a part of the mechanism."""
+        used = names_in(mechanism) if self.values else ()
+        return tuple(name for name in self.values if name in used)
 
     def settled(self, mechanism: Mechanism) -> Mechanism:
-        """Return a mechanism with numbers for all parameters that do not stay free.
+        """Return a part of the mechanism with numbers for parameters that do not stay free.
 
-        It still knows these, behind the others, for laws that name them.
+        It still knows these, for laws that name them.
         """
         if not self.values:
             return mechanism
         settled = parametrise(mechanism, self.names(mechanism))
-        left = {parameter.name for parameter in settled.parameters}
-        others = (p for p in mechanism.parameters if p.name not in left)
-        return replace(settled, parameters=(*settled.parameters, *others))
+        return replace(settled, parameters=mechanism.parameters)
 
 
 def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Parameters:
@@ -69,12 +67,16 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
             )
     if not values:
         return Parameters(mechanism, values)
-    chosen = [name for name in values if name in automatic]
-    named = parametrise(mechanism, chosen) if chosen else mechanism
+    named = with_named_numbers(mechanism, [name for name in values if name in automatic])
     exact = {name: cast("Fraction", number_of(value)) for name, value in values.items()}
-    both = {p.name: p for p in (*mechanism.parameters, *named.parameters)}
-    parameters = (replace(p, value=exact.get(p.name, p.value)) for p in both.values())
+    parameters = (replace(p, value=exact.get(p.name, p.value)) for p in named.parameters)
     return Parameters(replace(named, parameters=tuple(parameters), source=None), values)
+
+
+def without_values(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
+    """Return a mechanism some of whose parameters have no value."""
+    given = (replace(p, value=None) if p.name in names else p for p in mechanism.parameters)
+    return replace(mechanism, parameters=tuple(given)) if names else mechanism
 
 
 def _numbers(given: Mapping[str, Any] | None) -> dict[str, float]:

@@ -89,9 +89,10 @@ class Run:
 
     @cached_property
     def model(self) -> Model:
-        """The equations of motion."""
+        """The equations of motion, with the values of this one."""
         if self.equations is not None:
-            return self.equations
+            values = self._values_in(self.equations)
+            return self.equations.bind(values, keep_free=True) if values else self.equations
         leave_out = self.about.leave_out
         return derive(self.mechanism, ["forward_dynamics"], leave_out=leave_out, reduce="none")
 
@@ -102,10 +103,15 @@ class Run:
             return self.computed["qdd"]
         if self.afterwards is not None:
             return self.afterwards.qdd
-        free = self.model.free_parameters
-        values = {name: value for name, value in self.about.values.items() if name in free}
+        model = self.model if self.equations is None else self.equations
         states = {"q": self.q, "qd": self.qd, "tau": self.tau, "t": self.t}
-        return evaluated(self.model, states, values, ["forward_dynamics"])["forward_dynamics"]
+        values = self._values_in(model)
+        return evaluated(model, states, values, ["forward_dynamics"])["forward_dynamics"]
+
+    def _values_in(self, model: Model) -> dict[str, float]:
+        """Return the values that were given to free parameters of a model."""
+        free = model.free_parameters
+        return {name: value for name, value in self.about.values.items() if name in free}
 
     @property
     def multipliers(self) -> Array:

@@ -89,14 +89,14 @@ class Task:
     def prepared(self, understood: Understood) -> Prepared:
         """Return all that motions with the same values share: equations and machine code."""
         given, switches, solver = understood.given, understood.switches, self.settings.solver
-        moving = switches.bare(self.source)
+        moving = switches.bare(given.mechanism)
         free = given.names(moving)
         booked = self.books and solver.switches and can_be_booked(self.source)
         model = model_of(
             moving, self.leave_out, solver, free, rows=switches.has_rows, reduce=self.reduce
         )
         machine = machine_of(
-            given.settled(switches.bare(given.mechanism)),
+            given.settled(moving),
             model,
             understood.efforts,
             understood.events,
@@ -108,7 +108,7 @@ class Task:
             leave_out=self.leave_out,
             controllers=understood.controllers,
             stabilise=self.stabilise,
-            free=free,
+            free=tuple(given.values),
             kept=self._kept(understood.efforts),
         )
         return Prepared(self, understood, model, machine, booked)

@@ -67,9 +67,9 @@ def side_by_side(
     task: Task, cases: Cases, understood: Understood, threads: int, watch: Watch
 ) -> Found | None:
     """Run all motions; None where values differ that the equations know as numbers only."""
-    given, source = understood.given, task.source
-    solver, free = task.settings.solver, given.names(source)
-    model = model_of(source, task.leave_out, solver, free, reduce=task.reduce)
+    given = understood.given
+    solver, free = task.settings.solver, given.names(given.mechanism)
+    model = model_of(given.mechanism, task.leave_out, solver, free, reduce=task.reduce)
     equations = equations_of(
         given.settled(given.mechanism),
         model,

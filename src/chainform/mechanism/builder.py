@@ -70,6 +70,7 @@ class MechanismBuilder(ElementMethods):
         self._base: object = None
         self._dof: object = None
         self._notes: list[Note] = []
+        self._fixed: dict[str, str] = {}
 
     @property
     def file(self) -> str | None:
@@ -237,14 +238,14 @@ class MechanismBuilder(ElementMethods):
         """
         parameters, _ = parameters_from(tuple(self._parameters), self._file)
         values = {parameter.name: parameter.value for parameter in parameters}
-        return Intake(self._file, values, self._notes)
+        return Intake(self._file, values, self._notes, self._fixed)
 
     def build(self) -> Mechanism:
         """Return the checked mechanism, its segments numbered parents first."""
         parameters, remarks = parameters_from(tuple(self._parameters), self._file)
         values = {parameter.name: parameter.value for parameter in parameters}
         # A list of its own, so that building twice does not say everything twice.
-        intake = Intake(self._file, values, [*self._notes, *remarks])
+        intake = Intake(self._file, values, [*self._notes, *remarks], dict(self._fixed))
         names = names_of(self._segments, intake)
         register = register_of(self._segments, names, intake)
         pieces, last_segment = self._pieces(names, register, intake)
@@ -258,7 +259,8 @@ class MechanismBuilder(ElementMethods):
         mechanism = replace(mechanism, actuators=actuators)
         mechanism = with_elements(mechanism, self._model, intake)
         notes = (*intake.notes, *check_mechanism(mechanism), *check_loops(mechanism))
-        return replace(mechanism, notes=notes)
+        known = (replace(p, fixed_in=intake.fixed.get(p.name, "")) for p in parameters)
+        return replace(mechanism, notes=notes, parameters=tuple(known))
 
     def _pieces(
         self, names: Sequence[str], register: Register, intake: Intake

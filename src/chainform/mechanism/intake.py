@@ -55,6 +55,8 @@ class Intake:
     file: str | None = None
     values: Mapping[str, Fraction | None] = field(default_factory=dict[str, Fraction | None])
     notes: list[Note] = field(default_factory=list[Note])
+    fixed: dict[str, str] = field(default_factory=dict[str, str])
+    """Parameters whose values have become numbers here, each with an element where that is so."""
 
     def error(self, message: str, where: str, remedy: str) -> ReadError:
         """Return the error for the element `where` of the file."""
@@ -92,7 +94,10 @@ class Intake:
 
     def fraction(self, value: object, where: str) -> Fraction:
         """Return a number that must be known: expressions may name bound parameters only."""
-        result = self.known(self.number(value, where), where)
+        number = self.number(value, where)
+        if not isinstance(number, Fraction):
+            self.fixed.update(dict.fromkeys(symbols_of(number) - self.fixed.keys(), where))
+        result = self.known(number, where)
         if result is None:
             raise self.error(
                 "this must be a known number, but it names a free parameter",

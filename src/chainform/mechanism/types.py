@@ -17,7 +17,7 @@ q_i of a coupled joint is `ratio` times its coordinate plus `offset`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, TypeAlias
@@ -80,6 +80,8 @@ class Parameter:
     value: Fraction | None = None
     unit: str = ""
     note: str = ""
+    fixed_in: str = field(default="", compare=False)
+    """An element whose number was computed from it when the file was read, for good."""
 
 
 @dataclass(frozen=True, slots=True)

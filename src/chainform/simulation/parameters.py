@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.errors import RunError
-from chainform.mechanism import Mechanism, parametrise
+from chainform.mechanism import Mechanism, Parameter, parametrise
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.numbers import number_of
 from chainform.mechanism.parametrise import automatic_parameters, with_named_numbers
@@ -59,6 +59,7 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
             raise _unknown(name, [*declared, *automatic])
     used = names_in(mechanism)
     for parameter in mechanism.parameters:
+        _check_fixed(parameter, values)
         if parameter.value is None and parameter.name in used and parameter.name not in values:
             raise RunError(
                 f"the parameter {parameter.name} has no value",
@@ -77,6 +78,18 @@ def without_values(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
     """Return a mechanism some of whose parameters have no value."""
     given = (replace(p, value=None) if p.name in names else p for p in mechanism.parameters)
     return replace(mechanism, parameters=tuple(given)) if names else mechanism
+
+
+def _check_fixed(parameter: Parameter, values: Mapping[str, float]) -> None:
+    """Refuse another value for what has become a number: it would count elsewhere only."""
+    value = values.get(parameter.name)
+    if parameter.fixed_in and value is not None and number_of(value) != parameter.value:
+        raise RunError(
+            f"{parameter.name} became a number when the file was read, in {parameter.fixed_in}",
+            element="values",
+            remedy="change its value in the file: axes, rotations, ratios and limits stay numbers; "
+            f'a stop takes it as stops={{"joint": {{"upper": "{parameter.name}"}}}}',
+        )
 
 
 def _numbers(given: Mapping[str, Any] | None) -> dict[str, float]:

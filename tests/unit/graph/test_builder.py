@@ -133,6 +133,22 @@ def test_an_input_is_not_declared_in_two_ways(
         builder.input("x", group, index)
 
 
+def test_two_inputs_cannot_have_one_index(builder: Builder, x: Scalar) -> None:
+    with pytest.raises(GraphError, match=r"x and m are both parameter\[0\]"):
+        builder.input("m", "parameter", 0)
+    assert builder.input("q1", "q", 0) != x
+
+
+def test_parameters_are_numbered_as_they_come(builder: Builder) -> None:
+    builder.input("far", "parameter", 4)
+    names = ["a", "b", "a", "far"]
+    for name in names:
+        builder.parameter(name, Fraction(1, 2))
+    given = {item.name: (item.index, item.default) for item in builder.inputs.values()}
+    half = Fraction(1, 2)
+    assert given == {"far": (4, None), "a": (5, half), "b": (6, half)}
+
+
 def test_an_input_takes_its_name_from_a_computed_variable(builder: Builder, x: Scalar) -> None:
     computed = builder.name("m_1", 3 * x)
     given = builder.input("m_1", "parameter", 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from chainform.graph import EXACT, Builder, evaluate, include
+from chainform.graph import EXACT, Builder, evaluate, include, verify
 
 
 def square_plus_rate() -> Builder:
@@ -33,3 +33,24 @@ def test_numbers_in_place_of_inputs_are_folded() -> None:
     builder = Builder()
     found = include(builder, square_plus_rate().finish(), {"q1": builder.number(4)}, ["sum"])
     assert found["sum"][1].number == Fraction(1, 4)
+
+
+def test_parameters_are_those_of_the_same_name_whatever_their_indices() -> None:
+    """Two graphs number their parameters each for itself; in a third one they meet."""
+    graphs = []
+    for names in (("m", "g"), ("g", "e")):
+        builder = Builder()
+        first, second = (
+            builder.parameter(name, Fraction(place)) for place, name in enumerate(names)
+        )
+        builder.output("f", (1,), [("f", first * 10 + second)])
+        graphs.append(builder.finish())
+    builder = Builder()
+    found = [include(builder, graph, {}, ["f"])["f"][0] for graph in graphs]
+    builder.output("both", (2,), [("b1", found[0]), ("b2", found[1])])
+    whole = builder.finish()
+    verify(whole)
+    given = {item.index: item.name for item in whole.inputs.values()}
+    assert given == {0: "m", 1: "g", 2: "e"}
+    values = {name: Fraction(k) for k, name in enumerate(("m", "g", "e"), 2)}
+    assert evaluate(whole, values, EXACT)["both"].tolist() == [23, 34]

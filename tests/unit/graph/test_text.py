@@ -104,6 +104,7 @@ MISTAKES = {
     "a zero denominator": ("five = 1/0*q1", "a denominator is zero"),
     "a long zero denominator": ("five = 1/00*q1", "a denominator is zero"),
     "a zero denominator of a default": ("input parameter 0 v = 1/0", "a denominator is zero"),
+    "an index in use": ("input q 0 other", r"q1 and other are both q\[0\]"),
     "equal terms": ("five = q1*m_1 + m_1*q1", "two terms have the same factors"),
     "no sign": ("five = q1 m_1", "a term was expected"),
     "two signs": ("five = q1 + -m_1", "a term was expected"),

@@ -222,3 +222,13 @@ def test_only_graph_errors_come_out_of_random_damage(graph: Graph) -> None:
                     verify(put(graph, field, place, value))
                 except GraphError:
                     continue
+
+
+def test_two_inputs_at_one_index_are_refused() -> None:
+    builder = Builder()
+    total = builder.parameter("m") + builder.parameter("e")
+    builder.output("o", (1,), [("o_1", total)])
+    graph = builder.finish()
+    verify(graph)
+    with pytest.raises(GraphError, match=r"m and e are both parameter\[0\]"):
+        verify(with_input(graph, 1, Input("e", "parameter", 0)))

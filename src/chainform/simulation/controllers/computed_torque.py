@@ -148,6 +148,10 @@ def _graph(fields: Fields, values: Mapping[str, Fraction], leave_out: Sequence[s
         found = derive(model, ["inverse_dynamics"], parameters=parameters, leave_out=leave_out)
     except Error as error:
         raise fields.error(error.message, error.element or "model", error.remedy) from error
+    for name, value in found.free_parameters.items():
+        if value is None and name not in values:
+            message = f"the parameter {name} of the model has no value"
+            raise fields.error(message, "values", f"give one: {{{name!r}: ...}}")
     if model.rates != fields.mechanism.rates:
         raise fields.error(
             "the model has other joints",

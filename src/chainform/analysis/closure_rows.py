@@ -1,27 +1,42 @@
-"""Loops and constraints along a motion: J qdd = gamma, and the rates of what must stay zero."""
+"""Loops and constraints along a motion: J qdd = gamma, and what must stay zero, with its rate."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.errors import RunError
+from chainform.formulations import ConstraintLaws
 from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism
-from chainform.simulation.along import values_along
+from chainform.model.states import evaluate_states
 from chainform.simulation.constraints.closures import rows_of
 
 Array = NDArray[np.float64]
 
+CONSISTENT = 1e-6
+"""A motion fits the rows if what it leaves open is below this share of the terms."""
+SMALLEST = 1e-12
+"""Terms below this count as so large: rounding leaves something of zero, too."""
+DIRECTIONS = ("x", "y", "z", "turn x", "turn y", "turn z")
+
 
 @dataclass(frozen=True)
 class Rows:
-    """J (m, rows, nv), gamma and the rates of the rows (m, rows), at m states."""
+    """J (..., rows, nv), gamma, the values and the rates of the rows (..., rows), at states.
+
+    `gaps` (..., n) are the laws of unilateral constraints, positive where nothing touches.
+    """
 
     J: Array
     gamma: Array
+    values: Array
     rates: Array
+    gaps: Array
 
 
 class ClosureRows:
@@ -30,29 +45,100 @@ class ClosureRows:
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
         self.loops = sum(3 if loop.kind == "point" else 6 for loop in mechanism.loops)
-        self.graph: Graph
-        self.count: int
-        self.graph, self.count = _graph(mechanism)
-
-    def at(self, t: Array, q: Array, qd: Array) -> Rows:
-        """Return the rows at states q (m, nq), qd (m, nv) and times t (m,)."""
-        given = {"t": t, "q": q, "qd": qd}
-        J, gamma, rates = (
-            values_along(self.graph, name, given) for name in ("J", "gamma", "rates")
+        constraints = mechanism.constraints
+        self.names = (
+            *(f"{loop.name} {d}" for loop in mechanism.loops for d in _directions(loop.kind)),
+            *(c.name for c in constraints if c.kind != "unilateral"),
         )
-        return Rows(J.reshape(len(t), self.count, self.mechanism.nv), gamma, rates)
+        self.barriers = tuple(c.name for c in constraints if c.kind == "unilateral")
+        self.graph = _graph(mechanism)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.names)
+
+    def at(self, t: Any, q: Any, qd: Any, values: Mapping[str, Any] | None = None) -> Rows:
+        """Return the rows at states q (..., nq), qd (..., nv) and times t (...).
+
+        `values` are those of parameters, the others have those of the mechanism.
+        """
+        states = {"q": q, "qd": qd} if t is None else {"q": q, "qd": qd, "t": t}
+        known = {item.name for item in self.graph.inputs.values() if item.group == "parameter"}
+        given = {name: value for name, value in (values or {}).items() if name in known}
+        found = evaluate_states(self.graph, self.mechanism, states, given, None)
+        return Rows(**{name: found[name] for name in ("J", "gamma", "values", "rates", "gaps")})
+
+    def check(self, at: Rows, t: Any, qd: Array, qdd: Array) -> None:
+        """Refuse a motion that does not fit: RunError tells where, when and by how much."""
+        drift = at.rates - np.einsum("...ij,...j->...i", at.J, qd)
+        change = np.einsum("...ij,...j->...i", at.J, qdd)
+        reach, flow = np.abs(at.J), np.abs(drift)
+        levels = {
+            "positions": (at.values, np.sum(reach, axis=-1)),
+            "rates": (at.rates, np.einsum("...ij,...j->...i", reach, np.abs(qd)) + flow),
+            "accelerations": (
+                change - at.gamma,
+                np.einsum("...ij,...j->...i", reach, np.abs(qdd)) + np.abs(at.gamma),
+            ),
+        }
+        for level, (left, terms) in levels.items():
+            self._check_level(level, left, terms, t)
+        if at.gaps.size and np.min(at.gaps) < CONSISTENT:
+            place = np.unravel_index(int(np.argmin(at.gaps)), at.gaps.shape)
+            name = self.barriers[int(place[-1])]
+            raise self._refusal(
+                f"{name!r} touches or is passed{_when(t, at.gaps.shape[:-1], place[:-1])}: its law "
+                f"is {at.gaps[place]:.3g} there, and what pushes is not known",
+                "describe what stays in touch as a holonomic constraint",
+            )
+
+    def _check_level(self, level: str, left: Array, terms: Array, t: Any) -> None:
+        # A row that nothing moves is measured by the others.
+        largest = np.max(terms, axis=-1, keepdims=True, initial=0.0)
+        size = np.maximum(np.maximum(terms, 1e-3 * largest), SMALLEST)
+        share = np.abs(left) / size
+        # What is not finite is told by whoever solves the equations.
+        if not share.size or not np.nanmax(share, initial=0.0) > CONSISTENT:
+            return
+        place = np.unravel_index(int(np.nanargmax(share)), share.shape)
+        raise self._refusal(
+            f"the {level} of the motion do not fit {self.names[int(place[-1])]!r}"
+            f"{_when(t, left.shape[:-1], place[:-1])}: {left[place]:.6g} is left, which should be "
+            "zero",
+            "find them from basic coordinates by analysis.complete, or correct the laws",
+        )
+
+    def _refusal(self, message: str, remedy: str) -> RunError:
+        return RunError(message, file=self.mechanism.file, element="motion", remedy=remedy)
 
 
-def _graph(mechanism: Mechanism) -> tuple[Graph, int]:
+def _when(t: Any, shape: tuple[int, ...], place: tuple[Any, ...]) -> str:
+    """Return at which time or state something is so, in words."""
+    times = np.broadcast_to(np.asarray(np.nan if t is None else t, dtype=np.float64), shape)
+    if np.ptp(times) > 0 or (times.size == 1 and t is not None):
+        return f" at t = {times[tuple(map(int, place))]:.6g} s"
+    return f" in state {', '.join(str(int(k) + 1) for k in place)}" if place else ""
+
+
+def _directions(kind: str) -> tuple[str, ...]:
+    return DIRECTIONS[:3] if kind == "point" else DIRECTIONS
+
+
+def _graph(mechanism: Mechanism) -> Graph:
     builder = Builder()
     rows = rows_of(builder, mechanism)
     zero = builder.number(0)
+    columns = [row.J.get(k, zero) for row in rows for k in range(mechanism.nv)]
     parts = {
-        "J": [row.J.get(k, zero) for row in rows for k in range(mechanism.nv)],
         "gamma": [row.gamma for row in rows],
+        "values": [zero if row.value is row.rate else row.value for row in rows],
         "rates": [row.rate for row in rows],
+        "gaps": [row.value for row in ConstraintLaws(builder, mechanism).unilateral],
     }
+    entries = [(f"J_{i + 1}", value) for i, value in enumerate(columns)]
+    builder.output("J", (len(rows), mechanism.nv), entries)
     for name, values in parts.items():
         entries = [(f"{name}_{i + 1}", value) for i, value in enumerate(values)]
         builder.output(name, (len(entries),), entries)
-    return builder.finish(), len(rows)
+    return builder.finish()

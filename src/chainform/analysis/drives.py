@@ -22,19 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.closure_rows import ClosureRows, Rows
+from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.forces import solved
-from chainform.errors import RunError
 from chainform.formulations.closure import basic_rates
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
 
 Array = NDArray[np.float64]
-
-RANK = 1e-9
-"""Singular values below this share of the largest count as zero."""
-CONSISTENT = 1e-6
-"""A motion fits the loops if what it leaves open is below this share of the terms."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +75,13 @@ def drives(
     chosen = _driven(mechanism, driven)
     rows = ClosureRows(mechanism)
     at = rows.at(times, flat[0], flat[1])
-    _check(mechanism, at, flat[1], flat[2])
+    rows.check(at, times, flat[1], flat[2])
     W = _open_efforts(mechanism, flat, times, leave_out)
-    inverse = np.linalg.pinv(at.J, rcond=RANK) if rows.count else np.zeros((len(W), W.shape[1], 0))
-    N = np.eye(mechanism.nv) - inverse @ at.J
     names = tuple(mechanism.rates[k] for k in chosen)
-    found = solved(names, None, N[:, :, chosen], np.einsum("mij,mj->mi", N, W))
+    found = solved(names, None, np.eye(mechanism.nv)[:, chosen], W, rows.names, at.J)
     tau = np.zeros_like(W)
     tau[:, chosen] = found.values
-    forces = np.einsum("mij,mi->mj", inverse, W - tau)
+    forces = found.multipliers
     return Drives(
         names,
         tau.reshape(*shape, -1),
@@ -98,7 +90,7 @@ def drives(
         found.rank.reshape(shape),
         found.residual.reshape(*shape, -1),
         found.kind,
-        _report(len(chosen), mechanism.nv, at, found.kind, found.residual),
+        _report(len(chosen), mechanism.nv - found.row_rank, found.kind, found.residual),
     )
 
 
@@ -127,32 +119,9 @@ def _open_efforts(
     return model.evaluate(q=q, qd=qd, qdd=qdd, **more)["inverse_dynamics"]
 
 
-def _check(mechanism: Mechanism, at: Rows, qd: Array, qdd: Array) -> None:
-    """Refuse a motion that opens the loops."""
-    for name, left, terms in (
-        ("rates", at.rates, np.abs(at.J) @ np.abs(qd)[..., None]),
-        ("accelerations", np.einsum("mij,mj->mi", at.J, qdd) - at.gamma, _sizes(at, qdd)),
-    ):
-        size = np.maximum(np.max(np.abs(terms), axis=(1, 2), initial=0.0), 1e-12)
-        apart = np.max(np.abs(left), axis=1, initial=0.0) / size
-        if np.any(apart > CONSISTENT):
-            raise RunError(
-                f"the {name} do not fit the loops and constraints: {np.max(apart):.3g} of their "
-                "size is left",
-                file=mechanism.file,
-                element="motion",
-                remedy="find them from basic coordinates by analysis.complete",
-            )
-
-
-def _sizes(at: Rows, qdd: Array) -> Array:
-    return np.abs(at.J) @ np.abs(qdd)[..., None] + np.abs(at.gamma)[..., None]
-
-
-def _report(count: int, nv: int, at: Rows, kind: str, residual: Array) -> str:
-    ranks = [int(np.linalg.matrix_rank(J, tol=RANK * np.max(np.abs(J), initial=1.0))) for J in at.J]
-    left = [nv - rank for rank in ranks] or [nv]
-    freedoms = f"{min(left)}" if min(left) == max(left) else f"{min(left)} to {max(left)}"
+def _report(count: int, left: NDArray[np.int64], kind: str, residual: Array) -> str:
+    least, most = (int(left.min()), int(left.max())) if left.size else (0, 0)
+    freedoms = f"{least}" if least == most else f"{least} to {most}"
     endings = {
         "exact": "the drives are determined",
         "least norm": "there are more drives than needed, and those of least norm are given",

@@ -1,8 +1,16 @@
 """Unknown forces along a prescribed motion: A X = B, solved state by state (paper 004, eq. 3, 6).
 
+symbol   meaning
+X        unknown forces; A their columns, B all else that the motion needs
+J, s     rows of loops and constraints, and their multipliers: forces that do no work in them
+P        I - J^+ J, what of a generalised force the loops and constraints cannot take
+
+    A X + J^T s = B,    multiplied by P:    P A X = P B
+
 Where the forces are fewer than the equations, or the equations contradict each other, the least
 squares of what is left over is taken, and where they are more than the equations determine, the
-solution of least norm; both are said.
+solution of least norm; both are said. Rows that depend on others leave a choice of multipliers,
+but not of forces.
 """
 
 from __future__ import annotations
@@ -15,12 +23,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.motion import motion_of
 from chainform.errors import ReadError, RunError
 from chainform.mechanism import Mechanism
 from chainform.mechanism.checks import names_in
-from chainform.mechanism.parametrise import automatic_parameters
+from chainform.mechanism.parametrise import automatic_parameters, with_named_numbers
 from chainform.model import Model
+from chainform.model.entries import from_names
 from chainform.pipeline import derive
 from chainform.readers import read
 
@@ -31,6 +41,9 @@ OUTPUTS = ("force_matrix", "force_right")
 RANK = 1e-10
 """Singular values below this share of the largest count as zero."""
 
+ROW_RANK = 1e-9
+"""The same for rows of loops and constraints."""
+
 CONSISTENT = 1e-9
 """Equations hold if what is left over is below this share of the largest term."""
 
@@ -40,9 +53,12 @@ class Forces:
     """The unknown forces along a motion.
 
     `values` has the shape (..., m) in the order of `names`; `rank` (...) is how many of them the
-    equations determine, `residual` (..., nv) is A X - B, what no force accounts for (N, N m).
-    `kind` is "exact" where all equations hold and leave no choice, "least norm" where they leave
-    one, and "least squares" where they cannot all hold; `report` says it in words.
+    equations determine, `residual` (..., nv) is A X + J^T s - B, what no force accounts for (N,
+    N m). `multipliers` (..., rows) are the forces of loops and constraints, in the order of `rows`
+    and of those of a run; `row_rank` (...) is how many rows do not depend on others, and where
+    some do the multipliers are those of least norm. `kind` is "exact" where all equations hold and
+    leave no choice of the unknown forces, "least norm" where they leave one, and "least squares"
+    where they cannot all hold; `report` says it in words.
     """
 
     names: tuple[str, ...]
@@ -52,6 +68,9 @@ class Forces:
     residual: Array
     kind: str
     report: str
+    rows: tuple[str, ...]
+    multipliers: Array
+    row_rank: NDArray[np.int64]
 
     def __getitem__(self, name: str) -> Array:
         """Return one force along the motion."""
@@ -79,7 +98,9 @@ def unknown_forces(
     The motion is given by arrays q (..., nq), qd and qdd (..., nv), or by laws of t in `motion`:
     {"theta1": "0.3*sin(t)"}, which are differentiated exactly, at the times t (...). `values` are
     numbers for parameters. A model must have the outputs force_matrix and force_right; of a
-    mechanism, or the file that describes it, they are derived.
+    mechanism, or the file that describes it, they are derived. The motion must fit the loops and
+    constraints, whose forces are found with the unknown ones; `simulate` takes the result as
+    `unknowns`.
     """
     given = model if isinstance(model, Model | Mechanism) else read(model)
     numbers = _checked(given, values)
@@ -101,9 +122,34 @@ def unknown_forces(
         made = motion_of(mechanism, motion, t, numbers)
         t, q, qd, qdd = made.t, made.q, made.qd, made.qdd
     free = {name: v for name, v in numbers.items() if name in source.free_parameters}
-    found = source.evaluate(q=q, qd=qd, qdd=qdd, t=t, values=free, outputs=OUTPUTS)
+    states: dict[str, Any] = {
+        name: _array(mechanism, name, x) for name, x in {"q": q, "qd": qd, "qdd": qdd}.items()
+    }
+    if mechanism.loops:
+        states["sigma"] = np.zeros(sum(6 if x.kind == "frame" else 3 for x in mechanism.loops))
+    found = source.evaluate(**states, t=t, values=free, outputs=OUTPUTS)
+    rows = ClosureRows(with_named_numbers(mechanism, _automatic(mechanism, numbers)))
+    at = rows.at(t, states["q"], states["qd"], numbers) if rows.names or rows.barriers else None
+    if at is not None:
+        rows.check(at, t, states["qd"], states["qdd"])
     times = None if t is None else np.asarray(t, dtype=np.float64)
-    return solved(mechanism.unknowns, times, found["force_matrix"], found["force_right"])
+    equations = (found["force_matrix"], found["force_right"])
+    return solved(mechanism.unknowns, times, *equations, rows.names, None if at is None else at.J)
+
+
+def _array(mechanism: Mechanism, group: str, given: Any) -> Any:
+    """Return a state as an array; it may be a table by names."""
+    if not isinstance(given, Mapping):
+        return given
+    length = mechanism.nq if group == "q" else mechanism.nv
+    return from_names(mechanism, group, cast("Mapping[str, Any]", given), length)
+
+
+def _automatic(mechanism: Mechanism, values: Mapping[str, Any]) -> list[str]:
+    """Return the names of numbers of the mechanism among those of parameters."""
+    declared = {parameter.name for parameter in mechanism.parameters}
+    known = automatic_parameters(mechanism) if values else {}
+    return [name for name in values if name in known and name not in declared]
 
 
 def _checked(model: Model | Mechanism, said: object) -> Mapping[str, Any]:
@@ -136,9 +182,57 @@ def _derived(mechanism: Mechanism, values: Mapping[str, Any]) -> Model:
     return derive(mechanism, OUTPUTS, parameters=kept or "numeric", reduce="none")
 
 
-def solved(names: tuple[str, ...], t: Array | None, matrix: Array, right: Array) -> Forces:
-    """Return X with A X = B, in the sense of least squares and least norm."""
+def solved(
+    names: tuple[str, ...],
+    t: Array | None,
+    matrix: Array,
+    right: Array,
+    rows: tuple[str, ...] = (),
+    J: Array | None = None,
+) -> Forces:
+    """Return X and s with A X + J^T s = B, in the sense of least squares and least norm.
+
+    matrix (..., nv, m), right (..., nv), J (..., rows, nv).
+    """
+    size = right.shape[-1]
+    J = np.zeros((0, size)) if J is None else J
+    shape = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-1], J.shape[:-2])
+    matrix = np.broadcast_to(matrix, (*shape, *matrix.shape[-2:]))
+    right, J = np.broadcast_to(right, (*shape, size)), np.broadcast_to(J, (*shape, *J.shape[-2:]))
+    _refuse_infinite(t, matrix, right, J)
+    inverse, row_rank = _inverse(J, ROW_RANK)
+    free = np.eye(size) - inverse @ J
+    # Of forces that the rows take wholly only rounding is left, so A itself tells what is small.
+    inner, rank = _inverse(free @ matrix, RANK, _largest(matrix))
+    values = np.einsum("...ij,...j->...i", inner, np.einsum("...ij,...j->...i", free, right))
+    product = np.einsum("...ij,...j->...i", matrix, values)
+    multipliers = np.einsum("...ij,...i->...j", inverse, right - product)
+    taken = np.einsum("...ij,...i->...j", J, multipliers)
+    residual = product + taken - right
+    kind = _kind(len(names), rank, residual, np.abs(right) + np.abs(product) + np.abs(taken))
+    report = _report(names, t, rank, residual, kind) + _of_rows(len(rows), row_rank)
+    return Forces(names, t, values, rank, residual, kind, report, rows, multipliers, row_rank)
+
+
+def _inverse(
+    matrix: Array, share: float, largest: Array | None = None
+) -> tuple[Array, NDArray[np.int64]]:
+    """Return the pseudoinverse, and the rank: singular values below a share count as zero."""
+    u, sizes, vh = np.linalg.svd(matrix, full_matrices=False)
+    bound = _largest(matrix) if largest is None else largest
+    counts = sizes > share * bound[..., np.newaxis]
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=counts)
+    found = np.einsum("...ki,...k,...jk->...ij", vh, inverse, u)
+    return found, counts.sum(axis=-1)
+
+
+def _largest(matrix: Array) -> Array:
+    return np.linalg.svd(matrix, compute_uv=False).max(axis=-1, initial=0.0)
+
+
+def _refuse_infinite(t: Array | None, matrix: Array, right: Array, J: Array) -> None:
     finite = np.isfinite(matrix).all(axis=(-2, -1)) & np.isfinite(right).all(axis=-1)
+    finite = finite & np.isfinite(J).all(axis=(-2, -1))
     if not finite.all():
         where = "" if t is None else f" at t = {np.broadcast_to(t, finite.shape)[~finite][0]:.6g}"
         raise RunError(
@@ -146,18 +240,19 @@ def solved(names: tuple[str, ...], t: Array | None, matrix: Array, right: Array)
             element="force_matrix",
             remedy="the motion may leave the range of the mechanism: check its laws there",
         )
-    u, sizes, vh = np.linalg.svd(matrix, full_matrices=False)
-    largest = sizes.max(axis=-1, initial=0.0)
-    counts = sizes > RANK * largest[..., np.newaxis]
-    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=counts)
-    shares = np.einsum("...ij,...i->...j", u, right) * inverse
-    values = np.einsum("...ij,...i->...j", vh, shares)
-    product = np.einsum("...ij,...j->...i", matrix, values)
-    residual = product - right
-    rank = counts.sum(axis=-1)
-    kind = _kind(len(names), rank, residual, np.abs(right) + np.abs(product))
-    report = _report(names, t, rank, residual, kind)
-    return Forces(names, t, values, rank, residual, kind, report)
+
+
+def _of_rows(count: int, rank: NDArray[np.int64]) -> str:
+    """Return what is to be said about the multipliers of loops and constraints."""
+    if not count:
+        return ""
+    least = int(rank.min(initial=count))
+    if least == count:
+        return f"; {_counted(count, 'row')} of loops and constraints, all independent"
+    return (
+        f"; {_counted(count, 'row')} of loops and constraints, {least} of them independent: "
+        "the multipliers are those of least norm"
+    )
 
 
 def _kind(count: int, rank: NDArray[np.int64], residual: Array, terms: Array) -> str:

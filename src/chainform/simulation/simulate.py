@@ -7,11 +7,11 @@ from os import PathLike
 from typing import Any
 
 from chainform.mechanism import Mechanism
-from chainform.mechanism.elements.unknowns import without_unknowns
 from chainform.readers import read
 from chainform.runtime.keeping import Keeper
 from chainform.simulation.constraints.stabilise import stabilise_of
 from chainform.simulation.drives.efforts import Forces
+from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
 from chainform.simulation.run import Run
 from chainform.simulation.scenarios import Scenario, takes_scenarios
 from chainform.simulation.solvers import settings_of
@@ -29,6 +29,7 @@ def simulate(
     t_eval: Any = None,
     forces: Forces | None = None,
     signals: Forces | None = None,
+    unknowns: Mapping[str, Any] | FoundForces | None = None,
     controllers: Mapping[str, Any] | None = None,
     x0: Any = None,
     fixed: Sequence[str] | None = None,
@@ -63,8 +64,10 @@ def simulate(
     `forces` are laws by joint, pieces in time, tables, functions, or one function of (t, q, qd) for
     all; with `hold` they are sampled every so many seconds and held in between. `signals` are the
     same for actuators, `x0` their states at the start, and `controllers` are tables by names: pd,
-    pid, computed_torque, state_feedback. `events` are laws whose zeros are noted, or that end or
-    change the motion.
+    pid, computed_torque, state_feedback. `unknowns` are forces that an element model leaves
+    unknown: each a number, a law or a table, or all of them the result of
+    `analysis.unknown_forces`. `events` are laws whose zeros are noted, or that end or change the
+    motion.
 
     `stops` makes stops of joint limits, `contacts` lets frames and loops touch the ground,
     `friction` gives bounds of sticking; `books` adds up work and losses on the way.
@@ -83,8 +86,8 @@ def simulate(
     the run so far. `keeper` keeps machine code for the next time, such as the objects of a store.
     """
     assert not isinstance(mechanism, Scenario), "scenarios are read before"
-    # Drives act on the coordinates in place of forces that an element model leaves unknown.
-    source = without_unknowns(mechanism if isinstance(mechanism, Mechanism) else read(mechanism))
+    given = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    source, bends = with_unknowns(given, unknowns)
     span, times = span_of(t, t_eval)
     task = Task(
         source,
@@ -104,6 +107,7 @@ def simulate(
         reduce=reduce,
         books=books,
         keeper=keeper,
+        bends=bends,
     )
     prepared = task.prepared(task.understood(values))
     return prepared.run(q0, qd0, x0, resume=resume, progress=progress, checkpoint=checkpoint)

@@ -8,7 +8,7 @@ Run         from a state on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from chainform.simulation.constraints.stabilise import PROJECTION, Stabilise
 from chainform.simulation.contact.switches import Switches, switches_for
 from chainform.simulation.contact.switching import Switching
 from chainform.simulation.controllers import Controller, controllers_of
-from chainform.simulation.drives.efforts import Efforts, Forces, efforts_of
+from chainform.simulation.drives.efforts import Efforts, Forces, bends_of, efforts_of
 from chainform.simulation.drives.signals import with_signals
 from chainform.simulation.initial import whole_state
 from chainform.simulation.interruption import Ear
@@ -69,6 +69,7 @@ class Task:
     books: bool = True
     keeper: Keeper | None = None
     own: Recent[tuple[Machine, Model]] | None = None
+    bends: tuple[float, ...] = ()
 
     @property
     def hold(self) -> bool:
@@ -80,6 +81,7 @@ class Task:
         given = parameters_of(self.source, values)
         moved, solver = given.mechanism, self.settings.solver
         efforts = with_signals(moved, efforts_of(moved, self.forces), self.signals)
+        efforts = replace(efforts, bends=(*self.bends, *bends_of(moved, efforts)))
         events = tuple(events_of(moved, self.events))
         controllers = tuple(controllers_of(moved, self.controllers, self.leave_out))
         asked = (self.stops, self.contacts, self.friction)

@@ -102,8 +102,8 @@ def test_the_drives_bring_the_motion_about() -> None:
 
 def test_a_motion_that_opens_the_loop_is_refused() -> None:
     motion = turning()
-    with pytest.raises(RunError, match="rates do not fit") as caught:
+    with pytest.raises(RunError, match="rates of the motion do not fit") as caught:
         drives(four_bar(), motion.q, motion.qd + np.array([0.1, 0, 0]), motion.qdd)
     assert "analysis.complete" in str(caught.value.remedy)
-    with pytest.raises(RunError, match="accelerations do not fit"):
+    with pytest.raises(RunError, match="accelerations of the motion do not fit"):
         drives(four_bar(), motion.q, motion.qd, motion.qdd + np.array([0.1, 0, 0]))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.analysis import unknown_forces
+from chainform.analysis import complete, drives, unknown_forces
 from chainform.analysis.motion import motion_of
 from chainform.errors import Error, RunError
+from chainform.readers import read_text
 from zoo import reference_data
 
 STANFORD = "examples/stanford_elements.toml"
@@ -230,3 +232,143 @@ def test_parameters_of_the_motion_and_of_the_equations() -> None:
     assert unknown_forces(numeric, 0, motion=motion, values={"rise": 2})["F"] == 6
     with pytest.raises(RunError, match="the parameter m is a number in this model"):
         unknown_forces(numeric, 0, motion=motion, values={"rise": 2, "m": 5})
+
+
+# --- under loops and constraints ------------------------------------------------------------------
+
+WEIGHT = """
+name = "weight"
+gravity = [0, -9.81, 0]
+coordinates = [{ name = "x", unit = "m" }, { name = "y", unit = "m" }]
+elements = ["p: S(x, y, 0); m", { kind = "force", force = FORCE, at = "p" }]
+unknowns = ["F"]
+[parameters]
+m = 2
+r = 1
+[[constraints]]
+name = "rod"
+kind = "holonomic"
+law = "x^2 + y^2 - r^2"
+"""
+RODS = (
+    WEIGHT
+    + """
+[[constraints]]
+name = "other rod"
+kind = "holonomic"
+law = "3*x^2 + 3*y^2 - 3*r^2"
+"""
+)
+ACROSS, ALONG = '["F", 0, 0]', '["F*x", "F*y", 0]'
+
+
+def weight(text: str = WEIGHT, force: str = ACROSS) -> cf.Mechanism:
+    return read_text(text.replace("FORCE", force), "toml")
+
+
+def swing(t: Any, r: float = 1.0, rate: float = 0.3) -> tuple[Any, Any, Any, Any]:
+    """Return the angle, and q, qd, qdd of a uniform turn about the origin."""
+    theta = 0.4 + rate * t
+    out, along = (
+        np.stack(x, -1) for x in ((np.sin(theta), -np.cos(theta)), (np.cos(theta), np.sin(theta)))
+    )
+    return theta, r * out, r * rate * along, -r * rate**2 * out
+
+
+T = np.linspace(0, 1, 5)
+
+
+def test_a_force_and_the_rod_share_the_load() -> None:
+    """F = m g tan(theta); the rod takes the rest, and the centripetal force."""
+    theta, *motion = swing(T)
+    found = unknown_forces(weight(), T, *motion)
+    assert found["F"] == pytest.approx(2 * 9.81 * np.tan(theta), rel=1e-12)
+    pull = 2 * 9.81 / np.cos(theta) + 2 * 0.3**2
+    assert -2 * found.multipliers[:, 0] == pytest.approx(pull, rel=1e-12)
+    assert (found.kind, found.rows, found.row_rank.tolist()) == ("exact", ("rod",), [1] * 5)
+    assert "1 row of loops and constraints, all independent" in found.report
+    assert np.abs(found.residual).max() < 1e-12
+
+
+def test_values_count_in_the_rows_too() -> None:
+    theta, *motion = swing(T, r=1.5)
+    found = unknown_forces(weight(), T, *motion, values={"r": 1.5, "m": 3.0, "g": 1.62})
+    assert found["F"] == pytest.approx(3 * 1.62 * np.tan(theta), rel=1e-12)
+
+
+def test_many_values_at_once() -> None:
+    """Parameters may have a value for each state, as everywhere."""
+    lengths = np.array([1.0, 1.5, 2.0])
+    theta, q, qd, qdd = swing(np.full(3, 0.5))
+    scaled = [lengths[:, None] * x for x in (q, qd, qdd)]
+    found = unknown_forces(weight(), None, *scaled, values={"r": lengths})
+    assert found["F"] == pytest.approx(2 * 9.81 * np.tan(theta), rel=1e-12)
+
+
+def test_redundant_rows_leave_the_force_determined() -> None:
+    theta, *motion = swing(T)
+    found = unknown_forces(weight(RODS), T, *motion)
+    assert found["F"] == pytest.approx(2 * 9.81 * np.tan(theta), rel=1e-12)
+    assert found.kind == "exact"
+    assert found.row_rank.tolist() == [1] * 5
+    words = "2 rows of loops and constraints, 1 of them independent: the multipliers are those of"
+    assert f"{words} least norm" in found.report
+    # Of all s1 + 3 s2 = s the least norm has s2 = 3 s1.
+    assert found.multipliers[:, 1] == pytest.approx(3 * found.multipliers[:, 0], rel=1e-9)
+
+
+def test_a_force_along_the_rod_is_not_determined() -> None:
+    """Its column is a combination of the rows: nothing but rounding is left of it."""
+    t = np.zeros(1)
+    rest = np.array([[0.0, -1.0]]), np.zeros((1, 2)), np.zeros((1, 2))
+    found = unknown_forces(weight(force=ALONG), t, *rest)
+    assert found.kind == "least norm"
+    assert found.rank.tolist() == [0]
+    assert found["F"] == pytest.approx(0, abs=1e-12)
+    assert -2 * found.multipliers[0, 0] == pytest.approx(2 * 9.81)
+
+
+def test_a_motion_that_no_force_along_the_rod_brings_about() -> None:
+    _, *motion = swing(T)
+    found = unknown_forces(weight(force=ALONG), T, *motion)
+    assert found.kind == "least squares"
+
+
+@pytest.mark.parametrize("level", ["positions", "rates", "accelerations"])
+def test_a_motion_that_does_not_fit_is_refused(level: str) -> None:
+    _, *motion = swing(T)
+    motion[["positions", "rates", "accelerations"].index(level)][3, 1] += 1e-3
+    words = rf"the {level} of the motion do not fit 'rod' at t = 0.75 s: -?0\.00\d+ is left"
+    with pytest.raises(RunError, match=words):
+        unknown_forces(weight(), T, *motion)
+
+
+def test_a_motion_that_leans_on_something_is_refused() -> None:
+    text = WEIGHT + '[[constraints]]\nname = "floor"\nkind = "unilateral"\nlaw = "y + 0.9"\n'
+    theta, *motion = swing(T + 1)
+    found = unknown_forces(weight(text), T, *motion)
+    assert found["F"] == pytest.approx(2 * 9.81 * np.tan(theta), rel=1e-12)
+    with pytest.raises(RunError, match=r"'floor' touches or is passed at t = 0 s"):
+        unknown_forces(weight(text), T, *swing(T)[1:])
+
+
+def four_bar() -> cf.Mechanism:
+    text = Path("examples/four_bar.toml").read_text()
+    moment = '{ kind = "moment", moment = [0, 0, "M"], on = "crank" }'
+    head = f'unknowns = ["M"]\nelements = [{moment}]\n[parameters]'
+    return read_text(text.replace("[parameters]", head), "toml")
+
+
+@pytest.mark.parametrize("law", ["3*t", "1 + sin(2*t)"])
+def test_the_moment_on_a_crank_is_its_drive(law: str) -> None:
+    """The same linkage without elements, whose drive is found by `drives`."""
+    t, plain = np.linspace(0, 0.7, 8), cf.read("examples/four_bar.toml")
+    motion = complete(plain, {"crank": law}, t=t, start={"crank": 0.0})
+    parts = (motion.q, motion.qd, motion.qdd)
+    found, expected = unknown_forces(four_bar(), t, *parts), drives(plain, *parts, ["crank"])
+    assert found["M"] == pytest.approx(expected.tau[:, 0], rel=1e-9)
+    assert found.multipliers == pytest.approx(expected.sigma, rel=1e-9, abs=1e-12)
+    assert found.rows == ("linkage x", "linkage y", "linkage z")
+    # The third equation of a plane linkage is 0 = 0.
+    assert found.row_rank.tolist() == [2] * 8
+    assert found.kind == "exact"

@@ -35,6 +35,43 @@ def test_forces_are_those_of_python(call: Callable[..., Any], tmp_path: Path) ->
     assert [float(row["d_s"]) for row in rows] == motion.qd[:, 0].tolist()
 
 
+def test_forces_of_constraints_are_shown_with_the_unknown_ones(
+    call: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A weight on a rod: F = m g tan(theta), and the rod is pulled by m g / cos(theta)."""
+    (tmp_path / "weight.toml").write_text(
+        """
+name = "weight"
+gravity = [0, -9.81, 0]
+coordinates = [{ name = "x", unit = "m" }, { name = "y", unit = "m" }]
+elements = ["p: S(x, y, 0); 2", { kind = "force", force = ["F", 0, 0], at = "p" }]
+unknowns = ["F"]
+[[constraints]]
+name = "rod"
+kind = "holonomic"
+law = "x^2 + y^2 - 1"
+"""
+    )
+    motion, out = '{"x": "sin(t)", "y": "-cos(t)"}', tmp_path / "forces.csv"
+    chosen = ("forces", tmp_path / "weight.toml", "--times", "0.2,0.4", "--out", out, "--motion")
+    document = call(*chosen, motion, "--json").document
+    jsonschema.validate(document, json.loads(schema_text("forces")))
+    theta = np.array([0.2, 0.4])
+    assert np.ravel(document["forces"]) == pytest.approx(2 * 9.81 * np.tan(theta))
+    # The pull is 2 times the multiplier, as the law has the slope 2 r.
+    pull = -2 * np.ravel(document["multipliers"]) - 2
+    assert pull == pytest.approx(2 * 9.81 / np.cos(theta))
+    assert document["rows"] == ["rod"]
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [float(row["rod"]) for row in rows] == np.ravel(document["multipliers"]).tolist()
+    assert (
+        "rod" in call("forces", tmp_path / "weight.toml", "--times", "0.2", "--motion", motion).out
+    )
+    wrong = call(*chosen, '{"x": "sin(t)", "y": "-1"}', "--force")
+    assert wrong.code != 0
+    assert "do not fit 'rod' at t = 0.4 s: 0.151647 is left" in wrong.err
+
+
 def test_many_times_are_thinned_for_people(call: Callable[..., Any]) -> None:
     shown = call("forces", CRANE, "--motion", MOTION, "--times", "0:1:1001").out.splitlines()
     assert len(shown) < 40

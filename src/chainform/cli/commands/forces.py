@@ -128,14 +128,18 @@ def _document(
         "q": motion.q.tolist(),
         "forces": found.values.tolist(),
         "rank": found.rank.tolist(),
+        "rows": list(found.rows),
+        "multipliers": found.multipliers.tolist(),
+        "row_rank": found.row_rank.tolist(),
         "written": None if target is None else str(target),
     }
 
 
 def _csv(mechanism: Mechanism, motion: Motion, found: Forces) -> str:
     rates = [f"{prefix}{name}" for prefix in ("d_", "dd_") for name in mechanism.rates]
-    head = ["t", *mechanism.coordinates, *rates, *found.names]
-    parts = [motion.t[:, np.newaxis], motion.q, motion.qd, motion.qdd, found.values]
+    head = ["t", *mechanism.coordinates, *rates, *found.names, *found.rows]
+    states = [motion.t[:, np.newaxis], motion.q, motion.qd, motion.qdd]
+    parts = [*states, found.values, found.multipliers]
     rows = np.concatenate(parts, axis=1)
     lines = [",".join(f'"{name}"' if "," in name else name for name in head)]
     lines += [",".join(repr(float(value)) for value in row) for row in rows]
@@ -153,8 +157,10 @@ def _show(
     chosen = range(len(times))
     if len(times) > SHOWN:
         chosen = np.unique(np.linspace(0, len(times) - 1, SHOWN).astype(int)).tolist()
-    rows = [(f"{times[i]:.6g}", *(f"{x:.8g}" for x in found.values[i])) for i in chosen]
-    page.table(("t", *found.names), rows, numbers=("t", *found.names))
+    columns = np.concatenate([found.values, found.multipliers], axis=1)
+    rows = [(f"{times[i]:.6g}", *(f"{x:.8g}" for x in columns[i])) for i in chosen]
+    head = ("t", *found.names, *found.rows)
+    page.table(head, rows, numbers=head)
     if target is not None:
         page.text(f"written to {target}")
 
@@ -165,7 +171,8 @@ FORCES = Command(
     description="Solve for the forces and moments that an element model leaves unknown, along a\n"
     "motion that is prescribed by laws of time. Rates and accelerations are found by exact\n"
     "differentiation. More forces than equations: the solution of least norm; fewer: least\n"
-    "squares, with a report of what is left over.",
+    "squares, with a report of what is left over. The forces of loops and constraints, which\n"
+    "the motion must fit, are found with them: the columns behind.",
     add_options=add_options,
     run=run,
 )

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.mechanism import Mechanism
-from chainform.mechanism.elements.unknowns import without_unknowns
 from chainform.readers import read
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.options import threads_of
@@ -31,6 +30,7 @@ from chainform.simulation.batches.watch import Watch
 from chainform.simulation.constraints.stabilise import stabilise_of
 from chainform.simulation.drives.actuator_states import initial_rest
 from chainform.simulation.drives.efforts import Forces
+from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
 from chainform.simulation.interruption import BatchInterrupted, listening
 from chainform.simulation.recent import Recent
 from chainform.simulation.run import Run
@@ -53,6 +53,7 @@ def simulate_batch(
     t_eval: Any = None,
     forces: Forces | None = None,
     signals: Forces | None = None,
+    unknowns: Mapping[str, Any] | FoundForces | None = None,
     controllers: Mapping[str, Any] | None = None,
     x0: Any = None,
     fixed: Sequence[str] | None = None,
@@ -89,7 +90,8 @@ def simulate_batch(
     BatchInterrupted, whose `batch` has those that were finished.
     """
     assert not isinstance(mechanism, Scenario), "scenarios are read before"
-    source = without_unknowns(mechanism if isinstance(mechanism, Mechanism) else read(mechanism))
+    given = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    source, bends = with_unknowns(given, unknowns)
     span, times = span_of(t, t_eval)
     task = Task(
         source,
@@ -109,6 +111,7 @@ def simulate_batch(
         reduce=reduce,
         books=books,
         keeper=keeper,
+        bends=bends,
         own=Recent(16),
     )
     cases, count = cases_of(source, q0, qd0, x0, values), threads_of(threads) or cores()

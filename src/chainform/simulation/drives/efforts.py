@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
 from chainform.mechanism import Force, Mechanism
+from chainform.mechanism.additions import intake_of
 from chainform.simulation.drives.tables import LONG, Table, entries_of, pieces_of
 
 Array = NDArray[np.float64]
@@ -39,6 +40,8 @@ class Efforts:
     whole: Function | None = None
     signals: Efforts | None = None
     tables: tuple[Table, ...] = ()
+    bends: tuple[float, ...] = ()
+    """More times at which something acts in another way from then on (s)."""
 
     @property
     def has_tables(self) -> bool:
@@ -65,7 +68,7 @@ class Efforts:
             for number in force.numbers
             if isinstance(number, Fraction)
         }
-        times.update(time for table in self.tables for time in table.times)
+        times.update(self.bends, (time for table in self.tables for time in table.times))
         return sorted(times.union(self.signals.breaks if self.signals else ()))
 
     def values(self, t: float, q: Array, qd: Array, size: int) -> Array:
@@ -144,6 +147,14 @@ def efforts_of(mechanism: Mechanism, forces: Forces | None) -> Efforts:
             laws[str(joint)] = given
     found = _laws(replace(mechanism, forces=()), laws) if laws else ()
     return Efforts(found, functions, tables=tuple(tables))
+
+
+def bends_of(mechanism: Mechanism, efforts: Efforts) -> list[float]:
+    """Return the times of pieces that are expressions, with the values of a mechanism."""
+    intake, given = intake_of(mechanism), (*efforts.laws, *(efforts.signals or Efforts()).laws)
+    times = (number for force in given for number in force.numbers)
+    known = (intake.known(time, "forces") for time in times if not isinstance(time, Fraction))
+    return [float(time) for time in known if time is not None]
 
 
 def _rate(mechanism: Mechanism, joint: str) -> int:

@@ -22,7 +22,7 @@ FUNCTION_FIELDS = frozenset({"function"})
 
 @dataclass(frozen=True)
 class Drives:
-    """Reads the sections `forces` and `signals` of one scenario."""
+    """Reads the sections `forces`, `signals` and `unknowns` of one scenario."""
 
     source: Source
     folder: Path

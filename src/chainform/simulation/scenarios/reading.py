@@ -23,7 +23,7 @@ PASSED_ON = ("stops", "contacts", "friction", "controllers")
 """Sections that the parts of `simulate` of these names read themselves."""
 FIELDS = frozenset(
     {"name", "mechanism", "store", "time", "values", "leave_out", "initial", "output", "books"}
-    | {"batch", "forces", "signals", "events", "solver", *PASSED_ON}
+    | {"batch", "forces", "signals", "unknowns", "events", "solver", *PASSED_ON}
 )
 INITIAL_FIELDS = frozenset({"q", "qd", "x", "fixed"})
 OUTPUT_FIELDS = frozenset({"every", "times", "points", "outputs"})
@@ -200,7 +200,7 @@ class _Reader:
         return found
 
     def drives(self, table: Table, drives: Drives) -> dict[str, Any]:
-        """Return forces, the time for which they are held, and signals."""
+        """Return forces, the time for which they are held, signals, and forces left unknown."""
         found: dict[str, Any] = {}
         if table.get("forces") is not None:
             forces = table_of(table["forces"], self.source.file, "forces")
@@ -208,8 +208,9 @@ class _Reader:
                 found["hold"] = self.number(forces.pop("hold"), "forces, hold")
             if forces:
                 found["forces"] = drives.read(forces, "forces", self.mechanism.rate_index)
-        if table.get("signals") is not None:
-            found["signals"] = drives.read(table["signals"], "signals", lambda _: 0)
+        for name in ("signals", "unknowns"):
+            if table.get(name) is not None:
+                found[name] = drives.read(table[name], name, lambda _: 0)
         return found
 
     def passed_on(self, table: Table) -> dict[str, Any]:

@@ -1,0 +1,167 @@
+"""Forces that an element model leaves unknown: in a motion each of them must be given.
+
+unknowns={"F": 0}                                   a number
+unknowns={"F": "3*sin(t) - der(x)"}                 a law
+unknowns={"F": {"t": [0, 1, 2], "values": [0, 5, 0]}}     a table, linear in between
+unknowns=unknown_forces(mechanism, t, motion=...)   what a motion needs, all of them
+
+A law takes the place of the force in the elements. A table becomes a definition of the same name:
+
+    X(t) = (x_0 + x_n) / 2 + sum of (s_i - s_(i-1)) |t - t_i| / 2
+
+with the slopes s_i between its times and none before and after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from chainform.errors import Error, RunError
+from chainform.mechanism import Mechanism, Number
+from chainform.mechanism.additions import intake_of
+from chainform.mechanism.elements import Definition
+from chainform.mechanism.elements.unknowns import with_known_forces
+from chainform.mechanism.laws import TIME, LawIntake
+from chainform.mechanism.numbers import number_of
+from chainform.simulation.drives.tables import entries_of
+
+MOST = 2000
+"""The most entries of a table: all of them become terms of the equations."""
+TOGETHER = 40
+"""How many terms a definition has, so that it can be written and read again."""
+
+
+class FoundForces(Protocol):
+    """Forces along a motion, such as `analysis.unknown_forces` returns."""
+
+    names: tuple[str, ...]
+    t: Any
+    values: Any
+
+
+def with_unknowns(
+    mechanism: Mechanism, given: Mapping[str, Any] | FoundForces | None
+) -> tuple[Mechanism, tuple[float, ...]]:
+    """Return the mechanism with all its unknown forces given, and the times of their tables.
+
+    RunError where one is not given, or something else is.
+    """
+    tables = _tables(given)
+    for name in tables:
+        if name not in mechanism.unknowns:
+            known = ", ".join(mechanism.unknowns) or "none"
+            message = f"there is no unknown force {name[:60]!r}"
+            raise RunError(message, element="unknowns", remedy=f"unknown are {known}")
+    missing = [name for name in mechanism.unknowns if name not in tables]
+    if missing:
+        raise RunError(
+            f"the mechanism leaves {', '.join(missing)} unknown",
+            file=mechanism.file,
+            element="unknowns",
+            remedy=f'give each: unknowns={{"{missing[0]}": "3*sin(t)"}}, 0 where nothing acts, or '
+            "the result of analysis.unknown_forces",
+        )
+    laws: dict[str, Number] = {}
+    definitions: list[Definition] = []
+    times: set[float] = set()
+    for name, value in tables.items():
+        if isinstance(value, Mapping):
+            t, x = _entries(name, cast("Mapping[str, Any]", value))
+            _law(mechanism, name, TIME)
+            times.update(map(float, t))
+            definitions += _definitions(mechanism, name, t, x)
+        else:
+            laws[name] = _law(mechanism, name, value)
+    if not tables:
+        return mechanism, ()
+    return with_known_forces(mechanism, laws, definitions), tuple(sorted(times))
+
+
+def _tables(given: Mapping[str, Any] | FoundForces | None) -> dict[str, Any]:
+    """Return what is given for each force."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {str(name): value for name, value in given.items()}
+    if not all(hasattr(given, name) for name in ("names", "t", "values")):
+        remedy = 'write {"F": "3*sin(t)"}, or give the result of analysis.unknown_forces'
+        raise RunError("unknowns are a table by names", element="unknowns", remedy=remedy)
+    if given.t is None or np.ndim(given.t) != 1 or np.ndim(given.values) != 2:
+        raise RunError(
+            "the forces do not belong to times one after the other",
+            element="unknowns",
+            remedy="call unknown_forces with times t (m,)",
+        )
+    return {
+        name: {"t": given.t.tolist(), "values": given.values[:, k].tolist()}
+        for k, name in enumerate(given.names)
+    }
+
+
+def _entries(name: str, table: Mapping[str, Any]) -> tuple[list[Fraction], list[Fraction]]:
+    try:
+        t, x = entries_of(name, table)
+    except RunError as problem:
+        problem.element = f"unknowns, {name}"
+        raise
+    if len(t) > MOST:
+        raise RunError(
+            f"a table of {len(t)} entries is too long",
+            element=f"unknowns, {name}",
+            remedy=f"give at most {MOST}, or a law",
+        )
+    return t, x
+
+
+def _law(mechanism: Mechanism, name: str, value: object) -> Number:
+    further = tuple(definition.name for definition in mechanism.definitions)
+    laws = LawIntake(intake_of(mechanism), mechanism.coordinates, mechanism.rates, further)
+    try:
+        return laws.law(value, f"unknowns, {name}")
+    except Error as problem:
+        raise RunError(
+            problem.message, element=f"unknowns, {name}", remedy=problem.remedy
+        ) from None
+
+
+def _definitions(
+    mechanism: Mechanism, name: str, t: Sequence[Fraction], x: Sequence[Fraction]
+) -> list[Definition]:
+    """Return a table as definitions: sums of some terms each, and sums of these."""
+    slopes = [(b - a) / (v - u) for (u, v), (a, b) in zip(pairwise(t), pairwise(x), strict=True)]
+    changes = [b - a for a, b in pairwise([Fraction(0), *slopes, Fraction(0)])]
+    terms = [
+        f"({_decimal(change / 2)})*abs(t - ({_decimal(time)}))"
+        for time, change in zip(t, changes, strict=True)
+        if change
+    ]
+    made: list[Definition] = []
+    named = (*mechanism.parameters, *mechanism.definitions)
+    taken = {*mechanism.coordinates, *mechanism.rates, *mechanism.unknowns}
+    taken |= {one.name for one in named}
+    while len(terms) > TOGETHER:
+        parts = [terms[i : i + TOGETHER] for i in range(0, len(terms), TOGETHER)]
+        terms = []
+        for part in parts:
+            own = _free_name(f"{name}_part{len(made) + 1}", taken)
+            made.append(Definition(own, number_of(" + ".join(part))))
+            terms.append(own)
+    mean = f"({_decimal((x[0] + x[-1]) / 2)})"
+    return [*made, Definition(name, number_of(" + ".join([mean, *terms])))]
+
+
+def _decimal(number: Fraction) -> str:
+    """Return a number as a file has it, to the digits of a double."""
+    return repr(float(number))
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
+from chainform.readers import read_text
 from chainform.simulation import Scenario, simulate
 from chainform.simulation.constraints.assembly import Gaps
 from unit.simulation.swings import EXAMPLES, example
@@ -58,3 +59,76 @@ def test_loops_stay_closed_over_a_hundred_thousand_steps() -> None:
     gaps = Gaps(scenario.mechanism)
     assert max(float(np.abs(gaps.at(q)[0]).max()) for q in run.q) < 1e-10
     assert np.ptp(run.energy) < 1e-6 * run.kinetic_energy.max()
+
+
+PENDULUM = """
+name = "pendulum"
+gravity = [0, 0, -9.81]
+[[segments]]
+name = "rod"
+joint = { name = "s", type = "revolute", axis = "y" }
+mass = 1
+com = [0, 0, -1]
+inertia = [0.1, 0.1, 0]
+"""
+BALL = """
+name = "ball"
+gravity = [0, 0, -9.81]
+[[segments]]
+name = "ball"
+joint = { name = "h", type = "prismatic", axis = "z" }
+mass = 2
+[[constraints]]
+name = "plate"
+kind = "unilateral"
+law = "h - 0.1*sin(6*t)"
+"""
+DAMPED = PENDULUM.replace("mass = 1", "mass = 1\nfriction = { viscous = 0.3 }")
+
+
+def driven(text: str, *laws: tuple[str, str]) -> cf.Mechanism:
+    """Return a mechanism with constraints: kind and law of each."""
+    rows = [
+        f'[[constraints]]\nname = "row {k}"\nkind = "{kind}"\nlaw = "{law}"\n'
+        for k, (kind, law) in enumerate(laws)
+    ]
+    return read_text(text + "\n".join(rows), "toml")
+
+
+TURN = ("holonomic", "s - 2*t")
+AT_WORK: dict[str, tuple[cf.Mechanism, dict[str, Any], bool]] = {
+    # name: mechanism, options, whether something does work
+    "a driven constraint": (driven(PENDULUM, TURN), {}, True),
+    "one that is said twice": (driven(PENDULUM, TURN, ("holonomic", "3*s - 6*t")), {}, True),
+    "one with a damper": (driven(DAMPED, TURN), {}, True),
+    "one with a drive": (driven(PENDULUM, TURN), {"forces": {"s": "3*cos(t)"}}, True),
+    "one that draws back": (driven(PENDULUM, TURN), {"stabilise": "baumgarte"}, True),
+    "a driven rate": (
+        driven(PENDULUM, ("nonholonomic", "der(s) - 2 - sin(3*t)")),
+        {"qd0": {"s": 2.0}},
+        True,
+    ),
+    "a linkage alone": (example("four_bar"), {"q0": {"crank": 1.0}, "qd0": {"crank": 2.0}}, False),
+    "a plate that moves": (read_text(BALL, "toml"), {"q0": [0.3]}, True),
+    "a plate of rubber that moves": (
+        read_text(BALL, "toml"),
+        {"q0": [0.3], "stops": {"plate": {"stiffness": 2e4}}},
+        True,
+    ),
+    "a plate that moves and damps": (
+        read_text(BALL, "toml"),
+        {"q0": [0.3], "stops": {"plate": {"stiffness": 2e4, "damping": 0.3}}},
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_WORK)
+def test_energy_and_losses_less_work_stay(name: str) -> None:
+    """Whatever moves the mechanism: also where nothing but a constraint can do work."""
+    mechanism, options, works = AT_WORK[name]
+    run = simulate(mechanism, **options, t=1.0, t_eval=np.linspace(0, 1, 41))
+    scale = 1 + float(np.abs(run.energy).max())
+    assert np.ptp(run.balance) < 1e-6 * scale
+    assert (np.abs(run.work).max() > 0.1) == works
+    assert (np.ptp(run.energy) > 0.1) == works

@@ -14,6 +14,7 @@ a, e     the angle by which the axes in the plane of a contact are turned; 0 whe
 The rows of a plane are cos a J_1 + sin a J_2 and e (cos a J_2 - sin a J_1).
 
 Of the power k d d' max(0, 1 + c d') that a stiff contact takes, k d d' is stored and the rest lost.
+What moves it by itself does the work of its push.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class SwitchedEquations:
         if self.switches.has_rows:
             self.equations.add_impulse()
         if books:
-            self._keep_books(tau, leave_out)
+            self._keep_books(tau, leave_out, has_rows=bool(always))
         acting = self._acting(tau)
         sticking = [self._sticking(joint) for joint in self.switches.dry]
         rows = [*always, *self.gaps, *self.beside, *sticking]
@@ -94,15 +95,30 @@ class SwitchedEquations:
                 acting[rate] = acting[rate] + entry * push
         return acting
 
-    def _keep_books(self, tau: Sequence[Scalar], leave_out: Sequence[str]) -> None:
+    def _keep_books(
+        self, tau: Sequence[Scalar], leave_out: Sequence[str], *, has_rows: bool
+    ) -> None:
+        """Add up work and losses, unless nothing at all can do work.
+
+        Rows of constraints do some where they move with time; the loop knows how much.
+        """
         work, loss = powers(self.builder, self.equations.mechanism, tau, leave_out)
         for joint, direction in zip(self.switches.dry, self.directions, strict=True):
             loss = loss + direction * self._size(joint) * self.equations.input("qd", joint.rate)
         for barrier, row in zip(self.switches.stiff, self.stiff, strict=True):
             push, stored = self._push(barrier, row)
             loss = loss - (push - stored) * row.rate
-        if self.switches.rigid or not is_zero(work) or not is_zero(loss):
+            work = work - push * self._own_rate(row)
+        can_work = has_rows or self.switches.rigid
+        if can_work or not is_zero(work) or not is_zero(loss):
             self.equations.add_books([work, loss])
+
+    def _own_rate(self, row: ConstraintRow) -> Scalar:
+        """Return how fast a gap opens while no joint moves: that of a barrier that moves."""
+        rate = row.rate
+        for place, entry in row.J.items():
+            rate = rate - entry * self.equations.input("qd", place)
+        return self.builder.keep(rate)
 
     def _size(self, joint: DryJoint) -> Scalar | Fraction:
         """Return the dry friction of a joint that slides, by parameters where it depends on them.

@@ -10,12 +10,8 @@ from typing import Any
 from chainform.cli.options import parameter_values
 from chainform.errors import Error, ReadError
 from chainform.expressions import fraction_of_decimal
-from chainform.readers.source import Source, table_from_text
-from chainform.simulation import MotionError, Run, Scenario
+from chainform.simulation import MotionError, Scenario
 from chainform.simulation.outputs import check_output
-
-FREE = ("time", "output", "name")
-"""What a scenario may say otherwise when a run goes on."""
 
 
 def add_overrides(parser: ArgumentParser) -> None:
@@ -83,23 +79,3 @@ def check_outputs(scenario: Scenario) -> None:
                 element=f"output, outputs {name[:60]!r}",
                 remedy=problem.remedy,
             ) from None
-
-
-def check_resumed(args: Namespace, scenario: Scenario, run: Run) -> None:
-    """Refuse to go on with a run of another scenario, unless that is asked for."""
-    if args.force or not run.about.scenario or run.about.scenario == scenario.text:
-        return
-    syntax = "json" if args.file.lower().endswith(".json") else "toml"
-    try:
-        before = dict(table_from_text(run.about.scenario, syntax, Source(args.resume)))
-        now = dict(table_from_text(scenario.text, syntax, Source(args.file)))
-    except Error:
-        return
-    for name in sorted((before.keys() | now.keys()) - set(FREE)):
-        if before.get(name) != now.get(name):
-            raise ReadError(
-                f"the run is one of another scenario: {name} was not as it is now",
-                file=args.resume,
-                element="--resume",
-                remedy="begin anew, or add --force to go on all the same",
-            )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from math import isfinite
-from typing import Any
+from types import CodeType
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.errors import Error
 from chainform.formulations import PARTS
+from chainform.mechanism import Mechanism
+from chainform.mechanism.numbers import number_of
+from chainform.readers import native_text
 from chainform.simulation.results.said import Said
 
 Array = NDArray[np.float64]
@@ -63,7 +71,9 @@ class About:
     `ending` is `end`, `interrupted`, `failed`, or the name of the event that ended it; `span` are
     start and end as they were asked for (s), `seconds` what the loop took. `scenario` is the text
     of the file that asked for it and `title` what that is called, `opened` are loops of the
-    mechanism that close by contact only.
+    mechanism that close by contact only. `given` has digests of all that decides how the motion
+    goes, by the names of arguments of `simulate`, and `left` are the times of output (s) that a
+    motion which was stopped did not come to.
     """
 
     span: tuple[float, float] = (0.0, 0.0)
@@ -76,6 +86,8 @@ class About:
     bookmark: Bookmark | None = None
     opened: tuple[str, ...] = ()
     title: str = ""
+    given: Mapping[str, str] = field(default_factory=dict[str, str])
+    left: tuple[float, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -95,6 +107,8 @@ class About:
             "bookmark": None if self.bookmark is None else self.bookmark.as_dict(),
             "opened": list(self.opened),
             "title": self.title,
+            "given": dict(self.given),
+            "left": list(self.left),
         }
 
     @staticmethod
@@ -105,6 +119,7 @@ class About:
         settings, values = said.table("settings"), said.table("values")
         mark = None if said.entry("bookmark") is None else said.table("bookmark")
         left_out = said.texts("leave_out")
+        given = said.table("given") if "given" in data else Said({})
         if not set(left_out) <= set(PARTS):
             raise said.error(f"there are only {', '.join(PARTS)}", "leave_out")
         return About(
@@ -118,9 +133,75 @@ class About:
             None if mark is None else Bookmark.from_said(mark),
             said.texts("opened"),
             said.name("title") if data.get("title") else "",
+            {name: given.text(name) for name in given.data},
+            tuple(said.finite("left").tolist()) if "left" in data else (),
         )
 
 
 def plain_numbers(array: Array) -> list[float | str]:
     """Return numbers as JSON has them; those that are not finite are texts."""
     return [number if isfinite(number) else repr(number) for number in array.tolist()]
+
+
+def digests_of(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return a digest of each of some arguments, to tell whether they are the same another time.
+
+    Laws and numbers count as they are read, so that 0.5 and "1/2" are the same. Of a function of
+    Python the name and the code are compared, and not the variables that it sees.
+    """
+    return {n: sha256(_canonical(v).encode()).hexdigest()[:32] for n, v in given.items()}
+
+
+def _canonical(value: object) -> str:
+    """Return a text that is the same for the same thing."""
+    if isinstance(value, Mechanism):
+        return native_text(value)
+    if isinstance(value, Mapping):
+        table = cast("Mapping[object, object]", value)
+        return (
+            "{" + ", ".join(f"{key!s}: {_canonical(entry)}" for key, entry in table.items()) + "}"
+        )
+    if isinstance(value, np.ndarray):
+        return _canonical(cast("object", value.tolist()))
+    if isinstance(value, list | tuple | range):
+        entries = cast("Sequence[object]", value)
+        return "[" + ", ".join(map(_canonical, entries)) + "]"
+    if isinstance(value, functools.partial):
+        made = cast("functools.partial[Any]", value)
+        return _canonical([made.func, made.args, made.keywords])
+    if callable(value):
+        return _of_function(inspect.unwrap(cast("Callable[..., Any]", value)))
+    if value is None or isinstance(value, bool):
+        return str(value)
+    try:
+        return repr(number_of(value))
+    except Error:
+        return repr(value)
+
+
+def has_functions(value: object) -> bool:
+    """Tell whether functions of Python are among arguments."""
+    if isinstance(value, Mapping):
+        return any(map(has_functions, cast("Mapping[object, object]", value).values()))
+    if isinstance(value, list | tuple):
+        return any(map(has_functions, cast("Sequence[object]", value)))
+    return callable(value)
+
+
+def _of_function(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    code: object = getattr(function, "__code__", None)
+    return f"{name} {_of_code(code) if isinstance(code, CodeType) else ''}"
+
+
+def _of_code(code: CodeType) -> str:
+    """Return what a function does, whatever file and line it stands in."""
+    constants = [_of_code(c) if isinstance(c, CodeType) else _constant(c) for c in code.co_consts]
+    return repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
+
+
+def _constant(value: object) -> str:
+    """Return a constant; the order in a set differs from process to process."""
+    if isinstance(value, frozenset):
+        return repr(sorted(map(repr, cast("frozenset[object]", value))))
+    return repr(value)

@@ -50,8 +50,10 @@ class Recording:
         times, rows = runner.result()
         motion = runner.integrator
         lowest = motion.machine.layout.part(motion.p, "lowest")
+        mark = bookmark_of(runner.integrator)
+        left = runner.times[len(times) :] if ending in (INTERRUPTED, FAILED) else np.zeros(0)
         about = replace(
-            self.about, ending=ending, seconds=seconds, bookmark=bookmark_of(runner.integrator)
+            self.about, ending=ending, seconds=seconds, bookmark=mark, left=tuple(left.tolist())
         )
         after = Run(
             mechanism=self.mechanism,

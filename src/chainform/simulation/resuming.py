@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import native_text, read_text
-from chainform.simulation.about import KEPT
+from chainform.simulation.about import KEPT, About
 from chainform.simulation.equations import Equations
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.run import Run
@@ -29,6 +29,25 @@ CLOSE = 1e-9
 """How well times agree that were added up, as a share of their size."""
 
 
+AT_START = ("q0", "qd0", "x0", "fixed")
+"""What counts at the start of a motion only."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a motion is to be that goes on: of which mechanism, from when to when, with what.
+
+    `given` has a digest of everything that decides how it goes, by name. Without `has_times` the
+    times of output are those that nobody chose.
+    """
+
+    mechanism: Mechanism
+    span: tuple[float, float]
+    times: Array
+    given: Mapping[str, str]
+    has_times: bool = True
+
+
 @dataclass(frozen=True)
 class Start:
     """Time and state, the times of output from there on, and the run that goes on."""
@@ -38,8 +57,8 @@ class Start:
     times: Array
     before: Run | None = None
 
-    def remind(self, runner: Runner, settings: Mapping[str, float | None], method: str) -> None:
-        """Let a motion that goes on with the same method remember what it knew.
+    def remind(self, runner: Runner, settings: Mapping[str, float | None]) -> None:
+        """Let a motion that goes on remember what it knew.
 
         Its steps are then those that it would have made without a stop.
         """
@@ -49,41 +68,33 @@ class Start:
         runner.is_begun = True
         if runner.switching is not None:
             runner.switching.check(DEEP, "resume")
-        if method == self.before.method and settings == about.settings:
-            own = runner.integrator.memory()
-            _check_memory(mark.memory, own, mark.t, settings)
-            runner.integrator.recall(mark.memory)
+        own = runner.integrator.memory()
+        _check_memory(mark.memory, own, mark.t, settings)
+        runner.integrator.recall(mark.memory)
         for event in runner.events:
             if event.stop and event.name == about.ending:
                 runner.is_over, runner.ending = True, event.name
 
 
-def resumed(
-    run: Run,
-    mechanism: Mechanism,
-    machine: Machine,
-    p: Array,
-    span: tuple[float, float],
-    times: Array,
-) -> Start:
+def resumed(run: Run, request: Request, machine: Machine, p: Array) -> Start:
     """Return where a run goes on, and write into p what stood there.
 
-    `times` are all times of output, those before included. RunError where it is not a run of this
-    mechanism and time.
+    RunError where it is not a run of this mechanism and time, or was begun with anything else.
     """
     if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise _refusal(
             f"this is no run, but {type(run).__name__}",
             "give what simulate returned, or Run.load(path)",
         )
-    mark, size = run.about.bookmark, machine.equations.size
+    mark, size, span = run.about.bookmark, machine.equations.size, request.span
     if mark is None:
         raise _refusal("the run does not say where it stands", "compute it anew")
-    if not _is_same(run.mechanism, mechanism):
+    if not _is_same(run.mechanism, request.mechanism):
         raise _refusal(
             f"the run is one of another mechanism, or of other values ({run.mechanism.name})",
             "go on with the mechanism and the values as they were, or begin anew",
         )
+    _check_given(run.about, request)
     if not np.all(np.isfinite(mark.y)):
         raise _refusal("the state in which the run stands is not finite", "compute it anew")
     if len(mark.y) != size or not _fits(run, machine.equations):
@@ -109,8 +120,58 @@ def resumed(
                 "keep stops, contacts and friction as they were",
             )
         machine.layout.part(p, name)[:] = part
-    left = times[(times > latest) & (times >= mark.t)]
-    return Start(mark.t, mark.y.copy(), left, run)
+    return Start(mark.t, mark.y.copy(), _times_left(run, request, mark.t), run)
+
+
+def _check_given(about: About, request: Request) -> None:
+    """Refuse a run that was begun with something else than is given now, and name that."""
+    if not about.given:
+        remedy = "it was written by an earlier version: compute it anew"
+        raise _refusal("the run does not say with what it was begun", remedy)
+    names = {**about.given, **request.given}
+    # What was not given again is as it was: where a motion begins.
+    compared = [name for name in names if name in request.given or name not in AT_START]
+    differing = [n for n in compared if about.given.get(n) != request.given.get(n)]
+    if differing:
+        raise _refusal(
+            f"the run was begun with other {', '.join(differing)}",
+            "give all as it was, or begin another motion in the state where this one stands",
+        )
+    if request.span[0] != about.span[0]:
+        raise _refusal(
+            f"the run begins at t = {about.span[0]:g} s, not at {request.span[0]:g} s",
+            f"give t=({about.span[0]:g}, end)",
+        )
+
+
+def _times_left(run: Run, request: Request, t: float) -> Array:
+    """Return the times of output from t on: those that are left of the run, and those of now."""
+    latest = run.t[-1] if len(run.t) else -np.inf
+    before, times = np.array(run.about.left), request.times
+    if not request.has_times:
+        # What was asked for then is enough, up to the end that the motion had.
+        times = times[times > max(run.about.span[1], t)]
+    passed = times[times < t]
+    missing = passed[~_among(passed, run.t)]
+    if len(missing):
+        raise _refusal(
+            f"output at t = {missing[0]:g} s is asked for, and the run, which stands at {t:g} s, "
+            f"has none",
+            "give times that the run has, or times after that; or compute it anew",
+        )
+    kept = before[(before <= request.span[1]) & ~_among(before, times)]
+    whole = np.sort(np.concatenate([times, kept]))
+    return whole[(whole > latest) & (whole >= t)]
+
+
+def _among(times: Array, others: Array) -> NDArray[np.bool_]:
+    """Tell which times are among others that grow, as well as added up times agree."""
+    if not len(others):
+        return np.zeros(len(times), dtype=np.bool_)
+    place = np.clip(np.searchsorted(others, times), 1, len(others)) - 1
+    near = [others[np.minimum(place + k, len(others) - 1)] for k in (0, 1)]
+    apart = np.minimum(*(np.abs(times - one) for one in near))
+    return apart <= CLOSE * np.maximum(1.0, np.abs(times))
 
 
 def _fits(run: Run, sizes: Equations) -> bool:

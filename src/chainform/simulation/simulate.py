@@ -108,6 +108,7 @@ def simulate(
         books=books,
         keeper=keeper,
         bends=bends,
+        has_times=t_eval is not None,
     )
     prepared = task.prepared(task.understood(values))
     return prepared.run(q0, qd0, x0, resume=resume, progress=progress, checkpoint=checkpoint)

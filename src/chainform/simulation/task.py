@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.runtime.keeping import Keeper
-from chainform.simulation.about import END, About
+from chainform.simulation.about import END, About, digests_of, has_functions
 from chainform.simulation.beginning import Remarks, beginning
 from chainform.simulation.bookkeeping import can_be_booked
 from chainform.simulation.columns import Columns
@@ -27,7 +27,7 @@ from chainform.simulation.contact.switching import Switching
 from chainform.simulation.controllers import Controller, controllers_of
 from chainform.simulation.drives.efforts import Efforts, Forces, bends_of, efforts_of
 from chainform.simulation.drives.signals import with_signals
-from chainform.simulation.initial import whole_state
+from chainform.simulation.initial import initial_state, whole_state
 from chainform.simulation.interruption import Ear
 from chainform.simulation.machines.kept_machines import MACHINES
 from chainform.simulation.machines.machine import Machine
@@ -35,13 +35,16 @@ from chainform.simulation.making import machine_of, model_of
 from chainform.simulation.parameters import Parameters, parameters_of
 from chainform.simulation.recent import Recent
 from chainform.simulation.recording import Recording, carried_out
-from chainform.simulation.resuming import Start, resumed
+from chainform.simulation.resuming import Request, Start, resumed
 from chainform.simulation.run import Run
 from chainform.simulation.runner import Runner
 from chainform.simulation.solver import Settings
 from chainform.simulation.watches import Event, events_of
 
 Array = NDArray[np.float64]
+
+UNCOMPARED = "of functions of Python only name and code were compared when the run went on"
+"""A remark on runs that were resumed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +73,22 @@ class Task:
     keeper: Keeper | None = None
     own: Recent[tuple[Machine, Model]] | None = None
     bends: tuple[float, ...] = ()
+    has_times: bool = True
 
     @property
     def hold(self) -> bool:
         """Whether efforts are sampled and held."""
         return self.settings.hold is not None
+
+    def given(self, values: Mapping[str, float]) -> dict[str, Any]:
+        """Return all that decides how a motion goes, but its start, by names of arguments."""
+        names = ("forces", "signals", "controllers", "events", "stops", "contacts", "friction")
+        chosen = {name: getattr(self, name) for name in names}
+        empty = {n for n, x in chosen.items() if isinstance(x, Mapping | list | tuple) and not x}
+        chosen |= dict.fromkeys(empty)
+        chosen |= {"method": self.settings.solver.name, **self.settings.numbers}
+        chosen |= {"stabilise": repr(self.stabilise), "books": self.books}
+        return {**chosen, "leave_out": list(self.leave_out), "values": dict(values)}
 
     def understood(self, values: Mapping[str, Any] | None) -> Understood:
         """Return what is asked for with values of parameters, all of it checked."""
@@ -158,11 +172,18 @@ class Prepared:
         task, asked = self.task, self.understood
         moved, switches = asked.given.mechanism, asked.switches
         p = self.machine.layout.fresh()
+        given = task.given(asked.given.values)
+        begun = {"q0": q0, "qd0": qd0, "x0": x0, "fixed": task.fixed}
+        digests = digests_of({**given, **self._start_given(begun)})
         if resume is None:
             start, remarks = self._begun(q0, qd0, x0, p)
         else:
-            start = resumed(resume, moved, self.machine, p, task.span, task.times)
-            remarks = Remarks(resume.report)
+            said = {name: text for name, text in digests.items() if begun.get(name, 0) is not None}
+            request = Request(moved, task.span, task.times, said, task.has_times)
+            start = resumed(resume, request, self.machine, p)
+            digests = dict(resume.about.given)
+            notes = (UNCOMPARED,) if has_functions(given) else ()
+            remarks = Remarks(tuple(dict.fromkeys((*resume.report, *notes))))
         directions = [event.direction for event in asked.events] + switches.directions
         solver, breaks = task.settings.solver, asked.efforts.breaks
         integrator = solver.start(
@@ -170,10 +191,11 @@ class Prepared:
         )
         switching = Switching(integrator, switches, task.settings.step) if switches else None
         runner = Runner(integrator, asked.events, moved.nq, switching)
-        start.remind(runner, task.settings.numbers, solver.name)
+        start.remind(runner, task.settings.numbers)
         columns = Columns(self.machine, asked.efforts, is_held=task.hold, has_books=self.is_booked)
+        about = replace(self.about, given=digests)
         recording = Recording(
-            moved, self.model, solver.name, self.about, columns, switches, start.before, remarks
+            moved, self.model, solver.name, about, columns, switches, start.before, remarks
         )
         return carried_out(recording, runner, task.span[1], start.times, progress, checkpoint, ear)
 
@@ -183,6 +205,12 @@ class Prepared:
         task, asked = self.task, self.understood
         told = (task.settings.numbers, asked.given.values, tuple(task.leave_out))
         return About(task.span, END, *told, opened=asked.switches.opened)
+
+    def _start_given(self, begun: Mapping[str, Any]) -> dict[str, Any]:
+        """Return how a motion begins, its state as it is meant, not as it is written."""
+        mechanism = self.understood.given.mechanism
+        state = initial_state(mechanism, begun["q0"], begun["qd0"])
+        return {**begun, "q0": state[: mechanism.nq], "qd0": state[mechanism.nq :]}
 
     def _begun(self, q0: Any, qd0: Any, x0: Any, p: Array) -> tuple[Start, Remarks]:
         task, switches = self.task, self.understood.switches

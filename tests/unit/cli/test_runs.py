@@ -186,13 +186,13 @@ def test_what_failed_does_not_replace_what_is_whole(
     assert not Path("a.part.npz").exists()
 
 
-def test_a_run_of_another_scenario_goes_on_only_if_asked_to(
+def test_a_run_of_another_scenario_does_not_go_on(
     call: Callable[..., Any], refused: Callable[[Any], str], scenario: Path
 ) -> None:
     assert call("simulate", scenario, "--out", "a.npz").code == 0
     scenario.write_text(SCENARIO.replace("time = 1", "time = 2") + '[forces]\nhinge = "1"\n')
-    message = refused(call("simulate", scenario, "--resume", "a.npz"))
-    assert "another scenario: forces was not as it is now" in message
+    message = refused(call("simulate", scenario, "--resume", "a.npz", "--force"))
+    assert "the run was begun with other forces" in message
     scenario.write_text(SCENARIO.replace("time = 1", "time = 2"))
     assert call("simulate", scenario, "--resume", "a.npz").code == 0
     assert Run.load("a.npz").t[-1] == 2

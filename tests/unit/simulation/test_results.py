@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,13 @@ point = [0, 0, -0.6]
 """
 
 
+SLEDGING: dict[str, Any] = {
+    "forces": {"swing": "-sin(t)"},
+    "events": {"down": "swing"},
+    "values": {"m": 1 / 3},
+}
+
+
 @pytest.fixture(scope="module")
 def sled() -> cf.Run:
     """A motion with a quaternion, awkward names, efforts and events."""
@@ -62,9 +70,7 @@ def sled() -> cf.Run:
         qd0={"swing": 2},
         t=(0.5, 1.5),
         t_eval=np.linspace(0.5, 1.5, 41),
-        forces={"swing": "-sin(t)"},
-        events={"down": "swing"},
-        values={"m": 1 / 3},
+        **SLEDGING,
     )
 
 
@@ -443,19 +449,14 @@ def test_going_on_with_cvode(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(done.tau, whole.tau, rtol=0, atol=1e-12)
 
 
-def test_beyond_the_end_and_with_another_method(sled: cf.Run) -> None:
-    mechanism, forces = read_text(SLED, "toml"), {"swing": "-sin(t)"}
-    options: dict[str, Any] = {"forces": forces, "values": {"m": 1 / 3}}
+def test_beyond_the_end(sled: cf.Run) -> None:
+    mechanism, options = read_text(SLED, "toml"), SLEDGING
     times = np.linspace(0.5, 2.5, 81)
     longer = cf.simulate(mechanism, t=(0.5, 2.5), t_eval=times, resume=sled, **options)
     start = {"q0": {"swing": 1}, "qd0": {"swing": 2}}
     whole = cf.simulate(mechanism, t=(0.5, 2.5), t_eval=times, **start, **options)
     assert longer.about.span == (0.5, 2.5)
     assert np.allclose(longer.q, whole.q, rtol=0, atol=1e-6)
-    other = cf.simulate(
-        mechanism, t=(0.5, 2.5), t_eval=times, resume=sled, method="dopri853", **options
-    )
-    assert np.allclose(other.q, whole.q, rtol=0, atol=1e-6)
     again = cf.simulate(mechanism, t=(0.5, 1.5), t_eval=sled.t, resume=sled, **options)
     assert np.array_equal(again.q, sled.q)
 
@@ -468,8 +469,9 @@ def test_an_event_that_ended_it_ends_it_still() -> None:
     again = cf.simulate(mechanism, t=2, events=events, resume=run)
     assert again.about.ending == "far"
     assert np.array_equal(again.q, run.q)
-    beyond = cf.simulate(mechanism, t=2, resume=run)
-    assert beyond.about.ending == "end"
+    with pytest.raises(RunError, match="begun with other events"):
+        cf.simulate(mechanism, t=2, resume=run)
+    beyond = cf.simulate(mechanism, q0=run.q[-1], qd0=run.qd[-1], t=(run.t[-1], 2))
     assert beyond.t[-1] == 2
 
 
@@ -478,14 +480,125 @@ def test_an_event_that_ended_it_ends_it_still() -> None:
     [
         ({"values": {"m": 2}}, "another mechanism, or of other values"),
         ({"t": (0.5, 1.0)}, "not between 0.5 and 1"),
-        ({"books": False}, "17 states, and now there are 15"),
+        ({"t": (0.0, 3.0)}, "begins at t = 0.5 s, not at 0 s"),
+        ({"books": False}, "begun with other books"),
+        ({"forces": {"swing": "-sin(2*t)"}}, "begun with other forces"),
+        ({"forces": None}, "begun with other forces"),
+        ({"forces": None, "events": {"down": "swing - 1"}}, "begun with other forces, events"),
+        ({"events": {"down": {"law": "swing", "stop": True}}}, "begun with other events"),
+        ({"stops": {"swing": {"upper": 3}}}, "begun with other stops"),
+        ({"stops": 0.0}, "begun with other stops"),
+        ({"contacts": ["tip"]}, "begun with other contacts"),
+        (
+            {"controllers": {"swing": {"type": "pd", "kp": 1, "kd": 1}}},
+            "begun with other controllers",
+        ),
+        ({"method": "dopri853"}, "begun with other method"),
+        ({"rtol": 1e-6, "largest": 0.1}, "begun with other rtol, atol, largest"),
+        ({"hold": 0.1}, "begun with other hold"),
+        ({"leave_out": ["springs"]}, "begun with other leave_out"),
+        ({"stabilise": "none"}, "begun with other stabilise"),
+        ({"q0": {"swing": 1.1}}, "begun with other q0"),
+        ({"qd0": {"swing": 2.1}}, "begun with other qd0"),
     ],
 )
-def test_what_cannot_go_on(sled: cf.Run, change: dict[str, Any], words: str) -> None:
-    options: dict[str, Any] = {"t": (0.5, 3.0), "values": {"m": 1 / 3}}
-    options |= {"forces": {"swing": "-sin(t)"}, **change}
-    with pytest.raises(RunError, match=words):
-        cf.simulate(read_text(SLED, "toml"), resume=sled, **options)
+@pytest.mark.parametrize("ending", ["", ".npz", ".parquet"])
+def test_what_cannot_go_on(
+    sled: cf.Run, change: dict[str, Any], words: str, ending: str, tmp_path: Path
+) -> None:
+    before = sled
+    if ending:
+        sled.save(tmp_path / f"sled{ending}")
+        before = cf.Run.load(tmp_path / f"sled{ending}")
+    options: dict[str, Any] = {"t": (0.5, 3.0), **SLEDGING, **change}
+    with pytest.raises(RunError, match=words) as caught:
+        cf.simulate(read_text(SLED, "toml"), resume=before, **options)
+    assert caught.value.element == "resume"
+    assert caught.value.remedy
+
+
+def test_the_same_in_other_words_goes_on(sled: cf.Run) -> None:
+    """Numbers and laws are compared as they are read, states as they are meant."""
+    options = {**SLEDGING, "forces": {"swing": "-1*sin(t)"}}
+    with pytest.raises(RunError, match="other forces"):
+        cf.simulate(read_text(SLED, "toml"), resume=sled, t=(0.5, 2), **options)
+    state = {"q0": sled.q[0], "qd0": sled.qd[0], "contacts": [], "stops": {}, "reduce": "none"}
+    done = cf.simulate(read_text(SLED, "toml"), resume=sled, t=(0.5, 2), **SLEDGING, **state)
+    assert done.about.given == sled.about.given
+    again = cf.simulate(read_text(SLED, "toml"), resume=done, t=(0.5, 2.5), **SLEDGING)
+    assert again.t[-1] == 2.5
+
+
+def test_a_run_of_a_store_does_not_go_on_otherwise(sled: cf.Run, tmp_path: Path) -> None:
+    with cf.open_store(tmp_path / "models.db") as store:
+        store.save(cf.derive(read_text(SLED, "toml"), ["mass_matrix"]), "sled")
+        store.save_run(sled, "sled", "first")
+        before = cf.Run.load(store.run("sled", "first"))
+    with pytest.raises(RunError, match="other method"):
+        cf.simulate(
+            read_text(SLED, "toml"), resume=before, t=(0.5, 2), method="dopri853", **SLEDGING
+        )
+    done = cf.simulate(read_text(SLED, "toml"), resume=before, t=(0.5, 2), **SLEDGING)
+    assert done.t[-1] == 2
+
+
+def test_a_run_that_says_nothing_of_its_forces_does_not_go_on(sled: cf.Run) -> None:
+    old = replace(sled, about=replace(sled.about, given={}))
+    with pytest.raises(RunError, match="does not say with what it was begun"):
+        cf.simulate(read_text(SLED, "toml"), resume=old, t=(0.5, 2), **SLEDGING)
+
+
+def test_functions_are_compared_by_name_and_code(tmp_path: Path) -> None:
+    mechanism, times = mechanism_of("six_axis_arm.toml"), [0, 0.1, 0.2]
+
+    def push(t: float, q: Any, qd: Any) -> float:
+        return float(np.sin(t))
+
+    def pull(t: float, q: Any, qd: Any) -> float:
+        return -float(np.sin(t))
+
+    half = cf.simulate(mechanism, t=0.1, t_eval=times[:2], forces={"q1": push})
+    half.save(tmp_path / "half.npz")
+    loaded = cf.Run.load(tmp_path / "half.npz")
+    options: dict[str, Any] = {"t": 0.2, "t_eval": times, "resume": loaded}
+    with pytest.raises(RunError, match="other forces"):
+        cf.simulate(mechanism, forces={"q1": pull}, **options)
+    done = cf.simulate(mechanism, forces={"q1": push}, **options)
+    assert done.report == (
+        "of functions of Python only name and code were compared when the run went on",
+    )
+    assert np.allclose(done.t, times)
+
+
+@pytest.mark.parametrize("ending", ["", ".npz", ".parquet"])
+def test_the_rest_of_the_requested_times_is_put_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str
+) -> None:
+    """Without being told again; and beyond the end as it was, in even distances."""
+    mechanism, times = mechanism_of("six_axis_arm.toml"), np.linspace(0, 1, 41) ** 2 * 0.5
+    options: dict[str, Any] = {"q0": [0.3] * 6, "t": 0.5}
+    part = interrupted(monkeypatch, 3, lambda: cf.simulate(mechanism, **options, t_eval=times))
+    assert len(part.about.left) == 41 - len(part.t) > 5
+    if ending:
+        part.save(tmp_path / f"part{ending}")
+        part = cf.Run.load(tmp_path / f"part{ending}")
+    done = cf.simulate(mechanism, resume=part, **options)
+    assert np.array_equal(done.t, times)
+    assert done.about.left == ()
+    longer = cf.simulate(mechanism, resume=part, **{**options, "t": 1.0})
+    assert np.array_equal(longer.t[:41], times)
+    assert np.allclose(longer.t[41:], np.linspace(0, 1, 201)[101:])
+    few = cf.simulate(mechanism, resume=part, **options, t_eval=[part.t[2], 0.5])
+    assert np.array_equal(few.t, times)
+
+
+def test_a_time_that_has_passed_is_not_dropped_without_a_word() -> None:
+    mechanism = mechanism_of("six_axis_arm.toml")
+    half = cf.simulate(mechanism, t=0.2, t_eval=[0.05, 0.1])
+    with pytest.raises(RunError, match=r"output at t = 0.15 s is asked for, .* stands at 0.2 s"):
+        cf.simulate(mechanism, t=0.4, t_eval=[0.05, 0.1, 0.15, 0.4], resume=half)
+    done = cf.simulate(mechanism, t=0.4, t_eval=[0.1, 0.3, 0.4], resume=half)
+    assert done.t.tolist() == [0.05, 0.1, 0.3, 0.4]
 
 
 def test_a_motion_that_fails_leaves_what_there_was() -> None:

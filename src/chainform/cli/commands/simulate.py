@@ -16,7 +16,6 @@ from chainform.cli.overriding import (
     add_overrides,
     blamed,
     check_outputs,
-    check_resumed,
     overrides_of,
 )
 from chainform.cli.printing import Document, Page, Report, tell
@@ -103,8 +102,6 @@ def run(args: Namespace) -> Report:
 def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Run:
     """Return the run; one that was interrupted or failed is written before the error goes on."""
     before = None if args.resume is None else Run.load(args.resume)
-    if before is not None:
-        check_resumed(args, scenario, before)
     earlier = [file for file in files if Path(file).exists() and not is_resumed(args, file)]
     keep = Keeping(files, scenario.outputs, earlier)
     given = overrides_of(args, scenario)

@@ -109,8 +109,8 @@ class Said:
                 raise self.error(f"expected numbers, got {kind_of(value)}", key)
         return np.array([_double(value) for value in listed], dtype=np.float64)
 
-    def finite(self, key: str, count: int) -> Array:
-        """Return so many finite numbers."""
+    def finite(self, key: str, count: int | None = None) -> Array:
+        """Return finite numbers, perhaps so many."""
         found = self.numbers(key, count)
         if not np.all(np.isfinite(found)):
             raise self.error("the numbers are not finite", key)

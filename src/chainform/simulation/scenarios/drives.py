@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
 from typing import Any, cast
 
@@ -136,6 +137,7 @@ class Drives:
     ) -> Callable[..., Any]:
         """Return a function whose faults are errors of the scenario."""
 
+        @wraps(function)
         def guarded(t: float, q: Any, qd: Any) -> Any:
             try:
                 return function(t, q, qd)

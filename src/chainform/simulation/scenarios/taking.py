@@ -52,6 +52,8 @@ def takes_scenarios(function: Callable[P, Run]) -> Callable[P, Run]:
             given["checkpoint"] = told
         try:
             given |= _output_times(scenario, named)
+            if named.get("resume") is not None and scenario.times.points is not None:
+                given["t_eval"] = _from_there(given["t_eval"], named["resume"])
             made = cast("Callable[..., Run]", function)(scenario.mechanism, **given)
             return _told(made, scenario)
         except Interrupted as stop:
@@ -111,6 +113,12 @@ def _output_times(scenario: Scenario, named: Mapping[str, Any]) -> dict[str, Any
         return {}
     first, last = (cast("Fraction", number_of(bound)) for bound in span_of(named["t"], None)[0])
     return {"t_eval": scenario.times.within(first, last)}
+
+
+def _from_there(times: Any, run: Any) -> Any:
+    """Return times of output from where a run stands: over another time so many lie elsewhere."""
+    mark = getattr(getattr(run, "about", None), "bookmark", None)
+    return times if mark is None else times[times >= mark.t]
 
 
 def _is_about(problem: Error, named: Mapping[str, Any]) -> bool:

@@ -98,7 +98,7 @@ class ClosureRows:
         largest = np.max(terms, axis=-1, keepdims=True, initial=0.0)
         size = np.maximum(np.maximum(terms, 1e-3 * largest), SMALLEST)
         share = np.abs(left) / size
-        # What is not finite is told by whoever solves the equations.
+        # What is not finite is refused where the equations are solved.
         if not share.size or not np.nanmax(share, initial=0.0) > CONSISTENT:
             return
         place = np.unravel_index(int(np.nanargmax(share)), share.shape)

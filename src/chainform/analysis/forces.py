@@ -9,8 +9,8 @@ P        I - J^+ J, what of a generalised force the loops and constraints cannot
 
 Where the forces are fewer than the equations, or the equations contradict each other, the least
 squares of what is left over is taken, and where they are more than the equations determine, the
-solution of least norm; both are said. Rows that depend on others leave a choice of multipliers,
-but not of forces.
+solution of least norm; the report names both. Rows that depend on others leave a choice of
+multipliers, but not of forces.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.motion import motion_of
 from chainform.errors import ReadError, RunError
-from chainform.mechanism import Mechanism
+from chainform.mechanism import Mechanism, automatic_parameters, with_named_numbers
 from chainform.mechanism.checks import names_in
-from chainform.mechanism.parametrise import automatic_parameters, with_named_numbers
 from chainform.model import Model
 from chainform.model.entries import from_names
 from chainform.pipeline import derive
@@ -188,17 +187,17 @@ def solved(
     matrix: Array,
     right: Array,
     rows: tuple[str, ...] = (),
-    J: Array | None = None,
+    columns: Array | None = None,
 ) -> Forces:
     """Return X and s with A X + J^T s = B, in the sense of least squares and least norm.
 
-    matrix (..., nv, m), right (..., nv), J (..., rows, nv).
+    matrix (..., nv, m), right (..., nv); `columns` are those of J (..., rows, nv).
     """
     size = right.shape[-1]
-    J = np.zeros((0, size)) if J is None else J
-    shape = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-1], J.shape[:-2])
-    matrix = np.broadcast_to(matrix, (*shape, *matrix.shape[-2:]))
-    right, J = np.broadcast_to(right, (*shape, size)), np.broadcast_to(J, (*shape, *J.shape[-2:]))
+    own = np.zeros((0, size)) if columns is None else columns
+    shape = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-1], own.shape[:-2])
+    matrix, J = (np.broadcast_to(x, (*shape, *x.shape[-2:])) for x in (matrix, own))
+    right = np.broadcast_to(right, (*shape, size))
     _refuse_infinite(t, matrix, right, J)
     inverse, row_rank = _inverse(J, ROW_RANK)
     free = np.eye(size) - inverse @ J
@@ -243,7 +242,7 @@ def _refuse_infinite(t: Array | None, matrix: Array, right: Array, J: Array) -> 
 
 
 def _of_rows(count: int, rank: NDArray[np.int64]) -> str:
-    """Return what is to be said about the multipliers of loops and constraints."""
+    """Return the report on the multipliers of loops and constraints."""
     if not count:
         return ""
     least = int(rank.min(initial=count))

@@ -1,13 +1,15 @@
 """Mechanisms: segments, joints, bodies, coordinates, parameters, loops, and the rules they obey."""
 
 from chainform.mechanism.actuators import Actuator
+from chainform.mechanism.additions import intake_of, law_reader
 from chainform.mechanism.builder import MechanismBuilder
 from chainform.mechanism.closing import closed_pose
 from chainform.mechanism.describe import Description
+from chainform.mechanism.elements.types import Definition
 from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
-from chainform.mechanism.numbers import NumberLike
-from chainform.mechanism.parametrise import automatic_parameters, parametrise
+from chainform.mechanism.numbers import NumberLike, number_of
+from chainform.mechanism.parametrise import automatic_parameters, parametrise, with_named_numbers
 from chainform.mechanism.pose import Poses, poses_of
 from chainform.mechanism.types import (
     GROUND,
@@ -52,6 +54,7 @@ __all__ = [
     "BaseMotion",
     "Body",
     "Coordinate",
+    "Definition",
     "Description",
     "Force",
     "Frame",
@@ -75,6 +78,10 @@ __all__ = [
     "Vector3",
     "automatic_parameters",
     "closed_pose",
+    "intake_of",
+    "law_reader",
+    "number_of",
     "parametrise",
     "poses_of",
+    "with_named_numbers",
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from chainform.mechanism.bodies import body_from
 from chainform.mechanism.checks import rechecked
 from chainform.mechanism.forces import forces_from
 from chainform.mechanism.intake import Intake
+from chainform.mechanism.laws import LawIntake
 from chainform.mechanism.loops import LoopMaker, check_frame_names
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME, Register
@@ -21,6 +22,11 @@ def intake_of(mechanism: Mechanism) -> Intake:
     """Return a desk that knows the parameters of the mechanism."""
     values = {parameter.name: parameter.value for parameter in mechanism.parameters}
     return Intake(mechanism.file, values)
+
+
+def law_reader(mechanism: Mechanism, further: Collection[str] = ()) -> LawIntake:
+    """Return what reads laws of a mechanism; `further` are names that the caller understands."""
+    return LawIntake(intake_of(mechanism), mechanism.coordinates, mechanism.rates, further)
 
 
 def finder_of(mechanism: Mechanism) -> Register:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error
 from chainform.formulations import PARTS
-from chainform.mechanism import Mechanism
-from chainform.mechanism.numbers import number_of
+from chainform.mechanism import Mechanism, number_of
 from chainform.readers import native_text
 from chainform.simulation.results.said import Said
 

@@ -2,7 +2,7 @@
 
 A parameter that is given a value stays free in the equations, so that the same machine code serves
 for other values; all others are numbers there. A number of the mechanism that is given a value by
-its automatic name becomes a parameter, beside those of the file. From then on there is one
+its automatic name becomes a parameter, next to those of the file. From then on there is one
 mechanism, with all values in it, from which everything else is made.
 """
 
@@ -18,10 +18,15 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.errors import RunError
-from chainform.mechanism import Mechanism, Parameter, parametrise
+from chainform.mechanism import (
+    Mechanism,
+    Parameter,
+    automatic_parameters,
+    number_of,
+    parametrise,
+    with_named_numbers,
+)
 from chainform.mechanism.checks import names_in
-from chainform.mechanism.numbers import number_of
-from chainform.mechanism.parametrise import automatic_parameters, with_named_numbers
 from chainform.simulation.initial import MANY
 
 

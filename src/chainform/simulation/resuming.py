@@ -79,7 +79,7 @@ class Start:
 def resumed(run: Run, request: Request, machine: Machine, p: Array) -> Start:
     """Return where a run goes on, and write into p what stood there.
 
-    RunError where it is not a run of this mechanism and time, or was begun with anything else.
+    RunError where it is not a run of this mechanism and time, or was started with anything else.
     """
     if not isinstance(run, Run):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise _refusal(
@@ -124,17 +124,17 @@ def resumed(run: Run, request: Request, machine: Machine, p: Array) -> Start:
 
 
 def _check_given(about: About, request: Request) -> None:
-    """Refuse a run that was begun with something else than is given now, and name that."""
+    """Refuse a run that was started with something else than is given now, and name that."""
     if not about.given:
         remedy = "it was written by an earlier version: compute it anew"
-        raise _refusal("the run does not say with what it was begun", remedy)
+        raise _refusal("the run has no record of what it was started with", remedy)
     names = {**about.given, **request.given}
     # What was not given again is as it was: where a motion begins.
     compared = [name for name in names if name in request.given or name not in AT_START]
     differing = [n for n in compared if about.given.get(n) != request.given.get(n)]
     if differing:
         raise _refusal(
-            f"the run was begun with other {', '.join(differing)}",
+            f"the run was started with other {', '.join(differing)}",
             "give all as it was, or begin another motion in the state where this one stands",
         )
     if request.span[0] != about.span[0]:
@@ -149,18 +149,18 @@ def _times_left(run: Run, request: Request, t: float) -> Array:
     latest = run.t[-1] if len(run.t) else -np.inf
     before, times = np.array(run.about.left), request.times
     if not request.has_times:
-        # What was asked for then is enough, up to the end that the motion had.
+        # The times that were requested then are enough, up to the end that the motion had.
         times = times[times > max(run.about.span[1], t)]
     passed = times[times < t]
     missing = passed[~_among(passed, run.t)]
     if len(missing):
         raise _refusal(
-            f"output at t = {missing[0]:g} s is asked for, and the run, which stands at {t:g} s, "
-            f"has none",
+            f"output at t = {missing[0]:g} s is requested, and the run, which stands at {t:g} s, "
+            "has none",
             "give times that the run has, or times after that; or compute it anew",
         )
-    kept = before[(before <= request.span[1]) & ~_among(before, times)]
-    whole = np.sort(np.concatenate([times, kept]))
+    rest = before[(before <= request.span[1]) & ~_among(before, times)]
+    whole = np.sort(np.concatenate([times, rest]))
     return whole[(whole > latest) & (whole >= t)]
 
 

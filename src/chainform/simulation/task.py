@@ -173,13 +173,13 @@ class Prepared:
         moved, switches = asked.given.mechanism, asked.switches
         p = self.machine.layout.fresh()
         given = task.given(asked.given.values)
-        begun = {"q0": q0, "qd0": qd0, "x0": x0, "fixed": task.fixed}
-        digests = digests_of({**given, **self._start_given(begun)})
+        first = {"q0": q0, "qd0": qd0, "x0": x0, "fixed": task.fixed}
+        digests = digests_of({**given, **self._start_given(first)})
         if resume is None:
             start, remarks = self._begun(q0, qd0, x0, p)
         else:
-            said = {name: text for name, text in digests.items() if begun.get(name, 0) is not None}
-            request = Request(moved, task.span, task.times, said, task.has_times)
+            named = {name: text for name, text in digests.items() if first.get(name, 0) is not None}
+            request = Request(moved, task.span, task.times, named, task.has_times)
             start = resumed(resume, request, self.machine, p)
             digests = dict(resume.about.given)
             notes = (UNCOMPARED,) if has_functions(given) else ()
@@ -206,11 +206,11 @@ class Prepared:
         told = (task.settings.numbers, asked.given.values, tuple(task.leave_out))
         return About(task.span, END, *told, opened=asked.switches.opened)
 
-    def _start_given(self, begun: Mapping[str, Any]) -> dict[str, Any]:
+    def _start_given(self, first: Mapping[str, Any]) -> dict[str, Any]:
         """Return how a motion begins, its state as it is meant, not as it is written."""
         mechanism = self.understood.given.mechanism
-        state = initial_state(mechanism, begun["q0"], begun["qd0"])
-        return {**begun, "q0": state[: mechanism.nq], "qd0": state[mechanism.nq :]}
+        state = initial_state(mechanism, first["q0"], first["qd0"])
+        return {**first, "q0": state[: mechanism.nq], "qd0": state[mechanism.nq :]}
 
     def _begun(self, q0: Any, qd0: Any, x0: Any, p: Array) -> tuple[Start, Remarks]:
         task, switches = self.task, self.understood.switches

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.additions import intake_of
+from chainform.mechanism import Mechanism, Number, law_reader
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.laws import LawIntake
 from chainform.simulation.about import END, FAILED, INTERRUPTED
@@ -79,7 +78,7 @@ def events_of(mechanism: Mechanism, said: Mapping[str, Any] | Sequence[Any] | No
         return []
     if not isinstance(said, Mapping):
         raise RunError("events are a table by names", element="events", remedy='{"top": "q1"}')
-    laws = LawIntake(intake_of(mechanism), mechanism.coordinates, mechanism.rates)
+    laws = law_reader(mechanism)
     return [_event(checked_name(name), given, laws) for name, given in said.items()]
 
 

@@ -192,7 +192,7 @@ def test_a_run_of_another_scenario_does_not_go_on(
     assert call("simulate", scenario, "--out", "a.npz").code == 0
     scenario.write_text(SCENARIO.replace("time = 1", "time = 2") + '[forces]\nhinge = "1"\n')
     message = refused(call("simulate", scenario, "--resume", "a.npz", "--force"))
-    assert "the run was begun with other forces" in message
+    assert "the run was started with other forces" in message
     scenario.write_text(SCENARIO.replace("time = 1", "time = 2"))
     assert call("simulate", scenario, "--resume", "a.npz").code == 0
     assert Run.load("a.npz").t[-1] == 2

@@ -259,7 +259,7 @@ def test_results_of_another_scenario_do_not_go_on(
         )
     other = {"method": ("--method", "dopri853"), "rtol": ("--rtol", "1e-6")}
     for name, options in other.items():
-        assert f"the run was begun with other {name}" in refused(
+        assert f"the run was started with other {name}" in refused(
             call("simulate", scenario, "--resume", "a.npz", *options)
         )
     before = Path("a.npz").read_bytes()

@@ -336,7 +336,8 @@ def test_the_model_of_a_run_has_its_values(scene: Scene) -> None:
 
 
 def test_a_resumed_run_has_the_values(scene: Scene, tmp_path: Path) -> None:
-    mechanism, options = scene.mechanism(), {**scene.options, "values": scene.values}
+    mechanism = scene.mechanism()
+    options: dict[str, Any] = {**scene.options, "values": scene.values}
     first = simulate(mechanism, **options, t=0.2, t_eval=SPAN["t_eval"][:5])
     for ending in ("npz", "parquet"):
         first.save(tmp_path / f"run.{ending}")
@@ -363,7 +364,7 @@ def test_motions_of_a_batch_have_their_own_values(scene: Scene) -> None:
 
 def test_runs_of_a_batch_have_all_quantities_of_their_values(scene: Scene) -> None:
     values = {name: [scene.numbers[name], value] for name, value in scene.values.items()}
-    options = {**scene.options, **SPAN, "values": values}
+    options: dict[str, Any] = {**scene.options, **SPAN, "values": values}
     batch = simulate_batch(scene.mechanism(), **options, runs=True, threads=1)
     assert_same(quantities(batch.runs[1], scene), quantities(expected_run(scene), scene))
 
@@ -430,5 +431,5 @@ def test_another_value_for_what_is_a_number_by_now_is_refused() -> None:
     with pytest.raises(RunError, match=r"end became a number .* in .*upper"):
         simulate(mechanism, values={"end": 0.3}, **options)
     assert simulate(mechanism, values={"end": 0.5, "m_1": 3.0}, **options).t[-1] == 0.1
-    named = {"stops": {"slide": {"upper": "end"}}}
+    named: dict[str, Any] = {"stops": {"slide": {"upper": "end"}}}
     assert simulate(scene.mechanism(), values={"end": 0.3}, t=0.1, **named).t[-1] == 0.1

@@ -223,7 +223,8 @@ def test_forces_without_times_are_no_law() -> None:
 
 def test_laws_name_parameters_rates_and_definitions() -> None:
     """A law is a law of the elements: with values of parameters, and dampers."""
-    mechanism, options = read_text(WEIGHT, "toml"), {"q0": [0.6, -0.8], "t": 0.3}
+    mechanism = read_text(WEIGHT, "toml")
+    options: dict[str, Any] = {"q0": [0.6, -0.8], "t": 0.3}
     run = simulate(mechanism, **options, unknowns={"F": "w*t - der(x)"}, values={"w": 5.0})
     same = simulate(mechanism, **options, unknowns={"F": "5*t - qd1"})
     assert np.abs(run.q - same.q).max() < 1e-9

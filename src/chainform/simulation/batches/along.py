@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.mechanism import Mechanism
+from chainform.mechanism import Mechanism, automatic_parameters
 from chainform.mechanism.checks import names_in
-from chainform.mechanism.parametrise import automatic_parameters
 from chainform.model import Model
 from chainform.model.names import output_of
 from chainform.pipeline import derive

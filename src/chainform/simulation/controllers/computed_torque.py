@@ -27,8 +27,7 @@ from chainform.errors import Error
 from chainform.formulations.drive_equations import Drive
 from chainform.formulations.motion import is_zero
 from chainform.graph import Graph, Scalar, include
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.numbers import number_of
+from chainform.mechanism import Mechanism, Number, number_of
 from chainform.pipeline import derive
 from chainform.readers import read
 from chainform.simulation.controllers.desk import ControlDesk
@@ -111,13 +110,13 @@ def computed_torque_of(fields: Fields, leave_out: Sequence[str] = ()) -> Compute
 
 
 def _targets(fields: Fields) -> tuple[Number, ...]:
-    said, names = fields.table["targets"], fields.mechanism.rates
-    if not isinstance(said, Mapping):
+    given, names = fields.table["targets"], fields.mechanism.rates
+    if not isinstance(given, Mapping):
         raise fields.error(
             "targets are a table by joints", "targets", f'{{"{names[0]}": "sin(t)"}}'
         )
     found: dict[int, Number] = {}
-    for name, law in cast("Mapping[str, Any]", said).items():
+    for name, law in cast("Mapping[str, Any]", given).items():
         found[fields.rate(name, "targets")] = fields.law(law, f"targets, {name}")
     missing = [name for rate, name in enumerate(names) if rate not in found]
     if missing:
@@ -127,11 +126,11 @@ def _targets(fields: Fields) -> tuple[Number, ...]:
 
 
 def _values(fields: Fields) -> dict[str, Fraction]:
-    said: Any = fields.table.get("values", {})
-    if not isinstance(said, Mapping):
+    given: Any = fields.table.get("values", {})
+    if not isinstance(given, Mapping):
         raise fields.error("values are a table by parameters", "values", '{"m_2": 5}')
     values: dict[str, Fraction] = {}
-    for name, value in cast("Mapping[str, Any]", said).items():
+    for name, value in cast("Mapping[str, Any]", given).items():
         number = number_of(value)
         if not isinstance(number, Fraction):
             raise fields.error("the value is not a number", f"values, {name}")
@@ -141,9 +140,9 @@ def _values(fields: Fields) -> dict[str, Fraction]:
 
 def _graph(fields: Fields, values: Mapping[str, Fraction], leave_out: Sequence[str]) -> Graph:
     """Return inverse dynamics of the model, with the parameters that have other values free."""
-    said = fields.table.get("model")
+    given = fields.table.get("model")
     try:
-        model = fields.mechanism if said is None else _model(said)
+        model = fields.mechanism if given is None else _model(given)
         parameters = list(values) or "numeric"
         found = derive(model, ["inverse_dynamics"], parameters=parameters, leave_out=leave_out)
     except Error as error:
@@ -162,5 +161,5 @@ def _graph(fields: Fields, values: Mapping[str, Fraction], leave_out: Sequence[s
     return found.graph
 
 
-def _model(said: Any) -> Mechanism:
-    return said if isinstance(said, Mechanism) else read(cast("str | PathLike[str]", said))
+def _model(given: Any) -> Mechanism:
+    return given if isinstance(given, Mechanism) else read(cast("str | PathLike[str]", given))

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from chainform.errors import Error, RunError
-from chainform.mechanism import GROUND, Joint, Mechanism, Number
-from chainform.mechanism.additions import intake_of
+from chainform.mechanism import GROUND, Joint, Mechanism, Number, intake_of, law_reader
 from chainform.mechanism.laws import LawIntake
 from chainform.mechanism.types import ZERO
 
@@ -38,8 +37,7 @@ class Fields:
 
     @cached_property
     def _laws(self) -> LawIntake:
-        mechanism = self.mechanism
-        return LawIntake(intake_of(mechanism), mechanism.coordinates, mechanism.rates)
+        return law_reader(self.mechanism)
 
     def law(self, value: object, field: str, groups: Collection[str] = ("t",)) -> Number:
         """Return a law; unless more is allowed, one of time and parameters."""

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.mechanism import Force, Mechanism
-from chainform.mechanism.additions import intake_of
+from chainform.mechanism import Force, Mechanism, intake_of
 from chainform.simulation.drives.tables import LONG, Table, entries_of, pieces_of
 
 Array = NDArray[np.float64]
@@ -151,9 +150,9 @@ def efforts_of(mechanism: Mechanism, forces: Forces | None) -> Efforts:
 
 def bends_of(mechanism: Mechanism, efforts: Efforts) -> list[float]:
     """Return the times of pieces that are expressions, with the values of a mechanism."""
-    intake, given = intake_of(mechanism), (*efforts.laws, *(efforts.signals or Efforts()).laws)
+    reader, given = intake_of(mechanism), (*efforts.laws, *(efforts.signals or Efforts()).laws)
     times = (number for force in given for number in force.numbers)
-    known = (intake.known(time, "forces") for time in times if not isinstance(time, Fraction))
+    known = (reader.known(time, "forces") for time in times if not isinstance(time, Fraction))
     return [float(time) for time in known if time is not None]
 
 

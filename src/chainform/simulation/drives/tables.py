@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.mechanism.numbers import number_of
+from chainform.mechanism import number_of
 
 Array = NDArray[np.float64]
 

@@ -15,20 +15,19 @@ with the slopes s_i between its times and none before and after them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, get_args
 
 import numpy as np
 
 from chainform.errors import Error, RunError
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.additions import intake_of
-from chainform.mechanism.elements import Definition
-from chainform.mechanism.elements.unknowns import with_known_forces
-from chainform.mechanism.laws import TIME, LawIntake
-from chainform.mechanism.numbers import number_of
+from chainform.expressions import Expression, substitute, symbols_of
+from chainform.mechanism import Definition, Mechanism, Number, law_reader, number_of
 from chainform.simulation.drives.tables import entries_of
+
+EXPRESSIONS: tuple[type, ...] = get_args(Expression)
 
 MOST = 2000
 """The most entries of a table: all of them become terms of the equations."""
@@ -39,9 +38,20 @@ TOGETHER = 40
 class FoundForces(Protocol):
     """Forces along a motion, such as `analysis.unknown_forces` returns."""
 
-    names: tuple[str, ...]
-    t: Any
-    values: Any
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the forces."""
+        ...
+
+    @property
+    def t(self) -> Any:
+        """Times (m,), s."""
+        ...
+
+    @property
+    def values(self) -> Any:
+        """The forces (m, n), N or N m."""
+        ...
 
 
 def with_unknowns(
@@ -72,14 +82,14 @@ def with_unknowns(
     for name, value in tables.items():
         if isinstance(value, Mapping):
             t, x = _entries(name, cast("Mapping[str, Any]", value))
-            _law(mechanism, name, TIME)
+            _law(mechanism, name, "t")
             times.update(map(float, t))
             definitions += _definitions(mechanism, name, t, x)
         else:
             laws[name] = _law(mechanism, name, value)
     if not tables:
         return mechanism, ()
-    return with_known_forces(mechanism, laws, definitions), tuple(sorted(times))
+    return _with_known_forces(mechanism, laws, definitions), tuple(sorted(times))
 
 
 def _tables(given: Mapping[str, Any] | FoundForces | None) -> dict[str, Any]:
@@ -120,9 +130,8 @@ def _entries(name: str, table: Mapping[str, Any]) -> tuple[list[Fraction], list[
 
 def _law(mechanism: Mechanism, name: str, value: object) -> Number:
     further = tuple(definition.name for definition in mechanism.definitions)
-    laws = LawIntake(intake_of(mechanism), mechanism.coordinates, mechanism.rates, further)
     try:
-        return laws.law(value, f"unknowns, {name}")
+        return law_reader(mechanism, further).law(value, f"unknowns, {name}")
     except Error as problem:
         raise RunError(
             problem.message, element=f"unknowns, {name}", remedy=problem.remedy
@@ -146,7 +155,7 @@ def _definitions(
     taken |= {one.name for one in named}
     while len(terms) > TOGETHER:
         parts = [terms[i : i + TOGETHER] for i in range(0, len(terms), TOGETHER)]
-        terms = []
+        terms = list[str]()
         for part in parts:
             own = _free_name(f"{name}_part{len(made) + 1}", taken)
             made.append(Definition(own, number_of(" + ".join(part))))
@@ -165,3 +174,33 @@ def _free_name(name: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
+
+
+def _with_known_forces(
+    mechanism: Mechanism, laws: Mapping[str, Number], definitions: Sequence[Definition] = ()
+) -> Mechanism:
+    """Return the mechanism with laws in place of all its unknown forces.
+
+    A force may also become one of `definitions`, which elements name as they named the force.
+    """
+    return replace(
+        mechanism,
+        elements=_changed(mechanism.elements, laws),
+        definitions=(*mechanism.definitions, *definitions),
+        unknowns=(),
+    )
+
+
+def _changed(value: Any, laws: Mapping[str, Number]) -> Any:
+    """Return a value with laws for names in all expressions that it is made of."""
+    if isinstance(value, EXPRESSIONS):
+        expression = cast("Expression", value)
+        return substitute(expression, laws) if symbols_of(expression) & laws.keys() else value
+    if isinstance(value, tuple):
+        return tuple(_changed(entry, laws) for entry in cast("tuple[Any, ...]", value))
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        changed = {name: _changed(part, laws) for name, part in parts.items()}
+        new = {name: part for name, part in changed.items() if part is not parts[name]}
+        return replace(value, **new) if new else value
+    return value

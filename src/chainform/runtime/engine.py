@@ -16,7 +16,8 @@ from chainform.runtime.locks import LLVM
 from chainform.runtime.target import Target, llvm
 
 EXTERNAL = ("malloc", "free", "asin", "acos", "atan", "exp", "log")
-"""What compiled code may call in the C library."""
+EXTERNAL += ("pow", "floor", "memcpy", "memset", "memmove")
+"""What compiled code may call in the C library; the last ones where LLVM has nothing better."""
 
 _TOGETHER = 32
 """How many libraries share a session of LLVM, which keeps notes even of those that are gone."""

@@ -174,7 +174,7 @@ def test_what_a_program_is_made_for() -> None:
     assert Program(small()).lanes == host.lanes("float64")
     assert Program(small(), precision="float32").lanes == host.lanes("float32")
     assert Program(small()).target is host
-    assert Program(small(), target=plain_target()).target == plain_target()
+    assert Program(small(), cpu=plain_target()).target == plain_target()
 
 
 def test_assembly_can_be_read() -> None:

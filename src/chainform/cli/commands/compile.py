@@ -50,6 +50,9 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--lanes", metavar="N", help="states side by side in a batch (default: the processor's)"
     )
+    group.add_argument(
+        "--cpu", metavar="NAME", help="processor, as LLVM calls it (default: this machine's)"
+    )
     add_method(parser)
 
 
@@ -63,7 +66,7 @@ def run(args: Namespace) -> Report:
         if store is not None:
             # The store that the model was loaded from is closed by now.
             model = replace(model, keeper=Kept(store.database.objects, str(args.stored.origin)))
-        program = model.compile(precision=args.precision, lanes=lanes)
+        program = model.compile(precision=args.precision, lanes=lanes, cpu=args.cpu)
         functions = [_measured(program, name) for name in model.outputs]
         kept = model.keeper is not None and _is_kept(program)
     document: Document = {

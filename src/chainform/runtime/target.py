@@ -122,14 +122,14 @@ def target_for(cpu: str | Target | None = None) -> Target:
             element=element,
             remedy=f"write {LEVELS[2]!r}, or {NATIVE!r} for the processor of this machine",
         )
-    return host() if name == NATIVE else _named(name, element)
+    native = host()
+    return native if name == NATIVE else _named(name, element, native)
 
 
 @cache
-def _named(name: str, element: str) -> Target:
+def _named(name: str, element: str, native: Target) -> Target:
     """Return a processor that LLVM knows and this machine can stand for; RunError for others."""
     facts = _facts(name, element)
-    native = host()
     if name not in facts["names"]:
         near = get_close_matches(name, facts["names"], 3)
         usual = LEVELS if native.triple.startswith("x86_64") else ("generic", native.cpu)
@@ -152,15 +152,19 @@ def _named(name: str, element: str) -> Target:
 
 
 def _facts(name: str, element: str) -> dict[str, Any]:
-    """Return what LLVM knows of a processor, from a process of its own."""
-    from multiprocessing.spawn import get_executable
+    """Return what LLVM knows of a processor, from a process of its own.
 
+    A fork waits for it, as for LLVM itself: the copy must not find an import cut off.
+    """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
-        command = [os.fsdecode(get_executable()), "-P", os.fspath(_SCRIPT), name]
-        done = subprocess.run(
-            command, env=environment, capture_output=True, timeout=_PATIENCE, check=True
-        )
+        with LLVM.held():
+            from multiprocessing.spawn import get_executable
+
+            command = [os.fsdecode(get_executable()), "-P", os.fspath(_SCRIPT), name]
+            done = subprocess.run(
+                command, env=environment, capture_output=True, timeout=_PATIENCE, check=True
+            )
         return json.loads(done.stdout)
     except (OSError, ValueError, TypeError, subprocess.SubprocessError) as error:
         written: Any = getattr(error, "stderr", None) or b""

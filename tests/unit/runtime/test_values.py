@@ -113,9 +113,7 @@ TARGETS = {
 def test_lesser_processors(kind: str, precision: str) -> None:
     target: Target = TARGETS[kind]()
     some = model("tree 44")
-    program = Program(
-        some.graph, lengths=some.compile().lengths, precision=precision, cpu=target
-    )
+    program = Program(some.graph, lengths=some.compile().lengths, precision=precision, cpu=target)
     if kind == "plain" and target.cpu == "x86-64":
         assert program.lanes == (2 if precision == "float64" else 4)
         assert not target.fused

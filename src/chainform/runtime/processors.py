@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -55,7 +56,7 @@ def description(name: str) -> dict[str, Any]:
 
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    names = LISTED.findall(_written(lambda: _machine(binding, "help")))
+    names = _names()
     if name not in names:
         return {"names": names}
     try:
@@ -70,6 +71,14 @@ def description(name: str) -> dict[str, Any]:
     features = [f for f, answer in zip(sorted(reported), answers, strict=True) if answer]
     missing = [feature for feature in features if not reported[feature]]
     return {"names": names, "features": features, "missing": missing, "is_subset": is_subset}
+
+
+@cache
+def _names() -> list[str]:
+    """Return the processors that LLVM knows here; it writes them once in a process."""
+    from llvmlite import binding
+
+    return LISTED.findall(_written(lambda: _machine(binding, "help")))
 
 
 def _machine(binding: Any, cpu: str) -> Any:

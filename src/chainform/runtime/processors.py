@@ -17,8 +17,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -52,17 +54,15 @@ def description(name: str) -> dict[str, Any]:
     it does not have. `is_subset` says whether LLVM finds nothing at all that it does not have; this
     is strict, since it includes features that code does not use.
     """
-    from llvmlite import binding
-
+    binding = _binding()
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     names = _names()
     if name not in names:
         return {"names": names}
-    try:
-        reported = dict(binding.get_host_cpu_features())
-    except RuntimeError:
-        reported = {}
+    reported: dict[str, bool] = {}
+    with suppress(RuntimeError):
+        reported.update(binding.get_host_cpu_features())
     given = ",".join(f"{'+' if has else '-'}{f}" for f, has in sorted(reported.items()))
     machine = Kind(binding.get_host_cpu_name(), given)
     base = "x86-64" if binding.get_process_triple().startswith("x86_64") else "generic"
@@ -73,11 +73,16 @@ def description(name: str) -> dict[str, Any]:
     return {"names": names, "features": features, "missing": missing, "is_subset": is_subset}
 
 
+def _binding() -> Any:
+    from llvmlite import binding
+
+    return binding
+
+
 @cache
 def _names() -> list[str]:
     """Return the processors that LLVM knows here; it writes them once in a process."""
-    from llvmlite import binding
-
+    binding = _binding()
     return LISTED.findall(_written(lambda: _machine(binding, "help")))
 
 
@@ -102,7 +107,7 @@ def _written(work: Callable[[], Any]) -> str:
 
 def _inlined(binding: Any, base: str, pairs: Sequence[tuple[Kind, Kind]]) -> list[bool]:
     """Return for each pair whether LLVM inlines the first into the second."""
-    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(sum(pairs, ())))}
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(chain(*pairs)))}
     text = "".join(
         PAIR.format(number=number, callee=kinds[callee], caller=kinds[caller])
         for number, (callee, caller) in enumerate(pairs)

@@ -113,9 +113,8 @@ def target_for(cpu: str | Target | None = None) -> Target:
     """Return the processor of a name; without one that of CHAINFORM_CPU, or of this machine."""
     if isinstance(cpu, Target):
         return cpu
-    element, name = ("cpu", cpu) if cpu is not None else (VARIABLE, os.environ.get(VARIABLE))
-    if not name and cpu is None:
-        name = NATIVE
+    element = VARIABLE if cpu is None else "cpu"
+    name: Any = os.environ.get(VARIABLE) or NATIVE if cpu is None else cpu
     if not isinstance(name, str):
         raise RunError(
             f"a processor is given by its name, not as {type(name).__name__}",
@@ -130,8 +129,9 @@ def target_for(cpu: str | Target | None = None) -> Target:
 def _named(name: str, element: str, native: Target) -> Target:
     """Return a processor that LLVM knows and this machine can stand for; RunError for others."""
     facts = _facts(name, element)
-    if name not in facts["names"]:
-        near = get_close_matches(name, facts["names"], 3)
+    names: list[str] = facts["names"]
+    if name not in names:
+        near = get_close_matches(name, names, 3)
         usual = LEVELS if native.triple.startswith("x86_64") else ("generic", native.cpu)
         raise RunError(
             f"LLVM knows no processor {name[:60]!r} for {native.triple}",

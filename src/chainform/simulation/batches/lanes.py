@@ -12,10 +12,10 @@ from typing import Any
 
 from chainform.emitters.llvm import Form, Signature, side_by_side, signature_of
 from chainform.graph import Graph
+from chainform.runtime import target_for
 from chainform.runtime.engine import Library
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOATS, Translation
-from chainform.runtime.target import target_for
 from chainform.runtime.texts import code_of
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.fixed import WITHOUT_DECISIONS, integrate_each

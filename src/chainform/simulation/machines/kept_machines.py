@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 
 from chainform.mechanism import Mechanism
 from chainform.model import Model
-from chainform.runtime.target import target_for
+from chainform.runtime import target_for
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.recent import Key, Recent

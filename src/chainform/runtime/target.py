@@ -161,9 +161,12 @@ def _facts(name: str, element: str) -> dict[str, Any]:
         with LLVM.held():
             from multiprocessing.spawn import get_executable
 
+            if getattr(sys, "frozen", False):
+                raise OSError("this program cannot start Python")
             command = [os.fsdecode(get_executable()), "-P", os.fspath(_SCRIPT), name]
+            options: dict[str, Any] = {"env": environment, "stdin": subprocess.DEVNULL}
             done = subprocess.run(
-                command, env=environment, capture_output=True, timeout=_PATIENCE, check=True
+                command, capture_output=True, timeout=_PATIENCE, check=True, **options
             )
         return json.loads(done.stdout)
     except (OSError, ValueError, TypeError, subprocess.SubprocessError) as error:

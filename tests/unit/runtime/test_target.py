@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -79,11 +80,16 @@ def test_a_processor_without_such_code_does_not_end_the_process() -> None:
         target_for("pentium")
 
 
-def test_where_nothing_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: "/no/such/python")
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_where_python_cannot_be_started(is_frozen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frozen program would start itself again."""
+    if is_frozen:
+        monkeypatch.setattr(sys, "frozen", True, raising=False)
+    else:
+        monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: "/no/such/python")
     target._named.cache_clear()
     try:
-        with pytest.raises(RunError, match="makes no code"):
+        with pytest.raises(RunError, match=r"makes no code .*(No such file|cannot start Python)"):
             target_for(PLAIN)
     finally:
         target._named.cache_clear()

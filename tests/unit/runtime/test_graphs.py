@@ -40,7 +40,7 @@ def all_calls() -> Graph:
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("float64", 4e-15), ("float32", 1e-6)])
 def test_every_call(precision: str, tolerance: float) -> None:
-    """To some units of the last place: numpy's own functions have errors, too, on each processor."""
+    """To some units of the last place, since functions of numpy have errors, too."""
     program = Program(all_calls(), precision=precision)
     q = np.linspace(0.01, 0.99, 41).astype(precision)[:, None]
     expected = np.stack([NUMPY[name](q[:, 0].astype(float)) for name in CALLS[1:]], axis=-1)

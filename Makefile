@@ -3,6 +3,9 @@
 PYTHON ?= python3
 WORKERS ?= 2
 PYTEST_ARGS ?=
+CHAINFORM_CPU ?=
+export CHAINFORM_CPU
+LESSER_CPU := $(if $(filter x86_64,$(shell uname -m)),x86-64-v2,generic)
 UV_VERSION := 0.13.7
 
 VENV := .venv
@@ -25,6 +28,12 @@ demo: $(VENV)/.core  ## derive and show a first model
 test: setup $(VENV)/.dev  ## run the tests, all but those that need a GPU
 	@echo "GPU tests are left out; run them with 'make test-gpu'."
 	$(BIN)/pytest -n $(WORKERS) -m "not gpu" $(PYTEST_ARGS)
+# Once more what depends on the processor, for one without long registers and fused products;
+# neither for another choice of tests nor for another choice of processor.
+ifeq ($(CHAINFORM_CPU)$(PYTEST_ARGS),)
+	CHAINFORM_CPU=$(LESSER_CPU) $(BIN)/pytest -n $(WORKERS) -m "not gpu" \
+		tests/unit/runtime tests/laws tests/unit/simulation
+endif
 
 test-gpu: setup $(VENV)/.dev  ## run the tests that need a GPU
 	$(BIN)/pytest -m gpu $(PYTEST_ARGS)

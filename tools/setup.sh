@@ -13,6 +13,7 @@ make|make|command -v make
 Python 3.11 or newer|python3|$PYTHON -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 the Python modules venv and ensurepip|python3-venv|$PYTHON -c 'import venv, ensurepip'
 the server of PostgreSQL|postgresql|command -v initdb || ls /usr/lib/postgresql/*/bin/initdb
+the compilers of C and C++|g++|command -v gcc && command -v g++
 the browser Chromium|chromium|command -v chromium
 TABLE
 }

@@ -13,24 +13,34 @@ from chainform.simulation import Scenario, simulate
 from chainform.simulation.constraints.assembly import Gaps
 from unit.simulation.swings import EXAMPLES, example
 
-TOLERANCES = [1e-6, 1e-8, 1e-10, 1e-12]
+TOLERANCES = np.array([1e-6, 1e-8, 1e-10, 1e-12])
 START = [0.3, 0.5, -0.4, 0.6, 0.2, 0.1]
+SHIFTS = [0.0, 0.05, 0.1, 0.15, 0.2]
 
 
-def drift(arm: cf.Mechanism, **options: Any) -> float:
+def drift(arm: cf.Mechanism, shift: float, **options: Any) -> float:
     """Return the largest error of the energy over 10 s, against the largest kinetic energy."""
-    run = simulate(arm, q0=START, t=10.0, leave_out=("friction",), books=False, **options)
+    start = np.add(START, shift)
+    run = simulate(arm, q0=start, t=10.0, leave_out=("friction",), books=False, **options)
     return float(np.abs(run.energy - run.energy[0]).max() / run.kinetic_energy.max())
 
 
 @pytest.mark.parametrize("method", ["verner65", "dopri853"])
 def test_energy_drifts_in_proportion_to_the_tolerance(method: str) -> None:
+    """The mean over several starts: that of one start changes sixfold with the last digits.
+
+    The exponent of one start is uncertain by 0.06, that of the mean by 0.02. A tolerance that is
+    not reached below 1e-10 gives 0.7.
+    """
     arm = example("six_axis_arm")
-    found = [drift(arm, method=method, rtol=rtol) for rtol in TOLERANCES]
-    for rtol, error in zip(TOLERANCES, found, strict=True):
-        assert error <= 100 * rtol
-    slope = np.polyfit(np.log(TOLERANCES), np.log(found), 1)[0]
-    assert slope == pytest.approx(1, abs=0.15)
+    errors = [
+        [drift(arm, shift, method=method, rtol=float(rtol)) for rtol in TOLERANCES]
+        for shift in SHIFTS
+    ]
+    mean = np.exp(np.log(errors).mean(axis=0))
+    assert (mean <= 100 * TOLERANCES).all()
+    slope = np.polyfit(np.log(TOLERANCES), np.log(mean), 1)[0]
+    assert slope == pytest.approx(1, abs=0.2)
 
 
 def test_symplectic_swing_of_six_axes() -> None:

@@ -234,13 +234,15 @@ class Model:
         threads: int | None = None,
         lanes: int | None = None,
         keeper: Keeper | None = None,
+        cpu: str | None = None,
     ) -> Program:
         """Return compiled functions: `model.compile().inverse_dynamics(q, qd, qdd)`.
 
         `precision` is "float64" or "float32". Large batches go to `threads` threads, by default
         all cores, in `lanes` lanes, by default those of the processor's vector registers.
         `keeper` is where machine code is kept (`store.database.objects`); a model that was loaded
-        from a store keeps it there.
+        from a store keeps it there. `cpu` names another processor than this machine's, as LLVM
+        does: "x86-64-v3"; CHAINFORM_CPU does so for everything that is compiled.
         """
         place = self.keeper if keeper is None else keeper
         groups = {given.group for given in self.graph.inputs.values()} - {"parameter"}
@@ -251,4 +253,5 @@ class Model:
             threads=threads,
             lanes=lanes,
             keeper=None if place is None else Sealed(place),
+            cpu=cpu,
         )

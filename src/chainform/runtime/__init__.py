@@ -3,6 +3,6 @@
 from chainform.runtime.kernel import Keeper
 from chainform.runtime.program import Program
 from chainform.runtime.seal import Sealed
-from chainform.runtime.target import Target, host
+from chainform.runtime.target import Target, host, target_for
 
-__all__ = ["Keeper", "Program", "Sealed", "Target", "host"]
+__all__ = ["Keeper", "Program", "Sealed", "Target", "host", "target_for"]

@@ -15,8 +15,11 @@ from typing import Any
 from chainform.runtime.locks import LLVM
 from chainform.runtime.target import Target, llvm
 
-EXTERNAL = ("malloc", "free", "asin", "acos", "atan", "exp", "log")
-"""What compiled code may call in the C library."""
+EXTERNAL = (
+    *("malloc", "free", "asin", "acos", "atan", "exp", "log"),
+    *("pow", "floor", "memcpy", "memmove", "memset"),
+)
+"""What compiled code may call in the C library; the second line where LLVM has no instructions."""
 
 _TOGETHER = 32
 """How many libraries share a session of LLVM, which keeps notes even of those that are gone."""

@@ -1,4 +1,4 @@
-"""What a program may be told, checked when it is told rather than when it runs."""
+"""Options of a program, checked when they are given rather than when it runs."""
 
 from __future__ import annotations
 

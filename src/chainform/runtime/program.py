@@ -28,7 +28,7 @@ from chainform.runtime.options import (
 )
 from chainform.runtime.prototype import c_name, c_names, prototype
 from chainform.runtime.seal import Sealed
-from chainform.runtime.target import Target, host
+from chainform.runtime.target import Target, target_for
 from chainform.runtime.travel import Cargo, Memory, packed, unpacked, with_codes
 
 KINDS = {"single": SINGLE, "batch": BATCH, "packed": PACKED}
@@ -52,16 +52,17 @@ class Program:
         threads: int | None = None,
         lanes: int | None = None,
         keeper: Keeper | None = None,
-        target: Target | None = None,
+        cpu: str | Target | None = None,
     ) -> None:
         self.graph = graph
         self.lengths: Mapping[str, int] = MappingProxyType(lengths_of(lengths))
         self.precision = precision_of(precision)
         self.threads = threads_of(threads)
-        self.target = target or host()
+        self.target = target_for(cpu)
         self.lanes = lanes_of(lanes, self.target.lanes(self.precision))
         self.keeper = keeper if keeper is None or isinstance(keeper, Sealed) else Sealed(keeper)
         self._parameters = {graph.inputs[v].name: _default(graph, v) for v in parameters_of(graph)}
+        self._cpu = cpu
         self._carried: Mapping[str, bytes] = {}
         self._kernels: dict[tuple[str, ...], Kernel] = {}
         self._functions: dict[tuple[str, ...], Callable[..., Any]] = {}
@@ -160,7 +161,7 @@ class Program:
             threads=self.threads,
             lanes=self.lanes,
             keeper=self.keeper,
-            target=self.target,
+            cpu=self._cpu,
         )
         bound._parameters = self._parameters | {n: number_of(n, v) for n, v in given.items()}
         bound._carried, bound._kernels = self._carried, self._kernels
@@ -181,6 +182,7 @@ class Program:
             self.lanes,
             self._parameters,
             self._carried,
+            self._cpu if isinstance(self._cpu, str) else None,
         )
 
     def to_bytes(self) -> bytes:
@@ -194,8 +196,9 @@ class Program:
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Program:
         """Return the program that bytes hold.
 
-        Machine code made by the same user on such a processor is taken as it is; otherwise it is
-        compiled again.
+        Machine code made by the same user for such a processor is taken as it is; otherwise it is
+        compiled again. A processor that was named for the program stays: a machine that lacks its
+        features refuses the program.
         """
         cargo = unpacked(data)
         program = cls(
@@ -205,6 +208,7 @@ class Program:
             threads=cargo.threads,
             lanes=cargo.lanes,
             keeper=Sealed(Memory(cargo.codes)),
+            cpu=cargo.cpu,
         )
         program._parameters = dict(cargo.parameters)
         program._carried = cargo.codes

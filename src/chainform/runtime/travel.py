@@ -50,6 +50,7 @@ class Cargo:
     lanes: int
     parameters: Mapping[str, float | None]
     codes: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    cpu: str | None = None
 
 
 def with_codes(cargo: Cargo, codes: Mapping[str, bytes]) -> Cargo:
@@ -74,6 +75,7 @@ def packed(cargo: Cargo) -> bytes:
         "threads": cargo.threads,
         "lanes": cargo.lanes,
         "parameters": dict(cargo.parameters),
+        "cpu": cargo.cpu,
         "codes": {key: base64.b85encode(code).decode() for key, code in cargo.codes.items()},
     }
     return MAGIC + zlib.compress(json.dumps(data).encode())
@@ -97,6 +99,7 @@ def unpacked(data: Any) -> Cargo:
             found["lanes"],
             {name: None if values[name] is None else float(values[name]) for name in names},
             {key: base64.b85decode(code) for key, code in found["codes"].items()},
+            found["cpu"],
         )
     except (*_DAMAGE, zlib.error) as error:
         raise RunError(

@@ -14,7 +14,7 @@ import chainform as cf
 from chainform.cli.commands import compile as command
 from chainform.cli.commands.schema import schema_text
 from chainform.emitters.llvm import Argument, Result, Signature
-from chainform.runtime import kernel
+from chainform.runtime import host, kernel
 
 Call = Callable[..., Any]
 
@@ -49,6 +49,16 @@ def test_the_text(call: Call, four_bar: Path) -> None:
     assert "float32, 4 lanes" in lines[1]
     assert lines[3].split()[0] == "mass_matrix(q)"
     assert lines[4].startswith("  inverse_dynamics(q, qd, qdd, sigma)")
+
+
+def test_another_processor(call: Call, four_bar: Path) -> None:
+    common = "x86-64" if host().triple.startswith("x86_64") else "generic"
+    document = valid(call("compile", four_bar, "--outputs", "H", "--cpu", common, "--json"))
+    assert (document["processor"], document["lanes"]) == (common, 2)
+    refused = call("compile", four_bar, "--cpu", "x86-64-v9")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--cpu: LLVM knows no processor 'x86-64-v9'" in refused.err
+    assert "native" in refused.err
 
 
 def test_parameters_without_values(call: Call, tmp_path: Path) -> None:

@@ -190,7 +190,6 @@ def test_signals_are_limited_on_both_sides() -> None:
 
 
 def test_compiled_functions_take_x_and_u() -> None:
-    pytest.importorskip("llvmlite")
     builder = arm().actuator("a", "upper", **MOTOR).actuator("b", "fore", **MOTOR)
     model = unreduced(builder.build(), ["complete_model", "complete_input"])
     program: Any = model.compile()

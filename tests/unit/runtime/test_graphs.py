@@ -38,8 +38,9 @@ def all_calls() -> Graph:
     return graph_of("input q 0 q1", *lines, f"output o [{len(names)}]: {entries}", *outputs)
 
 
-@pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-15), ("float32", 2e-7)])
+@pytest.mark.parametrize(("precision", "tolerance"), [("float64", 4e-15), ("float32", 1e-6)])
 def test_every_call(precision: str, tolerance: float) -> None:
+    """To some units of the last place, since functions of numpy have errors, too."""
     program = Program(all_calls(), precision=precision)
     q = np.linspace(0.01, 0.99, 41).astype(precision)[:, None]
     expected = np.stack([NUMPY[name](q[:, 0].astype(float)) for name in CALLS[1:]], axis=-1)
@@ -56,7 +57,7 @@ def test_calls_where_they_are_special(call: str) -> None:
     with np.errstate(all="ignore"):
         expected = NUMPY[call](x)
     batch = function(x[:, None])
-    np.testing.assert_allclose(batch, expected, rtol=1e-15)
+    np.testing.assert_allclose(batch, expected, rtol=4e-15)
     zeros = batch == 0
     if call != "sign":
         np.testing.assert_array_equal(np.signbit(batch[zeros]), np.signbit(expected[zeros]))

@@ -79,7 +79,7 @@ def renamed() -> Graph:
 OTHERS: dict[str, Callable[[Keeper], Program]] = {
     "lanes": lambda keeper: Program(small(), keeper=keeper, lanes=2),
     "precision": lambda keeper: Program(small(), keeper=keeper, precision="float32", lanes=4),
-    "target": lambda keeper: Program(small(), keeper=keeper, target=plain_target(), lanes=4),
+    "target": lambda keeper: Program(small(), keeper=keeper, cpu=plain_target(), lanes=4),
     "lengths": lambda keeper: Program(small(), keeper=keeper, lengths={"q": 4}, lanes=4),
     "graph": lambda keeper: Program(
         graph_of("input q 0 q1", "input q 1 q2", "input q 2 q3", "output o [2]: q1 q2"),

@@ -9,7 +9,7 @@ import pytest
 
 from chainform.runtime.engine import Library, compiled
 from chainform.runtime.procedures import FLOATS, Floats, Ints, Number, Numbers, Translation
-from chainform.runtime.target import host
+from chainform.runtime.target import target_for
 
 ATTRIBUTES = "attributes #0 = { nounwind }\n"
 ADDRESS, INTEGER = ctypes.c_void_p, ctypes.c_int64
@@ -70,7 +70,7 @@ attributes #0 = { nounwind }
 def test_numbers_are_the_same_in_all_lanes(lanes: int) -> None:
     translation = Translation({}, lanes, instead={"decided": 7})
     translation.add(advanced)
-    library = Library(compiled(translation.text(ATTRIBUTES), host()), ["advanced"])
+    library = Library(compiled(translation.text(ATTRIBUTES), target_for()), ["advanced"])
     kinds = [ADDRESS, ADDRESS, ADDRESS, INTEGER, INTEGER]
     code = ctypes.CFUNCTYPE(INTEGER, *kinds)(library.address("advanced"))
     rng = np.random.default_rng(1)
@@ -91,7 +91,7 @@ def test_states_decide_nothing_in_lanes() -> None:
 def test_a_call_can_be_left_out() -> None:
     translation = Translation({}, instead={"inner": None})
     translation.add(outer)
-    library = Library(compiled(translation.text(ATTRIBUTES), host()), ["outer"])
+    library = Library(compiled(translation.text(ATTRIBUTES), target_for()), ["outer"])
     code = ctypes.CFUNCTYPE(None, ADDRESS, ADDRESS)(library.address("outer"))
     x, out = np.array([3.0]), np.array([5.0])
     code(x.ctypes.data, out.ctypes.data)
@@ -102,7 +102,7 @@ def test_procedures_in_a_module_of_their_own() -> None:
     translation = Translation({"inner": [FLOATS, FLOATS], "unused": [FLOATS]})
     translation.add(outer)
     assert "unused" not in translation.alone()
-    parts = [compiled(text, host()) for text in (translation.alone(), INNER)]
+    parts = [compiled(text, target_for()) for text in (translation.alone(), INNER)]
     library = Library(parts[0], ["outer"], parts[1:])
     code = ctypes.CFUNCTYPE(None, ADDRESS, ADDRESS)(library.address("outer"))
     x, out = np.array([3.0]), np.zeros(1)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chainform.runtime.engine import Library, compiled
 from chainform.runtime.procedures import FLOATS, Floats, Ints, Translation, fmax, fmin
-from chainform.runtime.target import host
+from chainform.runtime.target import target_for
 from strategies import examples
 
 WEIGHTS = (0.5, 2.0, -1.5)
@@ -87,7 +87,9 @@ def machine(
 ) -> tuple[Library, Callable[..., Any]]:
     translation = Translation({"doubled": [FLOATS, FLOATS]} if given else {})
     translation.add(procedure)
-    library = Library(compiled(translation.text(given or PLAIN), host()), [procedure.__name__])
+    library = Library(
+        compiled(translation.text(given or PLAIN), target_for()), [procedure.__name__]
+    )
     return library, ctypes.CFUNCTYPE(result, *kinds)(library.address(procedure.__name__))
 
 
@@ -135,7 +137,7 @@ def test_several_lanes_compute_side_by_side() -> None:
         + "  %r = call <4 x double> @total(ptr %x, i64 5)\n"
         + "  store <4 x double> %r, ptr %out, align 8\n  ret void\n}\n"
     )
-    library = Library(compiled(text, host()), ["four"])
+    library = Library(compiled(text, target_for()), ["four"])
     x = np.random.default_rng(1).normal(size=(5, 4))
     out = np.zeros(4)
     code = ctypes.CFUNCTYPE(None, ADDRESS, ADDRESS)(library.address("four"))

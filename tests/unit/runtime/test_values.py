@@ -113,9 +113,7 @@ TARGETS = {
 def test_lesser_processors(kind: str, precision: str) -> None:
     target: Target = TARGETS[kind]()
     some = model("tree 44")
-    program = Program(
-        some.graph, lengths=some.compile().lengths, precision=precision, target=target
-    )
+    program = Program(some.graph, lengths=some.compile().lengths, precision=precision, cpu=target)
     if kind == "plain" and target.cpu == "x86-64":
         assert program.lanes == (2 if precision == "float64" else 4)
         assert not target.fused
@@ -125,7 +123,7 @@ def test_lesser_processors(kind: str, precision: str) -> None:
 @pytest.mark.parametrize("kind", TARGETS)
 def test_angles_far_from_zero(kind: str) -> None:
     """Here the reduction calls integer arithmetic of 256 bits, which each processor must have."""
-    program = Program(small(), target=TARGETS[kind]())
+    program = Program(small(), cpu=TARGETS[kind]())
     size = 10.0 ** np.arange(4, 300, 20)
     q = np.stack([size, -size, np.ones_like(size)], axis=-1)
     s, c = np.sin(q[:, 0]), np.cos(q[:, 1])

@@ -238,7 +238,6 @@ def test_one_by_one(case: str) -> None:
 
 @pytest.mark.parametrize("how", [{"method": "cvode"}, {"method": "ida", "rtol": 1e-7}])
 def test_stiff_methods(how: dict[str, Any]) -> None:
-    pytest.importorskip("sksundae")
     mechanism = rods(2) if how["method"] == "cvode" else example("four_bar")
     start: dict[str, Any] = {"q0": some(3, 2)} if mechanism is rods(2) else {"q0": {"q1": [0.6, 1]}}
     assert compare(mechanism, {**start, **how}).runs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,8 @@ def write_csv(path: Path, about: str, arrays: dict[str, Any]) -> None:
 
 
 def write_parquet(path: Path, about: str, arrays: dict[str, Any]) -> None:
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    arrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
     table = arrow.table({name: list(column) for name, column in columns(arrays).items()})
     parquet.write_table(table.replace_schema_metadata({b"chainform": about.encode()}), str(path))
 

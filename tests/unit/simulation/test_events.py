@@ -224,7 +224,7 @@ def test_what_is_no_state_is_refused(
         simulate(rods(2), q0=[1.0, 0.2], t=1, events={"a": event}, **how(method))
     assert caught.value.element == "event 'a', change"
     assert caught.value.remedy
-    assert caught.value.run.t[-1] <= 0.3
+    assert caught.value.run.t[-1] <= 0.3 + 1e-9
 
 
 @pytest.mark.parametrize("method", ["verner65", "ida"])

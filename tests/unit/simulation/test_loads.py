@@ -43,7 +43,8 @@ def test_a_free_joint_carries_nothing(ground: dict[str, Any], form: str, tmp_pat
     """All that moves the box is its weight and the ground, which a file keeps, too."""
     start: dict[str, Any] = {"q0": [0, 0, 0.4, 0.3, 0.2, 0.1, 0.927], "qd0": [0.5, 0, 0, 1, 2, 0]}
     run = cf.simulate(box(), t=0.8, contacts={"box": {"points": CORNERS, **ground}}, **start)
-    assert max(np.abs(load).max() for load in run.contact_loads.values()) > 10
+    # The weight of 20 N, on four corners at most.
+    assert max(np.abs(load).max() for load in run.contact_loads.values()) > 4.9
     assert np.abs(run.reactions).max() < 1e-10
     assert np.abs(run.output("inverse_dynamics")).max() < 1e-10
     run.save(tmp_path / f"box.{form}")

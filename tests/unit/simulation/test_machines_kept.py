@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chainform.runtime import host
 from chainform.simulation import simulate
 from chainform.simulation.machines import kept_machines
 from chainform.simulation.machines.machine import Machine
@@ -53,6 +54,19 @@ def test_other_forces_events_and_methods_have_another_one(made: list[Machine]) -
     simulate(rods(1), t=0.1, method="semi_implicit", step=0.01)
     simulate(rods(2), t=0.1)
     assert len(made) == 6
+
+
+def test_another_processor_has_another_one(
+    made: list[Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = "x86-64" if host().triple.startswith("x86_64") else "generic"
+    runs = [
+        (monkeypatch.setenv("CHAINFORM_CPU", cpu), simulate(rods(2), q0=[0.5, 1], t=0.2))[1]
+        for cpu in ("native", usual, "native")
+    ]
+    assert [machine.target.cpu for machine in made] == [host().cpu, usual]
+    assert runs[2].q.tobytes() == runs[0].q.tobytes()
+    np.testing.assert_allclose(runs[1].q, runs[0].q, rtol=0, atol=1e-9)
 
 
 def test_functions_of_python_are_called_by_their_own_machine(made: list[Machine]) -> None:

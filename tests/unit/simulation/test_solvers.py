@@ -45,7 +45,7 @@ def how(method: str, step: float = 1e-3) -> dict[str, Any]:
 def test_order_of_convergence(method: str) -> None:
     order = SOLVERS[method].order
     # So short that the order shows, and so long that the error is far above rounding.
-    step = {1: 1 / 640, 2: 1 / 320, 4: 1 / 160, 6: 1 / 80, 8: 1 / 40}[order]
+    step = {1: 1 / 640, 2: 1 / 320, 4: 1 / 160, 6: 1 / 80, 8: 1 / 32}[order]
     times = np.linspace(0, 1, 11)
     exact = precise(t_eval=times).qd
     found = [run_of(method, step=h, t_eval=times).qd for h in (step, step / 2)]
@@ -60,8 +60,10 @@ def test_errors_fall_with_the_tolerance(method: str) -> None:
     found = [run_of(method, 2.0, rtol=rtol, t_eval=[2.0]).q[-1] for rtol in tolerances]
     errors = [float(np.abs(q - exact).max()) for q in found]
     slope = np.polyfit(np.log(tolerances), np.log(errors), 1)[0]
-    assert 0.6 < slope < 1.4
-    assert errors[-1] < 1e-4
+    # Methods with several steps take others after each change of the last digit, and their errors
+    # change threefold: 0.1 of the slope. A tolerance that does not count gives 0.
+    assert 0.5 < slope < 1.5
+    assert errors[-1] < 1e-5
 
 
 # --- output and events ------------------------------------------------------------------------

@@ -25,10 +25,10 @@ from chainform.cli.printing import Document, Page, Report
 from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.store_place import chosen_store
 from chainform.emitters.llvm import Signature
-from chainform.errors import ReadError
+from chainform.errors import ReadError, RunError
 from chainform.model import Model
 from chainform.model.kept import Kept
-from chainform.runtime import Program
+from chainform.runtime import Program, target_for
 
 PRECISIONS = ("float64", "float32")
 LANES = ("2", "4", "8", "16")
@@ -50,12 +50,15 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--lanes", metavar="N", help="states side by side in a batch (default: the processor's)"
     )
+    group.add_argument(
+        "--cpu", metavar="NAME", help="processor, as LLVM calls it (default: this machine's)"
+    )
     add_method(parser)
 
 
 def run(args: Namespace) -> Report:
     """Compile each output for one state and for batches, and time both."""
-    lanes = _lanes(args.lanes)
+    lanes, cpu = _lanes(args.lanes), _cpu(args.cpu)
     mechanism = read_chosen(args)
     model = derive_chosen(mechanism, args, chosen_outputs(args, usual_outputs(mechanism, args)))
     stored = args.stored is not None
@@ -63,7 +66,7 @@ def run(args: Namespace) -> Report:
         if store is not None:
             # The store that the model was loaded from is closed by now.
             model = replace(model, keeper=Kept(store.database.objects, str(args.stored.origin)))
-        program = model.compile(precision=args.precision, lanes=lanes)
+        program = model.compile(precision=args.precision, lanes=lanes, cpu=cpu)
         functions = [_measured(program, name) for name in model.outputs]
         kept = model.keeper is not None and _is_kept(program)
     document: Document = {
@@ -94,6 +97,17 @@ def _lanes(text: str | None) -> int | None:
             remedy=f"choose from {', '.join(LANES)}",
         )
     return None if text is None else int(text)
+
+
+def _cpu(name: str | None) -> str | None:
+    """Return the name of a processor whose code can run here."""
+    try:
+        target_for(name)
+    except RunError as error:
+        if error.element != "cpu":
+            raise
+        raise ReadError(error.message, element="--cpu", remedy=error.remedy) from error
+    return name
 
 
 def _measured(program: Program, name: str) -> Document:

@@ -12,10 +12,10 @@ from typing import Any
 
 from chainform.emitters.llvm import Form, Signature, side_by_side, signature_of
 from chainform.graph import Graph
+from chainform.runtime import target_for
 from chainform.runtime.engine import Library
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOATS, Translation
-from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.fixed import WITHOUT_DECISIONS, integrate_each
@@ -38,12 +38,13 @@ class LanesMachine:
         lanes: int | None = None,
     ) -> None:
         self.equations = equations
+        self.target = target_for()
         self.layout = Layout(equations)
         self.loop = loop
-        self.lanes = lanes or host().lanes("float64")
+        self.lanes = lanes or self.target.lanes("float64")
         self.fixed: dict[str, int] = {}
         """How many entries each kernel has that depend on parameters only."""
-        code = code_of(self._text(), host(), keeper)
+        code = code_of(self._text(), self.target, keeper)
         self._library = Library(code, ["integrate_each"])
         self.integrate_each: Callable[..., Any] = function_of(
             self._library.address("integrate_each"), *self._kinds
@@ -55,8 +56,7 @@ class LanesMachine:
         return len(self.layout.fresh()) + sum(self.fixed.values())
 
     def _text(self) -> str:
-        graph, target = self.equations.graph, host()
-        form = Form("float64", self.lanes, target.fused)
+        graph, form = self.equations.graph, Form("float64", self.lanes, self.target.fused)
         names = {**KERNELS, **{name: name for name in self.loop.kernels}}
         kernels: dict[str, tuple[Graph, Signature, str]] = {}
         for name, output in names.items():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable
 
 from chainform.mechanism import Mechanism
 from chainform.model import Model
+from chainform.runtime import target_for
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.recent import Key, Recent
@@ -43,7 +44,7 @@ def _key(
 ) -> Key | None:
     """Return the key of a machine; None where something cannot be compared, such as an array."""
     try:
-        return Key((id(model), _laws(efforts), *choices), (mechanism,))
+        return Key((id(model), target_for(), _laws(efforts), *choices), (mechanism,))
     except TypeError:
         return None
 

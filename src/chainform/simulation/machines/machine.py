@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from chainform.emitters.llvm import Form, Signature, signature_of, together
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
+from chainform.runtime import target_for
 from chainform.runtime.engine import Library
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
-from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
@@ -81,6 +81,7 @@ class Machine:
         projects: bool = True,
     ) -> None:
         self.equations = equations
+        self.target = target_for()
         self.projects = projects
         self.layout = Layout(equations)
         self.efforts = efforts or Efforts()
@@ -95,9 +96,9 @@ class Machine:
         signatures = {n: (around.arguments[n], around.results[n]) for n in around.entries}
         signatures |= {name: ([FLOATS] * 4, NONE) for name in self._entrances()}
         # The address of a function of Python is another one in the next process.
-        code = code_of(self._text(), host(), keeper if self._python is None else None)
+        code = code_of(self._text(), self.target, keeper if self._python is None else None)
         # The loop is the same for all systems: it is compiled once.
-        others = [code_of(around.alone(), host(), keeper)]
+        others = [code_of(around.alone(), self.target, keeper)]
         # The library must live as long as its functions do.
         self._library = Library(code, list(signatures), others)
         self.procedures: dict[str, Callable[..., Any]] = {
@@ -185,7 +186,7 @@ class Machine:
 
     def _text(self) -> str:
         """Return the module of the system: kernels of the graph, adapters, constraints."""
-        graph, target = self.equations.graph, host()
+        graph, target = self.equations.graph, self.target
         lengths = lengths_of(self.layout)
         kernels: list[tuple[Graph, Signature, str]] = []
         adapters: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
@@ -59,6 +59,19 @@ def named_outputs(
     """Return the outputs that requests name, or name an entry of: H, H[1,2], H_1_2."""
     named = [_output_in(request.name, outputs, mechanism) for request in requests]
     return list(dict.fromkeys(filter(None, named)))
+
+
+def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
+    """Return the output that a name means, or means an entry of; else the name itself."""
+    return _output_in(name, outputs, mechanism) or name
+
+
+def with_entries(model: Model, texts: Sequence[str]) -> Model:
+    """Return the model with the entries that texts mean as its only outputs."""
+    try:
+        return replace(model, graph=names.select_outputs(model.graph, texts))
+    except RunError as problem:
+        raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
 
 
 def _output_in(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str | None:

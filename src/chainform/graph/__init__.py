@@ -10,6 +10,7 @@ from chainform.graph.evaluate import evaluate, evaluate_variables
 from chainform.graph.expand import Expansion, Symbol, expand
 from chainform.graph.formula import definition_text, expansion_text, number_text
 from chainform.graph.graph import Graph
+from chainform.graph.parts import graft, restrict
 from chainform.graph.scalar import Number, Scalar
 from chainform.graph.symbolic import sympy_expressions
 from chainform.graph.tangents import Tangents
@@ -51,12 +52,14 @@ __all__ = [
     "evaluate_variables",
     "expand",
     "expansion_text",
+    "graft",
     "graph_text",
     "include",
     "number_text",
     "parameter_only",
     "parse_graph",
     "rebuild",
+    "restrict",
     "set_defaults",
     "substitute",
     "sympy_expressions",

@@ -20,6 +20,7 @@ from chainform.graph import (
     differentiate,
     expand,
     expansion_text,
+    parameter_only,
     sympy_expressions,
 )
 
@@ -131,8 +132,10 @@ class Quantity:
     # --- the graph around it ------------------------------------------------------------
 
     def count(self) -> Cost:
-        """Count the operations that this quantity alone needs."""
-        return cost_of(self.graph, self.graph.cone(self.variables.ravel()))
+        """Count the operations that this quantity alone needs, as `Model.count` does."""
+        wanted = np.unique(self.variables).astype(np.int32)
+        needed = self.graph.cone(wanted) & ~parameter_only(self.graph)
+        return cost_of(self.graph, needed, wanted)
 
     def needs(self) -> list[str]:
         """Return the names of all variables this quantity is computed from, inputs first."""

@@ -11,9 +11,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from chainform.errors import DeriveError
-from chainform.graph import Block, Graph
+from chainform.graph import Block, Graph, graft, restrict
 from chainform.graph.draft import not_dearer
-from chainform.graph.parts import graft, restrict
 
 SHORT = 64
 """Terms, multiplied out, up to which a sum of sines and cosines belongs to a part by itself."""

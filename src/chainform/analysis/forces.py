@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.motion import motion_of
 from chainform.errors import ReadError, RunError
+from chainform.given import real_array
 from chainform.mechanism import Mechanism
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.parametrise import automatic_parameters
@@ -102,7 +103,7 @@ def unknown_forces(
         t, q, qd, qdd = made.t, made.q, made.qd, made.qdd
     free = {name: v for name, v in numbers.items() if name in source.free_parameters}
     found = source.evaluate(q=q, qd=qd, qdd=qdd, t=t, values=free, outputs=OUTPUTS)
-    times = None if t is None else np.asarray(t, dtype=np.float64)
+    times = None if t is None else real_array("t", t)
     return solved(mechanism.unknowns, times, found["force_matrix"], found["force_right"])
 
 

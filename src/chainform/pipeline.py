@@ -20,6 +20,7 @@ from chainform.formulations import (
     Options,
     Request,
     check_frame,
+    has_basic_joints,
     has_quaternions,
     outputs_in_scope,
     parse_request,
@@ -170,6 +171,8 @@ def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[
     outputs = outputs_in_scope(mechanism, method.name, outputs)
     if not mechanism.loops:
         outputs = tuple(o for o in outputs if not o.startswith("closure"))
+    if not has_basic_joints(mechanism):
+        outputs = tuple(o for o in outputs if o != "closure")
     if not mechanism.actuators:
         outputs = tuple(o for o in outputs if o not in COMPLETE)
     if not _takes_base(mechanism, method):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
 from time import perf_counter
@@ -142,9 +143,8 @@ def _others(
     """Yield the graph of what is wanted in other choices of axes, the cheapest first."""
     if len(graph.factor) > LARGEST_WITH_OTHERS:
         return
-    for rank in range(1, min(options.choices.count, OTHERS + 1)):
-        options.choices.rank = rank
-        yield _graph(mechanism, method, wanted, options)
+    for rank in range(1, min(options.choices.count(mechanism), OTHERS + 1)):
+        yield _graph(mechanism, method, wanted, replace(options, rank=rank))
 
 
 def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:

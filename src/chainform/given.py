@@ -1,7 +1,8 @@
-"""Numbers that somebody gave, checked in one way wherever they come in."""
+"""What somebody gave, checked in one way wherever it comes in: numbers, and compressed bytes."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
@@ -11,6 +12,9 @@ from numpy.typing import DTypeLike, NDArray
 from chainform.errors import RunError
 
 Array: TypeAlias = NDArray[np.float64]
+
+LEAST_UNPACKED, GREATEST_RATIO = 16 * 2**20, 16
+"""Packed bytes may become 16 MB and sixteen times their own length."""
 
 NUMBERS = "fiu"
 """The kinds of numpy's types that are real numbers; truth values, texts and dates are none."""
@@ -66,6 +70,27 @@ def finite_number(name: str, value: Any) -> float:
     if array.ndim:
         raise RunError(f"{name} is {array.size} numbers", element=name, remedy="give one number")
     return float(array)
+
+
+def unpacked_size(packed: int) -> int:
+    """Return the most bytes that so many packed bytes may become.
+
+    What we write becomes four or five times as long. A file of zeros would become a thousand times
+    as long, so that a few megabytes could fill the memory.
+    """
+    return LEAST_UNPACKED + GREATEST_RATIO * packed
+
+
+def decompressed(data: bytes) -> bytes:
+    """Return the content of bytes that zlib packed; zlib.error where they are damaged or a bomb.
+
+    No more memory is taken than `unpacked_size` allows.
+    """
+    machine = zlib.decompressobj()
+    found = machine.decompress(data, unpacked_size(len(data)))
+    if not machine.eof:
+        raise zlib.error("the bytes are cut off, or would become far longer than they are")
+    return found
 
 
 def _wrong_part(value: Any) -> str | None:

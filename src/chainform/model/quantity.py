@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import RunError
 from chainform.graph import (
+    LIMIT,
     Cost,
     Expansion,
     Graph,
@@ -111,14 +112,18 @@ class Quantity:
         array[:] = expressions
         return array.reshape(self.shape)
 
-    def expand(self, *, trig: bool = True, split_angles: bool = True) -> Expanded:
+    def expand(
+        self, *, trig: bool = True, split_angles: bool = True, limit: int | None = LIMIT
+    ) -> Expanded:
         """Return the whole analytic expression of a single entry over the inputs.
 
+        More than `limit` terms are an error; None means that there is no limit.
         With `trig` squares of sines are replaced by 1 - cos^2, which makes the form canonical;
         with `split_angles` sines of sums are written by those of the single angles.
         """
         options = {"trig": trig, "split_angles": split_angles}
-        return Expanded(self.name, expand(self.graph, [self.variable], **options)[0])
+        found = expand(self.graph, [self.variable], **options, limit=limit)
+        return Expanded(self.name, found[0])
 
     def diff(self, name: str) -> Quantity:
         """Return the partial derivative with respect to an input, `q2` or a coordinate's name."""

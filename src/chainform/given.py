@@ -125,9 +125,9 @@ def _double(item: Any) -> float:
     """Return a number as a double; TypeError where it is no real number."""
     if isinstance(item, bool | np.ndarray):
         raise TypeError
-    if isinstance(item, np.generic) and item.dtype.kind not in NUMBERS:
+    if isinstance(item, np.generic) and np.asarray(cast(Any, item)).dtype.kind not in NUMBERS:
         raise TypeError
-    convert = cast("Callable[[], float] | None", getattr(item, "__float__", None))
+    convert = cast("Callable[[], float] | None", getattr(cast(Any, item), "__float__", None))
     if convert is None:
         raise TypeError
     return float(convert())

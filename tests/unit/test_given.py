@@ -70,7 +70,7 @@ def doors(arm: cf.Mechanism) -> dict[str, Callable[[Any], Any]]:
     model = cf.derive(arm, ["gravity"], parameters=["w"], reduce="none")
     program = model.compile()
     zero = np.zeros(2)
-    still = {"t": 0.01, "t_eval": [0.01]}
+    still: dict[str, Any] = {"t": 0.01, "t_eval": [0.01]}
     return {
         "evaluate": lambda x: model.evaluate(q=x)["gravity"],
         "evaluate by names": lambda x: model.evaluate(q={"a": x, "b": x})["gravity"],
@@ -110,10 +110,15 @@ def test_motions_are_finite(doors: dict[str, Callable[[Any], Any]], door: str) -
 
 def test_times_and_values_of_a_motion(arm: cf.Mechanism) -> None:
     for value in NO_NUMBERS.values():
-        for wrong in ({"t": value}, {"t": 1, "t_eval": value}, {"t": 1, "values": {"w": value}}):
+        cases: list[dict[str, Any]] = [
+            *({"t": value}, {"t": 1, "t_eval": value}, {"t": 1, "values": {"w": value}})
+        ]
+        for wrong in cases:
             with pytest.raises(RunError):
                 cf.simulate(arm, **wrong)
-    for one in (True, 1j, "1", None, [1.0], np.array([1.0]), np.nan, np.complex128(1), b"1"):
+    singles: list[Any] = [True, 1j, "1", None, [1.0], np.array([1.0]), np.nan, np.complex128(1)]
+    singles.append(b"1")
+    for one in singles:
         with pytest.raises(RunError):
             cf.simulate(arm, t=1, values={"w": one})
 

@@ -83,7 +83,7 @@ def _choices(names: Iterable[str]) -> str:
 
 
 def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
-    """Return the outputs asked for by their full names, the default when none are."""
+    """Return the outputs of `--outputs` by their full names, the default without it."""
     if args.outputs is None:
         return list(default)
     return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
@@ -141,7 +141,7 @@ def parameter_values(texts: Iterable[str], element: str) -> dict[str, str]:
 
 
 def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
-    """Return what is derived when nothing is asked for.
+    """Return what is derived without `--outputs`.
 
     A formulation that has none of it gives all that it has.
     """
@@ -200,7 +200,7 @@ def derive_chosen(
 
 
 def _in_order(model: Model, outputs: Sequence[str]) -> Model:
-    """Return the model with its outputs in the order in which they were asked for."""
+    """Return the model with its outputs in the order of the list."""
     blocks = model.graph.outputs
     ordered = {name: blocks[name] for name in outputs if name in blocks} | dict(blocks)
     return replace(model, graph=replace(model.graph, outputs=ordered))

@@ -108,7 +108,7 @@ def frame_names(mechanism: Mechanism) -> list[str]:
 
 
 def is_numbered(request: Request, mechanism: Mechanism) -> bool:
-    """Whether a variable without a name of its own is asked for, such as x_40.
+    """Whether a variable without a name of its own is meant, such as x_40.
 
     It is a place in the graph of certain outputs; with others it is another variable.
     """
@@ -117,7 +117,7 @@ def is_numbered(request: Request, mechanism: Mechanism) -> bool:
 
 
 def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
-    """Refuse variables without names of their own, where no output is named beside them."""
+    """Refuse variables without names of their own, where no output is named with them."""
     for request in requests:
         if is_numbered(request, mechanism):
             raise ReadError(
@@ -133,7 +133,7 @@ def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
 
 
 def is_known(model: Model, request: Request) -> bool:
-    """Whether a model has a quantity or a variable of the name asked for."""
+    """Whether a model has a quantity or a variable of that name."""
     return request.name in model or _by_name(model, model.input_name(request.name)) is not None
 
 

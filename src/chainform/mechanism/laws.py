@@ -72,7 +72,7 @@ def meanings_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> 
         if index < len(coordinates if group == "q" else rates):
             found.append(Meaning(group, index))
         if group == "qd" and f"q{place[2]}" in coordinates:
-            # qd2 beside a coordinate with the name q2 is read as its rate.
+            # Where a coordinate has the name q2, qd2 is read as its rate.
             found += _rates_of(f"q{place[2]}", coordinates, rates)
     return tuple(dict.fromkeys(found))
 
@@ -96,7 +96,7 @@ class LawIntake:
     """Reads laws: knows the coordinates, the rates and, through the intake, the parameters.
 
     `further` are names that only the caller understands, such as those of unknown forces; `hint`
-    is added to what is said about a name that nobody knows.
+    is added to the error for an unknown name.
     """
 
     intake: Intake

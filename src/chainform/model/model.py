@@ -62,7 +62,7 @@ class Model:
     stages: tuple[Stage, ...] = ()
     """What the reduction did: the graph as it was derived, then after each step."""
     keeper: Keeper | None = None
-    """Where compiled code is kept: in the store that the model was loaded from."""
+    """The cache of compiled code: in the store that the model was loaded from."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class Model:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The intermediate quantities that can be asked for by name: Q_1, e_1, r_2_1, ..."""
+        """The intermediate quantities that have names: Q_1, e_1, r_2_1, ..."""
         return tuple(self.derived.quantities)
 
     @property

@@ -1,4 +1,4 @@
-"""From a file to a table: bytes, text, TOML or JSON, with decimals kept exact."""
+"""From a file to a table: bytes, text, TOML or JSON, with exact decimals."""
 
 from __future__ import annotations
 

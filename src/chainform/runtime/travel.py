@@ -38,7 +38,7 @@ class Memory:
         self.codes = dict(codes or {})
 
     def get(self, key: str) -> bytes | None:
-        """Return what is kept under a key."""
+        """Return the bytes under a key."""
         return self.codes.get(key)
 
     def put(self, key: str, data: bytes) -> None:

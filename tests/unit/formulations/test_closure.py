@@ -26,9 +26,9 @@ def slider(basic: list[str] | None) -> cf.Mechanism:
 @pytest.mark.parametrize("basic", [None, []])
 def test_a_loop_without_basic_joints_has_no_closure_matrix(basic: list[str] | None) -> None:
     mechanism = slider(basic)
-    for outputs, options in ((["closure"], {}), (["inverse_dynamics"], {"closure": "basic"})):
+    for output, kind in (("closure", "complete"), ("inverse_dynamics", "basic")):
         with pytest.raises(cf.Error, match="no basic joints") as caught:
-            unreduced(mechanism, outputs, **options)
+            unreduced(mechanism, [output], closure=kind)
         assert caught.value.element == "loop 'hold'"
         assert "closure_jacobian" in (caught.value.remedy or "")
     assert "closure" not in available_outputs(mechanism)

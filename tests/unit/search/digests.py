@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from hashlib import sha256
+from typing import Any
 
 import chainform as cf
 from chainform.graph import graph_text
@@ -26,7 +27,7 @@ CASES = (
 def main(cores: int) -> None:
     """Print a line for each case."""
     for name, formulation, outputs, parameters, reduce in CASES:
-        more = {"steps": 16, "seed": 3, "cores": cores} if reduce == "deep" else {}
+        more: dict[str, Any] = {"steps": 16, "seed": 3, "cores": cores} if reduce == "deep" else {}
         model = cf.derive(
             reference(name),
             outputs,

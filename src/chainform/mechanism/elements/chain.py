@@ -22,7 +22,7 @@ from chainform.mechanism.exact import exact_rotation, quaternion_of
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.laws import LawIntake
 from chainform.mechanism.rational import rotation_of_quaternion
-from chainform.mechanism.tables import is_list
+from chainform.mechanism.tables import is_list, list_of
 from chainform.mechanism.types import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
 from chainform.spatial import rodrigues
 
@@ -163,7 +163,7 @@ def _masses(entries: Sequence[str], intake: Intake, where: str) -> dict[str, str
     if len(named) == len(entries):
         return named
     if named or len(entries) not in (1, 4) or _is_moment(entries[0]):
-        raise intake.error("mass and moments cannot be told apart", where, MOMENTS_REMEDY)
+        raise intake.error("mass and moments cannot be distinguished", where, MOMENTS_REMEDY)
     check_moments(entries[1:], intake, where)
     return dict(zip(MOMENTS, entries, strict=False))
 
@@ -179,7 +179,8 @@ def check_moments(value: object, intake: Intake, where: str) -> None:
     """
     if not is_list(value):
         return
-    texts = [entry.strip() if isinstance(entry, str) else "" for entry in value[:3]]
+    entries = list_of(value, intake.file, where)[:3]
+    texts = [entry.strip() if isinstance(entry, str) else "" for entry in entries]
     found = [MOMENT_NAME.fullmatch(text) for text in texts]
     axes = ["" if match is None else match[1] for match in found]
     for place, axis in enumerate(axes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
 from time import perf_counter
@@ -20,6 +21,7 @@ from chainform.formulations import (
     Options,
     Request,
     check_frame,
+    has_basic_joints,
     has_quaternions,
     outputs_in_scope,
     parse_request,
@@ -141,9 +143,8 @@ def _others(
     """Yield the graph of what is wanted in other choices of axes, the cheapest first."""
     if len(graph.factor) > LARGEST_WITH_OTHERS:
         return
-    for rank in range(1, min(options.choices.count, OTHERS + 1)):
-        options.choices.rank = rank
-        yield _graph(mechanism, method, wanted, options)
+    for rank in range(1, min(options.choices.count(mechanism), OTHERS + 1)):
+        yield _graph(mechanism, method, wanted, replace(options, rank=rank))
 
 
 def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:
@@ -170,6 +171,8 @@ def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[
     outputs = outputs_in_scope(mechanism, method.name, outputs)
     if not mechanism.loops:
         outputs = tuple(o for o in outputs if not o.startswith("closure"))
+    if not has_basic_joints(mechanism):
+        outputs = tuple(o for o in outputs if o != "closure")
     if not mechanism.actuators:
         outputs = tuple(o for o in outputs if o not in COMPLETE)
     if not _takes_base(mechanism, method):

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.forces import solved
 from chainform.formulations.closure import basic_rates
+from chainform.given import finite_array
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
 
@@ -68,7 +69,9 @@ def drives(
     coordinates. `driven` names the joints with drives: by default those with actuators, else the
     basic joints of the loops if the file gives them, else all.
     """
-    arrays = [np.asarray(x, dtype=np.float64) for x in (q, qd, qdd, t)]
+    motion = {"q": q, "qd": qd, "qdd": qdd, "t": t}
+    arrays = [finite_array(name, value) for name, value in motion.items()]
+    _check_shapes(mechanism, arrays)
     shape = np.broadcast_shapes(*(x.shape[:-1] for x in arrays[:3]), arrays[3].shape)
     flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in arrays[:3]]
     times = np.broadcast_to(arrays[3], shape).ravel()
@@ -92,6 +95,26 @@ def drives(
         found.kind,
         _report(len(chosen), mechanism.nv - found.row_rank, found.kind, found.residual),
     )
+
+
+def _check_shapes(mechanism: Mechanism, arrays: Sequence[Array]) -> None:
+    """Refuse arrays of other lengths than the mechanism has, and batches that do not fit."""
+    lengths = {"q": mechanism.nq, "qd": mechanism.nv, "qdd": mechanism.nv}
+    for (name, length), array in zip(lengths.items(), arrays, strict=False):
+        if array.ndim == 0 or array.shape[-1] != length:
+            raise RunError(
+                f"{name} has the shape {array.shape}, its last dimension must be {length}",
+                element=name,
+                remedy="the order is " + ", ".join(mechanism.rates),
+            )
+    try:
+        np.broadcast_shapes(*(x.shape[:-1] for x in arrays[:3]), arrays[3].shape)
+    except ValueError:
+        raise RunError(
+            "the numbers of states in q, qd, qdd and t do not fit together",
+            element="q",
+            remedy="give each of them the same number of states, or one for all of them",
+        ) from None
 
 
 def _driven(mechanism: Mechanism, names: Sequence[str] | None) -> list[int]:

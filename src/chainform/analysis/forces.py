@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.motion import motion_of
 from chainform.errors import ReadError, RunError
+from chainform.given import real_array
 from chainform.mechanism import Mechanism, automatic_parameters, with_named_numbers
 from chainform.mechanism.checks import names_in
 from chainform.model import Model
@@ -131,7 +132,7 @@ def unknown_forces(
     at = rows.at(t, states["q"], states["qd"], numbers) if rows.names or rows.barriers else None
     if at is not None:
         rows.check(at, t, states["qd"], states["qdd"])
-    times = None if t is None else np.asarray(t, dtype=np.float64)
+    times = None if t is None else real_array("t", t)
     equations = (found["force_matrix"], found["force_right"])
     return solved(mechanism.unknowns, times, *equations, rows.names, None if at is None else at.J)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chainform.errors import ReadError, RunError
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
+from chainform.given import real_array
 from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import Mechanism
 from chainform.mechanism.additions import intake_of
@@ -47,7 +48,7 @@ def motion_of(
     free = {item.name for item in graph.inputs.values() if item.group == "parameter"}
     given = {name: value for name, value in {**known, **(values or {})}.items() if name in free}
     found = evaluate_states(graph, mechanism, {"t": t}, given, None)
-    times = np.asarray(t, dtype=np.float64)
+    times = real_array("t", t)
     shape = np.broadcast_shapes(times.shape, *(np.shape(value) for value in given.values()))
     times = np.broadcast_to(times, shape)
     q, qd, qdd = (

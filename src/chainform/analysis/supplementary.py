@@ -10,7 +10,7 @@ same way round.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from chainform.analysis.motion import Motion
 from chainform.errors import RunError
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
+from chainform.given import finite_array
 from chainform.graph import Builder, Tangents
 from chainform.mechanism import Mechanism
 from chainform.mechanism.additions import intake_of
@@ -53,16 +54,13 @@ def complete(
     differentiated. `t` are the times (s). `start` is a pose near the first one, q0 of a simulation:
     it decides in which of several ways the loops close.
     """
-    times = np.asarray(t, dtype=np.float64)
+    times = finite_array("t", t)
     by_law = any(isinstance(value, str) for value in basic.values())
-    given = (
+    tables = (
         _by_laws(mechanism, basic, times) if by_law else [basic, rates or {}, accelerations or {}]
     )
-    shape = np.broadcast_shapes(
-        times.shape, *(np.shape(x) for table in given for x in table.values())
-    )
-    if len(shape) > 1:
-        raise RunError("a motion is one row of states in time", element="basic")
+    given = [{name: finite_array(name, x) for name, x in table.items()} for table in tables]
+    shape = _common_shape([times, *(x for table in given for x in table.values())])
     count = int(np.prod(shape))
     moments = np.broadcast_to(times, shape).ravel()
     columns = [_columns(mechanism, table, count) for table in given]
@@ -72,15 +70,24 @@ def complete(
     return Motion(moments.reshape(shape), *(x.reshape(*shape, x.shape[-1]) for x in (q, qd, qdd)))
 
 
-def _columns(mechanism: Mechanism, table: Mapping[str, Any], count: int) -> dict[int, Array]:
+def _common_shape(arrays: Sequence[Array]) -> tuple[int, ...]:
+    """Return the shape of one row of states in time; RunError where there is none."""
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        shape = (0, 0)
+    if len(shape) > 1:
+        raise RunError(
+            "a motion is one row of states in time",
+            element="basic",
+            remedy="give a number, or as many numbers as there are times, for each coordinate",
+        )
+    return shape
+
+
+def _columns(mechanism: Mechanism, table: Mapping[str, Array], count: int) -> dict[int, Array]:
     """Return values by rate, one for each moment."""
-    found: dict[int, Array] = {}
-    for name, value in table.items():
-        numbers = np.asarray(value, dtype=np.float64)
-        if not np.all(np.isfinite(numbers)):
-            raise RunError("there are values that are not finite", element=name)
-        found[mechanism.rate_index(name)] = np.broadcast_to(numbers, (count,))
-    return found
+    return {mechanism.rate_index(n): np.broadcast_to(x, (count,)) for n, x in table.items()}
 
 
 def _refuse_others(mechanism: Mechanism, columns: list[dict[int, Array]]) -> None:

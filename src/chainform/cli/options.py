@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from chainform.cli.printing import Page
 from chainform.cli.reducing import add_reduction, reduction_options, shown_progress
+from chainform.cli.selection import output_with, parse_request, with_entries
 from chainform.cli.stored import check_free, with_outputs
 from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS
@@ -25,8 +26,8 @@ LeftOut: TypeAlias = dict[str, str]
 USUAL = f"{' '.join(OUTPUTS)}, as far as there are"
 """What `usual_outputs` returns, for the help."""
 
-ITEM = re.compile(r"(?:[^\s,(]|\s*\([^)]*(?:\)|$))+")
-"""One item of a list: what stands in brackets belongs to it, as in jacobian(tool, local)."""
+ITEM = re.compile(r"(?:[^\s,(\[]|\s*\([^)]*(?:\)|$)|\[[^\]]*(?:\]|$))+")
+"""One item of a list: what stands in brackets belongs to it, as in jacobian(tool, local)[1, 2]."""
 
 
 def add_outputs(parser: ArgumentParser, default: str) -> None:
@@ -38,7 +39,8 @@ def add_outputs(parser: ArgumentParser, default: str) -> None:
         metavar="NAME",
         nargs="+",
         action="extend",
-        help=f"outputs, by name or letter: {letters}; com, momentum, centroidal_momentum; and, in "
+        help=f"outputs, by name or letter, where no model is saved with indices from 1 as in "
+        f"H[1,2]: {letters}; com, momentum, centroidal_momentum; and, in "
         f"quotes, of a frame or segment F: {of_frame}, or (F,local), (F,mixed) for other axes "
         f"(default: {default})",
     )
@@ -81,10 +83,32 @@ def _choices(names: Iterable[str]) -> str:
 
 
 def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
-    """Return the outputs asked for by their full names, the default when none are."""
+    """Return the outputs of `--outputs` by their full names, the default without it."""
     if args.outputs is None:
         return list(default)
     return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
+
+
+def derive_named(
+    mechanism: Mechanism,
+    args: Namespace,
+    default: Sequence[str],
+    parameters: str | Sequence[str] | None = None,
+) -> Model:
+    """Derive what `--outputs` names, which may be entries of outputs, as in H[1,2]; else `default`.
+
+    The outputs of the model are then those entries, and nothing else.
+    """
+    if args.outputs is None:
+        return derive_chosen(mechanism, args, default, parameters)
+    texts = split_list(args.outputs)
+    requests = [parse_request(text) for text in texts]
+    known = all_outputs(mechanism, args)
+    outputs = [output_with(request.name, known, mechanism) for request in requests]
+    model = derive_chosen(mechanism, args, list(dict.fromkeys(outputs)), parameters)
+    if [(request.name, request.indices) for request in requests] == [(o, ()) for o in outputs]:
+        return model
+    return with_entries(model, texts)
 
 
 def split_list(texts: Iterable[str]) -> list[str]:
@@ -117,7 +141,7 @@ def parameter_values(texts: Iterable[str], element: str) -> dict[str, str]:
 
 
 def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
-    """Return what is derived when nothing is asked for.
+    """Return what is derived without `--outputs`.
 
     A formulation that has none of it gives all that it has.
     """
@@ -176,7 +200,7 @@ def derive_chosen(
 
 
 def _in_order(model: Model, outputs: Sequence[str]) -> Model:
-    """Return the model with its outputs in the order in which they were asked for."""
+    """Return the model with its outputs in the order of the list."""
     blocks = model.graph.outputs
     ordered = {name: blocks[name] for name in outputs if name in blocks} | dict(blocks)
     return replace(model, graph=replace(model.graph, outputs=ordered))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
@@ -61,6 +61,19 @@ def named_outputs(
     return list(dict.fromkeys(filter(None, named)))
 
 
+def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
+    """Return the output that a name means, or means an entry of; else the name itself."""
+    return _output_in(name, outputs, mechanism) or name
+
+
+def with_entries(model: Model, texts: Sequence[str]) -> Model:
+    """Return the model with the entries that texts mean as its only outputs."""
+    try:
+        return replace(model, graph=names.select_outputs(model.graph, texts))
+    except RunError as problem:
+        raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
+
+
 def _output_in(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str | None:
     known = (*outputs, *LETTERS.values(), *OF_FRAME)
     if name in known or "(" in name:
@@ -95,7 +108,7 @@ def frame_names(mechanism: Mechanism) -> list[str]:
 
 
 def is_numbered(request: Request, mechanism: Mechanism) -> bool:
-    """Whether a variable without a name of its own is asked for, such as x_40.
+    """Whether a variable without a name of its own is meant, such as x_40.
 
     It is a place in the graph of certain outputs; with others it is another variable.
     """
@@ -104,7 +117,7 @@ def is_numbered(request: Request, mechanism: Mechanism) -> bool:
 
 
 def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
-    """Refuse variables without names of their own, where no output is named beside them."""
+    """Refuse variables without names of their own, where no output is named with them."""
     for request in requests:
         if is_numbered(request, mechanism):
             raise ReadError(
@@ -120,7 +133,7 @@ def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
 
 
 def is_known(model: Model, request: Request) -> bool:
-    """Whether a model has a quantity or a variable of the name asked for."""
+    """Whether a model has a quantity or a variable of that name."""
     return request.name in model or _by_name(model, model.input_name(request.name)) is not None
 
 

@@ -1,4 +1,4 @@
-"""A stored model in place of a file, and what is told of revisions."""
+"""A stored model in place of a file, and documents of revisions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_FILES = 1000
 
 
 def add_origin(parser: ArgumentParser) -> None:
-    """Add what is kept with a revision that a command makes."""
+    """Add the note and the author of a revision that a command makes."""
     parser.add_argument("--note", metavar="TEXT", default="", help="a remark on the revision")
     parser.add_argument("--author", metavar="NAME", help="who makes it (default: the user)")
 

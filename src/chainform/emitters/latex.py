@@ -2,35 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from itertools import chain
+from typing import TypeAlias
 
-from chainform.emitters.names import latex_name
-from chainform.graph import CALLS, Expansion, Graph, Symbol, number_text
+import numpy as np
+
+from chainform.emitters.names import latex_name, plain_name
+from chainform.graph import CALLS, Expansion, Graph, Kind, Symbol, number_text
+
+Writer: TypeAlias = Callable[[str], str]
+"""Writes the name of a variable."""
 
 FUNCTIONS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
 def emit(graph: Graph, outputs: Sequence[str]) -> str:
-    """Return the definitions that the outputs need, in order, as an `align` environment."""
-    needed = graph.cone(graph.output_variables(outputs))
+    """Return the definitions that the outputs need, in order, as an `align` environment.
+
+    Every entry of the outputs stands on a left side, also where it shares its variable with
+    others, is an input, or is a number.
+    """
+    needed = np.flatnonzero(graph.cone(graph.output_variables(outputs))).tolist()
+    entries = _entries(graph, outputs)
+    write = _distinct(dict.fromkeys([*(graph.names[v] for v in needed), *entries]))
     lines = [
-        f"{latex_name(graph.names[v])} &= {definition_latex(graph, v)}"
-        for v in range(len(graph))
-        if needed[v] and v not in graph.inputs
+        f"{write(graph.names[v])} &= {definition_latex(graph, v, write)}"
+        for v in needed
+        if v not in graph.inputs
     ]
+    lines += [f"{write(label)} &= {_value(graph, v, write)}" for label, v in entries.items()]
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}\n"
 
 
-def definition_latex(graph: Graph, variable: int) -> str:
+def _entries(graph: Graph, outputs: Sequence[str]) -> dict[str, int]:
+    """Return the entries that are not variables of their own name: shared ones, inputs, numbers."""
+    blocks = [graph.block(name) for name in outputs]
+    pairs = (zip(block.labels, block.variables, strict=True) for block in blocks)
+    return {label: v for label, v in chain(*pairs) if graph.names[v] != label}
+
+
+def _value(graph: Graph, variable: int, write: Writer) -> str:
+    is_number = graph.kind[variable] == Kind.CONSTANT
+    return definition_latex(graph, variable) if is_number else write(graph.names[variable])
+
+
+def _distinct(names: Iterable[str]) -> Writer:
+    """Return how names are written, each in a way of its own: x1 and x_1 would look the same."""
+    written: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        text = plain_name(name) if latex_name(name) in taken else latex_name(name)
+        while text in taken:
+            text = f"{{{text}}}^{{*}}"
+        taken.add(text)
+        written[name] = text
+    return written.__getitem__
+
+
+def definition_latex(graph: Graph, variable: int, write: Writer = latex_name) -> str:
     """Return the right side of a variable's definition."""
     if variable in graph.inputs:
-        return latex_name(graph.names[variable])
+        return write(graph.names[variable])
     if graph.call[variable]:
-        argument = latex_name(graph.names[int(graph.argument[variable])])
+        argument = write(graph.names[int(graph.argument[variable])])
         return call_latex(CALLS[int(graph.call[variable])], argument)
     return _sum_latex(
-        (t.coefficient, [_name_latex(graph.names[f.variable], f.power) for f in t.factors])
+        (t.coefficient, [_raised(write(graph.names[f.variable]), f.power) for f in t.factors])
         for t in graph.terms(variable)
     )
 
@@ -52,7 +91,7 @@ def expansion_latex(expansion: Expansion) -> str:
 def symbol_latex(symbol: Symbol, power: int = 1) -> str:
     """Return a letter of an expansion, to a power."""
     if symbol.inner is None:
-        return _name_latex(symbol.argument, power)
+        return _raised(latex_name(symbol.argument), power)
     return call_latex(symbol.function, expansion_latex(symbol.inner), power)
 
 
@@ -99,8 +138,7 @@ def _number_latex(value: Fraction) -> str:
     return f"\\tfrac{{{numerator}}}{{{denominator}}}" if slash else text
 
 
-def _name_latex(name: str, power: int) -> str:
-    written = latex_name(name)
+def _raised(written: str, power: int) -> str:
     if power == 1:
         return written
     return f"{written}^{{{power}}}" if "^" not in written else f"({written})^{{{power}}}"

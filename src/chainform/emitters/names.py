@@ -31,6 +31,11 @@ def latex_name(name: str) -> str:
     return f"{_letter(head)}_{{{','.join(_subscript(part) for part in rest)}}}"
 
 
+def plain_name(name: str) -> str:
+    """Return a name as LaTeX, letter for letter."""
+    return f"\\mathrm{{{_escaped(name)}}}"
+
+
 def _letter(word: str) -> str:
     if word in RATES:
         return RATES[word]

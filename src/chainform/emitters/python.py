@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 
 from chainform.graph import CALLS, FLOAT, GROUPS, Block, Graph, Input, Term
 
@@ -114,7 +115,8 @@ def _number(value: Fraction) -> str:
 def _nested(graph: Graph, block: Block, names: dict[str, str]) -> str:
     """Return the entries of a block as a list of lists of names."""
     entries = [names[graph.names[v]] for v in block.variables]
-    for length in reversed(block.shape[1:]):
-        rows = range(0, len(entries), length) if length else range(0)
+    for axis in range(len(block.shape) - 1, 0, -1):
+        length = block.shape[axis]
+        rows = (length * row for row in range(prod(block.shape[:axis])))
         entries = [f"[{', '.join(entries[row : row + length])}]" for row in rows]
     return f"[{', '.join(entries)}]" if block.shape else entries[0]

@@ -16,6 +16,7 @@ from chainform.expressions.types import (
     Number,
     Operator,
     Symbol,
+    constants_of,
     symbols_of,
 )
 from chainform.expressions.values import substitute, value_of
@@ -33,6 +34,7 @@ __all__ = [
     "Number",
     "Operator",
     "Symbol",
+    "constants_of",
     "evaluate_expression",
     "exact_square_root",
     "format_expression",

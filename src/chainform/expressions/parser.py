@@ -7,12 +7,15 @@
     atom    = number | "pi" | name | rate | function "(" sum { "," sum } ")" | "(" sum ")"
     rate    = "der" "(" name ")"
 
-So `-x^2` is -(x^2), `2^-3` is allowed and `a^b^c` is a^(b^c). Nothing is ever executed.
+So `-x^2` is -(x^2), `2^-3` is allowed and `a^b^c` is a^(b^c). Nothing is ever executed. A sum or a
+product may have any number of operands; only brackets, calls, signs and exponents nest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
+from fractions import Fraction
 from typing import cast
 
 from chainform.errors import ReadError
@@ -34,6 +37,9 @@ from chainform.expressions.types import (
 
 _SUM, _PRODUCT, _SIGN = 1, 2, 3
 _RANKS = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
+
+LONGEST_CHAIN = 80
+"""Operands of a sum or product that are grouped from the left one by one; more are halved."""
 
 _Sized = tuple[Expression, int]
 """An expression with the depth of its tree."""
@@ -89,19 +95,56 @@ class _Parser:
             return depth
         raise self.fail(
             f"the expression is nested more than {MAX_DEPTH} deep",
-            "give parts of it names as parameters, or group a long sum by brackets",
+            "give parts of it names as parameters",
         )
 
     def expression(self, least: int, level: int) -> _Sized:
         """Read operands joined by operators of at least the rank `least`, grouped from the left."""
-        left, depth = self.signed(level)
-        while _RANKS.get(self.token.text, 0) >= least:
-            operator = cast(Operator, self.token.text)
+        result = self.signed(level)
+        while (rank := _RANKS.get(self.token.text, 0)) >= least:
+            result = self.chain(result, rank, level)
+        return result
+
+    def chain(self, first: _Sized, rank: int, level: int) -> _Sized:
+        """Read what follows the first operand of a sum, or of a product, up to its end."""
+        operators: list[Operator] = []
+        operands = [first]
+        while _RANKS.get(self.token.text, 0) == rank:
+            operators.append(cast(Operator, self.token.text))
             self.index += 1
-            right, right_depth = self.expression(_RANKS[operator] + 1, level + 1)
+            operands.append(self.expression(rank + 1, level + 1))
+        if len(operands) <= LONGEST_CHAIN:
+            return self.from_left(operators, operands)
+        return self.halved(operators, operands)
+
+    def from_left(self, operators: Sequence[Operator], operands: Sequence[_Sized]) -> _Sized:
+        left, depth = operands[0]
+        for operator, (right, right_depth) in zip(operators, operands[1:], strict=True):
             left = Binary(operator, left, right)
             depth = self.check_depth(max(depth, right_depth) + 1)
         return left, depth
+
+    def halved(self, operators: Sequence[Operator], operands: Sequence[_Sized]) -> _Sized:
+        """Group a long sum or product by halves, so that its tree is flat.
+
+        The operator before the second half goes into its first operand: a sign, or a reciprocal.
+        The printer's brackets around a second half read back as the same tree.
+        """
+        if len(operands) <= LONGEST_CHAIN // 2:
+            return self.from_left(operators, operands)
+        middle = len(operands) // 2
+        operator, (operand, depth) = operators[middle - 1], operands[middle]
+        match operator:
+            case "-":
+                operator, operand, depth = "+", Negate(operand), depth + 1
+            case "/":
+                one = Number(Fraction(1))
+                operator, operand, depth = "*", Binary("/", one, operand), depth + 1
+            case _:
+                pass
+        left = self.halved(operators[: middle - 1], operands[:middle])
+        right = self.halved(operators[middle:], [(operand, depth), *operands[middle + 1 :]])
+        return self.from_left([operator], [left, right])
 
     def signed(self, level: int) -> _Sized:
         """Read signs and a power; a sign reaches over the power behind it."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 from chainform.errors import ReadError
 
-MAX_LENGTH = 10_000
+MAX_LENGTH = 100_000
 """The greatest length of an expression, in characters."""
 
 MAX_DIGITS = 400

@@ -107,11 +107,20 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
 
 def symbols_of(expression: Expression) -> frozenset[str]:
     """Return the names of all symbols in `expression`; constants such as `pi` are not symbols."""
+    return _names_of(expression, Symbol)
+
+
+def constants_of(expression: Expression) -> frozenset[str]:
+    """Return the names of all constants in `expression`."""
+    return _names_of(expression, Constant)
+
+
+def _names_of(expression: Expression, kind: type[Symbol] | type[Constant]) -> frozenset[str]:
     names: set[str] = set()
     waiting = [expression]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Symbol):
+        if isinstance(part, kind):
             names.add(part.name)
         waiting.extend(parts_of(part))
     return frozenset(names)

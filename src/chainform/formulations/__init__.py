@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
+from chainform.formulations.closure import has_basic_joints
 from chainform.formulations.complete import COMPLETE, with_actuators
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.constrained import with_constraints
@@ -193,6 +194,7 @@ __all__ = [
     "check_frame",
     "WorldColumns",
     "generalised_forces",
+    "has_basic_joints",
     "has_coupled",
     "has_quaternions",
     "outputs_in_scope",

@@ -96,9 +96,21 @@ class Closure:
         start = 0
         for loop, size in zip(self.mechanism.loops, self.sizes, strict=True):
             basic = basic_rates(self.mechanism, loop)
+            if not basic:
+                raise self._no_basic(loop)
             rows |= {(i, row) for i in basic for row in range(start, start + size)}
             start += size
         return rows
+
+    def _no_basic(self, loop: Loop) -> DeriveError:
+        """Return the error for a loop whose reactions would enter no equation at all."""
+        return DeriveError(
+            "the loop has no basic joints, so no row of the closure matrix",
+            file=self.mechanism.file,
+            element=f"loop {loop.name!r}",
+            remedy='name them in the loop, basic = ["joint"]; or take closure_jacobian and '
+            'closure="complete", which need none',
+        )
 
     def _jacobian(self) -> dict[Key, Scalar]:
         """Return the entries of J by row and rate."""
@@ -131,6 +143,11 @@ class Closure:
             for place, component in enumerate(components):
                 key = (row + place, i)
                 found[key] = found.get(key, self.builder.number(0)) + sign * component
+
+
+def has_basic_joints(mechanism: Mechanism) -> bool:
+    """Whether every loop has basic joints, without which there is no closure matrix B."""
+    return all(basic_rates(mechanism, loop) for loop in mechanism.loops)
 
 
 def basic_rates(mechanism: Mechanism, loop: Loop) -> tuple[int, ...]:

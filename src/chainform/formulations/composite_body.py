@@ -24,7 +24,8 @@ def composite_body(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
     """Build H, C and hG, in the cheapest choice of axes."""
-    shared = options.choices.pick(
+    shared = options.axes(
+        mechanism,
         ("composite_body", *outputs),
         lambda: by_price(
             mechanism,

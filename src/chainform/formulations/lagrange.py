@@ -44,7 +44,8 @@ def lagrange(
 ) -> None:
     """Build Lagrange's equations, in the cheapest choice of axes; quaternions are refused."""
     refuse_quaternions(mechanism, "Lagrange's method", 'formulation="auto"')
-    shared = options.choices.pick(
+    shared = options.axes(
+        mechanism,
         ("lagrange", *outputs),
         lambda: by_price(
             mechanism,

@@ -36,7 +36,8 @@ def newton_euler(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
 ) -> None:
     """Build the recursive equations, in the cheapest choice of axes."""
-    shared = options.choices.pick(
+    shared = options.axes(
+        mechanism,
         ("newton_euler", *outputs),
         lambda: by_price(
             mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen)

@@ -7,9 +7,10 @@ from chainform.graph.copy import builder_of, include, rebuild, set_defaults, sub
 from chainform.graph.cost import Cost, cost, cost_of, cost_once, parameter_only, term_costs
 from chainform.graph.differentiate import differentiate
 from chainform.graph.evaluate import evaluate, evaluate_variables
-from chainform.graph.expand import Expansion, Symbol, expand
+from chainform.graph.expand import LIMIT, Expansion, Symbol, expand
 from chainform.graph.formula import definition_text, expansion_text, number_text
 from chainform.graph.graph import Graph
+from chainform.graph.parts import graft, restrict
 from chainform.graph.scalar import Number, Scalar
 from chainform.graph.symbolic import sympy_expressions
 from chainform.graph.tangents import Tangents
@@ -22,6 +23,7 @@ __all__ = [
     "EXACT",
     "FLOAT",
     "GROUPS",
+    "LIMIT",
     "Angle",
     "Arithmetic",
     "Block",
@@ -51,12 +53,14 @@ __all__ = [
     "evaluate_variables",
     "expand",
     "expansion_text",
+    "graft",
     "graph_text",
     "include",
     "number_text",
     "parameter_only",
     "parse_graph",
     "rebuild",
+    "restrict",
     "set_defaults",
     "substitute",
     "sympy_expressions",

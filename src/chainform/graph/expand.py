@@ -69,11 +69,34 @@ class Expansion:
         return hash(frozenset(self.as_dict().items()))
 
 
+LIMIT = 100_000
+"""The most terms of an expression unless another limit is given."""
+BETWEEN = 8
+"""While a product is formed, it may have so many times more terms than the limit."""
+
+
 def expand(
-    graph: Graph, variables: Sequence[int], *, trig: bool = True, split_angles: bool = True
+    graph: Graph,
+    variables: Sequence[int],
+    *,
+    trig: bool = True,
+    split_angles: bool = True,
+    limit: int | None = LIMIT,
 ) -> list[Expansion]:
-    """Return the expansions of some variables."""
-    return Expander(graph, variables, trig=trig, split_angles=split_angles).expansions(variables)
+    """Return the expansions of some variables; RunError where one has more than `limit` terms.
+
+    None means that there is no limit.
+    """
+    form = {"trig": trig, "split_angles": split_angles}
+    return Expander(graph, variables, **form, limit=limit).expansions(variables)
+
+
+def limit_of(value: object) -> int | None:
+    """Return a limit of terms, checked: a whole number from 1 on, or None."""
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return value
+    remedy = "give a whole number of terms, or None for no limit"
+    raise RunError("the limit is not a number of terms", element="limit", remedy=remedy)
 
 
 _LONGEST_ARGUMENT = 2000
@@ -90,7 +113,13 @@ class Expander:
     """
 
     def __init__(
-        self, graph: Graph, variables: Sequence[int], *, trig: bool, split_angles: bool
+        self,
+        graph: Graph,
+        variables: Sequence[int],
+        *,
+        trig: bool,
+        split_angles: bool,
+        limit: int | None,
     ) -> None:
         # Exact polynomials take long to import; a stored model is loaded, and run, without them.
         from flint import Ordering, fmpq, fmpq_mpoly_ctx
@@ -99,6 +128,8 @@ class Expander:
         self.rational = fmpq
         self.trig = trig
         self.split = split_angles
+        self.limit = limit_of(limit)
+        self.variable = 0
         order = np.flatnonzero(graph.cone(variables)).tolist()
         self.symbols: list[Symbol | None] = []
         self.place: dict[Symbol, int] = {}
@@ -113,7 +144,8 @@ class Expander:
                 self._relate(place)
         self.polynomials: dict[int, fmpq_mpoly] = {}
         for v in order:
-            self.polynomials[v] = self._polynomial(v)
+            self.variable = v
+            self.polynomials[v] = self._bounded(self._polynomial(v))
 
     # --- letters ------------------------------------------------------------------------
 
@@ -169,6 +201,39 @@ class Expander:
         squared = (identity for sine, identity in self.pythagoras.items() if degrees[sine] > 1)
         return reduce(lambda p, identity: p % identity, squared, polynomial)
 
+    def _bounded(self, polynomial: fmpq_mpoly, times: int = 1) -> fmpq_mpoly:
+        """Return a polynomial; RunError where it has more terms than are allowed."""
+        if self.limit is None or len(polynomial) <= times * self.limit:
+            return polynomial
+        name = self.graph.names[self.variable]
+        raise RunError(
+            f"{name} has more than {self.limit} terms when it is multiplied out",
+            element=name,
+            remedy="look at the definitions instead (str, or show --steps), choose an entry of "
+            "fewer terms, or raise the limit: expand(limit=...), show --expand --limit N",
+        )
+
+    def _product(self, a: fmpq_mpoly, b: fmpq_mpoly) -> fmpq_mpoly:
+        """Return a b; the longer factor is multiplied by parts of the other that keep it short."""
+        if len(b) > len(a):
+            a, b = b, a
+        if self.limit is None or len(b) <= 1 or len(a) * len(b) <= BETWEEN * self.limit:
+            return self._bounded(self._reduced(a * b), BETWEEN)
+        size = max(1, BETWEEN * self.limit // len(a))
+        terms, total = list(b.to_dict().items()), self.ring.constant(0)
+        for first in range(0, len(terms), size):
+            part = self.ring.from_dict(dict(terms[first : first + size]))
+            total = self._bounded(total + self._reduced(a * part), BETWEEN)
+        return total
+
+    def _power(self, base: fmpq_mpoly, exponent: int) -> fmpq_mpoly:
+        if len(base) <= 1:
+            return self._reduced(base**exponent)
+        result = base
+        for _ in range(exponent - 1):
+            result = self._product(result, base)
+        return result
+
     def _constant(self, value: Fraction) -> fmpq_mpoly:
         return self.ring.constant(self.rational(value.numerator, value.denominator))
 
@@ -182,8 +247,9 @@ class Expander:
         for term in graph.terms(variable):
             product = self._constant(term.coefficient)
             for factor in term.factors:
-                product = self._reduced(product * self.polynomials[factor.variable] ** factor.power)
-            total += product
+                power = self._power(self.polynomials[factor.variable], factor.power)
+                product = self._product(product, power)
+            total = self._bounded(total + product, BETWEEN)
         return total
 
     def _call(self, variable: int) -> fmpq_mpoly:
@@ -235,6 +301,7 @@ class Expander:
             for _ in range(abs(count)):
                 turn = s if count > 0 else -s
                 cosine, sine = cosine * c - sine * turn, sine * c + cosine * turn
+                self._bounded(cosine, BETWEEN)
         return self._reduced(cosine), self._reduced(sine)
 
     # --- results ------------------------------------------------------------------------

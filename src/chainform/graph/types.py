@@ -69,8 +69,13 @@ GROUPS = {
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*")
 """What a variable, a label or a quantity may be called, so that the text form reads back."""
 
-BLOCK_NAME = re.compile(rf"{NAME.pattern}(?:\([^()\x00-\x1f\x7f-\x9f\u2028\u2029]+\))?")
-"""What an output may be called: a name, or one with what it is taken of, jacobian(tool,local)."""
+BLOCK_NAME = re.compile(
+    rf"{NAME.pattern}(?:\([^()\x00-\x1f\x7f-\x9f\u2028\u2029]+\))?(?:\[[0-9:,]+\])?"
+)
+"""What an output may be called: a name, or one with what it is taken of, jacobian(tool,local).
+
+A part of an output has its indices behind it: mass_matrix[1,:].
+"""
 
 LARGEST_POWER = 1000
 """The highest power of one factor: a few characters must not be able to fill the memory."""

@@ -6,6 +6,9 @@
 | `der(phi)`, `qd3`   | its rate; rates with names of their own go by these as well  |
 | `t`                 | time, s                                                      |
 | any other name      | a parameter                                                  |
+
+A name that could mean two things is refused where a law uses it: `q2` where the joint of that name
+is not the second one, `pi` where a joint is called so, a parameter that is called like a joint.
 """
 
 from __future__ import annotations
@@ -16,7 +19,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
-from chainform.expressions import CONSTANTS, FUNCTIONS, RATE, Symbol, substitute, symbols_of
+from chainform.expressions import (
+    CONSTANTS,
+    FUNCTIONS,
+    RATE,
+    Expression,
+    Symbol,
+    constants_of,
+    parse,
+    substitute,
+    symbols_of,
+)
 from chainform.mechanism.intake import Intake, located
 from chainform.mechanism.numbers import number_of
 from chainform.mechanism.types import Number
@@ -33,32 +46,49 @@ class Meaning:
 
 
 def meaning_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> Meaning | None:
-    """Return what a name means in a law; None for one that must be a parameter."""
-    if name in coordinates:
-        return Meaning("q", coordinates.index(name))
+    """Return what a name means in a law; None for a parameter, and where it could mean two things.
+
+    A law that was read names nothing of the second kind.
+    """
+    found = meanings_of(name, coordinates, rates)
+    return found[0] if len(found) == 1 else None
+
+
+def meanings_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> tuple[Meaning, ...]:
+    """Return all that a name could mean in a law, each once; nothing for a parameter."""
     rate = re.fullmatch(rf"{RATE}\((\w+)\)", name)
     if rate is not None:
-        return _rate_of(rate[1], coordinates, rates)
-    if name in rates:
-        return Meaning("qd", rates.index(name))
+        return tuple(dict.fromkeys(_rates_of(rate[1], coordinates, rates)))
+    found: list[Meaning] = []
+    if name in coordinates:
+        found.append(Meaning("q", coordinates.index(name)))
+    elif name in rates:
+        found.append(Meaning("qd", rates.index(name)))
+    if name == TIME:
+        found.append(Meaning("t", 0))
     place = re.fullmatch(r"(qd?)([1-9][0-9]{0,6})", name)
     if place is not None:
-        count = len(coordinates if place[1] == "q" else rates)
-        return Meaning(place[1], int(place[2]) - 1) if int(place[2]) <= count else None
-    return Meaning("t", 0) if name == TIME else None
+        group, index = place[1], int(place[2]) - 1
+        if index < len(coordinates if group == "q" else rates):
+            found.append(Meaning(group, index))
+        if group == "qd" and f"q{place[2]}" in coordinates:
+            # Where a coordinate has the name q2, qd2 is read as its rate.
+            found += _rates_of(f"q{place[2]}", coordinates, rates)
+    return tuple(dict.fromkeys(found))
 
 
-def _rate_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> Meaning | None:
-    """Return the rate of a coordinate; one of a quaternion has none of its own."""
+def _rates_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> list[Meaning]:
+    """Return the rates that a coordinate of this name could have; quaternions have none."""
     has_own_rates = len(coordinates) == len(rates)
+    found: list[Meaning] = []
     if has_own_rates and name in coordinates:
-        return Meaning("qd", coordinates.index(name))
-    if name in rates:
-        return Meaning("qd", rates.index(name))
+        found.append(Meaning("qd", coordinates.index(name)))
+    elif name in rates:
+        found.append(Meaning("qd", rates.index(name)))
     place = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
     if place is not None and has_own_rates and int(place[1]) <= len(rates):
-        return Meaning("qd", int(place[1]) - 1)
-    return None
+        found.append(Meaning("qd", int(place[1]) - 1))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +96,7 @@ class LawIntake:
     """Reads laws: knows the coordinates, the rates and, through the intake, the parameters.
 
     `further` are names that only the caller understands, such as those of unknown forces; `hint`
-    is added to what is said about a name that nobody knows.
+    is added to the error for an unknown name.
     """
 
     intake: Intake
@@ -81,20 +111,33 @@ class LawIntake:
             remedy = "write a text; a function of t, q and qd may be given as tau of evaluate"
             raise self.intake.error("a law cannot be a function of Python", where, remedy)
         with located(self.intake.file, where):
-            law = number_of(value)
+            written = parse(value) if isinstance(value, str) else value
+            self._check_constants(written, where)
+            law = number_of(written)
         if isinstance(law, Fraction):
             return law
         for name in sorted(symbols_of(law)):
             self._check(name, where, groups)
         return law
 
+    def _check_constants(self, written: object, where: str) -> None:
+        """Refuse `pi` where something of the mechanism has that name."""
+        if not isinstance(written, Expression):
+            return
+        own = {*self.coordinates, *self.rates, *self.intake.values, *self.further}
+        for name in sorted(constants_of(written) & own):
+            message = f"{name!r} may be the constant or what the mechanism calls so"
+            raise self.intake.error(message, where, "rename the joint or coordinate")
+
     def _check(self, name: str, where: str, groups: Collection[str]) -> None:
         intake = self.intake
-        meaning = meaning_of(name, self.coordinates, self.rates)
+        meanings = meanings_of(name, self.coordinates, self.rates)
         known = name in intake.values or name in self.further
-        if name == TIME and meaning is not None and meaning.group != "t":
-            remedy = f"rename the joint or coordinate, or write {meaning.group}{meaning.index + 1}"
-            raise intake.error(f"{TIME!r} may be time or a coordinate", where, remedy)
+        if len(meanings) > 1:
+            listed = " or ".join(self._described(meaning) for meaning in meanings)
+            message = f"{name!r} may be {listed.removesuffix(',')}"
+            raise intake.error(message, where, self._clear_names(meanings))
+        meaning = meanings[0] if meanings else None
         if meaning is not None and known:
             message = f"{name!r} may be {_WORDS[meaning.group]} or a parameter"
             raise intake.error(message, where, "rename the parameter")
@@ -103,6 +146,21 @@ class LawIntake:
             raise intake.error(message, where, f"allowed are {self._allowed(groups)}")
         if meaning is None and not known:
             raise intake.error(f"{name!r} is not known here", where, self._remedy(name, groups))
+
+    def _described(self, meaning: Meaning) -> str:
+        if meaning.group == "t":
+            return "time"
+        names = self.coordinates if meaning.group == "q" else self.rates
+        word = _WORDS[meaning.group].removeprefix("a ")
+        return f"{word} number {meaning.index + 1}, {names[meaning.index]},"
+
+    def _clear_names(self, meanings: Sequence[Meaning]) -> str:
+        """Return what to write instead: other names of the same things, where there are any."""
+        order = Order(self.coordinates, self.rates)
+        others = [symbol_of(meaning, order) for meaning in meanings if meaning.group != "t"]
+        texts = [symbol.name for symbol in others if symbol is not None]
+        instead = f", or write {' or '.join(texts)}" if texts else ""
+        return f"rename the joint or coordinate{instead}"
 
     def _remedy(self, name: str, groups: Collection[str]) -> str:
         known = [*self.coordinates, *self.rates, *self.intake.values, *self.further]
@@ -159,15 +217,20 @@ def symbol_of(meaning: Meaning, order: Order) -> Symbol | None:
 def moved_law(law: Number, old: Order, new: Order) -> Number | None:
     """Return a law of one order of coordinates for another; None where one of them is missing.
 
+    None also where a name could mean two things in either order and has no clear substitute.
+
     Names stay, and places such as q3 or qd3 become those of the same name in the new order.
     """
     if isinstance(law, Fraction):
         return law
     moved: dict[str, Symbol] = {}
     for symbol in symbols_of(law):
-        meaning = meaning_of(symbol, old.coordinates, old.rates)
-        if meaning is None or meaning.group == "t":
+        meanings = meanings_of(symbol, old.coordinates, old.rates)
+        if len(meanings) > 1:
+            return None
+        if not meanings or meanings[0].group == "t":
             continue
+        meaning = meanings[0]
         before, after = (
             (old.coordinates, new.coordinates) if meaning.group == "q" else (old.rates, new.rates)
         )

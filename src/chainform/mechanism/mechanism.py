@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from chainform.mechanism.numbers import NumberLike
 
 DEFAULT_GRAVITY: tuple[Fraction, Fraction, Fraction] = (ZERO, ZERO, Fraction("-9.81"))
-"""Gravity in world axes when nothing else is said, m/s^2: z points up."""
+"""Gravity in world axes by default, m/s^2: z points up."""
 
 RATE_LETTERS = ("qd", "qdd", "tau")
 """What a number is put after to mean a rate: qd3, qdd3, tau3."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from chainform.errors import RunError
+from chainform.given import real_array
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
 
@@ -80,7 +81,7 @@ def from_names(mechanism: Mechanism, group: str, given: Mapping[str, Any], lengt
             remedy = "give each entry once"
             message = f"{group} is given twice for {names[place]}"
             raise RunError(message, element=group, remedy=remedy)
-        places[place] = value
+        places[place] = real_array(f"{group}, {name}", value)
     missing = [names[i] if i < len(names) else str(i + 1) for i in range(length) if i not in places]
     if missing:
         remedy = f"give every entry a number, or a batch of numbers: {', '.join(names)}"

@@ -17,7 +17,7 @@ from chainform.graph import Cost, Graph, cost, cost_once
 from chainform.mechanism import Mechanism
 from chainform.model.binding import bound_model
 from chainform.model.entries import group_length
-from chainform.model.names import find_block, resolve, unknown
+from chainform.model.names import find_block, resolve, select_outputs
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states
 from chainform.model.summary import summary
@@ -62,7 +62,7 @@ class Model:
     stages: tuple[Stage, ...] = ()
     """What the reduction did: the graph as it was derived, then after each step."""
     keeper: Keeper | None = None
-    """Where compiled code is kept: in the store that the model was loaded from."""
+    """The cache of compiled code: in the store that the model was loaded from."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class Model:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The intermediate quantities that can be asked for by name: Q_1, e_1, r_2_1, ..."""
+        """The intermediate quantities that have names: Q_1, e_1, r_2_1, ..."""
         return tuple(self.derived.quantities)
 
     @property
@@ -141,33 +141,33 @@ class Model:
             )
         return meanings.pop() if meanings else name
 
-    def _chosen(self, outputs: Iterable[str] | None) -> tuple[Graph, list[str]]:
-        """Return the names of outputs or quantities, each of them known, and a graph with them."""
-        texts = [outputs] if isinstance(outputs, str) else list(outputs or self.outputs)
-        graph = self._graph_with(texts)
-        names = [resolve(graph, text).name for text in texts]
-        for name in names:
-            if name not in graph.outputs and name not in graph.quantities:
-                raise unknown(graph, name)
-        return graph, names
+    def _selected(self, outputs: Iterable[str] | None) -> Graph:
+        """Return the graph with these outputs only: whatever `model[...]` takes; None means all."""
+        if outputs is None:
+            return self.graph
+        texts = [outputs] if isinstance(outputs, str) else list(outputs)
+        return select_outputs(self._graph_with(texts), texts)
 
     def count(self, outputs: Iterable[str] | None = None, *, once: bool = False) -> Cost:
-        """Count the operations of one evaluation of all outputs, or of some.
+        """Count the operations of one evaluation of all outputs, or of some: `["H[1,1]"]`.
 
         With `once`, count instead what is computed from the parameters alone, when they are set.
         """
-        counter = cost_once if once else cost
-        return counter(self.graph) if outputs is None else counter(*self._chosen(outputs))
+        return (cost_once if once else cost)(self._selected(outputs))
 
-    def emit(self, language: str, outputs: Sequence[str] | None = None) -> str:
-        """Return program text of the graph, one statement per variable."""
+    def emit(self, language: str, outputs: Iterable[str] | None = None) -> str:
+        """Return program text of the graph, one statement per variable.
+
+        `outputs` takes whatever `model[...]` takes, entries such as `H[1,1]` too.
+        """
         if language not in EMITTERS:
             raise RunError(
                 f"there is no emitter for {language}",
                 element="emit",
                 remedy=f"choose one of {', '.join(EMITTERS)}",
             )
-        return EMITTERS[language](*self._chosen(outputs))
+        graph = self._selected(outputs)
+        return EMITTERS[language](graph, list(graph.outputs))
 
     def reduced(
         self,
@@ -229,6 +229,7 @@ class Model:
 
     def compile(
         self,
+        outputs: Iterable[str] | None = None,
         *,
         precision: str = "float64",
         threads: int | None = None,
@@ -238,6 +239,7 @@ class Model:
     ) -> Program:
         """Return compiled functions: `model.compile().inverse_dynamics(q, qd, qdd)`.
 
+        `outputs` takes whatever `model[...]` takes: `model.compile(["H[1,1]"])["H_1_1"](q)`.
         `precision` is "float64" or "float32". Large batches go to `threads` threads, by default
         all cores, in `lanes` lanes, by default those of the processor's vector registers.
         `keeper` is where machine code is kept (`store.database.objects`); a model that was loaded
@@ -245,10 +247,11 @@ class Model:
         does: "x86-64-v3"; CHAINFORM_CPU does so for everything that is compiled.
         """
         place = self.keeper if keeper is None else keeper
-        groups = {given.group for given in self.graph.inputs.values()} - {"parameter"}
+        graph = self._selected(outputs)
+        groups = {given.group for given in graph.inputs.values()} - {"parameter"}
         return Program(
-            self.graph,
-            lengths={g: group_length(self.mechanism, self.graph, g) for g in groups},
+            graph,
+            lengths={g: group_length(self.mechanism, graph, g) for g in groups},
             precision=precision,
             threads=threads,
             lanes=lanes,

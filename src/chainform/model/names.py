@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
 
 from chainform.errors import Error, RunError
-from chainform.graph import Block, Graph
+from chainform.graph import Block, Graph, restrict
 
 LETTERS = {
     "H": "mass_matrix",
@@ -166,8 +166,23 @@ def find_block(graph: Graph, text: str) -> Block:
         return block
     places = np.arange(len(block.variables)).reshape(block.shape)[chosen(request.indices)]
     labels = tuple(block.labels[i] for i in places.flat)
-    name = labels[0] if not places.ndim else text
+    written = ",".join(":" if i is None else str(i) for i in request.indices)
+    name = labels[0] if not places.ndim else f"{request.name}[{written}]"
     return Block(name, places.shape, tuple(block.variables[i] for i in places.flat), labels)
+
+
+def select_outputs(graph: Graph, texts: Iterable[str]) -> Graph:
+    """Return the part of a graph that computes what the texts mean, as its only outputs.
+
+    This is the one meaning of a list of outputs: counting, emitting and compiling take the graph
+    that comes out, so that an entry is answered for the entry. All inputs stay.
+    """
+    blocks = [find_block(graph, text) for text in texts]
+    outputs = {block.name: block for block in blocks}
+    needed = graph.cone([v for block in blocks for v in block.variables])
+    needed[list(graph.inputs)] = True
+    others = {name: b for name, b in graph.quantities.items() if name not in outputs}
+    return restrict(replace(graph, outputs=outputs, quantities=others), needed)
 
 
 def chosen(indices: tuple[int | None, ...]) -> tuple[int | slice, ...]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import RunError
 from chainform.graph import (
+    LIMIT,
     Cost,
     Expansion,
     Graph,
@@ -20,6 +21,7 @@ from chainform.graph import (
     differentiate,
     expand,
     expansion_text,
+    parameter_only,
     sympy_expressions,
 )
 
@@ -110,14 +112,18 @@ class Quantity:
         array[:] = expressions
         return array.reshape(self.shape)
 
-    def expand(self, *, trig: bool = True, split_angles: bool = True) -> Expanded:
+    def expand(
+        self, *, trig: bool = True, split_angles: bool = True, limit: int | None = LIMIT
+    ) -> Expanded:
         """Return the whole analytic expression of a single entry over the inputs.
 
+        More than `limit` terms are an error; None means that there is no limit.
         With `trig` squares of sines are replaced by 1 - cos^2, which makes the form canonical;
         with `split_angles` sines of sums are written by those of the single angles.
         """
         options = {"trig": trig, "split_angles": split_angles}
-        return Expanded(self.name, expand(self.graph, [self.variable], **options)[0])
+        found = expand(self.graph, [self.variable], **options, limit=limit)
+        return Expanded(self.name, found[0])
 
     def diff(self, name: str) -> Quantity:
         """Return the partial derivative with respect to an input, `q2` or a coordinate's name."""
@@ -131,8 +137,10 @@ class Quantity:
     # --- the graph around it ------------------------------------------------------------
 
     def count(self) -> Cost:
-        """Count the operations that this quantity alone needs."""
-        return cost_of(self.graph, self.graph.cone(self.variables.ravel()))
+        """Count the operations that this quantity alone needs, as `Model.count` does."""
+        wanted = np.unique(self.variables).astype(np.int32)
+        needed = self.graph.cone(wanted) & ~parameter_only(self.graph)
+        return cost_of(self.graph, needed, wanted)
 
     def needs(self) -> list[str]:
         """Return the names of all variables this quantity is computed from, inputs first."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.given import real_array
 from chainform.graph import Graph, Input, Plan
 from chainform.mechanism import Mechanism
 from chainform.model.entries import ORDERS, entry_names, from_names, group_length
@@ -103,11 +104,11 @@ def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
     """Return the values of a group as an array whose last dimension has the right length."""
     length = group_length(mechanism, graph, group)
     if group == "t":
-        return _number(group, given)[..., np.newaxis]
+        return real_array(group, given)[..., np.newaxis]
     if isinstance(given, Mapping):
         by_name = cast(Mapping[str, Any], given)
         given = from_names(mechanism, group, by_name, length)
-    array = _number(group, given)
+    array = real_array(group, given)
     if array.ndim == 0 or array.shape[-1] != length:
         raise RunError(
             f"{group} has the shape {array.shape}, its last dimension must be {length}",
@@ -137,20 +138,6 @@ def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
 _QUATERNION_TOLERANCE = 1e-4
 
 
-def _number(name: str, given: Any) -> Array:
-    try:
-        array = np.asarray(given, dtype=np.float64)
-        if np.asarray(given).dtype == object and any(x is None for x in np.ravel(given)):
-            raise TypeError("a value is missing (None)")
-        return array
-    except (TypeError, ValueError, OverflowError) as problem:
-        raise RunError(
-            f"{name} is not a number or an array of numbers: {problem}",
-            element=name,
-            remedy="give a number, or an array of numbers with one for each state",
-        ) from None
-
-
 def _parameters(graph: Graph, said: object) -> dict[str, Array]:
     """Return the values of parameters, after a check that each of them is free."""
     if not isinstance(said, Mapping):
@@ -168,7 +155,7 @@ def _parameters(graph: Graph, said: object) -> dict[str, Array]:
                 else "every parameter is a number "
                 "here; derive with parameters='symbolic' or a list of names to keep some free",
             )
-    return {name: _number(name, given) for name, given in values.items()}
+    return {name: real_array(name, given) for name, given in values.items()}
 
 
 def _batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:

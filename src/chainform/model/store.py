@@ -405,10 +405,11 @@ class Store:
             return next(iter(found.values()))
         return "\n".join(f"{label} = {formula}" for label, formula in found.items())
 
-    def expand(self, reference: str, quantity: str, **form: bool) -> dict[str, str]:
+    def expand(self, reference: str, quantity: str, **form: Any) -> dict[str, str]:
         """Return the analytic expression of each entry of a quantity, by its name (`H_1_2`).
 
-        Its terms and factors stay in the database, as rows.
+        Its terms and factors stay in the database, as rows. `trig`, `split_angles` and `limit` are
+        those of `model["H_1_2"].expand`.
         """
         first, *others = _meanings(quantity)
         return self.database.expand(reference, first[0], *others, **form)

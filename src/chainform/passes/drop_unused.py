@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from chainform.graph import Graph
-from chainform.graph.parts import restrict
+from chainform.graph import Graph, restrict
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from chainform.errors import DeriveError
-from chainform.graph import Block, Graph
+from chainform.graph import Block, Graph, graft, restrict
 from chainform.graph.draft import not_dearer
-from chainform.graph.parts import graft, restrict
 
 SHORT = 64
 """Terms, multiplied out, up to which a sum of sines and cosines belongs to a part by itself."""
@@ -35,11 +34,9 @@ class ReducePart:
     closed form, is far smaller than the whole. In it all identities can be found; what is found
     makes the expressions of the whole shorter, often to zero.
 
-    `names` are quantities or variables, with wildcards. When nothing is named, the part is the
-    quantities of shape 3 by 3, which are rotations, or where there are none, the sums of sines and
-    cosines that have few terms when multiplied out. Definitions outside stay as they are, and
-    values do not change, so nothing is lost where the part was not independent. A part that became
-    more expensive is not put back.
+    `names` are quantities or variables, with wildcards, and `passes` what is done to them; both
+    must be given. Definitions outside stay as they are, and values do not change, so nothing is
+    lost where the part was not independent. A part that became more expensive is not put back.
     """
 
     name: ClassVar[str] = "reduce_part"
@@ -50,6 +47,13 @@ class ReducePart:
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with the part reduced."""
+        for option in ("names", "passes"):
+            if not getattr(self, option):
+                raise DeriveError(
+                    f"reduce_part needs {option}",
+                    element=self.name,
+                    remedy="write reduce_part(names=[Q_*],passes=[trig_identities,merge_equal])",
+                )
         top = part_top(graph, self.names)
         part = part_of(graph, top)
         reduced = part
@@ -61,7 +65,11 @@ class ReducePart:
 
 
 def part_top(graph: Graph, names: Sequence[str] = ()) -> list[int]:
-    """Return the variables at the top of a part, by name or by what they are made of."""
+    """Return the variables at the top of a part, by name or by what they are made of.
+
+    When nothing is named, the part is the quantities of shape 3 by 3, which are rotations, or where
+    there are none, the sums of sines and cosines that have few terms when multiplied out.
+    """
     if not names:
         return _rotations(graph)
     found: set[int] = set()

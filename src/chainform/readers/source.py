@@ -1,4 +1,4 @@
-"""From a file to a table: bytes, text, TOML or JSON, with decimals kept exact."""
+"""From a file to a table: bytes, text, TOML or JSON, with exact decimals."""
 
 from __future__ import annotations
 
@@ -150,9 +150,33 @@ LONG_INTEGER = re.compile(r"(?<![\w.])([0-9]{20})(?:_?[0-9]){4000,}(?![\w.])")
 """An integer of so many digits that Python does not read it."""
 
 
+TEXTS = re.compile(
+    r""""{3}(?:\\.|[^\\])*?(?:"{3}|\Z)|'{3}.*?(?:'{3}|\Z)"""
+    r"""|"(?:\\[^\n]|[^"\\\n])*+"?|'[^'\n]*+'?|#[^\n]*+""",
+    re.DOTALL,
+)
+"""Texts, quoted keys and comments of TOML, to the end of the line where they are not closed."""
+
+MOST_PARTS = 100
+LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MOST_PARTS},}}+")
+"""A key of more parts than a mechanism can have: the time to read it grows by their square."""
+
+
+def _check_keys(text: str) -> None:
+    """Refuse keys of very many parts, a.b.c. and so on."""
+    # A text may stand for a part of a key; what is in it does not matter.
+    found = LONG_KEY.search(TEXTS.sub("_", text))
+    if found is not None:
+        raise ReadError(
+            f"the key {found[0][:40]}... has more than {MOST_PARTS} parts",
+            remedy="write tables in tables less deep",
+        )
+
+
 def _read_toml(text: str, numbers: Numbers) -> object:
     # TOML knows carriage returns only before line feeds; text read in binary may hold others.
     text = text.replace("\r\n", "\n")
+    _check_keys(text)
     try:
         return tomllib.loads(text, parse_float=numbers.decimal)
     except tomllib.TOMLDecodeError:

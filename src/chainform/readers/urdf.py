@@ -12,7 +12,12 @@ from chainform.mechanism.snap import PI, Effect, Snapper, Tolerances, effect_of
 from chainform.readers.source import Source, Table
 from chainform.readers.urdf_options import Options, options_of
 from chainform.readers.urdf_robot import robot_of
-from chainform.readers.urdf_segments import Plan, add_segments, couplings_of
+from chainform.readers.urdf_segments import (
+    Plan,
+    add_segments,
+    couplings_of,
+    with_standing_joints,
+)
 from chainform.readers.urdf_side import (
     SideFile,
     blamed,
@@ -32,6 +37,8 @@ def read_urdf(data: bytes, source: Source, options: Mapping[str, object]) -> Mec
     chosen = options_of(options, source)
     desk = Desk(source)
     robot = robot_of(parse_xml(data, source), desk)
+    if chosen.mimic == "couple":
+        robot = with_standing_joints(robot, desk)
     side = side_file_of(chosen.side_file, source)
     tree = tree_of(robot, chosen.root, chosen.tips, source)
     plan = _plan(tree, chosen, side, desk)

@@ -188,7 +188,7 @@ def _end(joint: Element, tag: str, desk: Desk, where: str) -> str:
 
 
 def _axis(joint: Element, kind: str, desk: Desk, where: str) -> Axis:
-    """Return the axis, which is x where nothing is said; the length does not matter."""
+    """Return the axis, which is x by default; the length does not matter."""
     along_x = (ONE, ZERO, ZERO)
     if kind not in MOVING and kind != "planar":
         return along_x

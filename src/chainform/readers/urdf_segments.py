@@ -7,18 +7,31 @@ ground                      the root link of a robot whose base is fixed
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from chainform.mechanism import IDENTITY, ZERO, ZERO_VECTOR, MechanismBuilder, Rotation
-from chainform.mechanism.rational import add, apply, multiply, transpose
+from chainform.mechanism.exact import exact_axis, exact_rotation, rotation_of_angles
+from chainform.mechanism.rational import add, apply, multiply, scale, transpose
 from chainform.mechanism.snap import Snapper
 from chainform.readers.source import Table
+from chainform.readers.urdf_export import angles_of
 from chainform.readers.urdf_options import Options
-from chainform.readers.urdf_robot import JOINT_TYPES, MOVING, Inertial, Joint, Link
+from chainform.readers.urdf_robot import (
+    JOINT_TYPES,
+    MOVING,
+    Inertial,
+    Joint,
+    Link,
+    Mimic,
+    Robot,
+)
 from chainform.readers.urdf_side import SideFile
 from chainform.readers.urdf_tree import Tree
+from chainform.readers.urdf_values import Desk
+from chainform.spatial import rodrigues
 
 GROUND = "ground"
 ROOT_JOINT = "root_joint"
@@ -133,6 +146,44 @@ def _inertia(inertial: Inertial, snapper: Snapper, where: str) -> Rotation:
     return tensor if turn == IDENTITY else multiply(multiply(turn, tensor), transpose(turn))
 
 
+def with_standing_joints(robot: Robot, desk: Desk) -> Robot:
+    """Return the robot with fixed joints in place of those that mimic with the multiplier zero.
+
+    Such a joint stands at its offset whatever the other one does, and so do those that mimic it.
+    """
+    followers: dict[str, list[tuple[str, Mimic]]] = {}
+    amounts: dict[str, Fraction] = {}
+    for joint in robot.joints:
+        if joint.mimic is not None and joint.mimic.multiplier == 0:
+            amounts[joint.name] = joint.mimic.offset
+        elif joint.mimic is not None:
+            followers.setdefault(joint.mimic.joint, []).append((joint.name, joint.mimic))
+    waiting = list(amounts)
+    while waiting:
+        leader = waiting.pop()
+        for name, mimic in followers.pop(leader, ()):
+            amounts[name] = mimic.multiplier * amounts[leader] + mimic.offset
+            waiting.append(name)
+    for name, amount in amounts.items():
+        text = f"it mimics with the multiplier 0, so it stands fixed at {float(amount):.6g}"
+        desk.note(f"joint {name!r}, mimic", text, "warning")
+    joints = (_standing(j, amounts[j.name]) if j.name in amounts else j for j in robot.joints)
+    return replace(robot, joints=tuple(joints))
+
+
+def _standing(joint: Joint, amount: Fraction) -> Joint:
+    """Return a fixed joint where a joint stands that has moved by an amount (rad or m)."""
+    origin, (axis, _) = joint.origin, exact_axis(joint.axis)
+    turn = rotation_of_angles(*origin.rpy)
+    if joint.kind == "prismatic":
+        origin = replace(origin, xyz=add(origin.xyz, apply(turn, scale(axis, amount))))
+    elif amount:
+        sine, cosine = Fraction(math.sin(amount)), Fraction(math.cos(amount))
+        own, _ = exact_rotation(rodrigues(axis, cosine, sine))
+        origin = replace(origin, rpy=angles_of(multiply(turn, own)))
+    return replace(joint, kind="fixed", origin=origin, limits={}, friction={}, mimic=None)
+
+
 def couplings_of(joints: tuple[Joint, ...], choice: str) -> Iterator[tuple[Joint, str | Table]]:
     """Yield the joints that mimic others: with their coupling, or with why they have none.
 
@@ -147,8 +198,6 @@ def couplings_of(joints: tuple[Joint, ...], choice: str) -> Iterator[tuple[Joint
         name, ratio, offset = mimic.joint, mimic.multiplier, mimic.offset
         if choice == "free":
             yield joint, f"it mimics {name!r} in the file, but moves freely as asked"
-        elif ratio == 0:
-            yield joint, f"it mimics {name!r} with the multiplier 0; it moves freely"
         elif name in moving:
             yield joint, {"joint": name, "ratio": ratio, "offset": offset}
         elif name not in heirs:

@@ -25,7 +25,7 @@ PLACES = ("loops", "frames", "springs")
 """What names segments."""
 
 DRIVE_FIELDS = frozenset({"rotor_inertia", "gear_ratio", "friction", "limits"})
-"""What may be said about a joint."""
+"""The fields of a joint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SideFile:
         return self.source.data is not None
 
     def drive(self, joint: str) -> dict[str, object]:
-        """Return what is said about the drive of a joint."""
+        """Return the fields of the drive of a joint."""
         return self.joints.get(joint, {})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -15,6 +16,9 @@ from chainform.readers.urdf_xml import Element, xacro_error
 
 MAX_ANGLE = 10**9
 """Angles beyond this many rad have no meaning left in their decimals."""
+
+SEPARATED = re.compile(r"\s*[^\s,]+\s*,\s+[^\s,]+\s*,\s+[^\s,]+\s*")
+"""Three words with commas and blanks between them: here a comma cannot be a decimal point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,13 @@ class Desk:
             return ZERO_VECTOR
         text = self.text(element, attribute, where)
         words = text.split()
-        if "," in text:
+        if SEPARATED.fullmatch(text):
             words = text.replace(",", " ").split()
             self.note(where, f"the commas in {text[:60]!r} were read as blanks")
-        if len(words) > 3 and all(self._number(w, element, where) == 0 for w in words[3:]):
-            text = f"{len(words)} numbers where three belong; the first three count"
-            self.note(f"{where} {attribute}", text, "warning")
-            words = words[:3]
+        elif "," in text:
+            message = f"the commas in {attribute}={text[:60]!r} may be decimal points or separators"
+            remedy = f'write points and blanks: {attribute}="0.5 0 0"'
+            raise self.error(message, element, where, remedy)
         if len(words) != 3:
             message = f"expected three numbers in {attribute!r}, got {len(words)}"
             raise self.error(message, element, where, f'write {attribute}="0 0 0"')

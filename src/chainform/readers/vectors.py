@@ -112,6 +112,9 @@ def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
     for place, row in enumerate(rows.rows):
         if rows.closed[place]:
             basic = [names[joint - 1] for joint in row[:-DEPENDENT]]
+            if not basic:
+                text = f"a closed row of {len(row)} joints has no basic ones: there is no closure"
+                builder.remark(f"row {place + 1}", f"{text}, only closure_jacobian")
             closing, target = _ends(builder, geometry, rotations, row, source)
             builder.loop(f"row{place + 1}", "frame", closing, target, basic)
     return builder.build()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import prod
-from numbers import Real
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from chainform.emitters.llvm import Argument, Result
 from chainform.errors import RunError
+from chainform.given import real_array
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 
@@ -38,37 +38,8 @@ def given(argument: Argument, value: Any, dtype: np.dtype[Any]) -> Array:
 
 def numbers(name: str, value: Any, dtype: np.dtype[Any]) -> Array:
     """Return real numbers as an aligned array of the type that is computed with."""
-    try:
-        array: NDArray[Any] = np.asarray(value)
-    except (ValueError, TypeError):
-        array = np.asarray("not numbers")
-    if array.dtype.kind == "O":
-        array = _from_objects(array)
-    if array.dtype.kind not in "fiu":
-        raise RunError(
-            f"{name} is not an array of real numbers but of {array.dtype}",
-            element=name,
-            remedy="give a list or an array of numbers",
-        )
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(cast(Any, value)):
-        raise RunError(
-            f"some numbers of {name} are masked",
-            element=name,
-            remedy="fill them, or leave their states out",
-        )
-    found = array.astype(dtype, copy=False)
-    return found if found.flags.aligned else found.copy()
-
-
-def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
-    """Return fractions and other real numbers of Python as doubles; anything else as it is."""
-    items: list[Any] = array.ravel().tolist()
-    if not all(not isinstance(item, bool) and isinstance(item, Real) for item in items):
-        return array
-    try:
-        return np.array([float(item) for item in items]).reshape(array.shape)
-    except OverflowError:
-        return array
+    array = real_array(name, value, dtype)
+    return array if array.flags.aligned else array.copy()
 
 
 def batch_shape(arrays: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

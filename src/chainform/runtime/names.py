@@ -27,7 +27,8 @@ def _output_named(graph: Graph, name: Any) -> str:
     found = find_output(graph, name) if isinstance(name, str) else None
     if found is not None:
         return found
-    remedy = f"choose from {', '.join(graph.outputs)}"
+    remedy = f"choose from {', '.join(graph.outputs)}; entries are compiled by name, as in "
+    remedy += 'model.compile(["H[1,1]"])'
     if isinstance(name, list | tuple | set | frozenset):
         remedy += '; several at once are program.function("name", "name")'
     shown = str(cast(Any, name))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,10 +16,16 @@ from typing import Any, cast
 
 from chainform.emitters.llvm import parameters_of
 from chainform.errors import Error, RunError
+from chainform.given import decompressed
 from chainform.graph import Graph, graph_text, parse_graph
 from chainform.runtime.seal import Sealed
 
 MAGIC = b"chainform program 1\n"
+
+MOST_PARTS, MOST_LINES = 2**20, 2_000_000
+"""Bytes of JSON outside of texts, and lines of the graph, beyond which bytes are no program."""
+
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"')
 
 _DAMAGE = (Error, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 """What reading bytes that are not as they were written may lead to."""
@@ -31,7 +38,7 @@ class Memory:
         self.codes = dict(codes or {})
 
     def get(self, key: str) -> bytes | None:
-        """Return what is kept under a key."""
+        """Return the bytes under a key."""
         return self.codes.get(key)
 
     def put(self, key: str, data: bytes) -> None:
@@ -81,6 +88,16 @@ def packed(cargo: Cargo) -> bytes:
     return MAGIC + zlib.compress(json.dumps(data).encode())
 
 
+def _table(text: bytes) -> dict[str, Any]:
+    """Return the table written as JSON; ValueError where it has too many parts to be a program.
+
+    Nearly all of it is text: the graph and the machine code. So few objects come of it.
+    """
+    if len(_TEXTS.sub(b"", text)) > MOST_PARTS or text.count(b"\\n") > MOST_LINES:
+        raise ValueError("a program has fewer parts")
+    return cast(dict[str, Any], json.loads(text))
+
+
 def unpacked(data: Any) -> Cargo:
     """Return what bytes hold; RunError where it is not a program."""
     if isinstance(data, bytearray | memoryview):
@@ -88,7 +105,7 @@ def unpacked(data: Any) -> Cargo:
     if not isinstance(data, bytes) or not data.startswith(MAGIC):
         raise RunError("these bytes are not a program", remedy="make them with program.to_bytes()")
     try:
-        found = cast(dict[str, Any], json.loads(zlib.decompress(data[len(MAGIC) :])))
+        found = _table(decompressed(data[len(MAGIC) :]))
         graph, values = parse_graph(found["graph"]), found["parameters"]
         names = [graph.inputs[v].name for v in parameters_of(graph)]
         return Cargo(

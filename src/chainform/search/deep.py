@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from time import time
 from typing import overload
 
@@ -211,7 +212,7 @@ class _Search:
             steps = min(steps, max(1, self.left // WALKS))
         return Task(
             island.graph,
-            seed=hash((self.seed, self.rounds, number)),
+            seed=seed_of(self.seed, self.rounds, number),
             steps=steps,
             temperature=TEMPERATURES[number],
             prices=self.prices,
@@ -251,6 +252,11 @@ def _after(island: _Island, answer: Answer) -> _Island:
         return _Island(answer.graph, answer.cost)
     graph = answer.graph if answer.cost <= island.cost else island.graph
     return _Island(graph, island.cost, idle=island.idle + 1)
+
+
+def seed_of(seed: int, rounds: int, walk: int) -> int:
+    """Return the seed of a walk in a round: another for each, and the same everywhere."""
+    return int.from_bytes(sha256(f"{seed} {rounds} {walk}".encode()).digest()[:8], "little")
 
 
 def round_steps(graph: Graph) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from math import exp
+from decimal import Context, Decimal
 from time import time
 
 from chainform.algebra import Settler, System, graph_of, substitute
@@ -21,6 +21,14 @@ NOISE = 0.6
 REMAINDER, RESUBSTITUTION = 0.25, 0.25
 """How often a whole sum, and how often a part of one, is written by others."""
 FEW, MANY = (0, 1, 1, 2, 3, 5), (0, 1, 1, 2, 3, 5, 8, 12)
+
+
+_DIGITS = Context(prec=20)
+
+
+def portable_exp(x: float) -> float:
+    """Return e^x, the same on every processor: libraries of C differ in the last digit."""
+    return float(_DIGITS.exp(Decimal(x)))
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,7 @@ class Walk:
         self.steps += 1
         self.changes += sums.mark() - mark
         worse = sums.cost - before
-        if worse > 1e-9 and rng.random() >= exp(-worse / self.temperature):
+        if worse > 1e-9 and rng.random() >= portable_exp(-worse / self.temperature):
             sums.undo(mark)
         elif sums.cost < self.best_cost - 1e-9:
             self.best_cost = sums.cost

@@ -100,7 +100,7 @@ class _Run:
 
     def thesis(self) -> None:
         """Reduce as in paper 000; the stages that compute all outputs are kept."""
-        # Its passes are imported when it is asked for: most reductions need none of them.
+        # Its passes are imported at its first use: most reductions need none of them.
         from chainform.search.thesis import Thesis
 
         start = perf_counter()
@@ -137,7 +137,7 @@ class _Run:
         self._accept(stage_of("search_neighbourhoods", walk.best_graph(), walking, options))
 
     def deep(self) -> None:
-        """Search for as many steps, or as long, as was asked for."""
+        """Search for a number of steps, or for a time."""
         # The processes of a deep search are imported when there is one.
         from chainform.search.deep import deep
 

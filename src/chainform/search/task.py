@@ -13,7 +13,7 @@ from typing import Any
 
 from chainform.algebra import Prices, multiply_out, system_of
 from chainform.graph import Graph, graph_text, parse_graph
-from chainform.search.neighbourhood import FARTHER, FARTHEST, Reach, Walk
+from chainform.search.neighbourhood import FARTHER, FARTHEST, Reach, Walk, portable_exp
 
 Report = Callable[[int, float, Graph | None], None]
 """Called with steps done, cost and graph where a better graph is found, or with no graph."""
@@ -21,8 +21,8 @@ Report = Callable[[int, float, Graph | None], None]
 _BETWEEN_REPORTS = 2.0
 """The least time between two reports of a graph, and between two without."""
 
-COOLING = 0.6
-"""The temperature at the end of a stretch, as a part of that at its start."""
+COOLING = -0.5108256237659907
+"""The logarithm of 0.6, the temperature at the end of a stretch as a part of that at its start."""
 
 WORK = 100
 """Products of two terms that may be formed in multiplying out, for each term that may be left."""
@@ -79,7 +79,7 @@ def run(task: Task, report: Report | None = None) -> Result:
         walk = Walk(system_of(task.graph, task.prices), task.seed, task.temperature, _reach(task))
     reporter = _Reporter(walk, report) if report else None
     while walk.steps < task.steps and not _is_over(task):
-        walk.temperature = task.temperature * (COOLING ** (walk.steps / task.steps))
+        walk.temperature = task.temperature * portable_exp(COOLING * walk.steps / task.steps)
         walk.step()
         if reporter:
             reporter.look()

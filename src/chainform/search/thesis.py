@@ -14,10 +14,9 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from chainform.graph import Graph, Kind, cost
+from chainform.graph import Graph, Kind, cost, graft
 from chainform.graph.cost import angle_variables
 from chainform.graph.draft import not_dearer
-from chainform.graph.parts import graft
 from chainform.passes import (
     DropNeutral,
     DropUnused,

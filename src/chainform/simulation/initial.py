@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.given import finite_array
 from chainform.mechanism import Mechanism
 from chainform.simulation.drives.actuator_states import initial_rest
 
@@ -59,12 +60,7 @@ def _filled(mechanism: Mechanism, name: str, start: Array, given: Any) -> Array:
 
 
 def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> Array:
-    try:
-        array = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
-        remedy = "give numbers in the order of coordinates, or a table by names"
-        message = f"{name} is not made of numbers: {problem}"
-        raise RunError(message, element=name, remedy=remedy) from None
+    array = finite_array(name, given)
     if array.shape != shape:
         raise RunError(
             f"{name} has the shape {array.shape}, and it must be {shape}",
@@ -73,7 +69,4 @@ def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> Array:
             if array.ndim > len(shape)
             else "give a number for each, or a table by names",
         )
-    if not np.all(np.isfinite(array)):
-        message = f"{name} has entries that are not finite"
-        raise RunError(message, element=name, remedy="give finite numbers")
     return array

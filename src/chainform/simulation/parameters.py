@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
-from math import isfinite
 from typing import Any, cast
 
 import numpy as np
 
 from chainform.errors import RunError
+from chainform.given import finite_number
 from chainform.mechanism import (
     Mechanism,
     Parameter,
@@ -107,16 +107,13 @@ def _numbers(given: Mapping[str, Any] | None) -> dict[str, float]:
 
 def _number(name: str, value: Any) -> float:
     try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = float("nan")
-    if isinstance(value, bool | str) or not isfinite(number):
+        return finite_number(name, value)
+    except RunError as problem:
         raise RunError(
             f"the value of {name} is not a finite number",
             element="values",
-            remedy=MANY if np.ndim(value) else None,
-        )
-    return number
+            remedy=MANY if isinstance(value, list | tuple | np.ndarray) else problem.remedy,
+        ) from None
 
 
 def _unknown(name: str, known: list[str]) -> RunError:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.given import real_array
 
 Array = NDArray[np.float64]
 
@@ -17,17 +18,8 @@ POINTS = 201
 
 def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
     """Return start and end, and the times of output, checked."""
-    where = "t"
-    try:
-        first, last = _ends(t)
-        times, where = np.linspace(first, last, POINTS), "t_eval"
-        if t_eval is not None:
-            times = np.asarray(t_eval, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as problem:
-        remedies = {"t": "give start and end in s: t=(0, 2)", "t_eval": "give a list of times in s"}
-        raise RunError(
-            f"the times are not numbers: {problem}", element=where, remedy=remedies[where]
-        ) from None
+    first, last = _ends(t)
+    times = np.linspace(first, last, POINTS) if t_eval is None else real_array("t_eval", t_eval)
     if not (np.isfinite(first) and np.isfinite(last) and first < last):
         raise RunError(
             f"the time cannot go from {first:g} to {last:g}",
@@ -45,11 +37,13 @@ def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, f
 
 
 def _ends(t: Any) -> tuple[float, float]:
-    if isinstance(t, str):
-        raise TypeError(f"{t[:40]!r} is a text")
-    if np.ndim(t) == 0:
-        return 0.0, float(t)
-    ends = [float(time) for time in t]
-    if len(ends) != 2:
-        raise ValueError(f"a start and an end are needed, and there are {len(ends)}")
-    return ends[0], ends[1]
+    ends = real_array("t", t)
+    if ends.ndim == 0:
+        return 0.0, float(ends)
+    if ends.shape != (2,):
+        raise RunError(
+            f"the times are a start and an end, not {ends.size} numbers",
+            element="t",
+            remedy="give start and end in s: t=(0, 2)",
+        )
+    return float(ends[0]), float(ends[1])

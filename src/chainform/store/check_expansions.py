@@ -3,12 +3,14 @@ multiplied out anew, doubles by the exact numbers beside them."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, text
+from sqlalchemy import Connection, delete, func, select, text
 
-from chainform.graph import Expansion, Graph
+from chainform.errors import RunError
+from chainform.graph import LIMIT, Expansion, Graph
 from chainform.store import schema
 from chainform.store.expansions import expanded, form_options, is_form, stored_texts
 from chainform.store.rows import double
@@ -38,7 +40,9 @@ def broken_expansions(
         query = select(table.c.variable, table.c.form).where(table.c.graph == graph).distinct()
         keys |= {(variable, form) for variable, form in connection.execute(query).all()}
     found: list[str] = []
-    right = _expected(content, keys)
+    t = schema.expanded_terms.c
+    stored = connection.execute(select(func.count()).where(t.graph == graph)).scalar()
+    right = _expected(content, keys, max(LIMIT, stored or 0))
     for variable, form in sorted(keys, key=str):
         reason = _damage(connection, graph, variable, form, right.get((variable, form)))
         if reason is None:
@@ -52,15 +56,24 @@ def broken_expansions(
     return found
 
 
-def _expected(graph: Graph, keys: set[tuple[Any, Any]]) -> dict[tuple[int, str], Expansion]:
-    """Return the expressions of a graph of which some are stored, by variable and form."""
+def _expected(
+    graph: Graph, keys: set[tuple[Any, Any]], limit: int
+) -> dict[tuple[int, str], Expansion]:
+    """Return the expressions of a graph of which some are stored, by variable and form.
+
+    Those that cannot be made within the limit of terms are left out.
+    """
     found: dict[tuple[int, str], Expansion] = {}
     for form in sorted({form for _, form in keys if is_form(form)}):
         variables = sorted(
             v for v, other in keys if other == form and isinstance(v, int) and 0 <= v < len(graph)
         )
-        made = expanded(graph, variables, **form_options(form))
-        found |= {(v, form): expansion for v, expansion in made.items()}
+        for chosen in (variables, *([v] for v in variables)):
+            if all((v, form) in found for v in chosen):
+                continue
+            with suppress(RunError):
+                made = expanded(graph, chosen, **form_options(form), limit=limit)
+                found |= {(v, form): expansion for v, expansion in made.items()}
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, select, text, update
 
+from chainform.given import decompressed
 from chainform.graph import Graph
 from chainform.store import schema
 from chainform.store.content import content_hash, graph_bytes, graph_of_bytes
@@ -73,7 +74,7 @@ def _cache(connection: Connection, key: int) -> bytes | None:
     if row is None:
         return None
     try:
-        return zlib.decompress(row.bytes)
+        return decompressed(row.bytes)
     except (zlib.error, TypeError):
         return b""
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.given import decompressed
 from chainform.graph import Block, Graph, Input, number_text
 
 FORMAT = 1
@@ -135,7 +136,7 @@ def packed(data: bytes) -> bytes:
 def unpacked(cache: bytes, expected: str) -> bytes | None:
     """Return the content of a load cache, or None unless it has the expected hash."""
     try:
-        data = zlib.decompress(cache)
+        data = decompressed(cache)
     except zlib.error:
         return None
     return data if content_hash(data) == expected else None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, select
 
 from chainform.errors import StoreError
-from chainform.graph import Expansion, Graph, expansion_text
+from chainform.graph import LIMIT, Expansion, Graph, expansion_text
 from chainform.store import expansions, history, levels, navigate, schema
 from chainform.store.address import MEMORY
 from chainform.store.arguments import mapping_of, text_of, texts_of, whole_number
@@ -376,9 +376,11 @@ class Database:
         *others: Candidate,
         trig: bool = True,
         split_angles: bool = True,
+        limit: int | None = LIMIT,
     ) -> dict[str, str]:
         """Return the analytic expression of each entry of a quantity, by label, and store it.
 
+        More than `limit` terms are an error; None means that there is no limit.
         The terms and factors stay in the tables `expanded_terms` and `expanded_factors`.
         """
         options = {"trig": bool(trig), "split_angles": bool(split_angles)}
@@ -393,7 +395,7 @@ class Database:
                 absent = [v for v in variables if v not in texts]
                 graph = load_graph(self.link, connection, revision) if absent else None
         if graph is not None:
-            found = expansions.expanded(graph, absent, **options)
+            found = expansions.expanded(graph, absent, **options, limit=limit)
             texts |= {v: expansion_text(expansion) for v, expansion in found.items()}
             # Who asks for an expression gets it, stored or not: others may hold the database, the
             # disk may be full, the user may have no right to write.

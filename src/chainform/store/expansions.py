@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, insert, select, text
 
-from chainform.graph import Expansion, Graph, expansion_text
+from chainform.graph import LIMIT, Expansion, Graph, expansion_text
 from chainform.graph import expand as expand_graph
 from chainform.store import schema
 from chainform.store.bulk import insert_rows
@@ -40,10 +40,16 @@ def expression_hash(expression: str) -> str:
 
 
 def expanded(
-    graph: Graph, variables: list[int], *, trig: bool, split_angles: bool
+    graph: Graph,
+    variables: list[int],
+    *,
+    trig: bool,
+    split_angles: bool,
+    limit: int | None = LIMIT,
 ) -> dict[int, Expansion]:
     """Return the expansions of some variables, made in memory by exact polynomials."""
-    found = expand_graph(graph, variables, trig=trig, split_angles=split_angles)
+    form = {"trig": trig, "split_angles": split_angles}
+    found = expand_graph(graph, variables, **form, limit=limit)
     return dict(zip(variables, found, strict=True))
 
 

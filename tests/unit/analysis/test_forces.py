@@ -196,8 +196,8 @@ def test_a_model_needs_the_outputs() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"t": "soon"}, "not a number"),
-        ({"t": [1j]}, "not a number"),
+        ({"t": "soon"}, "real numbers"),
+        ({"t": [1j]}, "real numbers"),
         ({"t": np.nan}, "no finite value, rate or acceleration at t = nan"),
         ({"motion": {"s": "5 + log(t)"}, "t": [1, 0]}, "the motion of s .* at t = 0"),
         ({"motion": {"s": "5 + sqrt(t)"}, "t": 0}, "the motion of s .* at t = 0"),

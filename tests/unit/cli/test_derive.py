@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from chainform.pipeline import available_outputs, derive
@@ -77,6 +79,27 @@ def test_counts_are_those_of_the_model(
     assert document["total"] == model.count().as_dict()
     for name in model.outputs:
         assert document["outputs"][name] == model.count([name]).as_dict()
+
+
+@pytest.mark.parametrize("text", ["H[1,1]", "H_1_2 hG[2]", "H[1, :]", "J(coupler)[1,2]"])
+def test_entries_are_answered_for_themselves(
+    call: Callable[..., Any], four_bar: Path, text: str
+) -> None:
+    outputs = ["mass_matrix", "gravity", "jacobian(coupler)"]
+    names = re.findall(r"[^ \[]+(?:\[[^\]]*\])?", text)
+    model = derive(four_bar, outputs)
+    counted = call("count", four_bar, "--outputs", text, "--json").document["outputs"]
+    assert len(counted) == len(names)
+    state = '{"q": [0.1, 0.2, 0.3]}'
+    values = call("eval", four_bar, "--at", state, "--outputs", text, "--json").document["outputs"]
+    numbers = model.evaluate(q=[0.1, 0.2, 0.3], outputs=names)
+    for name, key in zip(names, values, strict=True):
+        np.testing.assert_allclose(values[key]["values"], numbers[name], rtol=1e-12, atol=1e-15)
+    written = call("export", four_bar, "--language", "text", "--outputs", text, "--json").document
+    assert written["outputs"] == list(counted)
+    for command in ("derive", "compare"):
+        refused = call(command, four_bar, "--outputs", text)
+        assert (refused.code, refused.out) == (2, "")
 
 
 def test_count_of_one_output_has_no_sum(call: Callable[..., Any], arm: Path) -> None:

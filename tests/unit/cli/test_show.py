@@ -222,3 +222,13 @@ def test_without_sympy_the_remedy_installs_it(
     result = call("show", arm, "hG", "--sympy")
     assert (result.code, result.out) == (1, "")
     assert "remedy: pip install 'chainform[sympy]'" in result.err
+
+
+def test_a_limit_of_terms(call: Callable[..., Any], arm: Path) -> None:
+    refused = call("show", arm, "H[1,1]", "--expand", "--limit", "2")
+    assert (refused.code, refused.out) == (1, "")
+    assert "more than 2 terms" in refused.err
+    shown = call("show", arm, "H[1,1]", "--expand")
+    assert call("show", arm, "H[1,1]", "--expand", "--limit", "100").out == shown.out
+    for wrong in (["--limit", "5"], ["--expand", "--limit", "0"], ["--expand", "--limit", "x"]):
+        assert call("show", arm, "H[1,1]", *wrong).code == 2

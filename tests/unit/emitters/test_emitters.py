@@ -199,9 +199,11 @@ def test_latex_is_balanced(coverage_graph: Graph) -> None:
     assert all(line.count("&=") == 1 for line in lines)
     assert all(line.endswith(r" \\") for line in lines[:-1])
     computed = coverage_graph.cone(coverage_graph.output_variables())
-    assert len(lines) == np.count_nonzero(computed) - sum(
-        computed[v] for v in coverage_graph.inputs
-    )
+    inputs = sum(computed[v] for v in coverage_graph.inputs)
+    blocks = coverage_graph.outputs.values()
+    entries = [e for b in blocks for e in zip(b.labels, b.variables, strict=True)]
+    others = [label for label, v in entries if coverage_graph.names[v] != label]
+    assert len(lines) == np.count_nonzero(computed) - inputs + len(others)
     assert r"\sqrt{" in text
     assert r"\lambda^{2}" in text
 

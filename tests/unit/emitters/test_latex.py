@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chainform.emitters import definition_latex, expansion_latex, latex_name
+from chainform.emitters import EMITTERS, definition_latex, expansion_latex, latex_name
 from chainform.graph import Builder, expand
 
 
@@ -101,3 +103,29 @@ def test_expansions(latex: str) -> None:
     variable = inputs.builder.variable_of(EXPANSIONS[latex](inputs))
     (expansion,) = expand(inputs.builder.finish(), [variable])
     assert expansion_latex(expansion) == latex
+
+
+def test_every_entry_has_a_left_side() -> None:
+    """Entries that share a variable, are inputs or are numbers appear like all others."""
+    inputs = Inputs()
+    shared = inputs.builder.name("shared", inputs.x * inputs.m + 1)
+    values = [shared, shared, inputs.q1, 0, Fraction(1, 3), inputs.x * inputs.q2]
+    labels = [f"H_{i}" for i in range(1, 7)]
+    inputs.builder.output("H", (6,), list(zip(labels, values, strict=True)))
+    lines = EMITTERS["latex"](inputs.builder.finish(), ["H"]).splitlines()
+    right = dict(line.removesuffix(r" \\").split(" &= ") for line in lines[1:-1])
+    assert [label for label in map(latex_name, labels) if label not in right] == []
+    assert right["H_{1}"] == right["H_{2}"] == r"\mathrm{shared}"
+    assert (right["H_{3}"], right["H_{4}"], right["H_{5}"]) == ("q_{1}", "0", r"\tfrac{1}{3}")
+
+
+@given(st.lists(st.from_regex(r"[xH_]{1,2}[12_]{0,3}", fullmatch=True), unique=True, max_size=9))
+def test_different_names_look_different(names: list[str]) -> None:
+    """x1 and x_1 are both x with the index 1; within one text each has a form of its own."""
+    builder = Builder()
+    values = [builder.input(name, "parameter", i) for i, name in enumerate(names)]
+    entries = [(f"y_{i}", 2 * value) for i, value in enumerate(values)]
+    builder.output("y", (len(entries),), entries)
+    lines = EMITTERS["latex"](builder.finish(), ["y"]).splitlines()[1:-1]
+    right = {line.removesuffix(r" \\").split(" &= ")[1] for line in lines if names}
+    assert len(right) == len(names)

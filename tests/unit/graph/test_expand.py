@@ -318,3 +318,51 @@ def test_a_graph_of_numbers_expands() -> None:
     graph: Graph = builder.finish()
     texts = [expansion_text(e) for e in expand(graph, graph.block("o").variables)]
     assert texts == ["0", "5/7"]
+
+
+def power_of_sum(letters: int, exponent: int) -> tuple[Graph, int]:
+    """Return (p0 + p1 + ...)^exponent."""
+    builder = Builder()
+    terms = [builder.input(f"p{k}", "parameter", k) for k in range(letters)]
+    total = builder.name("total", sum(terms, builder.number(0)))
+    builder.output("y", (), [("y", builder.name("y", total**exponent))])
+    graph = builder.finish()
+    return graph, graph.numbers["y"]
+
+
+def test_an_expression_without_end_is_refused() -> None:
+    graph, y = power_of_sum(40, 12)
+    with pytest.raises(RunError, match="more than 100000 terms") as caught:
+        expand(graph, [y])
+    assert caught.value.element == "y"
+    assert "limit" in (caught.value.remedy or "")
+
+
+def test_angles_without_end_are_refused() -> None:
+    builder = Builder()
+    angles = [builder.input(f"q{k}", "q", k - 1) for k in range(1, 60)]
+    y = builder.name("y", builder.call("cos", builder.name("a", sum(angles, builder.number(0)))))
+    builder.output("y", (), [("y", y)])
+    graph = builder.finish()
+    (variable,) = graph.outputs["y"].variables
+    with pytest.raises(RunError, match="more than 1000 terms"):
+        expand(graph, [variable], limit=1000)
+    assert len(expand(graph, [variable], split_angles=False)[0]) == 1
+
+
+@pytest.mark.parametrize("limit", [None, 84, 85, 1000])
+def test_a_limit_changes_no_result(limit: int | None) -> None:
+    graph, y = power_of_sum(4, 6)
+    (found,) = expand(graph, [y], limit=limit)
+    assert len(found) == 84
+    assert found == expand(graph, [y])[0]
+
+
+def test_a_limit_is_exact() -> None:
+    graph, y = power_of_sum(4, 6)
+    with pytest.raises(RunError, match="more than 83 terms"):
+        expand(graph, [y], limit=83)
+    wrong: list[Any] = [0, -1, 1.5, "10", True]
+    for limit in wrong:
+        with pytest.raises(RunError, match="limit"):
+            expand(graph, [y], limit=limit)

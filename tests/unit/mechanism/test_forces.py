@@ -236,7 +236,7 @@ def test_a_joint_named_like_time_cannot_stand_in_a_law() -> None:
     builder = cf.Mechanism.builder("clock").segment("t", axis="z", mass=1)
     builder.force("t", "3*q1")
     assert builder.build().nv == 1
-    with pytest.raises(cf.Error, match="may be time or a coordinate"):
+    with pytest.raises(cf.Error, match="may be coordinate number 1, t, or time"):
         builder.force("t", "3*t").build()
 
 

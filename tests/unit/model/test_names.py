@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import chainform as cf
+from chainform.emitters import latex_name
 from chainform.errors import RunError, StoreError
+from chainform.graph import cost, parse_graph, verify
 from chainform.model.names import find_block, resolve
 from chainform.model.store import Store
 from unreduced import unreduced
@@ -87,3 +91,61 @@ def test_the_store_takes_them_too(model: cf.Model, store: Store) -> None:
     for call in calls:
         with pytest.raises(StoreError, match=r"no entry \[4\]"):
             call("linkage", "hG[4]")
+
+
+ENTRIES = ["H[1,1]", "H_2_1", "H[1,:]", "hG[2]", "J(coupler)[1,:]", "C[1,:,2]", "cos_q1", "q1"]
+
+
+@pytest.mark.parametrize("text", ENTRIES)
+def test_an_entry_is_answered_for_the_entry(model: cf.Model, text: str) -> None:
+    quantity = model[text]
+    assert model.count([text]) == model.count(text) == quantity.count()
+    expected = model.evaluate(q=Q, outputs=[text])[text]
+    (name,) = model.compile([text]).outputs
+    np.testing.assert_allclose(model.compile([text])[name](Q), expected, rtol=1e-12, atol=1e-14)
+    namespace: dict[str, Any] = {}
+    exec(model.emit("python", [text]), namespace)  # noqa: S102 - the text is the test
+    np.testing.assert_allclose(namespace["model"](Q)[name], expected, rtol=1e-12, atol=1e-14)
+    graph = parse_graph(model.emit("text", [text]))
+    verify(graph)
+    assert list(graph.outputs) == [name]
+    assert cost(graph) == quantity.count()
+    formulas = model.emit("latex", [text])
+    for label in quantity.labels.flat:
+        assert label in model.graph.names or f"{latex_name(str(label))} &= " in formulas
+
+
+def test_an_entry_takes_less_than_the_matrix() -> None:
+    arm = unreduced(EXAMPLES / "six_axis_arm.toml", ["mass_matrix"])
+    entry, whole = arm.count(["H[1,1]"]), arm.count(["mass_matrix"])
+    assert entry.multiplications < whole.multiplications
+    assert len(arm.emit("python", ["H[1,1]"])) < len(arm.emit("python"))
+
+
+def test_no_outputs_are_none(model: cf.Model) -> None:
+    assert not any(model.count([]).as_dict().values())
+    assert model.evaluate(q=Q, outputs=[]) == {}
+
+
+def test_entries_are_not_functions_of_a_program_without_them(model: cf.Model) -> None:
+    with pytest.raises(RunError) as caught:
+        model.compile()["H[1,1]"]
+    assert "compile" in (caught.value.remedy or "")
+
+
+INDEX = st.one_of(st.just(":"), st.integers(-1, 5).map(str), st.sampled_from(["", "x", "1.0"]))
+
+
+@given(
+    st.sampled_from(["H", "mass_matrix", "hG", "C", "J(coupler)", "H_1_1", "zz"]),
+    st.lists(INDEX, min_size=1, max_size=4),
+)
+def test_every_way_of_naming_agrees(model: cf.Model, name: str, indices: list[str]) -> None:
+    text = f"{name}[{','.join(indices)}]"
+    if text not in model:
+        for refused in (model.count, model.compile, lambda n: model.emit("text", n)):
+            with pytest.raises(RunError):
+                refused([text])
+        return
+    assert model.count([text]) == model[text].count()
+    assert model.evaluate(q=Q, outputs=[text])[text].shape == model[text].shape

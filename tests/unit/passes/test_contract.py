@@ -62,9 +62,8 @@ SETTINGS: tuple[Pass, ...] = (
     ExtractMonomials(limit=1),
     FactorProducts(),
     FactorProducts(limit=5),
-    ReducePart(),
-    ReducePart(passes=(Expand(limit=2000, beyond="stop", trig=True), TrigIdentities())),
-    ReducePart(passes=(TrigIdentities(), FactorProducts(), MergeEqual(), ExtractMonomials())),
+    ReducePart(("*",), (Expand(limit=2000, beyond="stop", trig=True), TrigIdentities())),
+    ReducePart(("*",), (TrigIdentities(), FactorProducts(), MergeEqual(), ExtractMonomials())),
 )
 
 

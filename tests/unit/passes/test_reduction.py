@@ -16,6 +16,7 @@ from chainform.passes import (
     Expand,
     ExtractMonomials,
     FactorProducts,
+    MergeEqual,
     Pass,
     ReducePart,
     TrigIdentities,
@@ -188,7 +189,11 @@ def test_an_expression_that_is_too_long_is_refused_by_name() -> None:
 def test_unknown_names_and_choices_are_refused() -> None:
     graph = sum_of("ab")
     with pytest.raises(DeriveError, match="nothing in the graph is called R"):
-        ReducePart(("R",))(graph)
+        ReducePart(("R",), (MergeEqual(),))(graph)
+    for bare in (ReducePart(), ReducePart(("a",)), ReducePart(passes=(MergeEqual(),))):
+        with pytest.raises(DeriveError, match="reduce_part needs") as caught:
+            bare(graph)
+        assert caught.value.remedy
     with pytest.raises(DeriveError, match="nothing in the graph is called R"):
         Expand(of=("R",))(graph)
     with pytest.raises(DeriveError, match="sometimes is not a choice"):

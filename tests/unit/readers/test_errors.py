@@ -10,6 +10,7 @@ import pytest
 
 from chainform.errors import ReadError
 from chainform.readers import read, read_text
+from chainform.readers.source import Source, table_from_text
 
 
 def arm(**changes: Any) -> dict[str, Any]:
@@ -323,3 +324,31 @@ def test_the_argument_stands_before_the_key(tmp_path: Path) -> None:
     assert read(path, format="native").nq == 2
     with pytest.raises(ReadError, match="unknown field 'bodies'"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{key} = 1",
+        "[{key}]",
+        "[[{key}]]",
+        "a = {{ {key} = 1 }}",
+        "name = '''\na.b\n'''\n{key} = 1",
+        '# "\n{key} = 1',
+    ],
+)
+@pytest.mark.parametrize("part", ["a", '"a"', "'a.b'", "a-1"])
+@pytest.mark.parametrize("dot", [".", " . "])
+def test_keys_of_very_many_parts_are_refused(text: str, part: str, dot: str) -> None:
+    """The parser of Python takes ten seconds for a key of 40 kB."""
+    with pytest.raises(ReadError, match="more than 100 parts") as caught:
+        read_text(text.format(key=dot.join([part] * 8000)), "toml")
+    assert caught.value.remedy
+
+
+def test_dots_in_texts_are_no_keys() -> None:
+    dotted = ".".join("a" * 8000)
+    for mark in ('"', "'", '"' * 3, "'" * 3):
+        table = table_from_text(f"note = {mark}{dotted}{mark} # {dotted}", "toml", Source())
+        assert table == {"note": dotted}
+    assert table_from_text(".".join("a" * 50) + " = 1", "toml", Source())

@@ -335,7 +335,6 @@ def test_the_first_follower_takes_the_place_of_a_missing_joint() -> None:
     ("text", "said"),
     [
         (gripper('<mimic joint="lead"/>', "", "fixed"), "no such joint moves"),
-        (gripper('<mimic joint="lead" multiplier="0"/>'), "with the multiplier 0"),
         (
             robot(link("a"), link("b"), joint("j", "a", "b", '<mimic joint="k"/>', "fixed")),
             "a fixed joint cannot follow 'k'; this was left out",
@@ -344,6 +343,28 @@ def test_the_first_follower_takes_the_place_of_a_missing_joint() -> None:
 )
 def test_mimic_that_cannot_be(text: str, said: str) -> None:
     assert said in texts(read_text(text, "urdf"))
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+@pytest.mark.parametrize("offset", ["0", "0.7"])
+def test_a_multiplier_of_zero_is_a_joint_that_stands(kind: str, offset: str) -> None:
+    """The poses are those of a free joint that is held at the offset."""
+    place = '<origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/><axis xyz="1 2 2"/>'
+    mimic = f'{place}<mimic joint="lead" multiplier="0" offset="{offset}"/>'
+    follows = f'{place}<mimic joint="still" multiplier="-2" offset="0.1"/>'
+
+    def read(**options: Any) -> Mechanism:
+        parts = [link(name) for name in "abcd"]
+        parts += [joint("lead", "a", "b", place), joint("still", "b", "c", mimic, kind)]
+        return read_text(robot(*parts, joint("next", "c", "d", follows, kind)), "urdf", **options)
+
+    fixed, free = read(), read(mimic="free", snap=0)
+    assert fixed.coordinates == ("lead",)
+    assert "stands fixed at" in texts(fixed)
+    held = [0.3, float(offset), 0.1 - 2 * float(offset)]
+    mine, theirs = poses_of(fixed, [0.3]), poses_of(free, held)
+    np.testing.assert_allclose(mine.positions, theirs.positions, atol=1e-9)
+    np.testing.assert_allclose(mine.rotations[-1], theirs.rotations[-1], atol=1e-9)
 
 
 # --- what is odd but clear ------------------------------------------------------------------
@@ -360,7 +381,6 @@ def test_mimic_that_cannot_be(text: str, said: str) -> None:
         ('<limit lower="nan" upper="1"/>', "lower: 'nan' is not a finite number; it was left out"),
         ('<dynamics damping="-1"/>', "damping is negative; it was left out"),
         ('<origin xyz="0.07, 0, -0.69"/>', "the commas in '0.07, 0, -0.69' were read as blanks"),
-        ('<origin rpy="0 1 0 0"/>', "4 numbers where three belong; the first three count"),
         ('<origin rpy="0 90 0"/>', "URDF has rad, not degrees"),
         ('<axis xyz="1 0 0"/><axis xyz="0 1 0"/>', "2 <axis> elements; the first one counts"),
         ('<joint_properties damping="1"/>', "not read: joint/joint_properties (1)"),

@@ -90,6 +90,17 @@ WRONG = [
     ),
     (with_joint(ENDS + '<axis xyz="0 0 0"/>'), "joint 'j', axis (line 2)", "no length"),
     (with_joint(ENDS + '<axis xyz="0 0"/>'), "joint 'j', axis (line 2)", "expected three numbers"),
+    *(
+        (with_joint(f'{ENDS}<origin xyz="{text}"/>'), "joint 'j', origin (line 2)", said)
+        for text, said in {
+            "0,5 0 0": "may be decimal points or separators",
+            "0,0,1": "may be decimal points or separators",
+            "0, 5 0 0": "may be decimal points or separators",
+            "0,5, 0, 0": "may be decimal points or separators",
+            "0 5 0 0": "expected three numbers in 'xyz', got 4",
+            "0;5;0": "expected three numbers in 'xyz', got 1",
+        }.items()
+    ),
     (
         with_joint(ENDS + '<origin rpy="1e10 0 0"/>'),
         "joint 'j', origin (line 2)",

@@ -50,7 +50,7 @@ BAD: dict[str, Any] = {
     "None is not a free parameter": {None: 2},
     "m_1 is not an array of real numbers but of bool": {"m_1": True},
     "I_1_xx is not an array of real numbers but of bool": {"I_1_xx": np.True_},
-    "I_1_yy is not an array of real numbers but of object": {"I_1_yy": [Fraction(1), True]},
+    "I_1_yy is not an array of real numbers but of bool": {"I_1_yy": [Fraction(1), True]},
     "I_1_zz is not an array of real numbers but of object": {"I_1_zz": 10**400},
     "given by the names": 5,
 }

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bombs import MUCH, peak_of, zlib_bomb
 from chainform.errors import RunError
 from chainform.runtime import Program, kernel
 from chainform.runtime.travel import MAGIC
@@ -250,3 +251,22 @@ def test_forged_code_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "compiled", compiler)
     same_bits(Program.from_bytes(forged(program.to_bytes(), codes=wrong)).o(Q), expected)
     assert compiler.calls == 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        zlib_bomb(),
+        zlib_bomb(b'{"graph": "', b"a"),
+        zlib.compress(b"[" + b"[]," * 2_000_000 + b"0]"),
+        zlib.compress(b'{"graph": "' + b"a\\n" * 3_000_000 + b'"}'),
+    ],
+    ids=["blanks", "text", "lists", "lines"],
+)
+def test_short_bytes_do_not_fill_the_memory(data: bytes) -> None:
+    def task() -> None:
+        with pytest.raises(RunError, match="damaged"):
+            Program.from_bytes(MAGIC + data)
+
+    assert len(data) < 2**21
+    assert peak_of(task) < MUCH

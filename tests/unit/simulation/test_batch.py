@@ -162,7 +162,7 @@ def test_tables_by_names() -> None:
     [
         ({"q0": np.zeros((3, 2)), "qd0": np.zeros((4, 2))}, "3 and 4 motions"),
         ({"q0": np.zeros((3, 3))}, "must be"),
-        ({"q0": np.zeros((3, 2)), "values": {"m_2": "heavy"}}, "not made of numbers"),
+        ({"q0": np.zeros((3, 2)), "values": {"m_2": "heavy"}}, "not an array of real numbers"),
         ({"q0": [[np.nan, 0]]}, "not finite"),
         ({"q0": [0, 1, float("inf")]}, "not finite"),
         ({"q0": {"rod1": [0, 1], "rod2": [0, 1, 2]}}, "2 and 3 motions"),
@@ -191,7 +191,7 @@ def test_the_first_number_that_is_none_is_named() -> None:
     with pytest.raises(RunError) as caught:
         simulate_batch(rods(2), q0=[[0, 0], [0, 1], [0, np.nan]])
     assert caught.value.element == "q0"
-    assert caught.value.remedy == "the first is number 3"
+    assert caught.value.remedy == "give finite numbers; the first is number 3"
 
 
 def test_quaternions_that_are_none() -> None:

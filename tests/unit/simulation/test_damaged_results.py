@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -15,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import chainform as cf
+from bombs import LONG, MUCH, peak_of
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.readers import read_text
-from chainform.simulation.results.files import FORMS
+from chainform.simulation.results.files import FORMS, read_run
 from chainform.simulation.results.plain import REMEDY
 
 BALL = '[[segments]]\nname = "ball"\njoint = "prismatic"\naxis = "z"\nmass = 2'
@@ -224,3 +226,45 @@ def test_a_folder_is_no_run(tmp_path: Path, ending: str) -> None:
     with pytest.raises(ReadError, match="this is a folder") as caught:
         cf.Run.load(tmp_path / f"a{ending}")
     assert caught.value.remedy
+
+
+# --- files that would become very long ----------------------------------------------------------
+
+
+def refused(path: Path) -> None:
+    with pytest.raises(ReadError) as caught:
+        read_run(path)
+    assert caught.value.remedy
+
+
+def test_a_packed_archive_does_not_fill_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("about.npy", "w", force_zip64=True) as stream,
+    ):
+        header = {"descr": "|u1", "fortran_order": False, "shape": (LONG,)}
+        np.lib.format.write_array_header_2_0(stream, header)
+        for _ in range(LONG // 2**22):
+            stream.write(bytes(2**22))
+    assert peak_of(lambda: refused(path)) < MUCH
+
+
+def test_an_array_is_not_longer_than_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    with zipfile.ZipFile(path, "w") as archive, archive.open("about.npy", "w") as stream:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (LONG,)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(bytes(64))
+    assert peak_of(lambda: refused(path)) < MUCH
+
+
+def test_a_short_table_does_not_fill_the_memory(tmp_path: Path) -> None:
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    path = tmp_path / "run.parquet"
+    piece = arrow.table({"t": np.zeros(2**22)})
+    with parquet.ParquetWriter(str(path), piece.schema, compression="zstd") as writer:
+        for _ in range(40):
+            writer.write_table(piece)
+    assert path.stat().st_size < 2**20
+    refused(path)

@@ -82,7 +82,7 @@ def spinning() -> cf.Mechanism:
     ("call", "message"),
     [
         (lambda: cf.simulate(spinning(), q0=[0, 0, 0, 0]), "the quaternion of ball is zero"),
-        (lambda: cf.simulate(machine(PENDULUM), q0=["a"]), "not made of numbers"),
+        (lambda: cf.simulate(machine(PENDULUM), q0=["a"]), "not an array of real numbers"),
         (lambda: cf.simulate(machine(PENDULUM), q0=[1, 2]), "has the shape"),
         (lambda: cf.simulate(machine(PENDULUM), q0=[np.nan]), "not finite"),
         (lambda: mobility(slider_crank(), [1]), "has the shape"),

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from bombs import MUCH, peak_of, zlib_bomb
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, set_defaults
 from chainform.store import Database, MechanismFile, Parameter, Record
@@ -364,3 +365,16 @@ def test_a_failed_save_leaves_nothing(
     assert database.query("SELECT count(*) AS n FROM graphs") == [{"n": 1}]
     assert database.query("SELECT count(DISTINCT graph) AS n FROM factors") == [{"n": 1}]
     assert database.save(other, Record("new")).number == 1
+
+
+def test_a_short_cache_does_not_fill_the_memory(path: Path, graph: Graph) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE caches SET bytes = ?", (zlib_bomb(),))
+    connection.close()
+
+    def task() -> None:
+        with Database.open(str(path)) as database:
+            assert graph_text(database.load("arm")[0]) == graph_text(graph)
+            database.check()
+
+    assert peak_of(task) < MUCH

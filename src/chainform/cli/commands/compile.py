@@ -16,8 +16,7 @@ from chainform.cli.options import (
     USUAL,
     add_method,
     add_outputs,
-    chosen_outputs,
-    derive_chosen,
+    derive_named,
     method_document,
     usual_outputs,
 )
@@ -60,7 +59,7 @@ def run(args: Namespace) -> Report:
     """Compile each output for one state and for batches, and time both."""
     lanes, cpu = _lanes(args.lanes), _cpu(args.cpu)
     mechanism = read_chosen(args)
-    model = derive_chosen(mechanism, args, chosen_outputs(args, usual_outputs(mechanism, args)))
+    model = derive_named(mechanism, args, usual_outputs(mechanism, args))
     stored = args.stored is not None
     with chosen_store(args) if stored else nullcontext() as store:
         if store is not None:

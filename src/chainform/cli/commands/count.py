@@ -9,9 +9,8 @@ from chainform.cli.options import (
     LeftOut,
     add_method,
     add_outputs,
-    chosen_outputs,
     derive_all,
-    derive_chosen,
+    derive_named,
     left_out_document,
     method_document,
     show_left_out,
@@ -26,6 +25,7 @@ from chainform.emitters import count_python
 from chainform.errors import ReadError
 from chainform.graph import Cost, cost
 from chainform.model import Model
+from chainform.model.names import select_outputs
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def run(args: Namespace) -> Report:
     if args.outputs is None:
         model, left_out = derive_all(mechanism, args)
     else:
-        model = derive_chosen(mechanism, args, chosen_outputs(args, ()))
+        model = derive_named(mechanism, args, ())
     steps = _steps(args, model) if args.by_pass or args.picture else []
     document = _document(args.file, model, left_out)
     if args.by_pass:
@@ -77,14 +77,15 @@ def run(args: Namespace) -> Report:
 def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
     """Return the count after each step: of the derivation, or of the revisions up to this one."""
     if args.stored is None:
-        return [(stage.name, stage.cost) for stage in model.stages]
+        return [(s.name, cost(select_outputs(s.graph, model.outputs))) for s in model.stages]
     with chosen_store(args) as store:
         revisions = store.lineage(args.file)
         if set(model.outputs) == set(args.stored.outputs):
             return [(revision.step, revision.cost) for revision in revisions]
         graphs = [store.database.load(revision.reference)[0] for revision in revisions]
     names = [revision.step for revision in revisions]
-    return [(n, cost(graph, model.outputs)) for n, graph in zip(names, graphs, strict=True)]
+    parts = (select_outputs(graph, model.outputs) for graph in graphs)
+    return [(name, cost(part)) for name, part in zip(names, parts, strict=True)]
 
 
 def _document(file: str, model: Model, left_out: LeftOut) -> Document:

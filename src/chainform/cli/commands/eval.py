@@ -13,10 +13,9 @@ from chainform.cli.options import (
     LeftOut,
     add_method,
     add_outputs,
-    chosen_outputs,
     chosen_wrenches,
     derive_all,
-    derive_chosen,
+    derive_named,
     method_document,
     parameter_choice,
     show_left_out,
@@ -55,7 +54,7 @@ def run(args: Namespace) -> Report:
     if args.outputs is None:
         model, failed = derive_all(mechanism, args, parameters)
     else:
-        model = derive_chosen(mechanism, args, chosen_outputs(args, ()), parameters)
+        model = derive_named(mechanism, args, (), parameters)
     lacking = {name: _lacking(model, name, state) for name in model.outputs}
     left_out = {name: needs for name, needs in lacking.items() if needs}
     chosen = [name for name in model.outputs if name not in left_out]

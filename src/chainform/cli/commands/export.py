@@ -10,8 +10,7 @@ from chainform.cli.options import (
     USUAL,
     add_method,
     add_outputs,
-    chosen_outputs,
-    derive_chosen,
+    derive_named,
     method_document,
     usual_outputs,
 )
@@ -53,8 +52,7 @@ def run(args: Namespace) -> Report:
         return _export_urdf(args, mechanism, target)
     if args.language in (NATIVE, ELEMENTS):
         return _export_native(args, mechanism, target)
-    outputs = chosen_outputs(args, usual_outputs(mechanism, args))
-    model = derive_chosen(mechanism, args, outputs)
+    model = derive_named(mechanism, args, usual_outputs(mechanism, args))
     text = model.emit(args.language)
     if target is not None:
         write_file(target, text, force=args.force)

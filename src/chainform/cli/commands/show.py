@@ -35,7 +35,14 @@ from chainform.cli.selection import (
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import ReadError
 from chainform.formulations import OF_FRAME
-from chainform.graph import GROUPS, definition_text, expand, expansion_text, sympy_expressions
+from chainform.graph import (
+    GROUPS,
+    LIMIT,
+    definition_text,
+    expand,
+    expansion_text,
+    sympy_expressions,
+)
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.model.names import Request, letter_of
@@ -55,6 +62,12 @@ def add_options(parser: ArgumentParser) -> None:
         "--steps", action="store_true", help="show also every variable on the way, in order"
     )
     parser.add_argument("--expand", action="store_true", help="multiply out over the inputs")
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=int,
+        help=f"the most terms of an entry with --expand (default: {LIMIT})",
+    )
     parser.add_argument("--latex", action="store_true", help="write LaTeX")
     parser.add_argument("--sympy", action="store_true", help="write SymPy expressions")
     add_method(parser, search=False)
@@ -101,6 +114,11 @@ def _check_options(args: Namespace) -> None:
     if args.steps and (args.sympy or args.expand):
         raise ReadError(
             "--steps goes without --expand and --sympy, which leave no steps", element="options"
+        )
+    if args.limit is not None and (args.limit < 1 or not args.expand):
+        remedy = "as in: show FILE H[1,1] --expand --limit 1000000"
+        raise ReadError(
+            "--limit is a number of terms, and goes with --expand", element="--limit", remedy=remedy
         )
     if args.steps and not args.quantities:
         raise ReadError("--steps needs a QUANTITY", element="options", remedy="as in: show FILE H")
@@ -155,7 +173,8 @@ def _texts(
         return [(str(formula), None) for formula in sympy_expressions(graph, variables)]
     if args.expand:
         write = expansion_latex if args.latex else expansion_text
-        return [(write(result), len(result)) for result in expand(graph, variables)]
+        found = expand(graph, variables, limit=LIMIT if args.limit is None else args.limit)
+        return [(write(result), len(result)) for result in found]
     define = definition_latex if args.latex else definition_text
     return [(define(graph, variable), None) for variable in variables]
 

@@ -22,6 +22,7 @@ from chainform.mechanism.exact import exact_rotation, quaternion_of
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.laws import LawIntake
 from chainform.mechanism.rational import rotation_of_quaternion
+from chainform.mechanism.tables import is_list, list_of
 from chainform.mechanism.types import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
 from chainform.spatial import rodrigues
 
@@ -123,6 +124,14 @@ SHORT = re.compile(
 
 MOMENTS = ("m", "Jx", "Jy", "Jz")
 
+MOMENT_NAME = re.compile(r"[IJ][0-9_]*([xyz])\1?[0-9_]*")
+"""The name of a principal moment that tells its axis: Jx, J2x, J_2_x, Ixx."""
+
+MOMENTS_REMEDY = (
+    "write m, Jx, Jy, Jz in this order, or the mass alone, or names as Jz(J1z); in a table "
+    "inertia = [Jx, Jy, Jz] or { xx = ..., yy = ..., zz = ... }"
+)
+
 
 def table_of_text(text: str, intake: Intake, where: str) -> dict[str, object]:
     """Return the table that a body or frame in short form stands for.
@@ -143,20 +152,45 @@ def table_of_text(text: str, intake: Intake, where: str) -> dict[str, object]:
     if not said:
         return table
     values = _masses(parts_of(said), intake, where)
-    moments = [values.get(name, "0") for name in MOMENTS[1:]]
+    moments = dict(zip(("xx", "yy", "zz"), (values.get(n, "0") for n in MOMENTS[1:]), strict=True))
     return table | {"kind": "body", "mass": values.get("m", "0"), "inertia": moments}
 
 
 def _masses(entries: Sequence[str], intake: Intake, where: str) -> dict[str, str]:
     """Return mass and moments by name: all in order, the mass alone, or each with its name."""
     calls = [call_of(entry) for entry in entries]
-    named = {call[0]: call[1][0] for call in calls if call and call[0] in MOMENTS}
+    named = {c[0]: c[1][0] for c in calls if c and c[0] in MOMENTS and len(c[1]) == 1}
     if len(named) == len(entries):
         return named
-    if named or len(entries) not in (1, 4):
-        remedy = "write m, Jx, Jy, Jz in this order, or the mass alone, or names as Jz(J1z)"
-        raise intake.error("mass and moments cannot be told apart", where, remedy)
+    if named or len(entries) not in (1, 4) or _is_moment(entries[0]):
+        raise intake.error("mass and moments cannot be distinguished", where, MOMENTS_REMEDY)
+    check_moments(entries[1:], intake, where)
     return dict(zip(MOMENTS, entries, strict=False))
+
+
+def _is_moment(text: str) -> bool:
+    return MOMENT_NAME.fullmatch(text.strip()) is not None
+
+
+def check_moments(value: object, intake: Intake, where: str) -> None:
+    """Refuse three principal moments whose names tell another order than x, y, z.
+
+    One name may stand for several axes, as in J2x, J2x, J2z; then its own axis has it too.
+    """
+    if not is_list(value):
+        return
+    entries = list_of(value, intake.file, where)[:3]
+    texts = [entry.strip() if isinstance(entry, str) else "" for entry in entries]
+    found = [MOMENT_NAME.fullmatch(text) for text in texts]
+    axes = ["" if match is None else match[1] for match in found]
+    for place, axis in enumerate(axes):
+        if (
+            axis
+            and axis != "xyz"[place]
+            and axes["xyz".index(axis) : "xyz".index(axis) + 1] != [axis]
+        ):
+            message = f"{texts[place]} stands where the moment about {'xyz'[place]} belongs"
+            raise intake.error(message, where, MOMENTS_REMEDY)
 
 
 # --- text of a chain ------------------------------------------------------------------------

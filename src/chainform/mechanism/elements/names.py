@@ -11,10 +11,9 @@ from chainform.expressions import CONSTANTS, FUNCTIONS, symbols_of
 from chainform.mechanism.elements.chain import GEOMETRY
 from chainform.mechanism.elements.fields import COORDINATE_FIELDS
 from chainform.mechanism.elements.types import Definition
-from chainform.mechanism.intake import Intake, located
-from chainform.mechanism.laws import LawIntake, meaning_of
+from chainform.mechanism.intake import Intake
+from chainform.mechanism.laws import LawIntake, meanings_of
 from chainform.mechanism.numbering import check_distinct
-from chainform.mechanism.numbers import number_of
 from chainform.mechanism.tables import check_fields, is_table, list_of, table_of
 from chainform.mechanism.types import GROUND, Coordinate, Number, Segment
 
@@ -76,19 +75,16 @@ def definitions_from(
 ) -> tuple[Definition, ...]:
     """Return the definitions in the order given; they may name one another."""
     intake = laws.intake
-    given: dict[str, Number] = {}
-    for name, value in said.items():
+    for name in said:
         where = f"definition {name[:60]!r}"
         check_name(name, laws, where)
         if name in unknowns:
             raise intake.error("an unknown force has this name", where, "rename one of them")
-        with located(intake.file, where):
-            given[name] = number_of(value)
-    reader = LawIntake(intake, laws.coordinates, laws.rates, tuple(given))
-    needs: dict[str, frozenset[str]] = {}
-    for name, law in given.items():
-        reader.law(law, f"definition {name!r}", GEOMETRY)
-        needs[name] = _names_in(law) & given.keys()
+    reader = LawIntake(intake, laws.coordinates, laws.rates, tuple(said))
+    given = {
+        name: reader.law(value, f"definition {name!r}", GEOMETRY) for name, value in said.items()
+    }
+    needs = {name: _names_in(law) & given.keys() for name, law in given.items()}
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
@@ -109,7 +105,7 @@ def check_name(name: str, laws: LawIntake, where: str) -> None:
     if not is_word or name in FUNCTIONS or name in CONSTANTS:
         remedy = "use letters, digits and underscores, and no name of a function"
         raise intake.error("the name cannot stand in an expression", where, remedy)
-    if meaning_of(name, laws.coordinates, laws.rates) is not None or _is_place(name):
+    if meanings_of(name, laws.coordinates, laws.rates) or _is_place(name):
         remedy = "choose another name"
         raise intake.error("the name belongs to a coordinate, a rate or time", where, remedy)
     if name in intake.values:

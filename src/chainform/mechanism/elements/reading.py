@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from chainform.mechanism.bodies import body_from
-from chainform.mechanism.elements.chain import GEOMETRY, chain_from, table_of_text
+from chainform.mechanism.elements.chain import GEOMETRY, chain_from, check_moments, table_of_text
 from chainform.mechanism.elements.fields import COMMON_FIELDS, FIELDS, PLACE_FIELDS
 from chainform.mechanism.elements.types import (
     WORLD,
@@ -105,6 +105,7 @@ class ElementReader:
     def body(self, table: Table, name: str, where: str) -> Element:
         """Return a body on a frame chain."""
         chain = chain_from(table.get("chain"), self.laws, f"{where}, chain")
+        check_moments(table.get("inertia"), self.intake, f"{where}, inertia")
         fields = (table.get(field) for field in ("mass", "com", "inertia"))
         body = body_from(*fields, intake=self.intake, where=where)
         on = self.name(table, "on", where)

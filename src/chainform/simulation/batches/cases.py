@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.given import finite_array
 from chainform.mechanism import Mechanism
 from chainform.simulation.initial import SHORTEST
 
@@ -123,19 +124,7 @@ def _columns(name: str, said: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _numbers(where: str, said: Any) -> Array:
-    try:
-        array = np.array(said, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as problem:
-        raise RunError(f"it is not made of numbers: {problem}", element=where) from None
-    finite = np.isfinite(array)
-    if not finite.all():
-        motion = int(np.argwhere(~finite)[0][0]) + 1 if array.ndim else 1
-        raise RunError(
-            "there are entries that are not finite",
-            element=where,
-            remedy=f"the first is number {motion}" if array.ndim else None,
-        )
-    return array
+    return finite_array(where, said)
 
 
 def _count(parts: list[States]) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.given import finite_number, real_array
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.pose import float_of, known_values
 from chainform.simulation.drives.actuated import Share, coordinate_of, shares_of
@@ -39,12 +40,9 @@ def initial_rest(mechanism: Mechanism, q: Array, qd: Array, x0: Any) -> Array:
         for name, value in cast("Mapping[str, Any]", x0).items():
             if name not in names:
                 raise _unknown(mechanism, str(name), names)
-            rest[names.index(name)] = _number(name, value)
+            rest[names.index(name)] = finite_number(f"x0, {name}", value)
         return rest
-    try:
-        whole = np.array(x0, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
-        raise RunError(f"x0 is not made of numbers: {problem}", element="x0") from None
+    whole = np.array(real_array("x0", x0))
     count = len(mechanism.states)
     if whole.shape != (count,) or not np.all(np.isfinite(whole)):
         order = ", ".join(mechanism.states) or "there are no actuators with states"
@@ -97,18 +95,6 @@ def _firsts(mechanism: Mechanism) -> list[int]:
     """Return where the states of each actuator begin among those beside q and qd."""
     counts = [len(share.rest) for share in shares_of(mechanism)]
     return [sum(counts[:k]) for k in range(len(counts))]
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        remedy = "give a number"
-        raise RunError(f"{value!r} is not a number", element=f"x0, {name}", remedy=remedy) from None
-    if not np.isfinite(number):
-        remedy = "give a finite number"
-        raise RunError("the number is not finite", element=f"x0, {name}", remedy=remedy)
-    return number
 
 
 def _unknown(mechanism: Mechanism, name: str, names: Sequence[str]) -> RunError:

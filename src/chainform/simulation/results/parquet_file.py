@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from chainform.errors import ReadError, RunError
+from chainform.given import unpacked_size
 from chainform.mechanism import Mechanism
 from chainform.simulation.results.flat import columns_of, record_from
 from chainform.simulation.results.plain import Record, known_of
 
 KEY = b"chainform"
+LARGEST = 2**30
+"""Bytes of numbers that a short file may hold."""
 
 
 def check() -> None:
@@ -33,6 +36,7 @@ def read(path: Path) -> Record:
     """Return what a file holds."""
     arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
     try:
+        _check_size(parquet.read_metadata(str(path)), path)
         table = parquet.read_table(str(path))
         metadata: Any = table.schema.metadata
         known = known_of(metadata[KEY].decode() if metadata and KEY in metadata else "")
@@ -48,6 +52,19 @@ def read(path: Path) -> Record:
             f"this is not a Parquet file of a run: {problem}", remedy="name a file of chainform"
         ) from problem
     return record_from(known, columns)
+
+
+def _check_size(metadata: Any, path: Path) -> None:
+    """Refuse a table that would take far more memory than its file, before it is read.
+
+    Columns that stay the same take nearly nothing in a file, so that more is allowed here.
+    """
+    numbers = int(metadata.num_rows) * int(metadata.num_columns)
+    if 8 * numbers > LARGEST + unpacked_size(path.stat().st_size):
+        raise ReadError(
+            f"the table has {numbers} numbers, which cannot come from so short a file",
+            remedy="name a file of chainform",
+        )
 
 
 def _library(name: str) -> Any:

@@ -43,6 +43,40 @@ def plain(mechanism: cf.Mechanism) -> cf.Mechanism:
     return replace(mechanism, notes=(), source=None, file=None)
 
 
+@pytest.mark.parametrize(
+    ("moments", "right"),
+    [
+        ("m, J2x, J2y, J2z", True),
+        ("m, J2x, J2x, J2z", True),
+        ("m, J2z, J2z, J2z", True),
+        ("m, J2x, J2z, J2y", False),
+        ("m, J2y, J2x, J2z", False),
+        ("m, 1, J2x, J2z", False),
+        ("J2x, J2y, J2z, m", False),
+        ("m(m), Jx(J2x, J2y)", False),
+        ("Jz(J2x), m(m), Jx(J2z)", True),
+    ],
+)
+def test_the_order_of_moments_is_that_of_their_names(moments: str, right: bool) -> None:
+    builder = cf.Mechanism.builder("model").coordinates("x")
+    for name in ("m", "J2x", "J2y", "J2z"):
+        builder.parameter(name, 1)
+    builder.element(f"P: Sx(x); {moments}")
+    if right:
+        assert builder.build().elements
+        return
+    with pytest.raises(cf.Error) as caught:
+        builder.build()
+    assert caught.value.remedy
+
+
+def test_the_order_of_moments_in_a_table() -> None:
+    builder = cf.Mechanism.builder("model").parameter("Jx", 1).parameter("Jy", 2).coordinates("x")
+    builder.element({"kind": "body", "name": "P", "mass": 1, "inertia": ["Jy", "Jx", 1]})
+    with pytest.raises(cf.Error, match="Jy stands where the moment about x belongs"):
+        builder.build()
+
+
 def test_the_short_form_is_a_table() -> None:
     short = model("P ~ K: Sz(m), Rx(phi/2); m, 1, 2, 3", "K: Sx(x)")
     table = model(
@@ -132,8 +166,8 @@ BODY = {"kind": "body", "name": "K", "mass": 1}
         ([{**BODY, "name": "ground"}], "has this name", "element 'ground'"),
         ([{**BODY, "on": "L"}, "L~K: Sx(1)"], "in a circle: ", "elements"),
         (["K Rz(phi)"], "is not a body in short form", "element 1"),
-        (["K: Rz(phi); m, 1, 2"], "cannot be told apart", "element 1"),
-        (["K: Rz(phi); m, Jz(2)"], "cannot be told apart", "element 1"),
+        (["K: Rz(phi); m, 1, 2"], "cannot be distinguished", "element 1"),
+        (["K: Rz(phi); m, Jz(2)"], "cannot be distinguished", "element 1"),
         ([{"text": "K: Rz(phi); 1", "kind": "frame"}], "the text is that of a body", "element 1"),
         ([{"text": "K: Rz(phi)", "chain": "Sx(1)"}], "given both in the text", "element 1"),
         ([{"kind": "elastic", "stiffness": 1}], "found none", "element 'elastic1'"),

@@ -14,6 +14,7 @@ from chainform.simulation.pace import Pace
 from chainform.simulation.placing import placed
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion, Pause
+from chainform.simulation.span import check_size
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
@@ -59,6 +60,7 @@ class Runner:
 
         `pause` is called now and then, however short the stretches between events are.
         """
+        check_size(len(times), self.integrator.width)
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
         pace = Pace(pause)

@@ -12,7 +12,11 @@ from chainform.errors import RunError
 Array = NDArray[np.float64]
 
 POINTS = 201
-"""How many times are put out when none are asked for."""
+"""How many times are put out when none are given."""
+MOST_TIMES = 50_000_000
+"""The most times of output."""
+MOST_NUMBERS = 10**9
+"""The most numbers of output, 8 GB."""
 
 
 def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
@@ -22,7 +26,7 @@ def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, f
         first, last = _ends(t)
         times, where = np.linspace(first, last, POINTS), "t_eval"
         if t_eval is not None:
-            times = np.asarray(t_eval, dtype=np.float64)
+            times = _listed(t_eval)
     except (TypeError, ValueError, OverflowError) as problem:
         remedies = {"t": "give start and end in s: t=(0, 2)", "t_eval": "give a list of times in s"}
         raise RunError(
@@ -42,6 +46,37 @@ def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, f
             remedy=f"choose them between {first:g} and {last:g}",
         )
     return (first, last), times
+
+
+def check_size(times: int, width: int, motions: int = 1) -> None:
+    """Refuse output that would not fit in memory, before room is made for it."""
+    if times * width * motions <= MOST_NUMBERS:
+        return
+    of_motions = f" of {motions} motions" if motions > 1 else ""
+    raise RunError(
+        f"{times} times{of_motions} with {width} numbers each are {times * width * motions:.3g}"
+        " numbers of output",
+        element="t_eval",
+        remedy=f"take fewer, at most {MOST_NUMBERS:.0e} numbers"
+        + (", or fewer motions at a time" if motions > 1 else ""),
+    )
+
+
+def _listed(t_eval: Any) -> Array:
+    """Return times of output as they were given; RunError for too many of them."""
+    count = len(t_eval) if hasattr(t_eval, "__len__") else 0
+    if count > MOST_TIMES:
+        raise RunError(
+            f"there would be {count} times of output",
+            element="t_eval",
+            remedy=f"give at most {MOST_TIMES}",
+        )
+    if isinstance(t_eval, np.ma.MaskedArray):
+        raise TypeError("some of them are masked")
+    given = np.asarray(t_eval)
+    if given.dtype.kind not in "iufO" and given.size:
+        raise TypeError(f"they are of the type {given.dtype}")
+    return given.astype(np.float64)
 
 
 def _ends(t: Any) -> tuple[float, float]:

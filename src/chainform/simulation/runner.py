@@ -14,7 +14,7 @@ from chainform.simulation.pace import Pace
 from chainform.simulation.placing import placed
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion, Pause
-from chainform.simulation.span import check_size
+from chainform.simulation.span import check_size, later
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
@@ -76,6 +76,7 @@ class Runner:
             if stuck > MOST_AT_ONCE:
                 raise self._standstill(found[0])
             self._happen(found)
+            self._put_out_again()
             if pace.is_due and not self.is_over:
                 pace.pause(self.integrator.t)
 
@@ -108,6 +109,15 @@ class Runner:
         elif len(found) > len(asked):
             # Of all that begins or ceases to hold now the first one is enough: it looks at all.
             self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
+
+    def _put_out_again(self) -> None:
+        """Let output at the time of events be the state after them, which holds from then on."""
+        motion = self.integrator
+        first, tail = motion.machine.layout.place("tau"), motion.width - len(motion.y)
+        k = self.given
+        while k > 0 and later(self.times[k - 1]) >= motion.t:
+            k -= 1
+            self.rows[k] = np.concatenate([motion.y, motion.p[first : first + tail]])
 
     def _state(self) -> tuple[Array, Array]:
         y, nv = self.integrator.y, self.integrator.machine.equations.nv

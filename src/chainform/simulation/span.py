@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.simulation.loops.places import EPSILON
 
 Array = NDArray[np.float64]
 
@@ -46,6 +47,11 @@ def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, f
             remedy=f"choose them between {first:g} and {last:g}",
         )
     return (first, last), times
+
+
+def later(t: float) -> float:
+    """Return a time that differs by rounding only, but for sure is not before it."""
+    return t + 4 * EPSILON * abs(t)
 
 
 def check_size(times: int, width: int, motions: int = 1) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,8 @@ class Runner:
         self.given, stuck, before = 0, 0, self.integrator.t
         pace = Pace(pause)
         if self.switching is not None and not self.is_begun:
-            self.happenings += self.switching.begin()
+            with self._decided():
+                self.happenings += self.switching.begin()
         while self.integrator.t < end and not self.is_over:
             found = self._advance(end, pace)
             if not found:
@@ -104,11 +106,29 @@ class Runner:
                 self.is_over, self.ending = True, event.name
         if self.switching is None:
             return
-        if any(event.change is not None for event in asked):
-            self.happenings += self.switching.settle()
-        elif len(found) > len(asked):
-            # Of all that begins or ceases to hold now the first one is enough: it looks at all.
-            self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
+        with self._decided():
+            if any(event.change is not None for event in asked):
+                self.happenings += self.switching.settle()
+            elif len(found) > len(asked):
+                # Of all that begins or ceases to hold now the first one is enough: it looks at all.
+                self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
+
+    @contextmanager
+    def _decided(self) -> Iterator[None]:
+        """Let stops, contacts and friction decide what holds; RunError where they cannot.
+
+        Numbers that are not finite end the motion in its next step, which names the cause.
+        """
+        try:
+            with np.errstate(all="ignore"):
+                yield
+        except np.linalg.LinAlgError as problem:
+            raise RunError(
+                f"stops, contacts and friction have no forces at t = {self.integrator.t:.9g} s: "
+                "the mass matrix is singular",
+                element="simulate",
+                remedy="give what every coordinate moves mass or inertia",
+            ) from problem
 
     def _put_out_again(self) -> None:
         """Let output at the time of events be the state after them, which holds from then on."""

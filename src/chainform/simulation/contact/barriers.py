@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
+from numbers import Real
 from typing import Protocol
 
 from chainform.errors import RunError
@@ -73,12 +75,17 @@ def manner_of(said: Mapping[str, object], where: str) -> Manner:
 
 
 def number_of(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    """Return a finite number that is not negative; RunError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise RunError("a number is needed", element=where, remedy="write 0.5")
-    if not 0 <= value < float("inf"):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not 0 <= number < inf:
         message = "the number must be finite and not negative"
         raise RunError(message, element=where, remedy="correct it, or leave it out")
-    return float(value)
+    return number
 
 
 class Desk:

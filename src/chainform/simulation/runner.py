@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -114,7 +114,7 @@ class Runner:
                 self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
 
     @contextmanager
-    def _decided(self) -> Iterator[None]:
+    def _decided(self) -> Generator[None]:
         """Let stops, contacts and friction decide what holds; RunError where they cannot.
 
         Numbers that are not finite end the motion in its next step, which names the cause.

@@ -237,7 +237,8 @@ def block(base: dict[str, Any] | None = None, *, driven: bool = False, dry: floa
 )
 def test_a_plane_stands_still_while_the_base_moves(contact: dict[str, Any]) -> None:
     """The same motion is that on a carriage, which is driven over ground at rest."""
-    start, options = {"x": 0.1, "z": 0.3}, {"t": 0.6, "contacts": {"z": contact}, "rtol": 1e-9}
+    start = {"x": 0.1, "z": 0.3}
+    options: dict[str, Any] = {"t": 0.6, "contacts": {"z": contact}, "rtol": 1e-9}
     run = simulate(block({"position": [SWAY, 0, 0]}).build(), q0=start, **options)
     driven = block(driven=True).build()
     other = simulate(driven, q0={"s": 0, **start}, qd0={"s": 1.5}, **options)

@@ -9,7 +9,7 @@ import pytest
 
 from chainform.mechanism import Mechanism
 from chainform.simulation import Run, simulate, simulate_batch
-from chainform.simulation.solvers.semi_implicit import Load
+from chainform.simulation.solvers.semi_implicit import CarriedBodies
 
 STEP = 1e-3
 
@@ -71,7 +71,7 @@ def test_a_free_body_on_another_one() -> None:
     table: dict[str, Any] = {"mass": 1, "com": [0.1, 0, 0], "inertia": [0.01, 0.02, 0.03]}
     pair = body().segment("other", parent="body", joint="free", position=[1, 0, 0], **table)
     mechanism = pair.build()
-    start = {"qd0": [1, 0, 0, 3, 4, 5, 0.5, 0.2, 0.1, 1, 2, 3]}
+    start: dict[str, Any] = {"qd0": [1, 0, 0, 3, 4, 5, 0.5, 0.2, 0.1, 1, 2, 3]}
     run = stepped(mechanism, 1, **start)
     momentum = run.output("momentum")[:, :3]
     np.testing.assert_allclose(momentum, momentum[:1].repeat(201, 0), atol=1e-10)
@@ -148,5 +148,9 @@ def test_a_free_body_held_by_a_loop() -> None:
 
 def test_a_thin_rod_has_no_gyroscopic_moment_to_divide_by() -> None:
     rod = body(com=[0, 0, -1], inertia=[0.1, 0.1, 0]).build()
-    assert not Load(rod, 0).is_solid
-    assert Load(floating_arm(), 0).is_solid
+    assert not CarriedBodies(rod, 0).is_solid(())
+    assert CarriedBodies(floating_arm(), 0).is_solid(())
+    builder = Mechanism.builder("rod").parameter("J", 0)
+    builder.segment("rod", joint="spherical", mass=1, inertia=[1, 1, "J"])
+    assert not CarriedBodies(builder.build(), 0).is_solid(())
+    assert CarriedBodies(builder.build(), 0).is_solid(("J",))

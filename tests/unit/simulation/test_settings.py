@@ -119,7 +119,8 @@ def test_more_output_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RunError, match=r"300 times with \d numbers") as caught:
         simulate(rods(1), t=1, t_eval=times)
     assert caught.value.element == "t_eval"
-    for how in ({"step": 0.1, "method": "rk4"}, {}, {"runs": True}):
+    ways: tuple[dict[str, Any], ...] = ({"step": 0.1, "method": "rk4"}, {}, {"runs": True})
+    for how in ways:
         with pytest.raises(RunError, match=r"(299|300) times of") as caught:
             simulate_batch(rods(1), q0=motions, t=1, t_eval=times, **how)
         assert "motions" in str(caught.value.remedy)

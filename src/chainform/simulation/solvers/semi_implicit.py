@@ -15,15 +15,16 @@ on it: v' = -w x v, I w' = -w x I w. Explicit steps of these would feed energy i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from chainform.formulations import ConstraintLaws, WorldColumns
-from chainform.graph import FLOAT, Builder, Graph, Scalar, Tangents, evaluate, include
-from chainform.mechanism import AT_REST, IDENTITY, Frame, JointKind, Mechanism
+from chainform.graph import Builder, Graph, Scalar, Tangents, include
+from chainform.mechanism import AT_REST, IDENTITY, ZERO_VECTOR, Frame, JointKind, Mechanism
+from chainform.simulation.along import values_along
 from chainform.simulation.equations import EquationBuilder, Equations
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.semi_implicit import ROWS, semi_implicit_step
@@ -50,7 +51,13 @@ SLENDER = 1e-9
 """A thin rod has a smaller share of its largest moment of inertia about its axis."""
 
 
-class Load:
+def _variables(v: Vector) -> Vector:
+    """Make the components of a vector variables of its graph."""
+    x, y, z = (entry.builder.keep(entry) for entry in v)
+    return (x, y, z)
+
+
+class CarriedBodies:
     """What a joint with a quaternion carries, as a graph of q, qd and qdd, in ground axes.
 
     | output          | meaning                                                   |
@@ -78,16 +85,17 @@ class Load:
         ]
         self.graph = self._graph()
 
-    @property
-    def is_solid(self) -> bool:
-        """Whether it resists turning about all axes in the zero pose, as far as that is known."""
-        if any(parameter.value is None for parameter in self.mechanism.parameters):
+    def is_solid(self, free: Collection[str]) -> bool:
+        """Tell whether it resists turning about all axes in the zero pose.
+
+        Where the inertia depends on `free` parameters nothing is known, and it is taken to do so.
+        """
+        needed = self.graph.cone(self.graph.output_variables(["inertia"]))
+        if any(item.name in free for v, item in self.graph.inputs.items() if needed[v]):
             return True
-        values = {given.name: 0.0 for given in self.graph.inputs.values()}
-        values |= {p.name: float(p.value or 0) for p in self.mechanism.parameters}
-        values |= {f"q{i + 1}": float(q) for i, q in enumerate(self.mechanism.neutral())}
-        found = evaluate(self.graph, values, FLOAT, ["inertia"])["inertia"]
-        moments = np.linalg.eigvalsh(found.astype(np.float64).reshape(3, 3))
+        pose = {"t": np.zeros(1), "q": self.mechanism.neutral()[None]}
+        inertia = values_along(self.graph, "inertia", pose)
+        moments = np.linalg.eigvalsh(inertia.reshape(3, 3))
         return bool(moments[0] > SLENDER * moments[-1])
 
     def _carries(self, segment: int) -> bool:
@@ -103,7 +111,7 @@ class Load:
         mass = self.builder.number(0)
         for j, _ in self.bodies:
             mass = mass + self.number(self.mechanism.segments[j].body.mass)
-        about = self.world.frame_origin(Frame("", self.joint, (Fraction(0),) * 3, IDENTITY))
+        about = self.world.frame_origin(Frame("", self.joint, ZERO_VECTOR, IDENTITY))
         if self.is_free:
             centre = self._centre(about, mass)
             self._declare_course(centre)
@@ -115,11 +123,11 @@ class Load:
         """Return the mass centre; the origin of the joint where there is no mass."""
         if mass.is_number and not mass.number:
             return origin
-        total = (self.builder.number(0),) * 3
+        total: Vector = self.world.none
         for j, frame in self.bodies:
             share = self.number(self.mechanism.segments[j].body.mass)
             total = add(total, scale(share, self.world.frame_origin(frame)))
-        return self.world.axes.kept(scale(1 / mass, total))
+        return _variables(scale(1 / mass, total))
 
     def _declare_course(self, place: Vector) -> None:
         """Declare the motion of the mass centre, and what the joint adds to it."""
@@ -145,7 +153,7 @@ class Load:
         """Return the inertia about a point, in the axes of the joint's own body."""
         zero = self.builder.number(0)
         total = matrix(lambda _i, _k: zero)
-        axes = self.world.frame_rotation(Frame("", self.joint, (Fraction(0),) * 3, IDENTITY))
+        axes = self.world.frame_rotation(Frame("", self.joint, ZERO_VECTOR, IDENTITY))
         for j, frame in self.bodies:
             body = self.mechanism.segments[j].body
             own = matrix(lambda i, k, body=body: self.number(body.inertia[i][k]))
@@ -153,7 +161,7 @@ class Load:
             if j != self.joint:
                 turn = product(transpose(axes), self.world.frame_rotation(frame))
             arm = apply_transposed(axes, subtract(self.world.frame_origin(frame), about))
-            arm, mass = self.world.axes.kept(arm), self.number(body.mass)
+            arm, mass = _variables(arm), self.number(body.mass)
             turned, square = product(product(turn, own), transpose(turn)), dot(arm, arm)
             total = matrix(
                 lambda i, k, m=mass, r=arm, s=square, now=turned, all_=total: (
@@ -168,7 +176,7 @@ class Load:
         self.builder.output(name, (len(entries),), entries)
 
 
-class Step:
+class StateAfter:
     """Coordinates and rates after a step, as scalars of the equations that are being built."""
 
     def __init__(self, builder: EquationBuilder) -> None:
@@ -181,12 +189,14 @@ class Step:
             for i in range(count)
         }
         self.new: dict[str, Scalar] = {}
+        given = builder.model.graph.inputs.values()
+        self.free = {item.name for item in given if item.group == "parameter"}
 
     def declare(self) -> None:
         """Declare `stepped`: q, then qd, after the step."""
         mechanism = self.builder.mechanism
         loads = [
-            Load(mechanism, j)
+            CarriedBodies(mechanism, j)
             for j, segment in enumerate(mechanism.segments)
             if segment.coordinate is not None and segment.joint.kind.has_quaternion
         ]
@@ -213,7 +223,7 @@ class Step:
             self.new[f"{group}{first + k + 1}"] = self.keep(value)
 
     def _outputs(
-        self, load: Load, values: Mapping[str, Scalar], *names: str
+        self, load: CarriedBodies, values: Mapping[str, Scalar], *names: str
     ) -> list[tuple[Scalar, ...]]:
         """Return what a load is at given coordinates and rates, and present accelerations."""
         parameter = self.builder.kinematics.parameter
@@ -222,28 +232,27 @@ class Step:
         found = include(self.builder.builder, load.graph, {**given, **values}, names)
         return [found[name] for name in names]
 
-    def _turn(self, load: Load) -> None:
+    def _turn(self, load: CarriedBodies) -> None:
         """Step the angular velocity of a joint, unless it carries but a thin rod."""
-        if not load.bodies or not load.is_solid:
+        if not load.bodies or not load.is_solid(self.free):
             return
         first = load.rate + 3 * load.is_free
         w = self._part(self.old, "qd", first)
-        rate = (self.builder.input("qdd", first + k) for k in range(3))
+        x, y, z = (self.h * self.builder.input("qdd", first + k) for k in range(3))
         (entries,) = self._outputs(load, self.old, "inertia")
         inertia = matrix(lambda i, k: entries[3 * i + k])
-        spin = self._kept(apply(inertia, w))
-        moment = self._kept(apply(inertia, self._kept(scale(self.h, tuple(rate)))))
+        spin = _variables(apply(inertia, w))
+        moment = _variables(apply(inertia, _variables((x, y, z))))
         columns: list[Vector] = []
         for k in range(3):
             column = (inertia[0][k], inertia[1][k], inertia[2][k])
-            axis = tuple(Fraction(int(i == k)) for i in range(3))
-            bent = subtract(cross(w, column), cross(spin, axis))
-            columns.append(self._kept(add(column, scale(self.keep(HALF * self.h), bent))))
+            bent = subtract(cross(w, column), cross(spin, IDENTITY[k]))
+            columns.append(_variables(add(column, scale(self.keep(HALF * self.h), bent))))
         self._put("qd", first, add(w, self._solved(columns, moment)))
 
     def _solved(self, columns: Sequence[Vector], right: Vector) -> Vector:
         """Return the solution of three equations, by Cramer's rule."""
-        others = [self._kept(cross(columns[k - 2], columns[k - 1])) for k in range(3)]
+        others = [_variables(cross(columns[k - 2], columns[k - 1])) for k in range(3)]
         inverse = self.builder.builder.call("reciprocal", dot(columns[0], others[0]))
         x, y, z = (self.keep(dot(right, other)) * inverse for other in others)
         return (x, y, z)
@@ -261,19 +270,19 @@ class Step:
             moved = self.old[f"q{place + 1}"] + self.h * self.new[f"qd{rate + 1}"]
             self.new[f"q{place + 1}"] = self.keep(moved)
 
-    def _multiply(self, load: Load) -> None:
+    def _multiply(self, load: CarriedBodies) -> None:
         """Multiply a quaternion (u, s) by that of the new angular velocity."""
         first, turning = load.coordinate + 3 * load.is_free, load.rate + 3 * load.is_free
         u, s = self._part(self.old, "q", first), self.old[f"q{first + 4}"]
-        half = self._kept(scale(self.keep(HALF * self.h), self._part(self.new, "qd", turning)))
-        x, y, z = self._kept(add(u, add(scale(s, half), cross(u, half))))
+        half = _variables(scale(self.keep(HALF * self.h), self._part(self.new, "qd", turning)))
+        x, y, z = _variables(add(u, add(scale(s, half), cross(u, half))))
         turned = [x, y, z, self.keep(s - dot(u, half))]
         square = self.keep(dot((x, y, z), (x, y, z)) + turned[3] * turned[3])
         call = self.builder.builder.call
         length = call("reciprocal", call("sqrt", square))
         self._put("q", first, [entry * length for entry in turned])
 
-    def _carry(self, load: Load) -> None:
+    def _carry(self, load: CarriedBodies) -> None:
         """Step a free joint by the mass centre of what it carries."""
         place, speed, thrust = self._outputs(load, self.old, "place", "speed", "thrust")
         after = [self.keep(v + self.h * a) for v, a in zip(speed, thrust, strict=True)]
@@ -293,13 +302,10 @@ class Step:
             ]
             self._put(group, first, own)
 
-    def _kept(self, v: Vector) -> Vector:
-        return (self.keep(v[0]), self.keep(v[1]), self.keep(v[2]))
-
 
 def declare_step(builder: EquationBuilder, _tau: Sequence[Scalar]) -> None:
     """Declare q and qd after a step."""
-    Step(builder).declare()
+    StateAfter(builder).declare()
 
 
 def _rows(_equations: Equations) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from chainform.simulation.pace import Pace
 from chainform.simulation.placing import placed
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion, Pause
+from chainform.simulation.span import check_size, later
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
@@ -59,11 +61,13 @@ class Runner:
 
         `pause` is called now and then, however short the stretches between events are.
         """
+        check_size(len(times), self.integrator.width)
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
         pace = Pace(pause)
         if self.switching is not None and not self.is_begun:
-            self.happenings += self.switching.begin()
+            with self._decided():
+                self.happenings += self.switching.begin()
         while self.integrator.t < end and not self.is_over:
             found = self._advance(end, pace)
             if not found:
@@ -74,6 +78,7 @@ class Runner:
             if stuck > MOST_AT_ONCE:
                 raise self._standstill(found[0])
             self._happen(found)
+            self._put_out_again()
             if pace.is_due and not self.is_over:
                 pace.pause(self.integrator.t)
 
@@ -101,11 +106,38 @@ class Runner:
                 self.is_over, self.ending = True, event.name
         if self.switching is None:
             return
-        if any(event.change is not None for event in asked):
-            self.happenings += self.switching.settle()
-        elif len(found) > len(asked):
-            # Of all that begins or ceases to hold now the first one is enough: it looks at all.
-            self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
+        with self._decided():
+            if any(event.change is not None for event in asked):
+                self.happenings += self.switching.settle()
+            elif len(found) > len(asked):
+                # Of all that begins or ceases to hold now the first one is enough: it looks at all.
+                self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
+
+    @contextmanager
+    def _decided(self) -> Generator[None]:
+        """Let stops, contacts and friction decide what holds; RunError where they cannot.
+
+        Numbers that are not finite end the motion in its next step, which names the cause.
+        """
+        try:
+            with np.errstate(all="ignore"):
+                yield
+        except np.linalg.LinAlgError as problem:
+            raise RunError(
+                f"stops, contacts and friction have no forces at t = {self.integrator.t:.9g} s: "
+                "the mass matrix is singular",
+                element="simulate",
+                remedy="give what every coordinate moves mass or inertia",
+            ) from problem
+
+    def _put_out_again(self) -> None:
+        """Let output at the time of events be the state after them, which holds from then on."""
+        motion = self.integrator
+        first, tail = motion.machine.layout.place("tau"), motion.width - len(motion.y)
+        k = self.given
+        while k > 0 and later(self.times[k - 1]) >= motion.t:
+            k -= 1
+            self.rows[k] = np.concatenate([motion.y, motion.p[first : first + tail]])
 
     def _state(self) -> tuple[Array, Array]:
         y, nv = self.integrator.y, self.integrator.machine.equations.nv

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -196,3 +197,106 @@ def test_a_stop_in_a_closed_loop() -> None:
 def test_mistakes_are_named(contacts: object, word: str) -> None:
     with pytest.raises(cf.Error, match=word):
         simulate(machine(TABLE), q0={"top_tz": 1}, t=0.1, contacts=contacts)
+
+
+# --- a base that moves ------------------------------------------------------------------------
+
+SWAY = "0.3*sin(5*t)"
+
+
+def block(base: dict[str, Any] | None = None, *, driven: bool = False, dry: float = 0) -> Any:
+    """Return the builder of a point of 1 kg on slides along x and z.
+
+    They stand on the base, or on a carriage that is driven as the base would be.
+    """
+    builder = cf.Mechanism.builder("block", gravity=(0, 0, -10))
+    parent = "ground"
+    if base is not None:
+        builder.base(**base)
+    if driven:
+        parent = "carriage"
+        slide = {"name": "s", "type": "prismatic"}
+        builder.segment(parent, parent="ground", joint=slide, axis="x", mass=1)
+        builder.constraint("holonomic", f"s - {SWAY}")
+    for name, before in ("x", parent), ("z", "x"):
+        joint: dict[str, Any] = {"name": name, "type": "prismatic"}
+        joint |= {"friction": {"coulomb": dry}} if dry and name == "x" else {}
+        builder.segment(name, parent=before, joint=joint, axis=name, mass=int(name == "z"))
+    return builder
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        {"friction": 0},
+        {"friction": 0.3},
+        {"friction": 1},
+        {"friction": 0.3, "normal": [-1, 0, 3], "restitution": 0.5},
+        {"stiffness": 1e3, "damping": 0.5, "normal": [-1, 0, 3]},
+    ],
+)
+def test_a_plane_stands_still_while_the_base_moves(contact: dict[str, Any]) -> None:
+    """The same motion is that on a carriage, which is driven over ground at rest."""
+    start = {"x": 0.1, "z": 0.3}
+    options: dict[str, Any] = {"t": 0.6, "contacts": {"z": contact}, "rtol": 1e-9}
+    run = simulate(block({"position": [SWAY, 0, 0]}).build(), q0=start, **options)
+    driven = block(driven=True).build()
+    other = simulate(driven, q0={"s": 0, **start}, qd0={"s": 1.5}, **options)
+    assert [event.name for event in run.happenings] == [event.name for event in other.happenings]
+    np.testing.assert_allclose(run.q, other.q[:, 1:], atol=1e-7)
+    loads = run.contact_loads["z"]
+    np.testing.assert_allclose(loads, other.contact_loads["z"], atol=1e-5)
+    assert run.happenings or np.abs(loads).max() > 9
+
+
+@pytest.mark.parametrize("friction", [0.3, 1.0])
+def test_a_plane_that_moves_with_the_base(friction: float) -> None:
+    """On a deck that sways a block slides as with dry friction in its slide, or stays."""
+    deck = {"friction": friction, "plane": "base"}
+    swaying = {"position": [SWAY, 0, 0]}
+    run = simulate(block(swaying).build(), t=1, contacts={"z": deck}, rtol=1e-9)
+    dry = block(swaying, dry=10 * friction).build()
+    other = simulate(dry, t=1, stops={"z": {"lower": 0}}, rtol=1e-9)
+    np.testing.assert_allclose(run.q, other.q, atol=1e-7)
+    assert (np.abs(run.q[:, 0]).max() > 0.01) == (friction < 0.75)
+    np.testing.assert_allclose(
+        run.contact_loads["z"][1:-1, 0], other.friction_forces["x"][1:-1], atol=1e-5
+    )
+
+
+def test_a_deck_that_turns_pushes_along_its_own_normal() -> None:
+    rolling = {"position": [SWAY, 0, "0.1*sin(3*t)"], "rpy": [0, "0.2*sin(2*t)", 0]}
+    deck = {"friction": 0, "plane": "base", "normal": [0, 0, 1]}
+    start: dict[str, Any] = {"q0": {"z": 0.05}, "t": 1, "rtol": 1e-9}
+    run = simulate(block(rolling).build(), contacts={"z": deck}, **start)
+    other = simulate(block(rolling).build(), stops={"z": {"lower": 0}}, **start)
+    np.testing.assert_allclose(run.q, other.q, atol=1e-9)
+    angle = 0.2 * np.sin(2 * run.t)
+    normals = np.stack([np.sin(angle), 0 * angle, np.cos(angle)], axis=1)
+    pushes = other.contact_forces["z lower"]
+    assert pushes[-1] > 5
+    np.testing.assert_allclose(run.contact_loads["z"], pushes[:, None] * normals, atol=1e-9)
+
+
+def test_the_plane_of_a_loop_belongs_to_the_base() -> None:
+    builder = block({"position": [1, 0, 0.5]})
+    builder.loop("leg", "point", {"segment": "z"}, {"segment": "ground"})
+    run = simulate(builder.build(), q0={"z": 0.1}, t=0.5, contacts={"leg": {}})
+    assert run.q[-1].tolist() == pytest.approx([0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("base", "contact", "word"),
+    [
+        ({"velocity": [1, 0, 0]}, {}, "does not follow from its velocity"),
+        ({"acceleration": [0, "t", 0]}, {}, "does not follow from its velocity"),
+        ({"rpy": [0, "t", 0]}, {"plane": "base"}, "turned against the world"),
+        ({"angular_velocity": [0, 1, 0]}, {"plane": "base"}, "turned against the world"),
+        ({}, {"plane": "moon"}, "no such plane"),
+        ({}, {"plane": ["base"]}, "no such plane"),
+    ],
+)
+def test_planes_that_are_not_known(base: Any, contact: Any, word: str) -> None:
+    with pytest.raises(cf.Error, match=word) as caught:
+        simulate(block(base).build(), t=0.1, contacts={"z": contact})
+    assert caught.value.remedy

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.simulation import Interrupted, MotionError, pace, placing, recording, simulate
+from chainform.simulation import (
+    Interrupted,
+    MotionError,
+    pace,
+    placing,
+    recording,
+    simulate,
+    simulate_batch,
+)
 from chainform.simulation.constraints.gaps import Gaps
 from chainform.simulation.interruption import Ear
 from chainform.simulation.loops.course import PLACES, is_rough, next_dip
@@ -95,6 +103,111 @@ def test_a_change_happens_once(method: str) -> None:
     times = [("right", 1.0), ("left", 2.3), ("right", 3.6), ("left", 4.9)]
     assert met(run) == times
     assert run.q[-1, 0] == pytest.approx(-0.3 + 0.1, abs=1e-9)
+
+
+# --- at the start -----------------------------------------------------------------------------
+
+ZERO_AT_THE_START = [
+    (0.3, "x - 0.3"),
+    (0.1 + 0.2, "x - 0.3"),
+    (0.3, "x - 0.1 - 0.2"),
+    (np.pi / 2, "cos(x)"),
+    (0.0, "t"),
+    (0.3, "(x - 0.3)*(x + 5)"),
+]
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+def test_a_law_that_is_zero_at_the_start_has_no_event_there(method: str) -> None:
+    for speed in (1.0, -1.0):
+        for x, law in ZERO_AT_THE_START:
+            events = {"e": {"law": law, "stop": True}}
+            run = simulate(cart(), q0=[x], qd0=[speed], t=1, events=events, **how(method, 0.1))
+            assert met(run) == []
+            assert run.about.ending == "end"
+    # It has one where it comes back, and a start near zero is no start at zero.
+    run = simulate(cart(), qd0=[1.0], t=1, events={"e": "sin(7*x)"}, **how(method, 0.1))
+    assert [t for _, t in met(run)] == pytest.approx([np.pi / 7, 2 * np.pi / 7])
+    events = {"e": {"law": "x - 0.3", "stop": True}}
+    run = simulate(cart(), q0=[0.3 + 1e-13], qd0=[-1.0], t=1, events=events, **how(method, 0.1))
+    assert run.about.ending == "e"
+
+
+@pytest.mark.parametrize("method", KINDS)
+def test_in_a_batch_events_at_the_start_are_the_same(method: str) -> None:
+    starts = {"q0": [[0.3], [0.1 + 0.2], [0.5]], "qd0": [[1.0], [-1.0], [-1.0]]}
+    for stop in (True, False):
+        events = {"e": {"law": "x - 0.3", "stop": stop}}
+        batch = simulate_batch(cart(), t=1, events=events, **starts, **how(method))
+        assert batch.endings == ("end", "end", "e" if stop else "end")
+        if not stop:
+            assert [len(run.happenings) for run in batch.runs] == [0, 0, 1]
+
+
+def moved(_t: float, q: Any, qd: Any) -> Any:
+    """Return the state at which another event has its zero."""
+    return q * 0 + 0.1 + 0.2, qd
+
+
+@pytest.mark.parametrize("method", KINDS)
+def test_after_a_change_it_is_as_at_the_start(method: str) -> None:
+    events: dict[str, Any] = {"away": {"law": "t - 0.5", "change": moved}, "e": "x - 0.3"}
+    run = simulate(cart(), q0=[2.0], qd0=[-1.0], t=1, events=events, **how(method))
+    assert met(run) == [("away", 0.5)]
+    assert run.q[-1, 0] == pytest.approx(-0.2)
+
+
+# --- output at the time of an event -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", KINDS)
+def test_output_at_the_time_of_a_change_is_the_state_after_it(method: str) -> None:
+    events: dict[str, Any] = {"wall": {"law": "t - 0.5", "change": back}}
+    times = [0, 0.25, 0.5, 0.5, 0.75]
+    for end in (1.0, 0.5):
+        listed = [t for t in times if t <= end]
+        run = simulate(cart(), qd0=[1.0], t=end, t_eval=listed, events=events, **how(method))
+        (event,) = run.happenings
+        assert event.t == 0.5
+        assert event.qd[0] == pytest.approx(1)
+        assert run.t.tolist() == listed
+        np.testing.assert_allclose(run.qd[:, 0], [1, 1, -1, -1, -1][: len(listed)])
+        np.testing.assert_allclose(run.q[:, 0], [0, 0.25, 0.5, 0.5, 0.25][: len(listed)])
+    batch = simulate_batch(
+        cart(), qd0=[[1.0], [2.0]], t=1, t_eval=times, events=events, **how(method)
+    )
+    np.testing.assert_allclose(batch.qd[0, :, 0], [1, 1, -1, -1, -1])
+    with_stop: dict[str, Any] = {"wall": {"law": "t - 0.5", "change": back, "stop": True}}
+    run = simulate(cart(), qd0=[1.0], t=1, t_eval=times, events=with_stop, **how(method))
+    np.testing.assert_allclose(run.qd[:, 0], [1, 1, -1, -1])
+
+
+@pytest.mark.parametrize("method", ["verner65", "rk4", "semi_implicit"])
+def test_output_at_the_time_of_an_impact_is_the_state_after_it(method: str) -> None:
+    """A point runs against a wall after 0.5 s, and gives back half of its speed."""
+    stops = {"x": {"upper": 0.5, "restitution": 0.5}}
+    options: dict[str, Any] = {"stops": stops, **how(method, 0.125)}
+    struck = simulate(cart(), qd0=[1.0], t=1, **options).happenings[0]
+    assert struck.t == pytest.approx(0.5)
+    assert struck.qd[0] == pytest.approx(1)
+    run = simulate(cart(), qd0=[1.0], t=1, t_eval=[struck.t, 1], **options)
+    assert run.happenings[0].t == struck.t
+    np.testing.assert_allclose(run.qd[:, 0], [-0.5, -0.5])
+    assert run.losses[0] == pytest.approx(0.375)
+    # A wall that is touched at the start is run against at once.
+    run = simulate(cart(), q0=[0.5], qd0=[1.0], t=1, **options)
+    np.testing.assert_allclose(run.qd[0], -0.5)
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+def test_output_at_a_jump_and_at_a_sample_has_the_effort_from_then_on(method: str) -> None:
+    pieces = [{"until": 0.5, "law": "1"}, {"law": "3"}]
+    for hold in (None, 0.25):
+        run = simulate(
+            cart(), t=1, t_eval=[0, 0.5, 1], forces={"x": pieces}, hold=hold, **how(method, 0.125)
+        )
+        np.testing.assert_allclose(run.tau[:, 0], [1, 3, 3])
+        np.testing.assert_allclose(run.qdd[:, 0], [1, 3, 3], rtol=1e-6)
 
 
 # --- zeros within a step ----------------------------------------------------------------------

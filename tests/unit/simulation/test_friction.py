@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,6 +22,22 @@ name = "block"
 joint = {{ type = "prismatic", axis = [0.8, 0, 0.6], name = "slide" }}
 friction = {{ coulomb = {coulomb} }}
 mass = 2
+"""
+TWO = """
+gravity = [0, 0, -10]
+[[segments]]
+name = "a"
+joint = {{ type = "prismatic", axis = [0.8, 0, 0.6], name = "a" }}
+friction = {{ coulomb = {friction} }}
+mass = 2
+[[segments]]
+name = "b"
+parent = "a"
+joint = {{ type = "revolute", axis = "y", name = "b" }}
+friction = {{ coulomb = {friction} }}
+mass = 2
+com = [0.1, 0, 0.2]
+inertia = [0.1, 0.1, 0.1]
 """
 
 
@@ -149,3 +168,45 @@ def test_mistakes_are_named() -> None:
         simulate(machine(INCLINE.format(coulomb=0)), t=1.0, friction={"slide": 2.0})
     with pytest.raises(cf.Error, match="no rate"):
         simulate(machine(BLOCK), t=1.0, friction={"slid": 2.0})
+
+
+@pytest.mark.parametrize("bound", [-1, np.inf, np.nan, 10**400, None, "12", [12], True, 1j])
+def test_a_bound_is_a_finite_number(bound: Any) -> None:
+    with pytest.raises(RunError, match=r"number|at least as much") as caught:
+        simulate(machine(BLOCK), t=1.0, friction={"slide": bound})
+    assert caught.value.element == "friction 'slide'"
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("bound", [np.float32(12), np.int64(12), Fraction(12)])
+def test_a_bound_may_be_any_real_number(bound: Any) -> None:
+    assert simulate(machine(BLOCK), t=0.1, friction={"slide": bound}).q[-1, 0] == 0
+
+
+def test_what_has_no_numbers_is_refused_without_a_foreign_error() -> None:
+    """Neither LinAlgError nor a warning of numpy, which tests take for an error."""
+    with pytest.raises(cf.Error):
+        simulate(machine(BLOCK), t=1.0, values={"m_1": 0})
+    two = TWO.format(friction=3)
+    with pytest.raises(RunError, match="no finite value") as caught:
+        simulate(machine(two), t=1.0, forces={"a": "20/t"})
+    assert caught.value.element == "forces"
+    with pytest.raises(RunError):
+        simulate(machine(two), t=1.0, forces={"a": "1e300"}, qd0=[-4, 0])
+
+
+@pytest.mark.parametrize("method", ["verner65", "rk4", "semi_implicit"])
+@pytest.mark.parametrize("change", ["same", "still", "back"])
+def test_an_event_that_changes_what_sticks(method: str, change: str) -> None:
+    """At rest the law of the event is zero as well; each of the two happens once."""
+    factor = {"same": 1, "still": 0, "back": -1}[change]
+
+    def changed(_t: float, q: Any, qd: Any) -> Any:
+        return q, factor * qd
+
+    options: dict[str, Any] = {} if method == "verner65" else {"step": 0.01}
+    events: dict[str, Any] = {"rest": {"law": "der(slide)", "change": changed}}
+    run = simulate(machine(BLOCK), qd0=[3.0], t=3, events=events, method=method, **options)
+    assert "slide: sticks" in words(run)
+    assert run.qd[-1, 0] == 0
+    assert run.q[-1, 0] == pytest.approx(3, abs=0.05)

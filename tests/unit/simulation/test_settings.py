@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from chainform.errors import RunError
-from chainform.simulation import simulate, simulate_batch
+from chainform.simulation import simulate, simulate_batch, span
 from chainform.simulation.solvers import settings_of
-from chainform.simulation.span import span_of
+from chainform.simulation.span import check_size, span_of
 from unit.simulation.swings import rods
 
 
@@ -86,6 +86,56 @@ def test_steps_by_which_time_would_not_go_on(given: dict[str, Any], span: Any) -
             function(rods(1), t=span, **given)
         assert caught.value.element == name
         assert "give at least" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"hold": 1e-9}, "hold is 1e-09 s: that makes 1e.09 samples in 1 s"),
+        ({"step": 1e-12, "method": "rk4"}, "step is 1e-12 s: that makes 1e.12 steps"),
+        ({"largest": 1e-10}, "largest is 1e-10 s: that makes 1e.10 steps"),
+        ({"hold": 1e-9, "method": "cvode"}, "samples"),
+        ({"step": 1e-12, "method": "gauss4"}, "steps"),
+    ],
+)
+def test_more_steps_than_a_motion_can_have(given: dict[str, Any], words: str) -> None:
+    name = next(name for name in given if name != "method")
+    for function in (simulate, simulate_batch):
+        with pytest.raises(RunError, match=words) as caught:
+            function(rods(1), t=1, forces={"rod1": "1"}, **given)
+        assert caught.value.element == name
+        assert "give at least 1e-0" in str(caught.value.remedy)
+    assert settings_of("rk4", step=2e-8, span=(0.0, 1.0)).step == 2e-8
+
+
+def test_more_output_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RunError, match="there would be 1000000000000 times") as caught:
+        span_of(1.0, range(10**12))
+    assert caught.value.element == "t_eval"
+    with pytest.raises(RunError, match="times with 50 numbers each are 2e"):
+        check_size(40_000_000, 50)
+    monkeypatch.setattr(span, "MOST_NUMBERS", 500)
+    times, motions = np.linspace(0, 1, 300), np.zeros((2, 1))
+    with pytest.raises(RunError, match=r"300 times with \d numbers") as caught:
+        simulate(rods(1), t=1, t_eval=times)
+    assert caught.value.element == "t_eval"
+    ways: tuple[dict[str, Any], ...] = ({"step": 0.1, "method": "rk4"}, {}, {"runs": True})
+    for how in ways:
+        with pytest.raises(RunError, match=r"(299|300) times of") as caught:
+            simulate_batch(rods(1), q0=motions, t=1, t_eval=times, **how)
+        assert "motions" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    "t_eval",
+    [["0.5"], [True], np.array([0.5j]), np.ma.masked_array([0.5], [True]), [None], [[0.5]]],
+)
+def test_what_is_no_time_of_output(t_eval: Any) -> None:
+    with pytest.raises(RunError) as caught:
+        span_of(1.0, t_eval)
+    assert caught.value.element == "t_eval"
+    assert span_of(1.0, [Fraction(1, 2)])[1].tolist() == [0.5]
+    assert span_of(1.0, [])[1].tolist() == []
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from chainform.simulation.interruption import Interrupted, MotionError
 from chainform.simulation.recent import Key, Recent
 from chainform.simulation.run import Run
 from chainform.simulation.solver import Statistics
+from chainform.simulation.span import check_size
 from chainform.simulation.task import Prepared, Task
 
 Array = NDArray[np.float64]
@@ -50,6 +51,8 @@ class Alone:
                 self._runs[motion] = self._one(motion, watch)
                 watch.note(1)
 
+        source = self.task.source
+        check_size(len(self.task.times), source.nq + source.nv, self.cases.count)
         watch.begin()
         share(work, range(self.cases.count), threads)
         runs = [self._runs.get(i) or self._nothing(INTERRUPTED) for i in range(self.cases.count)]

@@ -28,6 +28,7 @@ from chainform.simulation.machines.layout import Layout
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.machines.troubles import trouble
 from chainform.simulation.solver import Settings, Statistics
+from chainform.simulation.span import check_size
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
@@ -97,6 +98,7 @@ class Fleet(ABC):
         control[:, places.END] = span[1]
         counts[:, places.TIMES], counts[:, places.LIMIT] = len(times), LIMIT
         row = self.equations.size + int(template.counts[places.TAIL])
+        check_size(len(times), row, blocks * self.lanes)
         out = aligned((blocks, len(times) + 1, row, self.lanes))
         out[:] = np.nan
         marks = aligned((blocks, len(template.marks), self.lanes))

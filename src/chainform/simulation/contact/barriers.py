@@ -13,14 +13,16 @@ can hold it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
+from numbers import Real
 from typing import Protocol
 
 from chainform.errors import RunError
 from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Attachment, Mechanism, Number, Segment
+from chainform.mechanism import AT_REST, Attachment, Mechanism, Number, Segment
 from chainform.mechanism.rational import apply, rotation_between
 from chainform.mechanism.types import IDENTITY, Axis
 from chainform.spatial import Vector, dot
@@ -73,12 +75,17 @@ def manner_of(said: Mapping[str, object], where: str) -> Manner:
 
 
 def number_of(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    """Return a finite number that is not negative; RunError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise RunError("a number is needed", element=where, remedy="write 0.5")
-    if not 0 <= value < float("inf"):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not 0 <= number < inf:
         message = "the number must be finite and not negative"
         raise RunError(message, element=where, remedy="correct it, or leave it out")
-    return float(value)
+    return number
 
 
 class Desk:
@@ -93,6 +100,11 @@ class Desk:
     def places(self) -> WorldColumns:
         """Places in world axes."""
         return WorldColumns(self.builder, self.mechanism)
+
+    @cached_property
+    def places_on_base(self) -> WorldColumns:
+        """Places in the axes of the base, however that moves."""
+        return WorldColumns(self.builder, replace(self.mechanism, base=AT_REST))
 
 
 class Barrier(Protocol):
@@ -146,7 +158,11 @@ class LawBarrier:
 
 @dataclass(frozen=True)
 class PointContact:
-    """A point of a body over a plane of the ground, with friction in the plane."""
+    """A point of a body over a plane, with friction in the plane.
+
+    `origin` and `normal` of the plane are in world axes, or where it moves with the base in those
+    of the base.
+    """
 
     name: str
     place: Attachment
@@ -154,11 +170,13 @@ class PointContact:
     normal: Axis
     friction: float
     manner: Manner
+    is_on_base: bool = False
 
     def residuals(self, desk: Desk) -> list[Scalar]:
         """Return the height over the plane, and where in the plane the point is."""
         number = desk.builder.number
-        point = desk.places.place_of(self.place)
+        places = desk.places_on_base if self.is_on_base else desk.places
+        point = places.place_of(self.place)
         x, y, z = (p - number(o) for p, o in zip(point, self.origin, strict=True))
         return _split((x, y, z), self.normal)[: 3 if self.friction else 1]
 

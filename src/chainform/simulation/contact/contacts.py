@@ -3,13 +3,14 @@
 contacts=["heel", "toe"]                            frames that must stay above the ground
 contacts={"heel": {"friction": 0.3, "restitution": 0.2}}         with other properties than usual
 contacts={"ball": {"point": [0, 0, 0.1], "normal": [1, 0, 5]}}     another plane
+contacts={"foot": {"plane": "base"}}                the deck of a ship that moves
 contacts={"legs": {"points": {"heel": [-0.1, 0, 0], "toe": [0.2, 0, 0]}}}     a loop of the file
 
 A frame touches with its origin, or with `points` in its axes. The plane goes through `point` (the
-origin of the world) and is normal to `normal` (against gravity). Without `friction` its coefficient
-is 1. A loop of the file
-that is named here is not closed for good: its closing end is the frame, and the plane goes through
-its target.
+origin) and is normal to `normal` (against gravity). Both are in world axes, and the plane does not
+move; with plane="base" they are in the axes of the base, and the plane moves with it. Without
+`friction` its coefficient is 1. A loop of the file that is named here is not closed for good: its
+closing end is the frame, and the plane goes through its target, which belongs to the base.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from chainform.simulation.contact.barriers import (
     number_of,
 )
 
-CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "friction")
+CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "friction", "plane")
+WORLD, BASE = PLANES = ("world", "base")
+"""What the plane of a contact is fixed to."""
 USUAL_FRICTION = 1.0
 
 
@@ -99,13 +102,45 @@ class _Contact:
             remedy = "leave the friction out, or the stiffness"
             raise RunError("a stiff contact has no friction", element=self.where, remedy=remedy)
         frame, origin = self._ends()
+        self._check_base()
         if self.table.get("point") is not None:
             origin = self.intake.known_vector(self.table["point"], f"{self.where}, point")
         normal = self._normal()
         return [
-            PointContact(name, self._moved(frame, point), origin, normal, friction, manner)
+            PointContact(
+                name, self._moved(frame, point), origin, normal, friction, manner, self._is_on_base
+            )
             for name, point in self._points().items()
         ]
+
+    @property
+    def _is_on_base(self) -> bool:
+        """Whether the plane moves with the base; that of a loop does."""
+        is_loop = any(loop.name == self.name for loop in self.mechanism.loops)
+        plane = self.table.get("plane") or (BASE if is_loop else WORLD)
+        if plane not in PLANES or (is_loop and plane == WORLD):
+            message = "the target of a loop belongs to the base" if is_loop else "no such plane"
+            remedy = "leave it out" if is_loop else "choose " + " or ".join(PLANES)
+            raise RunError(message, element=f"{self.where}, plane", remedy=remedy)
+        return plane == BASE
+
+    def _check_base(self) -> None:
+        """Refuse a plane whose place against the base is not known."""
+        base = self.mechanism.base
+        if not self._is_on_base and base.is_moving and not base.follows_its_place:
+            raise RunError(
+                "where the base is, against a plane that stands still, does not follow from its "
+                "velocity and acceleration",
+                element=self.where,
+                remedy="give position and orientation of the base as laws of t, or plane='base'",
+            )
+        is_turned = base.is_turning or base.rpy or base.quaternion or base.rotation != IDENTITY
+        if self._is_on_base and is_turned and self.table.get("normal") is None:
+            raise RunError(
+                "the base is turned against the world",
+                element=f"{self.where}, normal",
+                remedy="give the normal of the plane in the axes of the base: [0, 0, 1]",
+            )
 
     def _ends(self) -> tuple[Attachment, Axis]:
         """Return the frame that touches, and a point of the plane."""

@@ -19,6 +19,7 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism, Number, Segment
 from chainform.mechanism.additions import intake_of
 from chainform.mechanism.types import ZERO
+from chainform.simulation.contact.barriers import number_of
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,11 @@ def _bounds(
         if rate not in sizes:
             remedy = "write friction = { coulomb = ... } in the file"
             raise RunError("the joint has no Coulomb friction", element=where, remedy=remedy)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            remedy = "give it in N or N m"
-            raise RunError("the static bound is a number", element=where, remedy=remedy)
-        if not sizes[rate] <= value < float("inf"):
+        bound = number_of(value, where)
+        if bound < sizes[rate]:
             remedy = f"give at least {sizes[rate]:g}"
             raise RunError(
                 "sticking holds at least as much as sliding", element=where, remedy=remedy
             )
-        bounds[rate] = float(value)
+        bounds[rate] = bound
     return bounds

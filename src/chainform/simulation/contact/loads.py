@@ -6,8 +6,10 @@ s        force of the gap and of the two rows beside it, zero for those that do 
 c, d     cosine and sine of the angle by which the axes in the plane are turned
 p, o     the point that touches, the origin of its segment
 
-    f = n s_n + a (c s_a - d s_b) + b (c s_b + d s_a)          a rigid contact, world axes
+    f = n s_n + a (c s_a - d s_b) + b (c s_b + d s_a)          a rigid contact
     f = n k d max(0, 1 + c d')         a stiff one at the depth d
+
+in the axes of the plane, those of the world or of the base; in world axes
     moment about o = (p - o) x f
 """
 
@@ -56,7 +58,20 @@ def loads_along(
         if isinstance(barrier, PointContact):
             normal = np.array(barrier.normal, dtype=np.float64)
             loads[barrier.name] = push_along(mechanism, barrier, states)[:, None] * normal
+    for barrier in (*switches.rigid, *switches.stiff):
+        if isinstance(barrier, PointContact) and barrier.is_on_base:
+            turns = _turns(mechanism, states)
+            loads[barrier.name] = np.einsum("mij,mj->mi", turns, loads[barrier.name])
     return loads
+
+
+def _turns(mechanism: Mechanism, states: Mapping[str, Array]) -> Array:
+    """Return the rotation of the base, its axes to those of the world, (m, 3, 3)."""
+    builder = Builder()
+    rotation = Desk(builder, mechanism).places.world.base.rotation
+    entries = [(f"R{i}{k}", builder.number(0) + rotation[i][k]) for i in range(3) for k in range(3)]
+    builder.output("turn", (3, 3), entries)
+    return values_along(builder.finish(), "turn", states).reshape(-1, 3, 3)
 
 
 def wrenches_along(

@@ -44,12 +44,15 @@ from chainform.simulation.loops.places import (
     EVENTS,
     PART,
     PER_EVENT,
+    SIZE,
     TIME,
 )
 
 SHORTEST = 0.001
 """Stretches that are shorter parts of a step are not halved."""
 BARELY = 1e-300
+ROUNDING = 4.0 * EPSILON
+"""The share by which rounding may have moved an entry of a state."""
 
 
 def mark_events(
@@ -61,17 +64,50 @@ def mark_events(
     values: Floats,
     marks: Floats,
 ) -> None:
-    """Note the values of the event functions at the present state.
+    """Note the values of the event functions where a motion begins, or goes on after a change.
 
-    A function that ends a state of affairs is not at its end while that lasts: whether it begins
-    just above zero or just below is a matter of rounding.
+    A law that is zero there, up to rounding, has no event until it has left zero and comes back. A
+    function that ends a state of affairs is not at its end while that lasts: whether it begins just
+    above zero or just below is a matter of rounding.
     """
     clock[0] = control[TIME]
     events(clock, y, p, values)
     for i in range(functions_of(counts)):
         marks[PER_EVENT * i + BEFORE] = values[i]
+    if counts[ARMED_AT] > 0:
+        mark_zeros(control[TIME], counts, y, p, clock, values, marks)
     for i in range(counts[ARMED_AT], counts[ARMED_AT] + counts[ARMED]):
         marks[PER_EVENT * i + BEFORE] = fmax(values[i], BARELY)
+
+
+def mark_zeros(
+    t: Number, counts: Ints, y: Floats, p: Floats, clock: Floats, values: Floats, marks: Floats
+) -> None:
+    """Note those laws as zero whose values are no more than rounding of the time and the state.
+
+    The last mark of each law is room for what rounding makes of it.
+    """
+    laws = counts[ARMED_AT]
+    other = values[functions_of(counts) :]
+    clock[0] = t + ROUNDING * t
+    events(clock, y, p, other)
+    clock[0] = t
+    for i in range(laws):
+        marks[PER_EVENT * i + PART] = fabs(other[i] - values[i])
+    for e in range(counts[SIZE]):
+        exact = y[e]
+        y[e] = exact + ROUNDING * exact
+        events(clock, y, p, other)
+        y[e] = exact
+        for i in range(laws):
+            marks[PER_EVENT * i + PART] += fabs(other[i] - values[i])
+    # What else is computed with the events belongs to the state as it is.
+    events(clock, y, p, values)
+    for i in range(laws):
+        mark = marks[PER_EVENT * i :]
+        if fabs(values[i]) <= mark[PART]:
+            mark[BEFORE] = 0.0
+        mark[PART] = NONE
 
 
 def pass_values(counts: Ints, marks: Floats) -> None:

@@ -18,6 +18,7 @@ WITHOUT_DECISIONS = {
     "is_finite": 1,
     "first_step": None,
     "mark_found": None,
+    "mark_zeros": None,
     "is_same": 0,
 }
 """What stands in lanes in the place of procedures that decide."""

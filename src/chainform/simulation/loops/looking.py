@@ -4,7 +4,7 @@ A place is a part of the step, from 0 to 1. In `work` stand, with n entries in a
 functions,
 
     stages (rows n) | state at the end (n) | a state (n) | y' at the end (n) | values (F)
-    | values at five places (5 F) | the time
+    | values at five places (5 F) | the time | the length of a step, where a method asks for it
 """
 
 from __future__ import annotations

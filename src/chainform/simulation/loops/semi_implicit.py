@@ -4,20 +4,24 @@
     q(t + h)  = q + h dq/dt(q, qd(t + h))
 
 One evaluation a step, of order 1. Vibrations do not grow as with Euler's explicit method: where the
-inertia does not change with the pose it is symplectic.
+inertia does not change with the pose it is symplectic. What a step makes of joints with quaternions
+is part of the kernel `stepped` (solvers/semi_implicit.py).
 """
 
 from __future__ import annotations
 
 from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmin
-from chainform.simulation.loops.places import COORDINATES, SIZE
+from chainform.simulation.loops.places import COORDINATES, RATES, SIZE
 
-ROWS = 2
-"""The first stage, and the rates of the coordinates."""
+ROWS = 3
+"""The first stage; accelerations, and the coordinates and rates after a step."""
 
 
-def moved(t: Floats, y: Floats, p: Floats, out: Floats) -> None:
-    """Stand for the rates of the coordinates, given q and qd."""
+def stepped(t: Floats, y: Floats, p: Floats, out: Floats) -> None:
+    """Stand for q and qd after a step, given both before it.
+
+    Behind the time stands the length of the step, and before the result stand the accelerations.
+    """
 
 
 def semi_implicit_step(
@@ -34,13 +38,16 @@ def semi_implicit_step(
 ) -> int:
     """Make one step of length h from y into `new`; the first stage is there already."""
     nq = counts[COORDINATES]
-    for e in range(nq):
-        new[e] = y[e]
-    for e in range(nq, counts[SIZE]):
-        new[e] = y[e] + h * k[e]
-    faster = k[counts[SIZE] :]
+    nv = counts[RATES]
+    accelerations = k[counts[SIZE] :]
+    for e in range(nv):
+        accelerations[e] = k[nq + e]
+    after = k[counts[SIZE] + nv :]
     clock[0] = fmin(t + h, latest)
-    moved(clock, new, p, faster)
-    for e in range(nq):
-        new[e] = y[e] + h * faster[e]
+    clock[1] = h
+    stepped(clock, y, p, after)
+    for e in range(nq + nv):
+        new[e] = after[e]
+    for e in range(nq + nv, counts[SIZE]):
+        new[e] = y[e] + h * k[e]
     return 0

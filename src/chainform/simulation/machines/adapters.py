@@ -40,7 +40,7 @@ def places_of(layout: Layout) -> dict[str, tuple[str, int]]:
 def lengths_of(layout: Layout) -> dict[str, int]:
     """Return how many entries each group of inputs has."""
     sizes = layout.equations
-    lengths = {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 1}
+    lengths = {"q": sizes.nq, "qd": sizes.nv, "x": sizes.nx, "tau": sizes.nv, "t": 2}
     lengths |= {"u": sizes.nu, "qdd": sizes.nv, "sigma": sizes.rows}
     return {**lengths, "force": layout.length("modes")}
 
@@ -63,7 +63,7 @@ def kernel_adapter(
         passed: list[str] = []
         for argument in signature.arguments:
             array, offset = places[argument.group]
-            assert array != "out" or name == "beside", "only there is qdd before the result"
+            assert array != "out" or name in ("beside", "stepped"), "qdd stands before these"
             lines.append(_pointer(argument.group, array, offset))
             passed.append(f"ptr %{argument.group}.at")
         lines.append(_pointer("held", "p", layout.place("tau")))

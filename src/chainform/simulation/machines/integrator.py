@@ -80,7 +80,7 @@ class Integrator:
         self.counts[places.TAIL_AT] = self.machine.layout.place("tau")
         self.tableau = tableau.array()
         watched = len(self.directions) + sorts.touching
-        self.work = np.zeros((rows + 3) * size + 6 * watched + 1)
+        self.work = np.zeros((rows + 3) * size + 6 * watched + 2)
         self.marks = np.zeros(places.PER_EVENT * max(1, watched))
         self._of_events(places.DIRECTION)[:] = self.directions
         self.jumps = np.array([*self.breaks, np.inf], dtype=np.float64)

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import ReadError
+from chainform.simulation.span import MOST_TIMES
 
 Array = NDArray[np.float64]
-
-MOST = 50_000_000
-"""The most times of output."""
 
 EXACT = 2**53
 """Whole numbers up to this size are doubles."""
@@ -72,9 +70,9 @@ def even_times(first: Fraction, every: Fraction, count: int) -> Array:
 
 
 def _check_count(count: int, least: int, field: str) -> None:
-    if not least <= count <= MOST:
+    if not least <= count <= MOST_TIMES:
         raise ReadError(
             f"there would be {count} times of output",
             element=f"output, {field}",
-            remedy=f"let there be {least} to {MOST}",
+            remedy=f"let there be {least} to {MOST_TIMES}",
         )

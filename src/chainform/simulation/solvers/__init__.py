@@ -36,6 +36,9 @@ ELSEWHERE = {
 }
 """Names that other programs have for methods, and what comes nearest to them here."""
 
+MOST_STEPS = 10**8
+"""The most steps or samples in a motion: already these take minutes."""
+
 USUAL = {"rtol": 1e-9, "atol": 1e-12, "step": 0.001, "largest": 0.1, "hold": 0.01}
 """Settings that an error proposes (s, where they are times)."""
 
@@ -101,15 +104,24 @@ def _positive(name: str, value: Any) -> float:
 
 
 def _check_resolution(times: Mapping[str, float | None], span: tuple[float, float]) -> None:
-    """Refuse steps by which the time would not go on."""
-    latest = max(map(abs, span))
+    """Refuse steps by which the time would not go on, or would not come to the end."""
+    latest, length = max(map(abs, span)), span[1] - span[0]
     least = 16 * EPSILON * latest
     for name, value in times.items():
-        if value is not None and value < least:
+        if value is None:
+            continue
+        if value < least:
             raise RunError(
                 f"{name} is {value:g} s, which is lost in rounding at t = {latest:g} s",
                 element=name,
                 remedy=f"give at least {least:.1g}, and rather much more",
+            )
+        if length > MOST_STEPS * value:
+            what = "samples" if name == "hold" else "steps"
+            raise RunError(
+                f"{name} is {value:g} s: that makes {length / value:.3g} {what} in {length:g} s",
+                element=name,
+                remedy=f"give at least {length / MOST_STEPS:.3g}, or a shorter motion",
             )
 
 

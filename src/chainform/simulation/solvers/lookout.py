@@ -56,12 +56,14 @@ class Lookout:
         self._earlier: Values | None = None
         """The values a step earlier."""
 
-    def begin(self, values: Values) -> None:
+    def begin(self, values: Values, rounding: Values) -> None:
         """Begin at a state that the motion did not come to by itself.
 
-        What has just happened, and was not moved from its zero, is at zero.
+        What is no more than what rounding makes of it is at zero, and so is what has just happened
+        and was not moved from its zero.
         """
         still = [i for i, value in self._met.items() if abs(values[i]) <= SAME * abs(value)]
+        still += [i for i, value in enumerate(values) if abs(value) <= rounding[i]]
         self.before = [0.0 if i in still else value for i, value in enumerate(values)]
         self._met, self._earlier = {}, None
 

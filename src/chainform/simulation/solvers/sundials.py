@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.simulation.loops.events import ROUNDING
 from chainform.simulation.loops.places import EPSILON
 from chainform.simulation.machines.machine import Machine, addresses
 from chainform.simulation.machines.troubles import ValuelessEventError
 from chainform.simulation.pace import Pace
 from chainform.simulation.solver import Pause, Settings, Statistics
 from chainform.simulation.solvers.lookout import Lookout, Meeting
+from chainform.simulation.span import later
 
 Array = NDArray[np.float64]
 
@@ -126,8 +128,7 @@ class Sundials(ABC):
 
     def _marks(self) -> list[float]:
         """Return the values of event functions at the present state, as they are looked at."""
-        if self.lookout.directions and self.lookout.before is None:
-            self.lookout.begin(self._values(self.t, self.y))
+        self._begin_watch()
         marks = self.lookout.before or []
         # The solver may be ahead: what was seen there is seen again.
         return marks if self._looked == self.t else self._values(self.t, self.y)
@@ -210,8 +211,20 @@ class Sundials(ABC):
         self._solver, self._meeting = self.begin(), None
         self._reached = self._looked = self.t
         self._ahead = self.y
-        if self.lookout.directions and self.lookout.before is None:
-            self.lookout.begin(self._values(self.t, self.y))
+        self._begin_watch()
+
+    def _begin_watch(self) -> None:
+        """Look at events from a state on that the motion did not come to by itself."""
+        if not self.lookout.directions or self.lookout.before is not None:
+            return
+        values, near = self._values(self.t, self.y), list[list[float]]()
+        near.append(self._values(self.t + ROUNDING * self.t, self.y))
+        for e in range(len(self.y)):
+            moved = self.y.copy()
+            moved[e] += ROUNDING * moved[e]
+            near.append(self._values(self.t, moved))
+        spread = np.abs(np.array(near) - np.array(values)).sum(axis=0)
+        self.lookout.begin(self._values(self.t, self.y), spread.tolist())
 
     def _step(self, stop: float) -> None:
         """Let the solver make one step, but not beyond `stop`."""
@@ -314,8 +327,3 @@ class Sundials(ABC):
             "min_step": 16 * EPSILON * max(abs(self.t), 1e-3),
             "max_step": min(settings.longest, UNBOUNDED),
         }
-
-
-def later(t: float) -> float:
-    """Return a time that differs by rounding only, but for sure is not before it."""
-    return t + 4 * EPSILON * abs(t)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.runtime.engine import Library, compiled
-from chainform.runtime.procedures import FLOATS, Floats, Ints, Translation, fmax, fmin
+from chainform.runtime.procedures import FLOATS, NONE, Floats, Ints, Translation, fmax, fmin
 from chainform.runtime.target import host
 from strategies import examples
 
@@ -85,7 +85,7 @@ PLAIN = "attributes #0 = { nounwind }\n"
 def machine(
     procedure: Callable[..., Any], result: Any, kinds: list[Any], given: str = ""
 ) -> tuple[Library, Callable[..., Any]]:
-    translation = Translation({"doubled": [FLOATS, FLOATS]} if given else {})
+    translation = Translation({"doubled": ([FLOATS, FLOATS], NONE)} if given else {})
     translation.add(procedure)
     library = Library(compiled(translation.text(given or PLAIN), host()), [procedure.__name__])
     return library, ctypes.CFUNCTYPE(result, *kinds)(library.address(procedure.__name__))

@@ -77,11 +77,11 @@ class Layout:
             "cones": sorts.gripping,
             "multipliers": m,
             "area": n * n + n + m * n + 3 * m if m else 0,
-            "room": m * n + m * m + 2 * m,
+            "room": m * n + 3 * m * m + 4 * m + 3 * n if m else 0,
             "order": m,
             "columns": m if sorts.gripping else 0,
             "across": m * n + sorts.beside if sorts.gripping else 0,
-            "change": 2 * nq + n if m else 0,
+            "change": 2 * (nq + n) if m else 0,
             "lowest": 4 if m else 0,
             "watching": watched + self.equations.size if watched else 0,
         }

@@ -284,8 +284,10 @@ class Sundials(ABC):
     def call(self, name: str, t: float, y: Array, into: Array) -> None:
         """Call a function of time and state in machine code; faults of Python come up here."""
         self._clock[0] = t
-        self.machine.procedures[name](self._clock_at, y.ctypes.data, self._p_at, into.ctypes.data)
+        call = self.machine.procedures[name]
+        status = call(self._clock_at, y.ctypes.data, self._p_at, into.ctypes.data)
         self.machine.raise_pending()
+        self.machine.check(status, t)
 
     def rate(self, t: float, y: Array, into: Array) -> None:
         """Set y'; times after a jump that comes next are as before it."""

@@ -20,8 +20,9 @@ The kernel `terms` puts into one area, with n rates and m rows of constraints,
 
 and behind it there is room for the work here:
 
-    Y^T (m n), Y^T Y (m m), right side (m), weights (m), scales of its rows (m), diagonal of H (n),
-    largest entries of the columns of J (n), V (m m), room for the least norm (m m + m)
+    Y^T (m n), Y^T Y (m m), right side (m), weights (m), scales of its rows (m), squares of the rows
+    of J (m) and the largest of each group (m), diagonal of H (n), largest entries of the columns of
+    J (n), V (m m), room for the least norm (m m + m)
 
 `mask` has a number for each row: 0 if it is not active.
 """
@@ -43,7 +44,7 @@ from chainform.simulation.loops.linear import (
 )
 from chainform.simulation.loops.places import NO_NUMBER, UNRESISTED
 
-TOLERANCE = 1e-11
+TOLERANCE = 1e-10
 """Rows of which a smaller share, by its square, does not follow from the others are redundant."""
 CLEAR = 1e-7
 """Shares above this leave no doubt that a row is independent,"""
@@ -57,7 +58,9 @@ LIGHT = 1e-4
 """Weights of rows are no smaller than this share of the largest mass."""
 ROUNDS = 10
 CLOSE = 1e-13
-"""How near a state is brought to the constraints."""
+"""How near a state is brought to the constraints,"""
+FINE = 1e-12
+"""and what change of q is not worth while then."""
 
 
 def terms(t: Floats, y: Floats, p: Floats, area: Floats) -> None:
@@ -98,9 +101,10 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
     `UNRESISTED` less the number of a coordinate where no mass and no row resists it, `NO_NUMBER`
     where H has no value.
     """
-    diagonal = room[m * n + m * m + 3 * m :]
+    diagonal = room[m * n + m * m + 5 * m :]
     for e in range(n):
         diagonal[e] = area[e * n + e]
+    measure_rows(area[n * n + n :], room, order, n, m)
     failed = cholesky(area, n, ILL)
     if failed == 0:
         rank = multiplier_rank(area, mask, room, order, n, m)
@@ -112,7 +116,7 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
         area[i * n + i] = diagonal[i]
         for j in range(i):
             area[i * n + j] = area[j * n + i]
-    strengthen(area, mask, diagonal, diagonal[n:], n, m)
+    strengthen(area, mask, diagonal, room[m * n + m * m + 3 * m :], n, m)
     failed = cholesky(area, n, NOTHING)
     if failed > 0:
         return UNRESISTED - (failed - 1)
@@ -129,10 +133,32 @@ def multiplier_rank(area: Floats, mask: Floats, room: Floats, order: Ints, n: in
     for i in range(m):
         largest = fmax(largest, s[i * m + i])
     for i in range(m):
+        size = scales[m + i]
         scales[i] = 0.0
         if s[i * m + i] > NO_ROW * NO_ROW * largest:
-            scales[i] = 1.0 / largest
+            scales[i] = size / s[i * m + i]
     return pivoted(s, order, scales, m, TOLERANCE)
+
+
+def measure_rows(J: Floats, room: Floats, order: Ints, n: int, m: int) -> None:
+    """Set the square of each row of J, against the largest one of its group in the motion so far.
+
+    Rows of a group have the same unit: those of a loop. In units of its own a row would never
+    vanish, in the units of others it might never count. Behind `order` stand the groups: for each
+    row, the first row of its own.
+    """
+    sizes = room[m * n + m * m + 3 * m :]
+    largest = sizes[m:]
+    groups = order[m:]
+    for i in range(m):
+        total = 0.0
+        for e in range(n):
+            total += J[i * n + e] * J[i * n + e]
+        sizes[i] = total
+        largest[groups[i]] = fmax(largest[groups[i]], total)
+    for i in range(m):
+        if sizes[i] > 0.0:
+            sizes[i] = sizes[i] / largest[groups[i]]
 
 
 def is_clear(area: Floats, room: Floats, order: Ints, n: int, m: int, rank: int) -> int:
@@ -171,14 +197,16 @@ def largest_of(row: Floats, n: int) -> float:
 
 
 def strengthen(
-    area: Floats, mask: Floats, diagonal: Floats, columns: Floats, n: int, m: int
+    area: Floats, mask: Floats, diagonal: Floats, shares: Floats, n: int, m: int
 ) -> None:
     """Add J^T W J of the active rows to the lower half of H, and J^T W gamma to r.
 
     A weight is about the mass that a row meets: with each coordinate measured by the largest entry
     of its column of J, the mass of the heaviest coordinate in the row, or a share of the largest
-    one of all. `diagonal` is that of H; `columns` is room for n numbers.
+    one of all. A row that has become small has a small weight, by its square in `shares`.
+    `diagonal` is that of H, with room for n numbers behind it.
     """
+    columns = diagonal[n:]
     J = area[n * n + n :]
     gamma = area[n * n + n + m * n :]
     heaviest = 0.0
@@ -202,7 +230,7 @@ def strengthen(
             size = fmax(size, part * part)
             mass = fmax(mass, diagonal[e] * own * own)
         if mask[i] != 0.0 and size > NO_ROW * NO_ROW:
-            weight = fmax(mass / (size * size), LIGHT * heaviest / size)
+            weight = shares[i] * fmax(mass / (size * size), LIGHT * heaviest / size)
             for e in range(n):
                 area[n * n + e] += weight * gamma[i] * J[i * n + e]
                 for k in range(e + 1):
@@ -235,7 +263,7 @@ def constrained_acceleration(
         right[i] = total
     solve_pivoted(s, order, right, multipliers, m, rank)
     if has_shares(room, order, n, m, rank) == 1:
-        spread = room[m * n + m * m + 3 * m + 2 * n :]
+        spread = room[m * n + m * m + 5 * m + 2 * n :]
         spread_pivoted(s, spread, m, rank)
         least_norm(spread, spread[m * m :], order, multipliers, m, rank)
     for i in range(m):
@@ -305,28 +333,33 @@ def project(
     n: int,
     m: int,
 ) -> int:
-    """Move q, then qd, onto the active constraints; return the rank, or a status.
+    """Move q, then qd, onto the active constraints; return the rank, or a failure.
 
-    `change` has room for a state and for the rates of the coordinates.
+    Near a singular position a small residual may stand for a large change of q. So q is moved until
+    both are small, or until rounding keeps changes from becoming smaller. `change` has room for two
+    states.
     """
     base = n * n + n + m * n + m
-    for _ in range(ROUNDS):
+    rank = 0
+    before = 1e300
+    for number in range(ROUNDS + 1):
         terms(t, y, p, area)
-        if active_size(area[base:], mask, m) <= CLOSE:
-            break
         rank = factorised(area, mask, room, order, n, m)
         if rank < 0:
             return rank
+        correction(area, mask, room, order, area[base:], change[nq:], n, m, rank)
+        largest = largest_of(change[nq:], n)
+        if active_size(area[base:], mask, m) <= CLOSE:
+            if largest <= FINE or largest >= 0.5 * before:
+                break
+        if number == ROUNDS:
+            break
+        before = largest
         for e in range(nq):
             change[e] = y[e]
-        correction(area, mask, room, order, area[base:], change[nq:], n, m, rank)
         moved(t, change, p, change[nq + n :])
         for e in range(nq):
             y[e] += change[nq + n + e]
-    terms(t, y, p, area)
-    rank = factorised(area, mask, room, order, n, m)
-    if rank < 0:
-        return rank
     correction(area, mask, room, order, area[base + m :], change, n, m, rank)
     for e in range(n):
         y[nq + e] += change[e]
@@ -343,6 +376,7 @@ def constrained_rate(
     room: Floats,
     order: Ints,
     multipliers: Floats,
+    lowest: Floats,
     nq: int,
     n: int,
     m: int,
@@ -350,7 +384,9 @@ def constrained_rate(
     """Set y' under the active constraints, and the multipliers; return the rank, or a status."""
     terms(t, y, p, area)
     moved(t, y, p, rate)
-    return constrained_acceleration(area, mask, room, order, rate[nq:], multipliers, n, m)
+    rank = constrained_acceleration(area, mask, room, order, rate[nq:], multipliers, n, m)
+    note_rank(t[0], room, order, lowest, n, m, rank)
+    return rank
 
 
 def constrained_state(
@@ -374,7 +410,7 @@ def constrained_state(
     """
     unit(t, new, p, y)
     rank = project(t, y, p, area, mask, room, order, change, nq, n, m)
-    note_rank(t[0], room[m * n :], lowest, m, rank)
+    note_rank(t[0], room, order, lowest, n, m, rank)
     return rank
 
 
@@ -444,7 +480,7 @@ def without_normal(
     rank: int,
 ) -> None:
     """Take from rates what is at right angles, in the metric H, to all that the rows allow."""
-    speeds = room[m * n + m * m + 3 * m + 2 * n :]
+    speeds = room[m * n + m * m + 5 * m + 2 * n :]
     J = area[n * n + n :]
     for i in range(m):
         total = 0.0
@@ -457,17 +493,21 @@ def without_normal(
         rates[e] += back[e]
 
 
-def note_rank(t: float, s: Floats, lowest: Floats, m: int, rank: int) -> None:
+def note_rank(
+    t: float, room: Floats, order: Ints, lowest: Floats, n: int, m: int, rank: int
+) -> None:
     """Note the lowest rank so far, and how near rows came to depending on each other, and when.
 
-    `lowest` has the share of the last pivot in the first, its time, the rank and its time; the
+    `lowest` has the least share that the last pivot had, its time, the rank and its time; the
     share is that of squares. Where nothing was noted yet, the share is zero.
     """
     if rank <= 0:
         return
-    last = s[(rank - 1) * m + rank - 1] / s[0]
-    if lowest[0] == 0.0 or last * last < lowest[0]:
-        lowest[0] = last * last
+    scales = room[m * n + m * m + 2 * m :]
+    last = room[m * n + (rank - 1) * m + rank - 1]
+    share = last * last * scales[order[rank - 1]]
+    if lowest[0] == 0.0 or share < lowest[0]:
+        lowest[0] = share
         lowest[1] = t
     if lowest[2] == 0.0 or rank < lowest[2]:
         lowest[2] = float(rank)

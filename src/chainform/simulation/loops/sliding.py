@@ -211,7 +211,7 @@ def sliding_rate(
     solve_eliminated(s, order, columns, right, multipliers, m, rank)
     for i in range(m):
         multipliers[i] = scales[i] * multipliers[i]
-    share_forces(s, columns, scales, room[m * n + m * m + 3 * m + 2 * n :], multipliers, m, rank)
+    share_forces(s, columns, scales, room[m * n + m * m + 5 * m + 2 * n :], multipliers, m, rank)
     for i in range(m):
         for e in range(n):
             acceleration[e] += across[i * n + e] * multipliers[i]

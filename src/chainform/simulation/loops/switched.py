@@ -72,6 +72,7 @@ def switched_rate(
     room: Floats,
     order: Ints,
     multipliers: Floats,
+    lowest: Floats,
     columns: Ints,
     across: Floats,
     grips: Floats,
@@ -115,7 +116,9 @@ def switched_rate(
             gripping,
         )
     else:
-        rank = constrained_rate(t, y, p, rate, area, mask, room, order, multipliers, nq, n, m)
+        rank = constrained_rate(
+            t, y, p, rate, area, mask, room, order, multipliers, lowest, nq, n, m
+        )
     if rank < 0:
         return rank
     beside(t, y, p, rate[nq + n :])

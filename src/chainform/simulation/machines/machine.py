@@ -250,7 +250,7 @@ class Machine:
             procedure_adapter(
                 "rhs",
                 "switched_rate",
-                (*work, "multipliers", "columns", "across", "grips"),
+                (*work, "multipliers", "lowest", "columns", "across", "grips"),
                 self.layout,
                 (impulse, book, *sorts),
                 driven="rhs" in self._driven,

@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.simulation.loops.places import EPSILON
 from chainform.simulation.machines.machine import Machine, addresses
-from chainform.simulation.machines.troubles import ValuelessEventError
+from chainform.simulation.machines.troubles import (
+    ValuelessEventError,
+    unresisted,
+    unresisted_rate,
+)
 from chainform.simulation.pace import Pace
 from chainform.simulation.solver import Pause, Settings, Statistics
 from chainform.simulation.solvers.lookout import Lookout, Meeting
@@ -300,6 +304,9 @@ class Sundials(ABC):
             # The motion stands where it was last; the solver is on its way from there.
             self._pace.pause(self.t)
         if not math.isfinite(float(values.sum())):
+            loose = unresisted_rate(self.machine.equations, t, self.y, self.p)
+            if loose is not None:
+                raise unresisted(self.machine.equations, loose, t)
             raise RunError(
                 f"the motion has no finite value at t = {t:.9g} s",
                 element="simulate",

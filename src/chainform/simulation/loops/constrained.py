@@ -46,6 +46,8 @@ from chainform.simulation.loops.places import NO_NUMBER, UNRESISTED
 
 TOLERANCE = 1e-10
 """Rows of which a smaller share, by its square, does not follow from the others are redundant."""
+PLAIN = 1e-6
+"""A pivot above this share of the largest is that of an independent row, whatever its unit."""
 CLEAR = 1e-7
 """Shares above this leave no doubt that a row is independent,"""
 ROUNDING = 1e-13
@@ -104,10 +106,13 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
     diagonal = room[m * n + m * m + 5 * m :]
     for e in range(n):
         diagonal[e] = area[e * n + e]
-    measure_rows(area[n * n + n :], room, order, n, m)
     failed = cholesky(area, n, ILL)
     if failed == 0:
-        rank = multiplier_rank(area, mask, room, order, n, m)
+        rows_of(area, mask, room, n, m)
+        rank = plain_rank(room, order, n, m)
+        if rank >= 0:
+            return rank
+        rank = measured_rank(area, room, order, n, m)
         if is_clear(area, room, order, n, m, rank) == 1:
             return rank
     if failed < 0:
@@ -116,18 +121,43 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
         area[i * n + i] = diagonal[i]
         for j in range(i):
             area[i * n + j] = area[j * n + i]
+    measure_rows(area[n * n + n :], room, order, n, m)
     strengthen(area, mask, diagonal, room[m * n + m * m + 3 * m :], n, m)
     failed = cholesky(area, n, NOTHING)
     if failed > 0:
         return UNRESISTED - (failed - 1)
-    return multiplier_rank(area, mask, room, order, n, m)
+    rows_of(area, mask, room, n, m)
+    return measured_rank(area, room, order, n, m)
 
 
-def multiplier_rank(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m: int) -> int:
-    """Factorise the matrix of the multipliers, given L; return the rank."""
+def plain_rank(room: Floats, order: Ints, n: int, m: int) -> int:
+    """Factorise the matrix of the multipliers; return the rank if there is no doubt, or else -1.
+
+    There is none where pivots are large, in whatever unit, and what is left is rounding.
+    """
+    s = room[m * n :]
+    sizes = room[m * n + m * m + m :]
+    scales = room[m * n + m * m + 2 * m :]
+    normal_matrix(room, s, n, m)
+    largest = 0.0
+    for i in range(m):
+        sizes[i] = s[i * m + i]
+        scales[i] = 1.0
+        if sizes[i] == 0.0:
+            scales[i] = 0.0
+        largest = fmax(largest, sizes[i])
+    rank = pivoted(s, order, scales, m, PLAIN * largest)
+    for i in range(rank, m):
+        if s[i * m + i] > ROUNDING * sizes[order[i]]:
+            return -1
+    return rank
+
+
+def measured_rank(area: Floats, room: Floats, order: Ints, n: int, m: int) -> int:
+    """Factorise the matrix of the multipliers with rows in units of their own; return the rank."""
     s = room[m * n :]
     scales = room[m * n + m * m + 2 * m :]
-    rows_of(area, mask, room, n, m)
+    measure_rows(area[n * n + n :], room, order, n, m)
     normal_matrix(room, s, n, m)
     largest = 0.0
     for i in range(m):
@@ -341,12 +371,16 @@ def project(
     """
     base = n * n + n + m * n + m
     rank = 0
+    measured = 0
     before = 1e300
     for number in range(ROUNDS + 1):
         terms(t, y, p, area)
         rank = factorised(area, mask, room, order, n, m)
         if rank < 0:
             return rank
+        if measured == 0:
+            measure_rows(area[n * n + n :], room, order, n, m)
+            measured = 1
         correction(area, mask, room, order, area[base:], change[nq:], n, m, rank)
         largest = largest_of(change[nq:], n)
         if active_size(area[base:], mask, m) <= CLOSE:
@@ -385,7 +419,7 @@ def constrained_rate(
     terms(t, y, p, area)
     moved(t, y, p, rate)
     rank = constrained_acceleration(area, mask, room, order, rate[nq:], multipliers, n, m)
-    note_rank(t[0], room, order, lowest, n, m, rank)
+    note_rank(t[0], room[m * n :], lowest, m, rank)
     return rank
 
 
@@ -410,7 +444,7 @@ def constrained_state(
     """
     unit(t, new, p, y)
     rank = project(t, y, p, area, mask, room, order, change, nq, n, m)
-    note_rank(t[0], room, order, lowest, n, m, rank)
+    note_rank(t[0], room[m * n :], lowest, m, rank)
     return rank
 
 
@@ -493,21 +527,18 @@ def without_normal(
         rates[e] += back[e]
 
 
-def note_rank(
-    t: float, room: Floats, order: Ints, lowest: Floats, n: int, m: int, rank: int
-) -> None:
+def note_rank(t: float, s: Floats, lowest: Floats, m: int, rank: int) -> None:
     """Note the lowest rank so far, and how near rows came to depending on each other, and when.
 
-    `lowest` has the least share that the last pivot had, its time, the rank and its time; the
+    `lowest` has the share of the last pivot in the first, its time, the rank and its time; the
     share is that of squares. Where nothing was noted yet, the share is zero.
     """
     if rank <= 0:
         return
-    scales = room[m * n + m * m + 2 * m :]
-    last = room[m * n + (rank - 1) * m + rank - 1]
-    share = last * last * scales[order[rank - 1]]
-    if lowest[0] == 0.0 or share < lowest[0]:
-        lowest[0] = share
+    last = s[(rank - 1) * m + rank - 1] * s[(rank - 1) * m + rank - 1]
+    first = s[0] * s[0]
+    if lowest[0] == 0.0 or last < lowest[0] * first:
+        lowest[0] = last / first
         lowest[1] = t
     if lowest[2] == 0.0 or rank < lowest[2]:
         lowest[2] = float(rank)

@@ -22,7 +22,8 @@ from chainform.runtime.texts import code_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops import places
-from chainform.simulation.loops.constrained import lasting_change
+from chainform.simulation.loops.constrained import ILL, lasting_change, strengthen
+from chainform.simulation.loops.linear import NOTHING, cholesky
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched
 from chainform.simulation.loops.tables import look_up
@@ -148,14 +149,43 @@ class Machine:
         return result
 
     def terms(self, t: float, y: Array, p: Array) -> Array:
-        """Return the terms of the equations under constraints, one after the other."""
+        """Return the terms of the equations under constraints, one after the other.
+
+        Where H is singular, what stands for it under the rows that always hold is in its place
+        (loops/constrained.py), so that whoever reads them can solve with H.
+        """
         clock, state = np.array([t]), np.ascontiguousarray(y)
         result = np.empty(self.layout.length("area"))
         names = ["put_efforts"] if "rhs" in self._driven else []
         for name in (*names, "read_terms"):
             self.check(self.procedures[name](*addresses(clock, state, p, result)), t)
         self.raise_pending()
-        return result
+        return result if self._is_resisted(result) else self._strengthened(result, t)
+
+    def _is_resisted(self, area: Array) -> bool:
+        """Tell whether H is positive definite, and not nearly singular."""
+        n = self.equations.nv
+        H = area[: n * n].reshape(n, n)
+        if not np.isfinite(H).all():
+            return True
+        try:
+            pivots = np.diag(np.linalg.cholesky(H)) ** 2
+        except np.linalg.LinAlgError:
+            return False
+        return bool(np.all(pivots > ILL * np.diag(H)))
+
+    def _strengthened(self, area: Array, t: float) -> Array:
+        """Return the terms with what stands for H; RunError where nothing resists a coordinate."""
+        n, m = self.equations.nv, self.equations.rows
+        H = area[: n * n].reshape(n, n)
+        lasting = np.zeros(m)
+        lasting[: self.equations.sorts.always] = 1.0
+        strengthen(area, lasting, np.append(np.diag(H), np.zeros(n)), np.ones(m), n, m)
+        H[:] = np.tril(H) + np.tril(H, -1).T
+        failed = cholesky(H.copy().ravel(), n, NOTHING)
+        if failed > 0:
+            raise unresisted(self.equations, failed - 1, t)
+        return area
 
     def check(self, status: int, t: float) -> None:
         """Raise where a function returned that nothing resists a coordinate.

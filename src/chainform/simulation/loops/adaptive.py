@@ -209,9 +209,7 @@ def integrate(
             verdict = after_failure(control, counts, calls, t, h)
         else:
             counts[CALLS] += calls
-            verdict = judged(
-                control, counts, tableau, t, h, is_last, y, p, k, new, at, clock
-            )
+            verdict = judged(control, counts, tableau, t, h, is_last, y, p, k, new, at, clock)
         if verdict == AGAIN:
             continue
         if verdict != TAKEN:

@@ -202,9 +202,11 @@ def is_clear(area: Floats, room: Floats, order: Ints, n: int, m: int, rank: int)
     for i in range(rank, m):
         if s[i * m + i] * scales[order[i]] > ROUNDING:
             return 0
+        is_small = 0
         if scales[order[i]] == 0.0 and s[i * m + i] > 0.0:
-            if is_no_row(area[n * n + n :], order[i], n, m) == 0:
-                return 0
+            is_small = 1
+        if is_small == 1 and is_no_row(area[n * n + n :], order[i], n, m) == 0:
+            return 0
     return 1
 
 
@@ -383,10 +385,10 @@ def project(
             measured = 1
         correction(area, mask, room, order, area[base:], change[nq:], n, m, rank)
         largest = largest_of(change[nq:], n)
-        if active_size(area[base:], mask, m) <= CLOSE:
-            if largest <= FINE or largest >= 0.5 * before:
-                break
-        if number == ROUNDS:
+        is_done = 0
+        if largest <= FINE or largest >= 0.5 * before:
+            is_done = 1
+        if number == ROUNDS or (is_done == 1 and active_size(area[base:], mask, m) <= CLOSE):
             break
         before = largest
         for e in range(nq):

@@ -16,8 +16,8 @@ and the one found, whether there are two estimates of the error, whether the ste
 of times where forces jump and the next of them, samples taken, how many numbers of p are put out
 behind each state and where they begin; how many states the room for stages holds, numbers of
 coordinates and of rates in a state, how many entries at its end only add up; the first event that
-ends a state of affairs, the number of them, and how many of these, the first ones, have a rate; what
-a function that could not do its work returned, 0 while there is none; whether steps end on
+ends a state of affairs, the number of them, and how many of these, the first ones, have a rate;
+what a function that could not do its work returned, 0 while there is none; whether steps end on
 constraints."""
 
 COUNTS = 26

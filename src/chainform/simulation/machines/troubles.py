@@ -70,7 +70,9 @@ def unresisted_rate(equations: Equations, t: float, y: Array, p: Array) -> int |
         replace(item, value=number_of(values.get(item.name, item.value)))
         for item in equations.mechanism.parameters
     ]
-    model = derive(replace(equations.mechanism, parameters=tuple(known)), ["mass_matrix"], reduce="none")
+    model = derive(
+        replace(equations.mechanism, parameters=tuple(known)), ["mass_matrix"], reduce="none"
+    )
     is_timed = any(item.group == "t" for item in model.graph.inputs.values())
     H = model.evaluate(q=y[: equations.nq], t=t if is_timed else None)["mass_matrix"]
     failed = cholesky(np.array(H, dtype=np.float64).ravel(), equations.nv, LIGHT)

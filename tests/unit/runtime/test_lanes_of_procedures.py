@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chainform.runtime.engine import Library, compiled
-from chainform.runtime.procedures import FLOATS, Floats, Ints, Number, Numbers, Translation
+from chainform.runtime.procedures import FLOATS, NONE, Floats, Ints, Number, Numbers, Translation
 from chainform.runtime.target import target_for
 
 ATTRIBUTES = "attributes #0 = { nounwind }\n"
@@ -99,7 +99,7 @@ def test_a_call_can_be_left_out() -> None:
 
 
 def test_procedures_in_a_module_of_their_own() -> None:
-    translation = Translation({"inner": [FLOATS, FLOATS], "unused": [FLOATS]})
+    translation = Translation({"inner": ([FLOATS, FLOATS], NONE), "unused": ([FLOATS], NONE)})
     translation.add(outer)
     assert "unused" not in translation.alone()
     parts = [compiled(text, target_for()) for text in (translation.alone(), INNER)]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.runtime.engine import Library, compiled
-from chainform.runtime.procedures import FLOATS, Floats, Ints, Translation, fmax, fmin
+from chainform.runtime.procedures import FLOATS, INT, NONE, Floats, Ints, Translation, fmax, fmin
 from chainform.runtime.target import target_for
 from strategies import examples
 
@@ -85,7 +85,7 @@ PLAIN = "attributes #0 = { nounwind }\n"
 def machine(
     procedure: Callable[..., Any], result: Any, kinds: list[Any], given: str = ""
 ) -> tuple[Library, Callable[..., Any]]:
-    translation = Translation({"doubled": [FLOATS, FLOATS]} if given else {})
+    translation = Translation({"doubled": ([FLOATS, FLOATS], NONE)} if given else {})
     translation.add(procedure)
     library = Library(
         compiled(translation.text(given or PLAIN), target_for()), [procedure.__name__]
@@ -168,6 +168,31 @@ def lanes_apart(x: float) -> float:
     if x > 0.0:
         return x
     return 0.0
+
+
+def outcome(x: Floats) -> int:
+    """Return a status."""
+    return 1
+
+
+def unread(x: Floats) -> None:
+    """Drop a status."""
+    outcome(x)
+
+
+def read(x: Floats) -> None:
+    """Read a status."""
+    if outcome(x) < 0:
+        x[0] = 0.0
+
+
+def test_a_status_that_nobody_reads_is_refused() -> None:
+    with pytest.raises(SyntaxError, match=r"outcome\(x\) returns is not read"):
+        Translation({}).add(unread)
+    with pytest.raises(SyntaxError, match="is not read"):
+        Translation({"outcome": ([FLOATS], INT)}).add(unread)
+    Translation({"outcome": ([FLOATS], NONE)}).add(unread)
+    Translation({}).add(read)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ from functools import cache
 from math import cos, pi, sin
 from typing import Any
 
+from scipy.integrate import solve_ivp
+
 import chainform as cf
 
 CRANK, ROD = 0.3, 0.8
@@ -53,6 +55,48 @@ def parallelogram(long: float = 1.0) -> cf.Mechanism:
         target={"segment": "c", "point": ["0.4", 0, 0]},
     )
     return builder.build()
+
+
+CRANK_MASS, CRANK_INERTIA = 1.0, 0.02
+"""Of every crank and coupler of a ladder (kg, kg m^2 about its centre)."""
+
+
+@cache
+def ladder(count: int) -> cf.Mechanism:
+    """Parallelograms side by side: cranks of 0.4 m, 1 m apart, and couplers; gravity along -y."""
+    builder = cf.Mechanism.builder("ladder", gravity=(0, "-9.81", 0))
+    sizes: dict[str, Any] = {"mass": 1, "inertia": [0, "0.02", "0.02"]}
+    for i in range(count + 1):
+        builder.segment(
+            f"c{i}", parent="ground", axis="z", position=[i, 0, 0], com=["0.2", 0, 0], **sizes
+        )
+    for i in range(count):
+        builder.segment(
+            f"k{i}", parent=f"c{i}", axis="z", position=["0.4", 0, 0], com=["0.5", 0, 0], **sizes
+        )
+        ends = (
+            {"segment": f"k{i}", "point": [1, 0, 0]},
+            {"segment": f"c{i + 1}", "point": ["0.4", 0, 0]},
+        )
+        builder.loop(f"L{i}", "point", *ends)
+    return builder.build()
+
+
+def ladder_state(count: int, value: float) -> list[float]:
+    """Return coordinates or rates with all cranks alike, and couplers that do not turn."""
+    return [value] * (count + 1) + [-value] * count
+
+
+def ladder_angle(count: int, angle: float, rate: float, t: float) -> float:
+    """Return the angle of all cranks after a time: those of one pendulum, by its own equation."""
+    inertia = (count + 1) * (CRANK_INERTIA + CRANK_MASS * 0.2**2) + count * CRANK_MASS * 0.4**2
+    weight = 9.81 * CRANK_MASS * ((count + 1) * 0.2 + count * 0.4)
+
+    def rates(_t: float, y: Any) -> list[float]:
+        return [y[1], -weight / inertia * cos(y[0])]
+
+    found = solve_ivp(rates, (0, t), [angle, rate], method="DOP853", rtol=1e-13, atol=1e-14)
+    return float(found.y[0, -1])
 
 
 @cache

@@ -13,7 +13,16 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import Run, simulate
 from chainform.simulation.constraints.gaps import Gaps
-from unit.simulation.linkages import CRANK, ROD, chain_of_four, parallelogram, slider_crank
+from unit.simulation.linkages import (
+    CRANK,
+    ROD,
+    chain_of_four,
+    ladder,
+    ladder_angle,
+    ladder_state,
+    parallelogram,
+    slider_crank,
+)
 
 Array = NDArray[np.float64]
 
@@ -181,6 +190,38 @@ def test_redundant_equations_are_told() -> None:
     )
     run = simulate(chain_of_four(), q0={"a": 1.0}, t=0.1)
     assert run.report == ("loop 'whole': 3 of 6 equations are redundant",)
+
+
+@pytest.mark.parametrize(("count", "rate"), [(2, 0.0), (2, 12.0), (3, 0.0), (3, 12.0)])
+def test_parallelograms_pass_flat_positions_and_stay_parallelograms(
+    count: int, rate: float
+) -> None:
+    """Every flat position is singular. Errors fall with the tolerance, and the run tells of it."""
+    start = {"q0": ladder_state(count, 1.0), "qd0": ladder_state(count, rate)}
+    there = ladder_angle(count, 1.0, rate, 10.0)
+    for rtol, most in ((1e-5, 0.5), (1e-7, 5e-4), (1e-9, 1e-5), (1e-11, 1e-7), (1e-13, 1e-8)):
+        run = simulate(ladder(count), **start, t=10.0, t_eval=[10.0], rtol=rtol)
+        np.testing.assert_allclose(run.q[-1], ladder_state(count, there), atol=most)
+        assert any(note.startswith("singular position") for note in run.report)
+        assert run.statistics.rejected < 0.5 * run.statistics.steps
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6])
+def test_parallelograms_begin_flat(angle: float) -> None:
+    """The rates tell the branch."""
+    start = {"q0": ladder_state(2, angle), "qd0": ladder_state(2, 5.0)}
+    run = simulate(ladder(2), **start, t=2.0, t_eval=[2.0], rtol=1e-9)
+    there = ladder_angle(2, angle, 5.0, 2.0)
+    np.testing.assert_allclose(run.q[-1], ladder_state(2, there), atol=1e-5)
+
+
+def test_an_event_in_a_flat_position_does_not_end_a_motion() -> None:
+    events = {"flat": "c0", "over": "c1 + pi"}
+    start = {"q0": ladder_state(2, 1.0)}
+    run = simulate(ladder(2), **start, t=3.0, t_eval=[3.0], rtol=1e-10, events=events)
+    assert len(run.happenings) > 3
+    there = ladder_angle(2, 1.0, 0.0, 3.0)
+    np.testing.assert_allclose(run.q[-1], ladder_state(2, there), atol=1e-6)
 
 
 def test_a_singular_position_at_the_start_is_told() -> None:

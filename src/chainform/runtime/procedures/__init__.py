@@ -16,7 +16,8 @@ for LLVM for work.
 | `sqrt fabs pow floor fmin fmax`         | functions of numbers                                 |
 | a name of the module                    | a number, a tuple of numbers, or another procedure   |
 
-A name keeps the type of its first value.
+A name keeps the type of its first value. What a procedure returns is read: a call whose result goes
+nowhere is refused, since it may be the only word of a failure.
 """
 
 from chainform.runtime.procedures.language import (

@@ -222,7 +222,7 @@ class Expressions:
             return self.intrinsic(node, name, values)
         if name in self.whole.given:
             self.whole.called.add(name)
-            kinds, result = self.whole.given[name], NONE
+            kinds, result = self.whole.given[name]
         else:
             found = self.whole.instead.get(name, self.globals.get(name))
             if found is None and name in self.whole.instead:

@@ -40,7 +40,8 @@ class Statements(Expressions):
             case ast.Expr(value=ast.Constant()):
                 pass
             case ast.Expr(value=call):
-                self.expression(call)
+                if self.expression(call)[1] != NONE:
+                    raise self.error(node, f"what {ast.unparse(call)} returns is not read")
             case ast.Assign(targets=[target], value=value):
                 self.assign(target, self.expression(value))
             case ast.AnnAssign(target=ast.Name(id=name) as target, value=value) if (

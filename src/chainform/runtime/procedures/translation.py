@@ -23,18 +23,18 @@ ATTRIBUTES = "attributes #0 = { nounwind }"
 class Translation:
     """The text of procedures, each with all that it calls, for one number of lanes.
 
-    `given` names functions that the module gets from elsewhere, with the types of their arguments;
-    they return nothing. `instead` names procedures that others take the place of, or a number, or
+    `given` names functions that the module gets from elsewhere, with the types of their arguments
+    and of the result. `instead` names procedures that others take the place of, or a number, or
     None: then nothing is called.
     """
 
     def __init__(
         self,
-        given: Mapping[str, Sequence[str]],
+        given: Mapping[str, tuple[Sequence[str], str]],
         lanes: int = 1,
         instead: Mapping[str, Callable[..., Any] | float | None] | None = None,
     ) -> None:
-        self.given = {name: list(kinds) for name, kinds in given.items()}
+        self.given = dict(given)
         self.lanes = lanes
         self.instead = dict(instead or {})
         self.entries: set[str] = set()
@@ -68,8 +68,9 @@ class Translation:
     def alone(self) -> str:
         """Return a module that has the procedures only; what is given comes from another one."""
         given = [
-            f"declare void @{name}({', '.join(self.type_of(kind) for kind in kinds)})"
-            for name, kinds in self.given.items()
+            f"declare {self.type_of(result)} @{name}"
+            f"({', '.join(self.type_of(kind) for kind in kinds)})"
+            for name, (kinds, result) in self.given.items()
             if name in self.called
         ]
         return self.text("\n".join([*given, ATTRIBUTES]))

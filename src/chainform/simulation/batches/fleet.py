@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.errors import RunError
 from chainform.runtime.keeping import Keeper
 from chainform.runtime.share import share
 from chainform.simulation.batches.cargo import LIMIT, NOT_BEGUN, Cargo, aligned
@@ -26,7 +27,7 @@ from chainform.simulation.loops.fixed import integrate_each
 from chainform.simulation.machines.integrator import Integrator
 from chainform.simulation.machines.layout import Layout
 from chainform.simulation.machines.machine import Machine
-from chainform.simulation.machines.troubles import trouble
+from chainform.simulation.machines.troubles import trouble, unresisted, unresisted_rate
 from chainform.simulation.solver import Settings, Statistics
 from chainform.simulation.span import check_size
 from chainform.simulation.watches import Event
@@ -88,7 +89,7 @@ class Fleet(ABC):
         found = np.moveaxis(cargo.out[:, :-1, :size], -1, 1)
         found = found.reshape(len(cargo.y) * self.lanes, len(cargo.times), size)[: len(states)]
         at_start = np.repeat(begun[:, None], early, axis=1)
-        return self._found(cargo, np.concatenate([at_start, found], axis=1))
+        return self._found(cargo, np.concatenate([at_start, found], axis=1), begun, p)
 
     def _loaded(self, span: tuple[float, float], times: Array, states: Array, p: Array) -> Cargo:
         """Return the arrays of all motions, as they are at the start."""
@@ -133,7 +134,7 @@ class Fleet(ABC):
         blocks, some = len(cargo.status), self.together
         share(work, [range(i, min(i + some, blocks)) for i in range(0, blocks, some)], threads)
 
-    def _found(self, cargo: Cargo, states: Array) -> Found:
+    def _found(self, cargo: Cargo, states: Array, begun: Array, p: Array) -> Found:
         """Return what came out; a motion without finite numbers at its end has no end."""
         count, counts = len(states), cargo.counts
         ends = np.repeat(cargo.control[:, places.TIME], self.lanes)[:count]
@@ -143,7 +144,11 @@ class Fleet(ABC):
         events = np.repeat(counts[:, places.FOUND], self.lanes)[:count]
         interrupted = np.isin(reason, (NOT_BEGUN, places.PAUSED))
         lost = np.flatnonzero(~whole & ~interrupted)
-        problems = {int(i): _problem(int(reason[i]), float(ends[i])) for i in lost}
+        failures = np.repeat(counts[:, places.FAILED], self.lanes)[:count]
+        problems = {
+            int(i): self._problem(int(reason[i]), int(failures[i]), float(ends[i]), begun[i], p[i])
+            for i in lost
+        }
         problems |= {i: text for i, text in cargo.problems.items() if i < count}
         # In lanes nobody looks: what comes after the last finite state is none.
         followed = np.logical_and.accumulate(np.isfinite(states[lost]).all(axis=2), axis=1)
@@ -160,6 +165,17 @@ class Fleet(ABC):
             Statistics(*totals),
             problems,
         )
+
+    def _problem(self, reason: int, failure: int, time: float, begun: Array, p: Array) -> str:
+        """Return what is wrong with one motion, in words."""
+        if reason == places.NO_MASS:
+            return unresisted(self.equations, places.UNRESISTED - failure, time).message
+        loose = unresisted_rate(self.equations, time, begun, p)
+        if loose is not None:
+            return unresisted(self.equations, loose, time).message
+        if reason in (places.REACHED, places.EVENT):
+            return f"the motion has no finite value at t = {time:.9g} s"
+        return trouble(reason, time).message
 
     def _given(self, parameters: Mapping[str, Array], count: int) -> Array:
         """Return p for all motions (b, width)."""
@@ -227,9 +243,15 @@ class Each(Fleet):
         self.machine.raise_pending()
 
     def settle(self, t: float, states: Array, p: Array) -> None:
-        """Put initial states where they belong: quaternions of length 1, loops closed."""
+        """Put initial states where they belong: quaternions of length 1, loops closed.
+
+        A state that cannot be put there stays as it is: its motion fails at its start.
+        """
         for state, given in zip(states, p, strict=True):
-            state[:] = self.machine.settled(t, state, given)
+            try:
+                state[:] = self.machine.settled(t, state, given)
+            except RunError:
+                continue
 
 
 class Lanes(Fleet):
@@ -268,9 +290,3 @@ class Lanes(Fleet):
                 first = segment.coordinate + segment.joint.kind.coordinates - 4
                 part = states[:, first : first + 4]
                 part /= np.linalg.norm(part, axis=1, keepdims=True)
-
-
-def _problem(reason: int, time: float) -> str:
-    if reason in (places.REACHED, places.EVENT):
-        return f"the motion has no finite value at t = {time:.9g} s"
-    return trouble(reason, time).message

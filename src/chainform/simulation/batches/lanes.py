@@ -15,14 +15,14 @@ from chainform.graph import Graph
 from chainform.runtime import target_for
 from chainform.runtime.engine import Library
 from chainform.runtime.keeping import Keeper
-from chainform.runtime.procedures import FLOATS, Translation
+from chainform.runtime.procedures import Translation
 from chainform.runtime.texts import code_of
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.fixed import WITHOUT_DECISIONS, integrate_each
 from chainform.simulation.loops.loop import Loop
-from chainform.simulation.machines.adapters import HEAD, HIDDEN, lengths_of, places_of
+from chainform.simulation.machines.adapters import HIDDEN, end, head, lengths_of, places_of
 from chainform.simulation.machines.layout import Layout
-from chainform.simulation.machines.machine import KERNELS, function_of
+from chainform.simulation.machines.machine import KERNELS, function_of, given_functions
 
 BYTES = 8
 
@@ -69,7 +69,7 @@ class LanesMachine:
             self._adapter(name, kernels[name][1] if name in kernels else None) for name in names
         ]
         instead = {"trial": self.loop.step, **WITHOUT_DECISIONS}
-        given = dict.fromkeys([*names, "prepare"], [FLOATS] * 4)
+        given = given_functions([*names, "prepare"])
         loop = Translation(given, self.lanes, instead)
         loop.add(integrate_each)
         self._kinds = loop.arguments["integrate_each"], loop.results["integrate_each"]
@@ -77,7 +77,7 @@ class LanesMachine:
 
     def _adapter(self, name: str, signature: Signature | None) -> str:
         """Return a function that hands the parts of y and p to a kernel; without one, nothing."""
-        lines = [HEAD.format(linkage=HIDDEN, name=name)]
+        lines = [head(name, HIDDEN)]
         if signature is not None:
             places = places_of(self.layout)
             passed: list[str] = []
@@ -92,11 +92,11 @@ class LanesMachine:
             target = "%held.at" if name == "sample" else "%out"
             passed.append(f"ptr {target}, i64 {self.lanes * BYTES}")
             lines.append(f"  call void @{name}.kernel({', '.join(passed)})")
-        return "\n".join([*lines, "  ret void", "}\n"])
+        return "\n".join([*lines, end(name), "}\n"])
 
     def _prepare(self) -> str:
         """Return the function that computes what depends on parameters only."""
-        lines = [HEAD.format(linkage=HIDDEN, name="prepare")]
+        lines = [head("prepare", HIDDEN)]
         for name, count in self.fixed.items():
             if count:
                 lines.append(self._pointer(name, "p", self._fixed_at(name)))

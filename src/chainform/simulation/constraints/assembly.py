@@ -136,8 +136,9 @@ def descend(gaps: Gaps, q: Array, free: Places) -> tuple[Array, float]:
             # Near a closed pose: the shortest step, also where rows depend on each other.
             step[free] = scales * np.linalg.lstsq(A, -gap, rcond=1e-10)[0]
         else:
-            normal = A.T @ A + damping * np.eye(len(free))
-            step[free] = scales * np.linalg.solve(normal, -A.T @ gap)
+            both = np.concatenate([A, np.sqrt(damping) * np.eye(len(free))])
+            right = np.concatenate([-gap, np.zeros(len(free))])
+            step[free] = scales * np.linalg.lstsq(both, right, rcond=None)[0]
         trial = gaps.moved(q, step)
         new, turned = gaps.at(trial)
         if new @ new < gap @ gap:

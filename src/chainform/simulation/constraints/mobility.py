@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 NEAR = 0.02
 """How far aside (rad, parts of the size) other poses are looked at."""
 POSES = 3
+ROUNDING = 1e-13
+"""Rows that are smaller, against the largest, are zero."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Mobility:
     rank_here: int
     freedoms: int
     redundant: dict[str, tuple[int, int]]
+    shares_forces: bool = False
+    """Whether forces of redundant equations could be shared otherwise: none of them is zero."""
 
     @property
     def is_singular(self) -> bool:
@@ -53,6 +57,8 @@ class Mobility:
             f"{name}: {count} of {total} equations {'is' if count == 1 else 'are'} redundant"
             for name, (count, total) in self.redundant.items()
         ]
+        if self.shares_forces:
+            notes.append("forces of redundant equations: those of least norm")
         if self.is_singular:
             lost = self.rank - self.rank_here
             notes.append(f"singular position: {lost} of {self.rank} equations lost at this pose")
@@ -78,7 +84,9 @@ def mobility(mechanism: Mechanism, q: Any = None, *, t: float = 0.0) -> Mobility
             redundant[piece.name] = (lacking, piece.count)
         before = so_far
     freedoms = mechanism.nv - rank
-    return Mobility(rows, rank, rank_of(here, gaps), freedoms, redundant)
+    sizes = np.linalg.norm(general, axis=1)
+    present = int(np.sum(sizes > ROUNDING * sizes.max(initial=0.0)))
+    return Mobility(rows, rank, rank_of(here, gaps), freedoms, redundant, present > rank)
 
 
 def rank_of(J: Array, gaps: Gaps) -> int:

@@ -10,7 +10,7 @@ from math import fabs
 
 from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
 from chainform.simulation.loops.events import first_event, mark_found, pass_values
-from chainform.simulation.loops.looking import clock_at
+from chainform.simulation.loops.looking import clock_at, note_failure
 from chainform.simulation.loops.output import deliver, hand_over, settle
 from chainform.simulation.loops.places import (
     ACCEPTED,
@@ -21,12 +21,12 @@ from chainform.simulation.loops.places import (
     EPSILON,
     EVENT,
     EVENTS,
+    FAILED,
     HOLD,
     LARGEST,
     LIMIT,
     LOST,
     NO_VALUE,
-    NOT_SOLVED,
     PAUSED,
     REACHED,
     ROWS,
@@ -38,7 +38,14 @@ from chainform.simulation.loops.places import (
     TOO_SMALL,
 )
 from chainform.simulation.loops.runge_kutta import rhs, trial
-from chainform.simulation.loops.step_control import AGAIN, TAKEN, first_step, judged
+from chainform.simulation.loops.step_control import (
+    AGAIN,
+    TAKEN,
+    after_failure,
+    end_of,
+    first_step,
+    judged,
+)
 
 NEARLY = 1.0000001
 """A rest of the interval shorter than this many steps is taken in one."""
@@ -81,11 +88,11 @@ def arrive(
     hand_over(counts, control[TIME], y, p, times, out)
 
 
-def begin(control: Numbers, counts: Ints, y: Floats, p: Floats, k: Floats, clock: Floats) -> None:
-    """Compute the first stage of a step."""
+def begin(control: Numbers, counts: Ints, y: Floats, p: Floats, k: Floats, clock: Floats) -> int:
+    """Compute the first stage of a step; below zero where that fails."""
     clock[0] = control[TIME]
-    rhs(clock, y, p, k)
     counts[CALLS] += 1
+    return rhs(clock, y, p, k)
 
 
 def step_to(control: Numbers, stop: Number) -> Number:
@@ -129,12 +136,12 @@ def look_ahead(
     p: Floats,
     last: Floats,
     clock: Floats,
-) -> None:
+) -> int:
     """Compute y' at the end of a step; if nothing comes between, the next one begins with it."""
     more = h - control[LOST]
     clock[0] = fmin(control[TIME] + more, latest)
-    rhs(clock, new, p, last)
     counts[CALLS] += 1
+    return rhs(clock, new, p, last)
 
 
 def is_same(y: Floats, other: Floats, n: int) -> int:
@@ -176,9 +183,13 @@ def integrate(
     clock = work[clock_at(counts) :]
     done = 0
     arrive(control, counts, y, p, clock, times, out, breaks)
-    begin(control, counts, y, p, k, clock)
-    if control[STEP] <= 0.0 and control[TIME] < control[END]:
-        first_step(control, counts, y, p, k, new, at, clock)
+    status = begin(control, counts, y, p, k, clock)
+    if status >= 0 and control[STEP] <= 0.0 and control[TIME] < control[END]:
+        status = first_step(control, counts, y, p, k, new, at, clock)
+    if status >= 0:
+        status = counts[FAILED]
+    if status < 0:
+        return end_of(counts, status)
     while control[TIME] < control[END]:
         if done >= counts[LIMIT]:
             return PAUSED
@@ -193,35 +204,49 @@ def integrate(
         if h <= 16.0 * EPSILON * fabs(t) and is_last == 0:
             return TOO_SMALL
         calls = trial(t, h, latest, y, p, k, new, clock, tableau, counts)
+        verdict = TAKEN
         if calls < 0:
-            return NOT_SOLVED
-        counts[CALLS] += calls
-        verdict = judged(control, counts, tableau, t, h, is_last, y, k, new, at)
+            verdict = after_failure(control, counts, calls, t, h)
+        else:
+            counts[CALLS] += calls
+            verdict = judged(control, counts, tableau, t, h, is_last, y, p, k, new, at, clock)
         if verdict == AGAIN:
             continue
         if verdict != TAKEN:
             return verdict
         part: Number = 2.0
         if counts[EVENTS] > 0:
-            look_ahead(control, counts, h, latest, new, p, last, clock)
+            note_failure(counts, look_ahead(control, counts, h, latest, new, p, last, clock))
             is_end = is_last * is_end_at(control, stop)
             part = first_event(counts, tableau, t, h, latest, y, p, work, marks, calls, is_end)
+            if counts[FAILED] < 0:
+                verdict = after_failure(control, counts, counts[FAILED], t, h)
+                if verdict == AGAIN:
+                    continue
+                return verdict
         reason = reason_of(part)
         if part < 0.0:
             part = -1.0 - part
         if part < 1.0:
             is_last = 0
             h = part * h
-            trial(t, h, latest, y, p, k, new, clock, tableau, counts)
+            status = trial(t, h, latest, y, p, k, new, clock, tableau, counts)
+            if status < 0:
+                return end_of(counts, status)
         pass_time(control, h)
         if is_last == 1:
             control[TIME] = stop
             control[LOST] = 0.0
         if reason == EVENT:
             mark_found(counts, control[TIME], new, p, work, marks)
-        deliver(counts, tableau, t, control[TIME], latest, y, p, k, at, clock, times, out)
+        status = deliver(counts, tableau, t, control[TIME], latest, y, p, k, at, clock, times, out)
         clock[0] = control[TIME]
-        settle(clock, new, p, y)
+        if status >= 0:
+            status = settle(clock, new, p, y)
+        if status >= 0:
+            status = counts[FAILED]
+        if status < 0:
+            return end_of(counts, status)
         arrive(control, counts, y, p, clock, times, out, breaks)
         counts[ACCEPTED] += 1
         if reason != REACHED:
@@ -230,5 +255,7 @@ def integrate(
         if counts[EVENTS] > 0 and is_last == 0 and is_same(y, new, n) == 1:
             copy(last, k, n)
         else:
-            begin(control, counts, y, p, k, clock)
+            status = begin(control, counts, y, p, k, clock)
+            if status < 0:
+                return end_of(counts, status)
     return REACHED

@@ -32,6 +32,7 @@ from chainform.simulation.loops.looking import (
     functions_of,
     glance,
     look,
+    note_failure,
     values_at,
 )
 from chainform.simulation.loops.places import (
@@ -71,7 +72,7 @@ def mark_events(
     above zero or just below is a matter of rounding.
     """
     clock[0] = control[TIME]
-    events(clock, y, p, values)
+    note_failure(counts, events(clock, y, p, values))
     for i in range(functions_of(counts)):
         marks[PER_EVENT * i + BEFORE] = values[i]
     if counts[ARMED_AT] > 0:
@@ -126,7 +127,7 @@ def mark_found(
     values = work[values_at(counts) :]
     clock = work[clock_at(counts) :]
     clock[0] = t
-    events(clock, new, p, values)
+    note_failure(counts, events(clock, new, p, values))
     for i in range(functions_of(counts)):
         mark = marks[PER_EVENT * i :]
         value = values[i]

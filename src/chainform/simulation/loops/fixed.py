@@ -14,9 +14,10 @@ from chainform.simulation.loops.places import CALLS, CONTROLS, COUNTS, EVENTS
 
 WITHOUT_DECISIONS = {
     "error_of": 0.0,
+    "lasting_error": 0.0,
     "first_event": 2.0,
     "is_finite": 1,
-    "first_step": None,
+    "first_step": 0,
     "mark_found": None,
     "mark_zeros": None,
     "is_same": 0,

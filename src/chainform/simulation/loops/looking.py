@@ -10,12 +10,13 @@ functions,
 from __future__ import annotations
 
 from chainform.runtime.procedures import Floats, Ints, Number, Numbers
-from chainform.simulation.loops.places import EVENTS, ROWS, SIZE, TURNING
+from chainform.simulation.loops.places import EVENTS, FAILED, ROWS, SIZE, TURNING
 from chainform.simulation.loops.runge_kutta import trial
 
 
-def events(t: Floats, y: Floats, p: Floats, value: Floats) -> None:
+def events(t: Floats, y: Floats, p: Floats, value: Floats) -> int:
     """Stand for the functions whose zeros are events, which are compiled from a graph."""
+    raise NotImplementedError
 
 
 def functions_of(counts: Ints) -> int:
@@ -46,15 +47,21 @@ def look(
 ) -> None:
     """Set the values of all functions at a place, by a shorter step of the same method.
 
-    They are as accurate as the method itself.
+    They are as accurate as the method itself. A failure is noted in `counts`.
     """
     clock = work[clock_at(counts) :]
     at = work[counts[ROWS] * counts[SIZE] :]
     if part < 1.0:
         at = work[(counts[ROWS] + 1) * counts[SIZE] :]
-        trial(t, part * h, latest, y, p, work, at, clock, tableau, counts)
+        note_failure(counts, trial(t, part * h, latest, y, p, work, at, clock, tableau, counts))
     clock[0] = t + part * h
-    events(clock, at, p, work[values_at(counts) :])
+    note_failure(counts, events(clock, at, p, work[values_at(counts) :]))
+
+
+def note_failure(counts: Ints, status: int) -> None:
+    """Note what a function returned, if it could not do its work."""
+    if status < 0:
+        counts[FAILED] = status
 
 
 def glance(
@@ -81,7 +88,7 @@ def glance(
         at[e] = rest * rest * from_start + part * part * from_end
     clock = work[clock_at(counts) :]
     clock[0] = t + part * h
-    events(clock, at, p, work[values_at(counts) :])
+    note_failure(counts, events(clock, at, p, work[values_at(counts) :]))
 
 
 def crossing(before: float, after: float, direction: float) -> int:

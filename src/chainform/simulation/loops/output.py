@@ -16,8 +16,9 @@ from chainform.simulation.loops.places import (
 from chainform.simulation.loops.runge_kutta import trial
 
 
-def settle(t: Floats, y: Floats, p: Floats, into: Floats) -> None:
+def settle(t: Floats, y: Floats, p: Floats, into: Floats) -> int:
     """Stand for what keeps a state where it belongs: unit quaternions, closed loops."""
+    raise NotImplementedError
 
 
 def deliver(
@@ -33,22 +34,27 @@ def deliver(
     clock: Floats,
     times: Numbers,
     out: Floats,
-) -> None:
+) -> int:
     """Write the states at all output times before the end `after` of a step that was accepted.
 
     They come from a shorter step of the same method from the same start, as accurate as the method
     itself. Behind each come numbers of p that stay the same over a step, such as efforts that are
-    held.
+    held. What is returned is below zero where one of them failed.
     """
     n = counts[SIZE]
     # What differs from the end by rounding only is at the end.
     before = after - 4.0 * EPSILON * fabs(after)
     while counts[NEXT] < counts[TIMES] and times[counts[NEXT]] < before:
         row = out[counts[NEXT] * (n + counts[TAIL]) :]
-        trial(t, times[counts[NEXT]] - t, latest, y, p, k, at, clock, tableau, counts)
+        status = trial(t, times[counts[NEXT]] - t, latest, y, p, k, at, clock, tableau, counts)
+        if status < 0:
+            return status
         clock[0] = times[counts[NEXT]]
-        settle(clock, at, p, row)
+        status = settle(clock, at, p, row)
+        if status < 0:
+            return status
         put_tail(counts, p, row)
+    return 0
 
 
 def hand_over(counts: Ints, now: Number, y: Floats, p: Floats, times: Numbers, out: Floats) -> None:

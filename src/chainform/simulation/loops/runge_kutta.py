@@ -14,8 +14,9 @@ from chainform.simulation.loops.places import SIZE, STAGES
 HUGE = 1e300
 
 
-def rhs(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
-    """Stand for the equations of motion, which are compiled from a graph."""
+def rhs(t: Floats, y: Floats, p: Floats, rate: Floats) -> int:
+    """Stand for the equations of motion, which are compiled from a graph; below zero: a failure."""
+    raise NotImplementedError
 
 
 def trial(
@@ -34,14 +35,16 @@ def trial(
 
     No stage looks at a time after `latest`, where forces may jump. Other methods than explicit
     Runge-Kutta put a procedure of their own in the place of this one. It returns how often the
-    equations were evaluated.
+    equations were evaluated, or what they returned where they failed.
     """
     n = counts[SIZE]
     s = counts[STAGES]
     for i in range(1, s):
         combine(h, y, k, new, tableau[s + i * s :], n, i)
         clock[0] = fmin(t + tableau[i] * h, latest)
-        rhs(clock, new, p, k[i * n :])
+        status = rhs(clock, new, p, k[i * n :])
+        if status < 0:
+            return status
     combine(h, y, k, new, tableau[s + s * s :], n, s)
     return s - 1
 

@@ -24,13 +24,14 @@ from __future__ import annotations
 from math import fabs, sqrt
 
 from chainform.runtime.procedures import Floats, Ints, fmin
-from chainform.simulation.loops.constrained import moved, rows_of, terms
+from chainform.simulation.loops.constrained import factorised, moved, terms
 from chainform.simulation.loops.linear import (
     backward,
-    cholesky,
     eliminated,
     forward,
+    least_norm,
     solve_eliminated,
+    spread_eliminated,
 )
 
 TOLERANCE = 1e-11
@@ -175,7 +176,8 @@ def sliding_rate(
 ) -> int:
     """Set y' under the active rows and the friction of sliding contacts, and all their forces.
 
-    Behind the rows in `across` stand the grips for the present speeds.
+    Behind the rows in `across` stand the grips for the present speeds. Rows are measured by their
+    inertia without friction. The rank is returned, or a failure.
     """
     terms(t, y, p, area)
     moved(t, y, p, rate)
@@ -183,12 +185,15 @@ def sliding_rate(
     now = across[m * n :]
     speeds = area[n * n + n + m * n + 2 * m + always + touching :]
     present_grips(speeds, grips, mask[always + touching :], now, gripping)
-    if cholesky(area, n) == 1:
-        return -1
-    rows_of(area, mask, room, n, m)
+    rank = factorised(area, mask, room, order, n, m)
+    if rank < 0:
+        return rank
     force_rows(area, room, across, now, n, m, always, touching, gripping)
     s = room[m * n :]
     right = room[m * n + m * m :]
+    scales = room[m * n + m * m + 2 * m :]
+    for i in range(m):
+        scales[i] = sqrt(scales[i])
     for e in range(n):
         acceleration[e] = area[n * n + e]
     forward(area, acceleration, n)
@@ -196,14 +201,17 @@ def sliding_rate(
         total = area[n * n + n + m * n + i]
         for e in range(n):
             total -= room[i * n + e] * acceleration[e]
-        right[i] = total
+        right[i] = scales[i] * total
         for j in range(m):
             total = 0.0
             for e in range(n):
                 total += room[i * n + e] * across[j * n + e]
-            s[i * m + j] = total
+            s[i * m + j] = scales[i] * scales[j] * total
     rank = eliminated(s, order, columns, m, TOLERANCE)
     solve_eliminated(s, order, columns, right, multipliers, m, rank)
+    for i in range(m):
+        multipliers[i] = scales[i] * multipliers[i]
+    share_forces(s, columns, scales, room[m * n + m * m + 5 * m + 2 * n :], multipliers, m, rank)
     for i in range(m):
         for e in range(n):
             acceleration[e] += across[i * n + e] * multipliers[i]
@@ -212,6 +220,30 @@ def sliding_rate(
         if now[i] != 0.0:
             multipliers[always + touching + i] = -now[i] * multipliers[always + i // 2]
     return rank
+
+
+def share_forces(
+    s: Floats, columns: Ints, scales: Floats, spread: Floats, multipliers: Floats, m: int, rank: int
+) -> None:
+    """Make multipliers those of least norm where forces could be shared otherwise.
+
+    `scales` is what rows and columns of the matrix that was eliminated were multiplied by.
+    """
+    shared = 0
+    for j in range(rank, m):
+        if scales[columns[j]] > 0.0:
+            shared = 1
+    if shared == 0:
+        return
+    spread_eliminated(s, spread, m, rank)
+    for j in range(m - rank):
+        own = scales[columns[rank + j]]
+        for k in range(rank):
+            if own > 0.0:
+                spread[j * m + k] = spread[j * m + k] * scales[columns[k]] / own
+            else:
+                spread[j * m + k] = 0.0
+    least_norm(spread, spread[m * m :], columns, multipliers, m, rank)
 
 
 def friction_power(

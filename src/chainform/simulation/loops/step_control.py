@@ -12,9 +12,15 @@ from chainform.simulation.loops.places import (
     END,
     EPSILON,
     EXPONENT,
+    FAILED,
     FIXED,
     LARGEST,
+    NO_MASS,
+    NO_NUMBER,
+    NO_SOLUTION,
     NOT_FINITE,
+    NOT_SOLVED,
+    PUTTING,
     REJECTED,
     RTOL,
     SIZE,
@@ -22,13 +28,16 @@ from chainform.simulation.loops.places import (
     STEP,
     TIME,
     TWICE,
+    UNRESISTED,
 )
-from chainform.simulation.loops.runge_kutta import HUGE, error_of, rhs
+from chainform.simulation.loops.runge_kutta import HUGE, error_of, rhs, size_of, weighted
 
 SAFETY = 0.8
 """Steps are chosen a little short: it costs less than to repeat many that were too long."""
 LEAST = 0.2
 MOST = 10.0
+SHORTEST = 1e3
+"""A step of no more than so many rounding errors of the time avoids nothing."""
 TAKEN, AGAIN = -1, -2
 """What becomes of a step that was tried."""
 
@@ -49,10 +58,11 @@ def first_step(
     new: Floats,
     rate: Floats,
     clock: Floats,
-) -> None:
+) -> int:
     """Choose the first step: so short that a step of Euler's method changes the rates little.
 
-    After Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4.
+    After Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4. What is returned
+    is below zero where the equations fail at the present state.
     """
     n = counts[SIZE]
     few = n - counts[BOOKS]
@@ -66,8 +76,11 @@ def first_step(
     for e in range(n):
         new[e] = y[e] + h * k[e]
     clock[0] = control[TIME] + h
-    rhs(clock, new, p, rate)
+    status = rhs(clock, new, p, rate)
     counts[CALLS] += 1
+    if status < 0:
+        control[STEP] = h
+        return 0
     bent = measure_of(rate, y, k, control[RTOL], control[ATOL], 1.0, few) / h
     most = fmax(fast, bent)
     longer = fmax(1e-6, 1e-3 * h)
@@ -77,7 +90,7 @@ def first_step(
     control[STEP] = fmin(fmin(100.0 * h, longer), control[LARGEST])
     # Whatever is called with efforts of Python must see the present time last.
     clock[0] = control[TIME]
-    rhs(clock, y, p, k)
+    return rhs(clock, y, p, k)
 
 
 def measure_of(
@@ -117,6 +130,68 @@ def is_accepted(control: Numbers, counts: Ints, error: Number, h: Number, is_las
     return 1
 
 
+def end_of(counts: Ints, status: int) -> int:
+    """Return why a motion ends where a function failed, and note what it returned."""
+    counts[FAILED] = status
+    if status <= UNRESISTED:
+        return NO_MASS
+    if status == NO_NUMBER:
+        return NOT_FINITE
+    return NOT_SOLVED
+
+
+def after_failure(control: Numbers, counts: Ints, status: int, t: Number, h: Number) -> int:
+    """Tell whether a step in which a function failed is made again, much shorter, or is the end."""
+    is_short = 0
+    if h <= SHORTEST * EPSILON * fmax(fabs(t), 1e-10):
+        is_short = 1
+    if counts[FIXED] == 1 or is_short == 1 or status == NO_SOLUTION:
+        return end_of(counts, status)
+    counts[FAILED] = 0
+    control[STEP] = 0.1 * h
+    counts[REJECTED] += 1
+    return AGAIN
+
+
+def lasting(t: Floats, y: Floats, p: Floats, change: Floats) -> int:
+    """Stand for what takes from a small change of a state the part that does not last.
+
+    That is the part which goes as soon as the state is put where it belongs.
+    """
+    raise NotImplementedError
+
+
+def lasting_error(
+    control: Numbers,
+    counts: Ints,
+    tableau: Numbers,
+    h: Number,
+    new: Floats,
+    p: Floats,
+    k: Floats,
+    y: Floats,
+    at: Floats,
+    clock: Floats,
+) -> float:
+    """Return the estimated error of a step that is left once its end is put where it belongs."""
+    s = counts[STAGES]
+    n = counts[SIZE]
+    weighted(k, tableau[2 * s + s * s :], at, n, s)
+    failed = lasting(clock, new, p, at)
+    first = size_of(at, y, new, control[RTOL], control[ATOL], n - counts[BOOKS])
+    second = 0.0
+    if counts[TWICE] == 1 and failed >= 0:
+        weighted(k, tableau[3 * s + s * s :], at, n, s)
+        failed = lasting(clock, new, p, at)
+        second = size_of(at, y, new, control[RTOL], control[ATOL], n - counts[BOOKS])
+    if failed < 0:
+        return HUGE
+    below = first + 0.01 * second
+    if below <= 0.0:
+        return 0.0
+    return fabs(h) * first / sqrt(below)
+
+
 def judged(
     control: Numbers,
     counts: Ints,
@@ -125,11 +200,17 @@ def judged(
     h: Number,
     is_last: int,
     y: Floats,
+    p: Floats,
     k: Floats,
     new: Floats,
     at: Floats,
+    clock: Floats,
 ) -> int:
-    """Tell whether a step is taken, or must be made again, or why the motion ends there."""
+    """Tell whether a step is taken, or must be made again, or why the motion ends there.
+
+    Under constraints a part of the error goes as soon as the state is put onto them. That part
+    may be larger than the rest, up to the root of what is tolerated: its effect is of second order.
+    """
     n = counts[SIZE]
     if counts[FIXED] == 1:
         if is_finite(new, n) == 0:
@@ -149,7 +230,11 @@ def judged(
         counts[TWICE],
         counts[BOOKS],
     )
-    if not error < HUGE and h <= 1e3 * EPSILON * fmax(fabs(t), 1e-10):
+    if error > 1.0 and error * error * control[RTOL] < 1.0 and counts[PUTTING] == 1:
+        clock[0] = t + h
+        left: Number = lasting_error(control, counts, tableau, h, new, p, k, y, at, clock)
+        error = fmin(error, left)
+    if not error < HUGE and h <= SHORTEST * EPSILON * fmax(fabs(t), 1e-10):
         return NOT_FINITE
     if is_accepted(control, counts, error, h, is_last) == 0:
         return AGAIN

@@ -72,6 +72,7 @@ def switched_rate(
     room: Floats,
     order: Ints,
     multipliers: Floats,
+    lowest: Floats,
     columns: Ints,
     across: Floats,
     grips: Floats,
@@ -84,7 +85,7 @@ def switched_rate(
     touching: int,
     gripping: int,
 ) -> int:
-    """Set y' under the rows that hold now, and the multipliers; return how many are independent.
+    """Set y' under the rows that hold now, and the multipliers; return the rank, or a failure.
 
     `impulse` is the place in y where forces of what comes and goes are added up, and `book` where
     work is, with losses behind it; -1 where there is no such place.
@@ -115,7 +116,11 @@ def switched_rate(
             gripping,
         )
     else:
-        rank = constrained_rate(t, y, p, rate, area, mask, room, order, multipliers, nq, n, m)
+        rank = constrained_rate(
+            t, y, p, rate, area, mask, room, order, multipliers, lowest, nq, n, m
+        )
+    if rank < 0:
+        return rank
     beside(t, y, p, rate[nq + n :])
     if impulse >= 0:
         rate[impulse] = 0.0
@@ -160,12 +165,12 @@ def switched_state(
     nq: int,
     n: int,
     m: int,
-) -> None:
-    """Take a new state over and move it onto the rows that hold now."""
+) -> int:
+    """Take a new state over and move it onto the rows that hold now; return 0, or a failure."""
     if any_of(mask, 0, m) == 0:
         unit(t, new, p, y)
-    else:
-        constrained_state(t, new, p, y, area, mask, room, order, change, lowest, nq, n, m)
+        return 0
+    return constrained_state(t, new, p, y, area, mask, room, order, change, lowest, nq, n, m)
 
 
 def watched(
@@ -190,18 +195,20 @@ def watched(
     sticking: int,
     stiff: int,
     asked: int,
-) -> None:
+) -> int:
     """Set the functions of all events: of the user, of barriers, of friction, of stiff contacts.
 
     Behind them stand the rates of the gaps that are open. `room` holds what `gaps` gives, and a y'.
+    What is returned is below zero where the forces of rows that hold are not known.
     """
+    status = 0
     seen(t, y, p, values)
     gaps(t, y, p, room)
     plane = room[2 * touching :]
     rates = room[2 * touching + 2 * gripping :]
     depths = room[2 * touching + 2 * gripping + sticking :]
     if any_of(mask, always, m) == 1:
-        rhs(t, y, p, room[2 * touching + 2 * gripping + sticking + stiff :])
+        status = rhs(t, y, p, room[2 * touching + 2 * gripping + sticking + stiff :])
     falling = values[asked:]
     turning = values[asked + touching + 2 * gripping + sticking + stiff :]
     for i in range(touching):
@@ -236,3 +243,4 @@ def watched(
             falling[i] = directions[i] * rates[i]
     for i in range(stiff):
         falling[sticking + i] = depths[i]
+    return status

@@ -17,8 +17,14 @@ from __future__ import annotations
 from math import fabs
 
 from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
-from chainform.simulation.loops.linear import backward, cholesky, forward
-from chainform.simulation.loops.places import RATES, STAGES
+from chainform.simulation.loops.linear import NOTHING, backward, cholesky, forward
+from chainform.simulation.loops.places import (
+    NO_NUMBER,
+    NO_SOLUTION,
+    RATES,
+    STAGES,
+    UNRESISTED,
+)
 
 ROUNDS = 100
 """The most iterations."""
@@ -47,10 +53,13 @@ def momenta_of(clock: Floats, y: Floats, p: Floats, H: Floats, out: Floats, n: i
 
 
 def rates_of(clock: Floats, y: Floats, p: Floats, H: Floats, n: int) -> int:
-    """Replace the momenta, which stand in y behind q, by the rates; 1 where H is singular."""
+    """Replace the momenta, which stand in y behind q, by the rates; return 0, or a failure."""
     inertia(clock, y, p, H)
-    if cholesky(H, n) == 1:
-        return 1
+    failed = cholesky(H, n, NOTHING)
+    if failed < 0:
+        return NO_NUMBER
+    if failed > 0:
+        return UNRESISTED - (failed - 1)
     forward(H, y[n:], n)
     backward(H, y[n:], n)
     return 0
@@ -71,7 +80,7 @@ def sweep(
     n: int,
     s: int,
 ) -> float:
-    """Compute v and w of all stages anew; return the change, or -1 where H is singular.
+    """Compute v and w of all stages anew; return the change, or a failure.
 
     The change is the largest one of a coordinate or a momentum, relative to the largest of them.
     """
@@ -92,8 +101,9 @@ def sweep(
             at[e] = y[e] + h * at[e]
             at[n + e] = momenta[e] + h * at[n + e]
         clock[0] = fmin(t + tableau[i] * h, latest)
-        if rates_of(clock, at, p, H, n) == 1:
-            return -1.0
+        status = rates_of(clock, at, p, H, n)
+        if status < 0:
+            return float(status)
         stage = stages[i * 2 * n :]
         push(clock, at, p, at[2 * n :])
         for e in range(n):
@@ -118,7 +128,9 @@ def symplectic_step(
     tableau: Numbers,
     counts: Ints,
 ) -> int:
-    """Make one step of length h from y into `new`; -1 where its equations have no solution.
+    """Make one step of length h from y into `new`; return how often equations were evaluated.
+
+    Or `NO_SOLUTION` where the iteration does not converge, or another failure.
 
     The stages begin on the parabola that the rate at y gives, with w as at y.
     """
@@ -141,13 +153,15 @@ def symplectic_step(
     while rounds < ROUNDS:
         change = sweep(t, h, latest, y, p, stages, momenta, at, H, clock, tableau, n, s)
         rounds += 1
+        if change < 0.0:
+            return int(change)
         if not change >= 0.0:
-            return -1
+            return NO_SOLUTION
         if change == 0.0 or (change >= before and change < ROUNDING):
             break
         before = change
     if rounds == ROUNDS and not before < CLOSE:
-        return -1
+        return NO_SOLUTION
     weights = tableau[s + s * s :]
     for e in range(n):
         moved = 0.0
@@ -158,6 +172,7 @@ def symplectic_step(
         new[e] = y[e] + h * moved
         new[n + e] = momenta[e] + h * pushed
     clock[0] = fmin(t + h, latest)
-    if rates_of(clock, new, p, H, n) == 1:
-        return -1
+    status = rates_of(clock, new, p, H, n)
+    if status < 0:
+        return status
     return (rounds + 1) * s

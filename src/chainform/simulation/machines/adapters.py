@@ -10,7 +10,10 @@ from chainform.emitters.llvm import Signature
 from chainform.simulation.drives.tables import Table
 from chainform.simulation.machines.layout import Layout
 
-HEAD = "define {linkage}void @{name}(ptr %t, ptr %y, ptr %p, ptr %out) #0 {{"
+ARGUMENTS = ("ptr %t", "ptr %y", "ptr %p", "ptr %out")
+"""What each of these functions takes."""
+WITH_STATUS = frozenset({"rhs", "settle", "put", "events", "lasting"})
+"""Those of them that return a number: below zero where they could not do their work."""
 
 DRIVE = "  call void @drive(ptr %t, ptr %y, ptr %p, ptr %out)"
 """Puts efforts into p that the equations cannot express."""
@@ -45,6 +48,17 @@ def lengths_of(layout: Layout) -> dict[str, int]:
     return {**lengths, "force": layout.length("modes")}
 
 
+def head(name: str, linkage: str = "") -> str:
+    """Return the first line of a function."""
+    result = "i64" if name in WITH_STATUS else "void"
+    return f"define {linkage}{result} @{name}({', '.join(ARGUMENTS)}) #0 {{"
+
+
+def end(name: str) -> str:
+    """Return the last line of a function that does not fail."""
+    return "  ret i64 0" if name in WITH_STATUS else "  ret void"
+
+
 def kernel_adapter(
     name: str,
     signature: Signature | None,
@@ -58,7 +72,7 @@ def kernel_adapter(
     Without a kernel it does nothing else. What is sampled goes to the efforts in p.
     """
     places = places_of(layout)
-    lines = [HEAD.format(linkage=linkage, name=name), *([DRIVE] if driven else [])]
+    lines = [head(name, linkage), *([DRIVE] if driven else [])]
     if signature is not None:
         passed: list[str] = []
         for argument in signature.arguments:
@@ -69,28 +83,29 @@ def kernel_adapter(
         lines.append(_pointer("held", "p", layout.place("tau")))
         target = "%held.at" if name == "sample" else "%out"
         lines.append(f"  call void @{name}.kernel({', '.join([*passed, f'ptr {target}'])})")
-    return "\n".join([*lines, "  ret void", "}\n"])
+    return "\n".join([*lines, end(name), "}\n"])
 
 
 def procedure_adapter(
     name: str,
     procedure: str,
-    result: str,
     parts: Sequence[str],
     layout: Layout,
     further: Sequence[int] = (),
     *,
     driven: bool = False,
 ) -> str:
-    """Return a function that hands parts of p and the sizes of the system to a procedure."""
+    """Return a function that hands parts of p and the sizes of the system to a procedure.
+
+    It returns what the procedure returns: a number below zero where that failed.
+    """
     sizes = layout.equations
-    lines = [HEAD.format(linkage=SEEN, name=name), *([DRIVE] if driven else [])]
+    lines = [head(name), *([DRIVE] if driven else [])]
     lines += [_pointer(part, "p", layout.place(part)) for part in parts]
-    given = ["ptr %t", "ptr %y", "ptr %p", "ptr %out", *(f"ptr %{part}.at" for part in parts)]
+    given = [*ARGUMENTS, *(f"ptr %{part}.at" for part in parts)]
     given += [f"i64 {size}" for size in (sizes.nq, sizes.nv, sizes.rows, *further)]
-    before = "%found = " if result != "void" else ""
-    lines.append(f"  {before}call {result} @{procedure}({', '.join(given)})")
-    return "\n".join([*lines, "  ret void", "}\n"])
+    lines.append(f"  %status = call i64 @{procedure}({', '.join(given)})")
+    return "\n".join([*lines, "  ret i64 %status", "}\n"])
 
 
 def drive_adapter(layout: Layout, tables: Sequence[tuple[int, Table]], callback: int | None) -> str:
@@ -99,7 +114,7 @@ def drive_adapter(layout: Layout, tables: Sequence[tuple[int, Table]], callback:
     A table is a constant of the module: its times, and then its values.
     """
     constants: list[str] = []
-    lines = [HEAD.format(linkage=SEEN, name="drive")]
+    lines = [head("drive")]
     if callback is not None:
         lines.append(f"  call void inttoptr (i64 {callback} to ptr)(ptr %t, ptr %y, ptr %p)")
     for place in range(layout.length("tau") + layout.length("signals")):
@@ -117,9 +132,15 @@ def drive_adapter(layout: Layout, tables: Sequence[tuple[int, Table]], callback:
 
 
 def entrance(name: str, inner: str) -> str:
-    """Return a function that can be called from outside, for one that cannot."""
-    call = f"  call void @{inner}(ptr %t, ptr %y, ptr %p, ptr %out)"
-    return "\n".join([HEAD.format(linkage=SEEN, name=name), call, "  ret void", "}\n"])
+    """Return a function that can be called from outside, for one that cannot.
+
+    It returns a number: what the other one returns, or 0 where that returns none.
+    """
+    call, given = f"call {{}} @{inner}({', '.join(ARGUMENTS)})", f"({', '.join(ARGUMENTS)})"
+    lines = [f"  {call.format('void')}", "  ret i64 0"]
+    if inner in WITH_STATUS:
+        lines = [f"  %status = {call.format('i64')}", "  ret i64 %status"]
+    return "\n".join([f"define i64 @{name}{given} #0 {{", *lines, "}\n"])
 
 
 def _pointer(name: str, array: str, offset: int) -> str:

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from chainform.simulation.loops import places
 from chainform.simulation.machines.machine import Machine, addresses
-from chainform.simulation.machines.troubles import ValuelessEventError, cause, runaway
+from chainform.simulation.machines.troubles import (
+    ValuelessEventError,
+    cause,
+    runaway,
+    unresisted,
+)
 from chainform.simulation.solver import Pause, Settings, Statistics
 
 Array = NDArray[np.float64]
@@ -73,6 +78,7 @@ class Integrator:
         self.counts[places.BREAKS] = len(self.breaks)
         sorts = equations.sorts
         self.counts[places.BOOKS] = equations.books
+        self.counts[places.PUTTING] = bool(equations.rows) and self.machine.projects
         self.counts[places.ARMED_AT] = len(self.directions) - sorts.watched
         self.counts[places.ARMED] = sorts.touching + sorts.beside + sorts.sticking
         self.counts[places.TURNING] = sorts.touching
@@ -170,6 +176,10 @@ class Integrator:
             if status == places.NO_VALUE:
                 self._note_progress()
                 raise ValuelessEventError(int(self.counts[places.FOUND]), self.t)
+            if status == places.NO_MASS:
+                self._note_progress()
+                loose = places.UNRESISTED - int(self.counts[places.FAILED])
+                raise unresisted(self.machine.equations, loose, self.t)
             if status != places.PAUSED:
                 step, time = float(self.control[places.STEP]), float(self.control[places.TIME])
                 raise cause(status, self.machine.equations, time, self.y, self.p, step)

@@ -77,11 +77,11 @@ class Layout:
             "cones": sorts.gripping,
             "multipliers": m,
             "area": n * n + n + m * n + 3 * m if m else 0,
-            "room": m * n + m * m + 2 * m,
-            "order": m,
+            "room": m * n + 3 * m * m + 6 * m + 3 * n if m else 0,
+            "order": 2 * m,
             "columns": m if sorts.gripping else 0,
             "across": m * n + sorts.beside if sorts.gripping else 0,
-            "change": 2 * nq + n if m else 0,
+            "change": 2 * (nq + n) if m else 0,
             "lowest": 4 if m else 0,
             "watching": watched + self.equations.size if watched else 0,
         }
@@ -106,4 +106,13 @@ class Layout:
             default = defaults[name]
             p[place] = np.nan if default is None else float(default)
         self.part(p, "mask")[: self.equations.sorts.always] = 1.0
+        self.part(p, "order").view(np.int64)[self.equations.rows :] = self._groups()
         return p
+
+    def _groups(self) -> list[int]:
+        """Return for each row the first one of those that have its unit: of a loop, or itself."""
+        groups: list[int] = []
+        for loop in self.equations.mechanism.loops:
+            for _ in range(1 if loop.kind == "point" else 2):
+                groups += [len(groups)] * 3
+        return [*groups, *range(len(groups), self.equations.rows)]

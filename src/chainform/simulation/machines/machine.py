@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -21,12 +21,16 @@ from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
 from chainform.runtime.texts import code_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
+from chainform.simulation.loops import places
+from chainform.simulation.loops.constrained import ILL, lasting_change, strengthen
+from chainform.simulation.loops.linear import NOTHING, cholesky
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched
 from chainform.simulation.loops.tables import look_up
 from chainform.simulation.machines.adapters import (
     HIDDEN,
     SEEN,
+    WITH_STATUS,
     drive_adapter,
     entrance,
     kernel_adapter,
@@ -34,11 +38,19 @@ from chainform.simulation.machines.adapters import (
     procedure_adapter,
 )
 from chainform.simulation.machines.layout import Layout
+from chainform.simulation.machines.troubles import unresisted
 
 Array = NDArray[np.float64]
 
-KERNELS = {"rhs": "rate", "settle": "settled", "events": "events", "sample": "held"}
-"""The functions that a loop calls, and the outputs of the system that they compute."""
+KERNELS = {
+    "rhs": "rate",
+    "settle": "settled",
+    "events": "events",
+    "sample": "held",
+    "lasting": "lasting",
+}
+"""The functions that a loop calls, and the outputs of the system that they compute; without
+constraints all of a change lasts."""
 
 CONSTRAINED = {
     "terms": "terms",
@@ -94,7 +106,7 @@ class Machine:
         """What a function of Python raised; the loop ends as soon as it sees no number."""
         around = self._around()
         signatures = {n: (around.arguments[n], around.results[n]) for n in around.entries}
-        signatures |= {name: ([FLOATS] * 4, NONE) for name in self._entrances()}
+        signatures |= {name: ([FLOATS] * 4, INT) for name in self._entrances()}
         # The address of a function of Python is another one in the next process.
         code = code_of(self._text(), self.target, keeper if self._python is None else None)
         # The loop is the same for all systems: it is compiled once.
@@ -125,25 +137,64 @@ class Machine:
     def rate(self, t: float, y: Array, p: Array) -> Array:
         """Return y' at one state."""
         clock, state, result = np.array([t]), np.ascontiguousarray(y), np.empty(len(y))
-        self.procedures["evaluate"](*addresses(clock, state, p, result))
+        status = self.procedures["evaluate"](*addresses(clock, state, p, result))
         self.raise_pending()
+        self.check(status, t)
         return result
 
     def settled(self, t: float, y: Array, p: Array) -> Array:
         """Return a state put where it belongs: unit quaternions, on the active constraints."""
         clock, state, result = np.array([t]), np.ascontiguousarray(y), np.empty(len(y))
-        self.procedures["project_state"](*addresses(clock, state, p, result))
+        status = self.procedures["project_state"](*addresses(clock, state, p, result))
+        self.check(status, t)
         return result
 
     def terms(self, t: float, y: Array, p: Array) -> Array:
-        """Return the terms of the equations under constraints, one after the other."""
+        """Return the terms of the equations under constraints, one after the other.
+
+        Where H is singular, what stands for it under the rows that always hold is in its place
+        (loops/constrained.py), so that whoever reads them can solve with H.
+        """
         clock, state = np.array([t]), np.ascontiguousarray(y)
         result = np.empty(self.layout.length("area"))
-        if "rhs" in self._driven:
-            self.procedures["put_efforts"](*addresses(clock, state, p, result))
-        self.procedures["read_terms"](*addresses(clock, state, p, result))
+        names = ["put_efforts"] if "rhs" in self._driven else []
+        for name in (*names, "read_terms"):
+            self.check(self.procedures[name](*addresses(clock, state, p, result)), t)
         self.raise_pending()
-        return result
+        return result if self._is_resisted(result) else self._strengthened(result, t)
+
+    def _is_resisted(self, area: Array) -> bool:
+        """Tell whether H is positive definite, and not nearly singular."""
+        n = self.equations.nv
+        H = area[: n * n].reshape(n, n)
+        if not np.isfinite(H).all():
+            return True
+        try:
+            pivots = np.diag(np.linalg.cholesky(H)) ** 2
+        except np.linalg.LinAlgError:
+            return False
+        return bool(np.all(pivots > ILL * np.diag(H)))
+
+    def _strengthened(self, area: Array, t: float) -> Array:
+        """Return the terms with what stands for H; RunError where nothing resists a coordinate."""
+        n, m = self.equations.nv, self.equations.rows
+        H = area[: n * n].reshape(n, n)
+        lasting = np.zeros(m)
+        lasting[: self.equations.sorts.always] = 1.0
+        strengthen(area, lasting, np.append(np.diag(H), np.zeros(n)), np.ones(m), n, m)
+        H[:] = np.tril(H) + np.tril(H, -1).T
+        failed = cholesky(H.copy().ravel(), n, NOTHING)
+        if failed > 0:
+            raise unresisted(self.equations, failed - 1, t)
+        return area
+
+    def check(self, status: int, t: float) -> None:
+        """Raise where a function returned that nothing resists a coordinate.
+
+        What is not a number shows in the result.
+        """
+        if status <= places.UNRESISTED:
+            raise unresisted(self.equations, places.UNRESISTED - status, t)
 
     def _call_python(self, t: int, y: int, p: int) -> None:
         """Set tau in p to what the functions of Python give; a fault ends the motion."""
@@ -168,8 +219,7 @@ class Machine:
 
     def _around(self) -> Translation:
         """Return the loop, which knows the system only by the functions that it calls."""
-        given = dict.fromkeys(self._called(), [FLOATS] * 4)
-        loop = Translation(given, instead={"trial": self.loop.step})
+        loop = Translation(given_functions(self._called()), instead={"trial": self.loop.step})
         for procedure in self.loop.procedures:
             loop.add(procedure)
         return loop
@@ -193,7 +243,7 @@ class Machine:
         names = {**KERNELS, **(CONSTRAINED if self.equations.rows else {})}
         names |= {name: name for name in self.loop.kernels}
         names |= WATCHED if self.equations.sorts.watched else {}
-        made = {"rhs", self._put} if self.equations.rows else set[str]()
+        made = {"rhs", "lasting", self._put} if self.equations.rows else set[str]()
         made |= {"events"} if self.equations.sorts.watched else set()
         for name, output in names.items():
             signature = None
@@ -205,7 +255,7 @@ class Machine:
             linkage = SEEN if name in self._called() else HIDDEN
             driven = name in self._driven
             adapters.append(kernel_adapter(name, signature, self.layout, linkage, driven=driven))
-        inner = Translation(dict.fromkeys(names, [FLOATS] * 4))
+        inner = Translation(given_functions(names))
         if self._driven:
             inner.include(look_up)
             tables = self.efforts.placed_tables(self.equations.mechanism)
@@ -221,6 +271,7 @@ class Machine:
     def _constrained_adapters(self, inner: Translation) -> list[str]:
         inner.include(switched_rate)
         inner.include(switched_state)
+        inner.include(lasting_change)
         work = ("area", "mask", "room", "order")
         sizes = self.equations
         book = sizes.size - sizes.books if sizes.books else -1
@@ -230,15 +281,15 @@ class Machine:
             procedure_adapter(
                 "rhs",
                 "switched_rate",
-                "i64",
-                (*work, "multipliers", "columns", "across", "grips"),
+                (*work, "multipliers", "lowest", "columns", "across", "grips"),
                 self.layout,
                 (impulse, book, *sorts),
                 driven="rhs" in self._driven,
             ),
             procedure_adapter(
-                self._put, "switched_state", "void", (*work, "change", "lowest"), self.layout
+                self._put, "switched_state", (*work, "change", "lowest"), self.layout
             ),
+            procedure_adapter("lasting", "lasting_change", (*work, "change"), self.layout),
         ]
 
     def _watching_adapter(self, inner: Translation) -> str:
@@ -248,7 +299,7 @@ class Machine:
         parts = ("mask", "slack", "modes", "bounds", "cones", "grips", "multipliers")
         counts = (sorts.always, sorts.touching, sorts.gripping, sorts.sticking, sorts.stiff)
         return procedure_adapter(
-            "events", "watched", "void", (*parts, "watching"), self.layout, (*counts, asked)
+            "events", "watched", (*parts, "watching"), self.layout, (*counts, asked)
         )
 
     @property
@@ -272,6 +323,11 @@ def _array(address: int, length: int) -> Array:
 def addresses(*arrays: Array | NDArray[np.int64]) -> list[int]:
     """Return where arrays lie; they must live as long as the addresses are used."""
     return [array.ctypes.data for array in arrays]
+
+
+def given_functions(names: Iterable[str]) -> dict[str, tuple[list[str], str]]:
+    """Return the types of functions of t, y, p and a result, as loops see them."""
+    return {name: ([FLOATS] * 4, INT if name in WITH_STATUS else NONE) for name in names}
 
 
 def function_of(address: int, arguments: list[str], result: str) -> Callable[..., Any]:

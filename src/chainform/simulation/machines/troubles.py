@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.mechanism.numbers import number_of
+from chainform.pipeline import derive
 from chainform.simulation.along import values_along
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops import places
+from chainform.simulation.loops.linear import cholesky
 
 Array = NDArray[np.float64]
 
+LIGHT = 1e-10
+"""The share of a pivot of the mass matrix in its diagonal below which no motion goes on."""
 AFTER = 1e-6
 """How much later (s) laws are looked at that may have a value no more."""
 
@@ -33,13 +40,43 @@ def cause(status: int, equations: Equations, t: float, y: Array, p: Array, step:
     """Return the error for a loop that came back with a status at a time and state."""
     blame = valueless_law(equations, t, y, p, step)
     if not blame:
-        return trouble(status, t)
+        loose = unresisted_rate(equations, t, y, p)
+        return trouble(status, t) if loose is None else unresisted(equations, loose, t)
     return RunError(
         f"the force on {blame} has no finite value at t = {t:.9g} s, or just after",
         element="forces",
         remedy="give a law that has a value wherever the motion goes, or end the motion "
         "before by an event",
     )
+
+
+def unresisted(equations: Equations, rate: int, t: float) -> RunError:
+    """Return the error for a state in which neither mass nor a constraint resists a rate."""
+    name = equations.mechanism.rates[rate]
+    return RunError(
+        f"nothing resists {name} at t = {t:.9g} s: the mass matrix is singular there",
+        element=name,
+        remedy="give what it moves mass or inertia, or hold it by a constraint; with Euler angles "
+        "keep away from their pole, or take quaternions",
+    )
+
+
+def unresisted_rate(equations: Equations, t: float, y: Array, p: Array) -> int | None:
+    """Return the first rate that no mass resists in a motion without constraints, or None."""
+    if equations.rows or not equations.nv or equations.mechanism.actuators:
+        return None
+    values = dict(zip(equations.parameters, p.tolist(), strict=False))
+    known = [
+        replace(item, value=number_of(values.get(item.name, item.value)))
+        for item in equations.mechanism.parameters
+    ]
+    model = derive(
+        replace(equations.mechanism, parameters=tuple(known)), ["mass_matrix"], reduce="none"
+    )
+    is_timed = any(item.group == "t" for item in model.graph.inputs.values())
+    H = model.evaluate(q=y[: equations.nq], t=t if is_timed else None)["mass_matrix"]
+    failed = cholesky(np.array(H, dtype=np.float64).ravel(), equations.nv, LIGHT)
+    return failed - 1 if failed > 0 else None
 
 
 def trouble(status: int, t: float) -> RunError:

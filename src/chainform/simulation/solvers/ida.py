@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.simulation.equations import Equations
+from chainform.simulation.loops.constrained import NO_ROW
 from chainform.simulation.loops.implicit import LEFT_OUT, OF_RATES, OF_VALUES, residual
 from chainform.simulation.loops.linear import pivoted
 from chainform.simulation.loops.loop import Loop
@@ -84,7 +85,10 @@ class Ida(Sundials):
         J = layout.part(self.p, "area")[n * n + n : n * n + n + m * n].reshape(m, n)
         active = J * layout.part(self.p, "mask")[:, None]
         square, order = (active @ active.T).ravel(), np.zeros(m, dtype=np.int64)
-        rank = pivoted(square, order, m, INDEPENDENT)
+        sizes = np.diag(square.reshape(m, m))
+        is_row = sizes > NO_ROW**2 * sizes.max(initial=0.0)
+        scales = np.where(is_row, 1 / np.where(is_row, sizes, 1.0), 0.0)
+        rank = pivoted(square, order, scales, m, INDEPENDENT)
         kinds = np.full(m, float(LEFT_OUT))
         kinds[order[:rank]] = self._asks()[order[:rank]]
         return kinds

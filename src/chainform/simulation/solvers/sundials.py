@@ -20,7 +20,11 @@ from chainform.errors import RunError
 from chainform.simulation.loops.events import ROUNDING
 from chainform.simulation.loops.places import EPSILON
 from chainform.simulation.machines.machine import Machine, addresses
-from chainform.simulation.machines.troubles import ValuelessEventError
+from chainform.simulation.machines.troubles import (
+    ValuelessEventError,
+    unresisted,
+    unresisted_rate,
+)
 from chainform.simulation.pace import Pace
 from chainform.simulation.solver import Pause, Settings, Statistics
 from chainform.simulation.solvers.lookout import Lookout, Meeting
@@ -297,8 +301,10 @@ class Sundials(ABC):
     def call(self, name: str, t: float, y: Array, into: Array) -> None:
         """Call a function of time and state in machine code; faults of Python come up here."""
         self._clock[0] = t
-        self.machine.procedures[name](self._clock_at, y.ctypes.data, self._p_at, into.ctypes.data)
+        call = self.machine.procedures[name]
+        status = call(self._clock_at, y.ctypes.data, self._p_at, into.ctypes.data)
         self.machine.raise_pending()
+        self.machine.check(status, t)
 
     def rate(self, t: float, y: Array, into: Array) -> None:
         """Set y'; times after a jump that comes next are as before it."""
@@ -311,6 +317,9 @@ class Sundials(ABC):
             # The motion stands where it was last; the solver is on its way from there.
             self._pace.pause(self.t)
         if not math.isfinite(float(values.sum())):
+            loose = unresisted_rate(self.machine.equations, t, self.y, self.p)
+            if loose is not None:
+                raise unresisted(self.machine.equations, loose, t)
             raise RunError(
                 f"the motion has no finite value at t = {t:.9g} s",
                 element="simulate",

@@ -1,0 +1,289 @@
+"""Singular mass matrices: solved where constraints resist, refused by name where nothing does."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from math import pi
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import chainform as cf
+from chainform.runtime.texts import code_of
+from chainform.simulation import simulate_batch
+from chainform.simulation.drives.efforts import Efforts
+from chainform.simulation.making import machine_of, model_of
+from chainform.simulation.solvers import SOLVERS
+
+LINKS = (0.5, 0.85, 0.6)
+"""Lengths (m) of a crank, a rod without mass, and a crank 1 m away."""
+
+
+@cache
+def slides(last: str = "1") -> cf.Mechanism:
+    """Two slides that a loop holds together, one without mass, and a third on its own."""
+    builder = cf.Mechanism.builder("slides", gravity=(0, 0, -10)).parameter("last", last)
+    builder.segment("x", parent="ground", joint="prismatic", axis="z", mass=1)
+    builder.segment("y", parent="ground", joint="prismatic", axis="z")
+    builder.segment("z", parent="ground", joint="prismatic", axis="z", mass="last")
+    return builder.loop("L", "point", {"segment": "x"}, {"segment": "y"}).build()
+
+
+@cache
+def cranks(mass: str | None = "0") -> cf.Mechanism:
+    """Two cranks with a rod between them: a body of some mass, or, without one, a constraint."""
+    a, rod, c = LINKS
+    builder = cf.Mechanism.builder("cranks", gravity=(0, "-9.81", 0))
+    sizes: dict[str, Any] = {"inertia": [0, "0.01", "0.01"]}
+    builder.segment("a", axis="z", mass=2, com=["0.3", 0, 0], **sizes)
+    if mass is not None:
+        builder.segment("rod", parent="a", axis="z", position=[a, 0, 0], mass=mass)
+    builder.segment(
+        "c", parent="ground", axis="z", position=[1, 0, 0], mass=1, com=["0.2", 0, 0], **sizes
+    )
+    if mass is None:
+        across = f"(1 + {c}*cos(c) - {a}*cos(a))^2 + ({c}*sin(c) - {a}*sin(a))^2 - {rod}^2"
+        return builder.constraint("holonomic", across, name="rod").build()
+    ends = {"segment": "rod", "point": [rod, 0, 0]}, {"segment": "c", "point": [c, 0, 0]}
+    return builder.loop("pin", "point", *ends).build()
+
+
+@cache
+def without_rod(t: float) -> tuple[dict[str, float], NDArray[np.float64]]:
+    """Return the start of the cranks that a constraint couples, and where they are at a time."""
+    run = cf.simulate(cranks(None), q0={"a": 1.0}, qd0={"a": 2.0}, t=t, t_eval=[0, t], rtol=1e-12)
+    return {"a": float(run.q[0, 0]), "c": float(run.q[0, 1])}, run.q[-1]
+
+
+def test_slides_held_together_fall_though_one_has_no_mass() -> None:
+    run = cf.simulate(slides(), t=1.0)
+    np.testing.assert_allclose(run.q[-1], -5, atol=1e-9)
+    np.testing.assert_allclose(run.qdd[-1], -10, atol=1e-9)
+
+
+@pytest.mark.parametrize("mass", ["0", "1e-18", "1e-30"])
+def test_a_loop_that_ends_in_a_body_without_mass(mass: str) -> None:
+    start, there = without_rod(1.0)
+    more: dict[str, Any] = {"q0": start, "qd0": {"a": 2.0}, "t": 1.0, "t_eval": [1.0]}
+    run = cf.simulate(cranks(mass), **more, rtol=1e-11)
+    np.testing.assert_allclose(run.q[-1, [0, 2]], there, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "near"),
+    [
+        ("dopri853", {"rtol": 1e-10}, 1e-7),
+        ("rk4", {"step": 1e-3}, 1e-4),
+        ("semi_implicit", {"step": 1e-4}, 2e-2),
+        ("ida", {"rtol": 1e-9}, 1e-5),
+    ],
+)
+def test_every_method_that_takes_loops_takes_bodies_without_mass(
+    method: str, settings: dict[str, float], near: float
+) -> None:
+    if method == "ida":
+        pytest.importorskip("sksundae")
+    start, there = without_rod(0.5)
+    more: dict[str, Any] = {"q0": start, "qd0": {"a": 2.0}, "t": 0.5, "t_eval": [0.5]}
+    run = cf.simulate(cranks(), method=method, **settings, **more)
+    np.testing.assert_allclose(run.q[-1, [0, 2]], there, atol=near)
+
+
+@cache
+def top(*, held: bool = True) -> cf.Mechanism:
+    """A body with Euler angles whose first one a constraint may hold, so that the pole is none."""
+    builder = cf.Mechanism.builder("top", gravity=(0, 0, 0))
+    joint = {"type": "free", "euler": "zyx", "name": "f"}
+    builder.segment("body", joint=joint, mass=2, inertia=["0.1", "0.2", "0.4"])
+    first = builder.build().coordinates[3]
+    if held:
+        builder.constraint("holonomic", first, name="hold")
+    return builder.build()
+
+
+def test_a_constraint_takes_the_pole_from_euler_angles() -> None:
+    """With the first angle held, the others turn about two axes at right angles, pole or not.
+
+    The momentum about the axis of the second, which stays, and the energy are known.
+    """
+    built = top()
+    names = built.coordinates
+    start = {names[4]: pi / 2 - 0.5}
+    rates = {built.rates[4]: 1.0, built.rates[5]: 0.7}
+    run = cf.simulate(built, q0=start, qd0=rates, t=1.0, rtol=1e-10)
+    assert run.q[-1, 4] > pi / 2 + 0.2, "it passed the pole"
+    turn = run.q[:, 5]
+    about = 0.2 * np.cos(turn) ** 2 + 0.4 * np.sin(turn) ** 2
+    momentum = about * run.qd[:, 4]
+    energy = 0.5 * momentum * run.qd[:, 4] + 0.5 * 0.1 * run.qd[:, 5] ** 2
+    np.testing.assert_allclose(momentum, momentum[0], rtol=1e-7)
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-7)
+
+
+def test_redundant_rows_have_multipliers_of_least_norm() -> None:
+    builder = cf.Mechanism.builder("twice", gravity=(0, 0, -10))
+    builder.segment("x", joint="prismatic", axis="z", mass=1)
+    builder.constraint("holonomic", "x", name="once").constraint("holonomic", "2*x", name="again")
+    run = cf.simulate(builder.build(), t=0.5, t_eval=[0.5])
+    np.testing.assert_allclose(run.multipliers[-1], [2, 4], rtol=1e-12)
+    assert any("least norm" in note for note in run.report)
+
+
+def test_rows_in_small_units_count_as_much_as_others() -> None:
+    builder = cf.Mechanism.builder("units", gravity=(0, 0, -10))
+    for name in ("x", "y", "z"):
+        builder.segment(name, parent="ground", joint="prismatic", axis="z", mass=1)
+    builder.constraint("holonomic", "1e3*x - 1e3*y", name="large")
+    builder.constraint("holonomic", "1e-4*z", name="small")
+    run = cf.simulate(builder.build(), t=1.0, t_eval=[1.0])
+    np.testing.assert_allclose(run.q[-1], [-5, -5, 0], atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"), [("verner65", {}), ("rk4", {"step": 1e-2}), ("ida", {})]
+)
+def test_what_nothing_resists_is_named(method: str, settings: dict[str, float]) -> None:
+    if method == "ida":
+        pytest.importorskip("sksundae")
+    with pytest.raises(cf.Error, match="nothing resists z") as caught:
+        cf.simulate(slides("0"), t=1.0, method=method, **settings)
+    assert caught.value.element == "z"
+    assert "mass" in str(caught.value.remedy)
+
+
+@cache
+def arm() -> cf.Mechanism:
+    """Two links without loops, the second of a mass to be chosen."""
+    builder = cf.Mechanism.builder("arm").parameter("mb", 1)
+    builder.segment("a", joint="revolute", axis="y", mass=1, com=[0, 0, -1])
+    builder.segment(
+        "b", parent="a", joint="revolute", axis="y", position=[0, 0, -1], mass="mb", com=[0, 0, -1]
+    )
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [("verner65", {}), ("rk4", {"step": 1e-2}), ("gauss4", {"step": 1e-2}), ("cvode", {})],
+)
+def test_what_nothing_resists_is_named_without_constraints(
+    method: str, settings: dict[str, float]
+) -> None:
+    if method == "cvode":
+        pytest.importorskip("sksundae")
+    with pytest.raises(cf.Error, match="nothing resists b"):
+        cf.simulate(arm(), q0=[0.3, 0.1], t=1.0, values={"mb": 0}, method=method, **settings)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "name", "settings"),
+    [
+        (arm(), "mb", {"method": "rk4", "step": 1e-2}),
+        (arm(), "mb", {}),
+        (slides(), "last", {"method": "rk4", "step": 1e-2}),
+        (slides(), "last", {}),
+    ],
+    ids=["lanes", "each", "loop, fixed steps", "loop"],
+)
+def test_one_motion_of_a_batch_without_mass_harms_no_other(
+    mechanism: cf.Mechanism, name: str, settings: dict[str, Any]
+) -> None:
+    masses = [1.0, 0.0, 2.0]
+    q0 = np.full(mechanism.nq, 0.0)
+    batch = simulate_batch(mechanism, q0=q0, t=0.5, values={name: masses}, **settings)
+    assert list(batch.problems) == [1]
+    assert batch.problems[1].startswith("nothing resists " + mechanism.coordinates[-1])
+    assert np.isnan(batch.q[1]).all()
+    for i in (0, 2):
+        alone = cf.simulate(
+            mechanism, q0=q0, t=0.5, t_eval=[0.5], values={name: masses[i]}, **settings
+        )
+        np.testing.assert_allclose(batch.q[i, -1], alone.q[-1], atol=1e-12)
+
+
+def test_a_stop_and_friction_beside_a_body_without_mass() -> None:
+    """A slide with dry friction falls onto a stop; a body without mass goes along by a loop."""
+    builder = cf.Mechanism.builder("foot", gravity=(0, 0, -10))
+    limits = {"lower": -1, "upper": 1}
+    joint = {"type": "prismatic", "name": "x", "limits": limits}
+    friction = {"coulomb": 2, "viscous": 0}
+    builder.segment("x", parent="ground", joint=joint, axis="z", mass=1, friction=friction)
+    builder.segment("y", parent="ground", joint="prismatic", axis="z")
+    builder.loop("L", "point", {"segment": "x"}, {"segment": "y"})
+    run = cf.simulate(builder.build(), t=1.0, stops={"x": 0.0}, t_eval=[0.3, 1.0])
+    np.testing.assert_allclose(run.q[0], -0.5 * 8 * 0.09, atol=1e-9)
+    np.testing.assert_allclose(run.q[-1], -1, atol=1e-9)
+    np.testing.assert_allclose(run.qd[-1], 0, atol=1e-9)
+
+
+def test_a_contact_with_friction_on_a_body_without_mass() -> None:
+    """A block slides on a plane by a foot without mass that a loop holds: a = -mu g."""
+    builder = cf.Mechanism.builder("foot", gravity=(0, 0, -10))
+    for name, mass in (("block", 1), ("foot", 0)):
+        builder.segment(f"{name}_x", parent="ground", joint="prismatic", axis="x")
+        builder.segment(name, parent=f"{name}_x", joint="prismatic", axis="z", mass=mass)
+    builder.loop("L", "point", {"segment": "foot"}, {"segment": "block"})
+    contacts = {"foot": {"friction": 0.3, "points": {"sole": [0, 0, 0]}}}
+    names = builder.build().coordinates
+    across = [i for i, name in enumerate(names) if name.endswith("_x")]
+    rates = {names[i]: 2.0 for i in across}
+    run = cf.simulate(builder.build(), qd0=rates, t=1.0, t_eval=[0.5, 1.0], contacts=contacts)
+    moved = [2 * 0.5 - 0.5 * 3 * 0.25, 2.0**2 / (2 * 3.0)]
+    np.testing.assert_allclose(run.q[0, across], moved[0], atol=1e-8)
+    np.testing.assert_allclose(run.q[-1, across], moved[1], atol=1e-8)
+
+
+def test_functions_of_a_system_return_a_status_that_python_reads() -> None:
+    mechanism, solver = slides("0"), SOLVERS["verner65"]
+    machine = machine_of(mechanism, model_of(mechanism, (), solver), Efforts())
+    y, p = np.zeros(machine.equations.size), machine.layout.fresh()
+    for call in (machine.rate, machine.settled, machine.terms):
+        with pytest.raises(cf.Error, match="nothing resists z"):
+            call(0.0, y, p)
+
+
+def dropped(text: str) -> list[str]:
+    """Return the calls in a module whose result is not used afterwards."""
+    found: list[str] = []
+    for body in text.split("\ndefine ")[1:]:
+        lines = body.split("\n}")[0].splitlines()
+        for place, line in enumerate(lines):
+            if " call " not in line or " call void " in line or "llvm." in line:
+                continue
+            name, *called = line.split(" = ")
+            rest = "\n".join(lines[place + 1 :])
+            if not called or not re.search(re.escape(name.strip()) + r"\b", rest):
+                found.append(line.strip())
+    return found
+
+
+def test_text_for_llvm_drops_no_status() -> None:
+    assert dropped("\ndefine i64 @f() {\n  %a = call i64 @g()\n  ret i64 0\n}\n")
+    assert dropped("\ndefine i64 @f() {\n  call i64 @g()\n  ret i64 0\n}\n")
+    assert not dropped("\ndefine i64 @f() {\n  %a = call i64 @g()\n  ret i64 %a\n}\n")
+    texts: list[str] = []
+
+    def noted(text: str, *_given: object) -> bytes:
+        texts.append(text)
+        return code_of(text, *_given)  # pyright: ignore[reportArgumentType]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chainform.simulation.machines.machine.code_of", noted)
+        patch.setattr("chainform.simulation.batches.lanes.code_of", noted)
+        builder = cf.Mechanism.builder("all", gravity=(0, 0, -9)).parameter("m", 1)
+        limits = {"lower": -1, "upper": 1}
+        joint = {"type": "prismatic", "name": "x", "limits": limits}
+        builder.segment("x", parent="ground", joint=joint, axis="z", mass="m")
+        alone = builder.build()
+        simulate_batch(alone, t=0.01, method="rk4", step=1e-3, values={"m": [1.0, 2.0]})
+        simulate_batch(alone, t=0.01, values={"m": [1.0, 2.0]})
+        builder.segment("y", parent="ground", joint="prismatic", axis="z")
+        builder.loop("L", "point", {"segment": "x"}, {"segment": "y"})
+        cf.simulate(builder.build(), t=0.01, stops={"x": 0.5}, forces={"x": lambda _t, _q, _v: 1.0})
+    assert len(texts) >= 4
+    for text in texts:
+        assert not dropped(text)
+        assert not re.search(r"define [^\n]*void @(rhs|settle|events|lasting)\(", text)

@@ -51,7 +51,7 @@ class Balance:
         if row in grasp.holds:
             return True
         is_spent = is_breaking and grasp.side(row) != 0
-        return self.is_idle(row) and not is_spent and not grasp.depends(row)
+        return self.is_idle(row) and not is_spent and grasp.take([row])
 
     def moves(self, terms: Terms, ways: Mapping[int, float]) -> int:
         """Return 1 if rows that were let go move in the ways they are to move, -1 if against them.

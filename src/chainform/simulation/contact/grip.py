@@ -7,7 +7,7 @@ mu s in its plane (Coulomb's cone). What is not held slides, with that force aga
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,8 @@ class Grasp:
     effect: Array
     holding: set[int]
     """The rows of planes that may be held."""
+    taken: list[int] = field(default_factory=list[int])
+    """Rows that shall hold, too."""
     is_jammed: bool = False
     """Whether nothing fits with friction in planes of contact, which was left out then."""
 
@@ -95,12 +97,19 @@ class Grasp:
         """
         return float(self.found.sides[self.rows.index(row)]) if row in self.rows else 0.0
 
-    def depends(self, row: int) -> bool:
-        """Whether a row stays at rest because of others."""
-        place = self.rows.index(row)
-        others = self.found.holds.copy()
-        others[place] = False
-        return depends(self.S, others, place)
+    def take(self, rows: Sequence[int]) -> bool:
+        """Let rows hold, too, that are at rest without it; refuse if others keep one at rest.
+
+        What is held must not depend on each other, so that the forces stay as they are.
+        """
+        held = self.found.holds.copy()
+        held[[self.rows.index(row) for row in self.taken]] = True
+        for place in map(self.rows.index, rows):
+            if depends(self.S, held, place):
+                return False
+            held[place] = True
+        self.taken.extend(rows)
+        return True
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ class Rows:
 
 
 def is_dictated(terms: Terms, lasting: Sequence[int], row: int) -> bool:
-    """Tell whether lasting rows alone decide how a row moves, whatever force acts on it."""
+    """Tell whether rows that hold alone decide how a row moves, whatever force acts on it."""
     J = terms.J[[*lasting, row]]
     S, place = J @ terms.solved(J), len(lasting)
     return depends(S, np.arange(place + 1) < place, place, SMALL)

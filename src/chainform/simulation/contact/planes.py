@@ -169,13 +169,13 @@ class Planes:
         self, terms: Terms, gap: Gap, balance: Balance, before: Array, is_breaking: bool
     ) -> bool:
         """Hold a closed contact in its plane where friction can; tell whether it can."""
-        is_at_bound = any(balance.grasp.side(row) for row in gap.beside)
-        if is_at_bound and (is_breaking or not all(map(balance.is_idle, gap.beside))):
-            return False
-        rows = [row for row in gap.beside if row in balance.grasp.holding]
-        held = [row for row in rows if balance.sticks(row, is_breaking=is_breaking)]
-        if is_at_bound and not held:
-            return False
+        held = [row for row in gap.beside if row in balance.grasp.holding]
+        if any(balance.grasp.side(row) for row in gap.beside):
+            is_still = all(map(balance.is_idle, gap.beside)) and not is_breaking
+            if not (is_still and held and balance.grasp.take(held)):
+                return False
+        else:
+            held = [row for row in held if balance.sticks(row, is_breaking=is_breaking)]
         for row in held:
             self.mask[row] = 1.0
             if not before[row]:
@@ -209,7 +209,7 @@ class Planes:
             first, second = terms.J[list(gap.beside)]
             J = np.array([*held, way[0] * second - way[1] * first])
             S, last = J @ terms.solved(J), len(held)
-            is_restless = self._turns(gap, t) > OFTEN
+            is_restless = gap in self.slow and self._turns(gap, t) > OFTEN
             if is_restless or depends(S, np.arange(last + 1) < last, last, FOLLOWS):
                 continue
             held.append(J[-1])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.contact.balance import Balance
-from chainform.simulation.contact.grip import Gap, NoForcesError, Rows, Terms
+from chainform.simulation.contact.grip import Gap, NoForcesError, Rows, Terms, is_dictated
 from chainform.simulation.contact.impacts import AT_REST, Blow, Collision, Impact
 from chainform.simulation.contact.planes import Planes
 from chainform.simulation.contact.switches import Switches
@@ -35,6 +35,8 @@ STILL = 1e-10
 """A rate (m/s, rad/s) at which a joint with dry friction may stick."""
 ROUNDING = 1e-13
 """What a gap (m, rad) may lie deeper that begins beyond zero while it opens."""
+TIED, NEARBY = 1e3, 1e-3
+"""A leeway that is never used up, and how far (m, rad) another pose is."""
 LEEWAY = 1e-9
 """How far rows may move that touch without a force; and by what share sticking exceeds its bound
 before it breaks, so that it does not come back at once."""
@@ -63,6 +65,8 @@ class Switching:
         self.sticking = range(self.sorts.first_sticking, self.sorts.rows)
         self.resting: list[int] = []
         """Gaps that are closed without a push, and do not begin to open."""
+        self.starting: list[int] = []
+        """Joints that begin to slide from rest."""
         grips = layout.part(p, "grips")
         self.planes = Planes(self.sorts, self.mask, self.slack, grips, anchors, axes, step)
 
@@ -143,12 +147,13 @@ class Switching:
             raise self._refusal(problem) from None
         self._put_to_rest()
         self._give_leeway()
+        self._leave_out_tied()
         return news + self._changes(before, sliding)
 
     def _put_to_rest(self) -> None:
         """Put the state onto what holds, and to rest what is at rest without being held."""
         before, H = self.mask.copy(), self._terms().H
-        self.mask[[*self.resting, *self.planes.resting]] = 1.0
+        self.mask[[*self.resting, *self.starting, *self.planes.resting]] = 1.0
         y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
         self.mask[:] = before
         if self.books is not None:
@@ -170,6 +175,20 @@ class Switching:
                 least = depth + (LEEWAY if is_closing else ROUNDING if depth else 0.0)
                 self.slack[gap.row] = max(self.slack[gap.row], least)
             self.planes.give_leeway(terms, gap)
+
+    def _leave_out_tied(self) -> None:
+        """Do not watch gaps that others keep closed in any pose, as the fourth leg of a table.
+
+        At a place nearby they follow from what holds as well.
+        """
+        if not self.resting:
+            return
+        y = self.motion.y.copy()
+        y[: self.nq] += NEARBY * np.sin(1.0 + np.arange(self.nq))
+        terms = self._terms(y)
+        for row in self.resting:
+            if is_dictated(terms, np.flatnonzero(self.mask).tolist(), row):
+                self.slack[row] = TIED
 
     def _aligned(self) -> Terms:
         """Return the terms, without directions in which contacts are blocked."""
@@ -286,6 +305,7 @@ class Switching:
             if balance.sticks(row, is_breaking=is_breaking):
                 self.mask[row] = 1.0
             else:
+                self.starting.append(row)
                 self.directions[row - self.sorts.first_sticking] = -np.sign(grasp.forces[row])
                 self.slack[row] = LEEWAY if balance.is_idle(row) else 0.0
         self.planes.turn(terms, self.motion.t)
@@ -294,7 +314,7 @@ class Switching:
     def _let_all_go(self) -> None:
         self.mask[self.sorts.always :] = 0.0
         self.slack[:] = 0.0
-        self.resting = []
+        self.resting, self.starting = [], []
         self.planes.let_all_go()
 
     def _sliding(self) -> list[bool]:
@@ -338,7 +358,7 @@ class Switching:
                 return barrier.name
         return "loops"
 
-    def _terms(self) -> Terms:
+    def _terms(self, y: Array | None = None) -> Terms:
         motion = self.motion
-        area = motion.machine.terms(motion.t, motion.y, motion.p)
+        area = motion.machine.terms(motion.t, motion.y if y is None else y, motion.p)
         return Terms.of(area, self.nv, self.sorts.rows)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.contact.switching import Switching
-from chainform.simulation.machines.troubles import ValuelessEventError
+from chainform.simulation.machines.troubles import SmallStepError, ValuelessEventError
 from chainform.simulation.pace import Pace
 from chainform.simulation.placing import placed
 from chainform.simulation.run import Happening
@@ -86,8 +86,18 @@ class Runner:
             if problem.number < len(self.events):
                 problem.element = f"event {self.events[problem.number].name!r}"
             raise
+        except SmallStepError:
+            if not self._is_jam_over():
+                raise
+            return ()
         finally:
             self._keep()
+
+    def _is_jam_over(self) -> bool:
+        """Tell whether steps became short because contacts jam, which were stopped then."""
+        news = [] if self.switching is None else self.switching.stop_jammed()
+        self.happenings += news
+        return bool(news)
 
     def _happen(self, found: Sequence[int]) -> None:
         """Let all events happen that are met at once: those asked for first, in their order."""

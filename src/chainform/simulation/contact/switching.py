@@ -6,7 +6,9 @@ dry friction slide in known directions. At an event
     1. gaps that touch and close are hit, which changes the rates at once (impacts.py);
     2. of all that is at rest then, forces within their bounds decide what stays at rest (grip.py):
        gaps with a push stay closed, and what friction can hold sticks;
-    3. the state is put onto the rows that hold, and the motion goes on.
+    3. gaps that open so slowly that these forces close them at once are put to rest, and 1 and 2
+       are done again: a hop of the height v^2 / (2 a) below `HOP` is none;
+    4. the state is put onto the rows that hold, and the motion goes on.
 """
 
 from __future__ import annotations
@@ -37,6 +39,10 @@ ROUNDING = 1e-13
 """What a gap (m, rad) may lie deeper that begins beyond zero while it opens."""
 TIED, NEARBY = 1e3, 1e-3
 """A leeway that is never used up, and how far (m, rad) another pose is."""
+HOP, SMALLEST_HOP = 1e-9, 1e-13
+"""The height (m, rad) of a hop below the rest speed, and of one at any speed, that counts as none.
+
+After bounces that become lower and lower this is where they end."""
 LEEWAY = 1e-9
 """How far rows may move that touch without a force; and by what share sticking exceeds its bound
 before it breaks, so that it does not come back at once."""
@@ -126,6 +132,22 @@ class Switching:
         held = machine.layout.part(self.motion.p, "multipliers")[rows] * self.mask[rows]
         ways = -held / max(float(np.hypot.reduce(held)), 1e-300)
         return dict(zip(rows, ways.tolist(), strict=True))
+
+    def stop_jammed(self) -> list[Happening]:
+        """Stop contacts whose push grows without end while they slide; return what happened.
+
+        On rough ground a contact that slides may need ever more push, and have ever more friction
+        by it, until no force is left that fits. Then it stops at once, as in an impact.
+        """
+        jammed = [gap for gap in self.gaps if self.mask[gap.row] and self.planes.slides(gap)]
+        if not jammed:
+            return []
+        terms = self._terms()
+        resting = [gap for gap in self.gaps if self.mask[gap.row]]
+        rates = self.motion.y[self.nq : self.nq + self.nv].copy()
+        collision = Collision(terms, rates, range(self.sorts.always), resting, resting)
+        news = self._struck(terms, collision, collision.stop(resting))[1]
+        return news + self.settle() if news else []
 
     # --- what holds ---------------------------------------------------------------------
 
@@ -220,25 +242,32 @@ class Switching:
         if not np.any(blow.impulses):
             return terms, []
         y, qd = self.motion.y, self.motion.y[self.nq : self.nq + self.nv].copy()
+        terms = self._take_over(terms, collision, blow)
         impulses = {
             barrier.name: float(blow.impulses[gap.row])
             for gap, barrier in zip(self.gaps, self.switches.rigid, strict=True)
             if blow.impulses[gap.row] > 0
         }
+        name, q = f"{', '.join(impulses)}: impact", y[: self.nq].copy()
+        impact = Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)
+        return terms, [impact]
+
+    def _take_over(self, terms: Terms, collision: Collision, blow: Blow) -> Terms:
+        """Go on with the rates after impulses; return the terms with the speeds after them."""
+        y = self.motion.y
         y[self.nq : self.nq + self.nv] = blow.qd
         if self.books is not None:
             y[self.books + LOSSES] += blow.loss
             y[self.books + WORK] += blow.work
-        name, q = f"{', '.join(impulses)}: impact", y[: self.nq].copy()
-        impact = Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)
-        return replace(terms, speeds=collision.speeds), [impact]
+        return replace(terms, speeds=collision.speeds)
 
     def _choose(
-        self, terms: Terms, leaving: Mapping[int, float], *, may_jam: bool = True
+        self, terms: Terms, leaving: Mapping[int, float], *, may_jam: bool = True, hops: int = 0
     ) -> list[Happening]:
         """Find what is at rest now, and let forces decide what of it stays so.
 
-        Contacts that are jammed while they slide stop by an impact of their own.
+        Contacts that are jammed while they slide stop by an impact of their own. `hops` tells how
+        often gaps were put to rest here that open too slowly.
         """
         still, first = self._still_joints(leaving), self.sorts.first_beside
         shut = [
@@ -248,7 +277,8 @@ class Switching:
             and abs(terms.speeds[gap.row]) <= AT_REST
             and gap.row not in leaving
         ]
-        if not shut and not still and not leaving:
+        opening = self._opening(terms, leaving)
+        if not shut and not still and not leaving and not opening:
             self._let_all_go()
             return []
         # Rates and directions may be others than before.
@@ -270,11 +300,41 @@ class Switching:
             terms, news = self._struck(terms, collision, collision.stop(shut))
             self._let_all_go()
             return news + self._choose(terms, {}, may_jam=False)
+        hopping = [gap for gap in opening if self._hops(terms, gap, balance)]
+        if hopping and hops <= len(self.gaps):
+            news = self._land(terms, balance, hopping)
+            return news + self._choose(self._terms(), leaving, may_jam=may_jam, hops=hops + 1)
         self._set(terms, rows, balance, is_breaking=max(leaving, default=-1) >= first)
         for row in leaving:
             if row < first and ahead == 0:
                 self.slack[row] = LEEWAY
         return []
+
+    def _opening(self, terms: Terms, leaving: Mapping[int, float]) -> list[Gap]:
+        """Return the gaps that touch and open so slowly that they may close again at once."""
+        return [
+            gap
+            for gap in self.gaps
+            if terms.residuals[gap.row] <= TOUCH
+            and terms.speeds[gap.row] > AT_REST
+            and gap.row not in leaving
+        ]
+
+    def _hops(self, terms: Terms, gap: Gap, balance: Balance) -> bool:
+        """Tell whether a gap that opens closes again before it is open by a height worth noting."""
+        speed = float(terms.speeds[gap.row])
+        back = float(terms.gamma[gap.row] - terms.J[gap.row] @ balance.acceleration)
+        height = HOP if speed <= gap.rest_speed else SMALLEST_HOP
+        return speed**2 <= 2 * height * back
+
+    def _land(self, terms: Terms, balance: Balance, gaps: Sequence[Gap]) -> list[Happening]:
+        """Put gaps to rest that open, with all that holds; let be hit what closes by that."""
+        rates = self.motion.y[self.nq : self.nq + self.nv].copy()
+        collision = Collision(terms, rates, range(self.sorts.always), [], [])
+        rows = [gap.row for gap in gaps]
+        held = [row for row in balance.grasp.holds if row >= self.sorts.always]
+        self._take_over(terms, collision, collision.bring_to_rest([*held, *rows]))
+        return self._collide(self._terms())[1]
 
     def _still_joints(self, leaving: Mapping[int, float]) -> dict[int, float]:
         """Return joints that may stick, with their bounds; set the directions of all others."""

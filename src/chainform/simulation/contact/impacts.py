@@ -146,7 +146,8 @@ class Collision:
         for gap in bouncing:
             share[gap.row] += gap.restitution
         rows = Rows(self.lasting, gaps, {}, {}, is_held=is_held)
-        grasp = rows.grasp(self.terms, share * before, np.abs(before))
+        parts = np.abs(self.terms.J) @ np.abs(self.blow.qd) + np.abs(self.moving)
+        grasp = rows.grasp(self.terms, share * before, parts)
         after = before + self.terms.J @ grasp.effect
         loss = -float(grasp.forces @ (before + after)) / 2
         kinetic = self.blow.qd @ self.terms.H @ self.blow.qd / 2

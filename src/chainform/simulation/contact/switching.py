@@ -287,7 +287,7 @@ class Switching:
         loose = frozenset(row for row in leaving if row not in moving)
         rows = Rows(range(self.sorts.always), shut, still, {**leaving, **moving}, loose)
         balance = Balance.of(terms, rows)
-        slow = self.planes.slow_ones(terms, rows, balance)
+        slow = self.planes.slow_ones(terms, rows, balance, self.motion.t)
         if slow:
             rows = self.planes.turned(terms, rows, slow)
             balance = Balance.of(terms, rows)

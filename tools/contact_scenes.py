@@ -280,7 +280,7 @@ def loops(random: Random) -> cf.Mechanism:
     bar("crank", a, "ground", [0, 0, 0], friction)
     bar("rod", b, "crank", [a, 0, 0])
     if random.random() < 0.5:
-        bar("rocker", 0.8, "ground", [1.0, 0, 0], {"limits": {"lower": "0.3", "upper": "2.4"}})
+        bar("rocker", 0.8, "ground", [1.0, 0, 0], {"limits": {"lower": "0.6", "upper": "2"}})
         end: dict[str, Any] = {"segment": "rocker", "point": [0.8, 0, 0]}
     else:
         builder.segment(
@@ -289,7 +289,7 @@ def loops(random: Random) -> cf.Mechanism:
             joint={
                 "name": "slide",
                 "type": "prismatic",
-                "limits": {"lower": "0.4", "upper": "1.6"},
+                "limits": {"lower": "0.9", "upper": "1.6"},
             },
             axis="x",
             mass=2,

@@ -18,10 +18,12 @@ from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
 
-MOST_AT_ONCE = 1000
-"""Events without any progress in time after which a motion is given up."""
+MOST_AT_ONCE = 200
+"""Events without any progress in time after which it goes on by a step across them."""
 STANDSTILL = 1e-11
 """What is no progress, as a share of the time to the end."""
+SHORTEST, LONGEST = 1e-9, 1e-5
+"""The first step (s) across events that come to no end, and the last; each is twice as long."""
 
 
 class Runner:
@@ -61,6 +63,7 @@ class Runner:
         """
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
+        step, across = SHORTEST, -np.inf
         pace = Pace(pause)
         if self.switching is not None and not self.is_begun:
             self.happenings += self.switching.begin()
@@ -71,9 +74,13 @@ class Runner:
             if self.integrator.t > before + STANDSTILL * (end - before):
                 stuck, before = 0, self.integrator.t
             stuck += 1
-            if stuck > MOST_AT_ONCE:
-                raise self._standstill(found[0])
             self._happen(found)
+            if stuck > MOST_AT_ONCE:
+                # A time that goes on by itself for longer than a step was not stuck.
+                step = 2 * step if before < across + step else SHORTEST
+                self._step_across(found[0], step, end)
+                stuck, before = 0, self.integrator.t
+                across = before
             if pace.is_due and not self.is_over:
                 pace.pause(self.integrator.t)
 
@@ -116,6 +123,15 @@ class Runner:
         elif len(found) > len(asked):
             # Of all that begins or ceases to hold now the first one is enough: it looks at all.
             self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
+
+    def _step_across(self, found: int, step: float, end: float) -> None:
+        """Go on by a short step where stops and friction change without end."""
+        if self.switching is None or found < len(self.events) or step > LONGEST:
+            raise self._standstill(found)
+        later = self.times[self.given :]
+        later = later[later > self.integrator.t]
+        room = min(end, float(later[0]) if len(later) else end) - self.integrator.t
+        self.happenings += self.switching.step_over(min(step, room))
 
     def _state(self) -> tuple[Array, Array]:
         y, nv = self.integrator.y, self.integrator.machine.equations.nv

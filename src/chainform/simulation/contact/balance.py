@@ -31,7 +31,7 @@ class Balance:
     @staticmethod
     def of(terms: Terms, rows: Rows, more: Array | float = 0.0) -> Balance:
         """Return the balance of rows; `more` is added to the accelerations that they have."""
-        free = np.asarray(np.linalg.solve(terms.H, terms.r), dtype=np.float64)
+        free = terms.solved(terms.r)
         parts = np.abs(terms.J) @ np.abs(free) + np.abs(terms.gamma) + np.abs(more)
         grasp = rows.grasp(terms, terms.J @ free - terms.gamma + more, parts)
         return Balance(grasp, free + grasp.effect, np.abs(free) + np.abs(grasp.effect))

@@ -50,7 +50,8 @@ class Forces:
 class Plane:
     """The rows of the plane of one contact, and how its way of sliding is found.
 
-    `drag` is the force of friction for a push of 1 while it slides in a known way. `stiffness` is k = |w| / |s|; None as long as it is not known.
+    `drag` is the force of friction for a push of 1 while it slides in a known way. `stiffness` is
+    k = |w| / |s|; None as long as it is not known.
     """
 
     gap: int

@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.contact.balance import Balance
-from chainform.simulation.contact.grip import Gap, NoForcesError, Rows, Terms, is_dictated
+from chainform.simulation.contact.grip import (
+    Gap,
+    NoForcesError,
+    NoResistanceError,
+    Rows,
+    Terms,
+    is_dictated,
+)
 from chainform.simulation.contact.impacts import AT_REST, Blow, Collision, Impact
 from chainform.simulation.contact.planes import Planes
 from chainform.simulation.contact.switches import Switches
@@ -148,6 +155,41 @@ class Switching:
         collision = Collision(terms, rates, range(self.sorts.always), resting, resting)
         news = self._struck(terms, collision, collision.stop(resting))[1]
         return news + self.settle() if news else []
+
+    def step_over(self, h: float) -> list[Happening]:
+        """Go on by a short time h (s) in one step, whatever holds in it; return what happened.
+
+        Impulses of all that is near, over that time, are one complementarity problem of rates:
+        gaps are not closed beyond zero at its end, nothing bounces, friction takes energy only. It
+        has a solution for any state, so that time goes on where events follow upon each other.
+        """
+        motion, end = self.motion, self.nq + self.nv
+        self._let_all_go()
+        self.directions[:] = 0.0
+        terms, y = self._terms(), motion.y.copy()
+        before, free = terms.speeds, terms.solved(terms.r)
+        after = before + h * (terms.J @ free - terms.gamma)
+        near = [g for g in self.gaps if terms.residuals[g.row] + h * after[g.row] <= TOUCH]
+        speeds = after.copy()
+        for gap in near:
+            speeds[gap.row] += max(float(terms.residuals[gap.row]), 0.0) / h
+        bounds = [h * joint.static for joint in self.switches.dry]
+        joints = dict(zip(self.sticking, bounds, strict=True))
+        parts = np.abs(terms.J) @ np.abs(y[self.nq : end]) + np.abs(speeds)
+        rows = Rows(range(self.sorts.always), near, joints, {})
+        try:
+            grasp = rows.grasp(terms, speeds, parts)
+        except NoForcesError as problem:
+            raise self._refusal(problem) from None
+        y[self.nq : end] += h * free + grasp.effect
+        change = motion.machine.rate(motion.t, y, motion.p)
+        y[: self.nq] += h * change[: self.nq]
+        y[end:] += h * change[end:]
+        if self.books is not None:
+            mean = (before + after + terms.J @ grasp.effect) / 2
+            y[self.books + LOSSES] -= float(grasp.forces @ mean)
+        motion.restart(motion.machine.settled(motion.t + h, y, motion.p), motion.t + h)
+        return self.settle()
 
     # --- what holds ---------------------------------------------------------------------
 
@@ -306,7 +348,7 @@ class Switching:
             return news + self._choose(self._terms(), leaving, may_jam=may_jam, hops=hops + 1)
         self._set(terms, rows, balance, is_breaking=max(leaving, default=-1) >= first)
         for row in leaving:
-            if row < first and ahead == 0:
+            if ahead == 0 and not first <= row < self.sorts.first_sticking:
                 self.slack[row] = LEEWAY
         return []
 
@@ -421,4 +463,22 @@ class Switching:
     def _terms(self, y: Array | None = None) -> Terms:
         motion = self.motion
         area = motion.machine.terms(motion.t, motion.y if y is None else y, motion.p)
-        return Terms.of(area, self.nv, self.sorts.rows)
+        try:
+            return Terms.of(area, self.nv, self.sorts.rows, self.sorts.always)
+        except NoResistanceError as problem:
+            raise self._without_mass(problem.rate) from None
+
+    def _without_mass(self, rate: int) -> RunError:
+        """Return what is told to the user where accelerations are not unique, or have no value."""
+        if rate < 0:
+            return RunError(
+                f"the motion has no finite value at t = {self.motion.t:.9g} s",
+                element="simulate",
+                remedy="look at the state there: a force that has no value, or an instability",
+            )
+        return RunError(
+            f"no mass or inertia resists its motion at t = {self.motion.t:.9g} s",
+            element=self.motion.machine.equations.mechanism.rates[rate],
+            remedy="stops, contacts and friction need a mass on every coordinate that loops leave "
+            "free: give it one",
+        )

@@ -38,7 +38,7 @@ Random = np.random.Generator
 SHARING = 8
 """So many scenes in a row have one mechanism."""
 PATIENCE = 60
-"""A scene that takes longer (s) counts as endless."""
+"""A scene that takes longer (s of the processor) counts as endless."""
 
 
 @dataclass(frozen=True)
@@ -437,13 +437,13 @@ class _Limit:
     began: float
 
     def __call__(self, t: float) -> None:
-        if time.perf_counter() - self.began > PATIENCE:
+        if time.process_time() - self.began > PATIENCE:
             raise EndlessError(f"endless: {PATIENCE} s were not enough, t = {t:.9g} s")
 
 
 def outcome(seed: int, number: int, kind: str) -> Outcome:
     """Run a scene and measure it."""
-    began = time.perf_counter()
+    began = time.process_time()
     trouble, is_foreign, events = "", False, 0
     figures: tuple[float, ...] = (float("nan"),) * len(FIGURES)
     try:
@@ -456,7 +456,7 @@ def outcome(seed: int, number: int, kind: str) -> Outcome:
         trouble = " / ".join(str(problem).splitlines())
     except Exception:  # noqa: BLE001, since a foreign exception is what this looks for
         trouble, is_foreign = traceback.format_exc(limit=-3), True
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     return Outcome(number, kind, seconds, events, figures, trouble, is_foreign)
 
 

@@ -26,6 +26,27 @@ SHORTEST, LONGEST = 1e-9, 1e-5
 """The first step (s) across events that come to no end, and the last; each is twice as long."""
 
 
+WINDOW, TOO_MANY, PATIENCE = 1000, 1e7, 2
+"""A motion is given up that has so many events before it, by the pace of the last `WINDOW` ones, so
+many times in a row."""
+
+
+class Crowd:
+    """Looks at how fast events follow each other."""
+
+    def __init__(self, t: float) -> None:
+        self.count, self.since, self.windows = 0, t, 0
+
+    def is_endless(self, t: float, end: float) -> bool:
+        """Note an event at a time; tell whether the end is out of reach."""
+        self.count += 1
+        if self.count % WINDOW:
+            return False
+        is_crowded = (end - t) * WINDOW > TOO_MANY * (t - self.since)
+        self.windows, self.since = self.windows + 1 if is_crowded else 0, t
+        return self.windows >= PATIENCE
+
+
 class Runner:
     """One motion: it asks the integrator for the next stretch until the end is reached.
 
@@ -63,7 +84,7 @@ class Runner:
         """
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
-        step, across = SHORTEST, -np.inf
+        step, across, crowd = SHORTEST, -np.inf, Crowd(before)
         pace = Pace(pause)
         if self.switching is not None and not self.is_begun:
             self.happenings += self.switching.begin()
@@ -74,6 +95,8 @@ class Runner:
             if self.integrator.t > before + STANDSTILL * (end - before):
                 stuck, before = 0, self.integrator.t
             stuck += 1
+            if crowd.is_endless(self.integrator.t, end):
+                raise self._crowded(found[0])
             self._happen(found)
             if stuck > MOST_AT_ONCE:
                 # A time that goes on by itself for longer than a step was not stuck.
@@ -164,6 +187,18 @@ class Runner:
             f"{self.events[found].name} happens again and again at {t}",
             element="events",
             remedy="let the event end the motion, or change the state so that it is left",
+        )
+
+    def _crowded(self, found: int) -> RunError:
+        name = "events"
+        if found >= len(self.events) and self.switching is not None:
+            name = self.switching.name_of(found - len(self.events))
+        return RunError(
+            f"events follow each other faster and faster at t = {self.integrator.t:.9g} s, and the "
+            "end is out of reach",
+            element=name,
+            remedy="walls that move towards each other with restitution 1 do so: lower it, make "
+            "one of them stiff, or end the motion there by an event",
         )
 
     def _keep(self) -> None:

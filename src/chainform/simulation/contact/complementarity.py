@@ -49,8 +49,12 @@ SMALL = 1e-11
 SHARED = 1e-3
 """The share of the rounding of one row that others may have."""
 
-SWEEPS = (0, 20, 80, 320, 1280)
-"""How many sweeps of projections come before each search."""
+SWEEPS = ((0, 1.0), (20, 1.0), (80, 0.5), (320, 0.2), (1280, 0.05))
+"""How many sweeps of projections come before each search, and how far each goes.
+
+Where friction is strong, only short ones come near the solution."""
+ENDLESS = 1e100
+"""Forces that grow so large have no bound."""
 INSIDE = 1e-9
 """The share of a bound by which a force is within it that was found by projections."""
 
@@ -112,9 +116,10 @@ class Balancing:
         Changes of the worst first are few as a rule, but may lead in circles. So they are bounded,
         and begin again where successive projections have come near the solution.
         """
-        for sweeps in SWEEPS:
+        for sweeps, share in SWEEPS:
             if sweeps:
-                self._start_from(relaxed(self.left.S, self.left.b, self.rows, self.s, sweeps))
+                left = self.left
+                self._start_from(relaxed(left.S, left.b, self.rows, self.s, sweeps, share))
             forces = self._refined()
             if forces is not None:
                 return forces
@@ -350,10 +355,13 @@ class Balancing:
         return is_turned
 
 
-def relaxed(S: Array, b: Array, rows: Sequence[Row], start: Array, sweeps: int) -> Array:
+def relaxed(
+    S: Array, b: Array, rows: Sequence[Row], start: Array, sweeps: int, share: float
+) -> Array:
     """Return forces nearer to those that fit, by projecting them onto their bounds in turn.
 
     Without planes each projection lowers s.S s/2 + b.s, so that this comes as near as one likes.
+    Each goes a share of its way.
     """
     s, own = start.copy(), np.diag(S)
     least = SMALL * float(np.max(own, initial=1e-300))
@@ -362,28 +370,34 @@ def relaxed(S: Array, b: Array, rows: Sequence[Row], start: Array, sweeps: int) 
         for place, row in enumerate(rows):
             if row.sort == JOINT:
                 w = float(S[place] @ s + b[place])
-                free = s[place] - w / max(float(own[place]), least)
+                free = s[place] - share * w / max(float(own[place]), least)
                 s[place] = min(max(free, -row.bound), row.bound)
             elif row.sort == PUSH:
-                _project_contact(S, b, s, place, planes.get(place), least)
+                _project_contact(S, b, s, place, planes.get(place), least, share)
+        if not np.all(np.abs(s) < ENDLESS):
+            return start
     return s
 
 
 def _project_contact(
-    S: Array, b: Array, s: Array, gap: int, plane: Plane | None, least: float
+    S: Array, b: Array, s: Array, gap: int, plane: Plane | None, least: float, share: float
 ) -> None:
     """Set the forces of one contact to those that fit while all others stay."""
     w, ease = float(S[gap] @ s + b[gap]), float(S[gap, gap])
     if plane is not None and plane.is_moving:
         ease += float(S[gap, plane.rows] @ plane.drag)
-    s[gap] = max(s[gap] - w / max(ease, least), 0.0)
+        if ease <= least:
+            # A push would bring more closing than opening: the contact is jammed.
+            return
+    s[gap] = max(s[gap] - share * w / max(ease, least), 0.0)
     if plane is None:
         return
     rows, bound = plane.rows, plane.friction * float(s[gap])
     if plane.is_moving:
         s[rows] = s[gap] * plane.drag
         return
-    free = s[rows] - (S[rows] @ s + b[rows]) / max(float(np.trace(S[np.ix_(rows, rows)])), least)
+    ease = max(float(np.trace(S[np.ix_(rows, rows)])), least)
+    free = s[rows] - share * (S[rows] @ s + b[rows]) / ease
     s[rows] = free * min(1.0, bound / max(float(np.hypot.reduce(free)), 1e-300))
 
 

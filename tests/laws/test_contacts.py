@@ -1,8 +1,9 @@
-"""A box with eight corners tumbles on the ground: nothing sinks in, pulls, or adds energy."""
+"""Boxes and arms tumble on the ground: nothing sinks in, pulls, or adds energy."""
 
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,3 +48,60 @@ def test_a_tumbling_box(seed: int, friction: float, restitution: float) -> None:
         assert np.abs(run.qd[-1]).max() < 1e-6
         weight = sum(float(force[-1]) for force in run.contact_forces.values())
         assert weight == pytest.approx(20.0)
+
+
+def arm(random: np.random.Generator, *, is_free: bool) -> cf.Mechanism:
+    """A chain of joints of any kind, some of them with dry friction."""
+    builder, parent = cf.Mechanism.builder("arm", gravity=(0, 0, -10)), "ground"
+    body: dict[str, Any] = {
+        "mass": 1,
+        "com": ["0.2", "0.02", "0.01"],
+        "inertia": ["0.02", "0.03", "0.025"],
+    }
+    for i in range(int(random.integers(2, 5))):
+        joint: dict[str, Any] = {
+            "name": f"j{i}",
+            "type": "revolute" if random.random() < 0.8 else "prismatic",
+        }
+        if random.random() < 0.3:
+            joint["friction"] = {"coulomb": "0.2", "viscous": "0.05"}
+        axis = "xyz"[int(random.integers(3))]
+        place: dict[str, Any] = {"position": ["0.4", 0, 0], "axis": axis}
+        if i == 0:
+            place = {} if is_free else {"axis": axis}
+            joint = {"name": "base", "type": "free"} if is_free else joint
+        builder.segment(f"s{i}", parent=parent, joint=joint, **body, **place)
+        parent = f"s{i}"
+    return builder.build()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_an_arm_on_the_ground(seed: int) -> None:
+    """Several points of several bodies, of which some hold, some slide, and some just so."""
+    random = np.random.default_rng(seed)
+    is_free = seed % 2 == 0
+    mechanism, friction = arm(random, is_free=is_free), float(random.choice([0.2, 0.5, 1.0]))
+    ground = {"friction": friction, "restitution": 0.3 * (seed % 3 == 0), "point": [0, 0, -0.5]}
+    contacts = {
+        segment.name: {
+            "points": {f"l{i}": ["0.4", "0.05", 0], f"r{i}": ["0.4", "-0.05", 0]},
+            **ground,
+        }
+        for i, segment in enumerate(mechanism.segments)
+    }
+    shift = np.zeros(mechanism.nq) if is_free else 0.2 * random.normal(size=mechanism.nq)
+    run = cf.simulate(
+        mechanism,
+        q0=np.array(mechanism.neutral()) + shift,
+        qd0=random.normal(size=len(mechanism.rates)),
+        t=1.5,
+        contacts=contacts,
+    )
+    size = max(float(np.abs(run.energy).max()), float(run.kinetic_energy.max()), 1.0)
+    assert np.ptp(run.balance) < 1e-6 * size
+    assert np.all(np.diff(run.losses) > -1e-8)
+    assert min(force.min() for force in run.contact_forces.values()) > -1e-5
+    assert any(force.max() > 0 for force in run.contact_forces.values())
+    for load in run.contact_loads.values():
+        across = np.hypot(load[:, 0], load[:, 1])
+        np.testing.assert_array_less(across, friction * load[:, 2] * (1 + 1e-4) + 1e-4)

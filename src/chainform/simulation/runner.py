@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.contact.switching import Switching
-from chainform.simulation.machines.troubles import ValuelessEventError
+from chainform.simulation.machines.troubles import SmallStepError, ValuelessEventError
 from chainform.simulation.pace import Pace
 from chainform.simulation.placing import placed
 from chainform.simulation.run import Happening
@@ -20,10 +20,33 @@ from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
 
-MOST_AT_ONCE = 1000
-"""Events without any progress in time after which a motion is given up."""
+MOST_AT_ONCE = 200
+"""Events without any progress in time after which it goes on by a step across them."""
 STANDSTILL = 1e-11
 """What is no progress, as a share of the time to the end."""
+SHORTEST, LONGEST = 1e-9, 1e-5
+"""The first step (s) across events that come to no end, and the last; each is twice as long."""
+
+
+WINDOW, TOO_MANY, PATIENCE = 1000, 1e7, 2
+"""A motion is given up that has so many events before it, by the pace of the last `WINDOW` ones, so
+many times in a row."""
+
+
+class Crowd:
+    """Looks at how fast events follow each other."""
+
+    def __init__(self, t: float) -> None:
+        self.count, self.since, self.windows = 0, t, 0
+
+    def is_endless(self, t: float, end: float) -> bool:
+        """Note an event at a time; tell whether the end is out of reach."""
+        self.count += 1
+        if self.count % WINDOW:
+            return False
+        is_crowded = (end - t) * WINDOW > TOO_MANY * (t - self.since)
+        self.windows, self.since = self.windows + 1 if is_crowded else 0, t
+        return self.windows >= PATIENCE
 
 
 class Runner:
@@ -64,6 +87,7 @@ class Runner:
         check_size(len(times), self.integrator.width)
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
+        step, across, crowd = SHORTEST, -np.inf, Crowd(before)
         pace = Pace(pause)
         if self.switching is not None and not self.is_begun:
             with self._decided():
@@ -75,10 +99,16 @@ class Runner:
             if self.integrator.t > before + STANDSTILL * (end - before):
                 stuck, before = 0, self.integrator.t
             stuck += 1
-            if stuck > MOST_AT_ONCE:
-                raise self._standstill(found[0])
+            if crowd.is_endless(self.integrator.t, end):
+                raise self._crowded(found[0])
             self._happen(found)
             self._put_out_again()
+            if stuck > MOST_AT_ONCE:
+                # A time that goes on by itself for longer than a step was not stuck.
+                step = 2 * step if before < across + step else SHORTEST
+                self._step_across(found[0], step, end)
+                stuck, before = 0, self.integrator.t
+                across = before
             if pace.is_due and not self.is_over:
                 pace.pause(self.integrator.t)
 
@@ -91,8 +121,18 @@ class Runner:
             if problem.number < len(self.events):
                 problem.element = f"event {self.events[problem.number].name!r}"
             raise
+        except SmallStepError:
+            if not self._is_jam_over():
+                raise
+            return ()
         finally:
             self._keep()
+
+    def _is_jam_over(self) -> bool:
+        """Tell whether steps became short because contacts jam, which were stopped then."""
+        news = [] if self.switching is None else self.switching.stop_jammed()
+        self.happenings += news
+        return bool(news)
 
     def _happen(self, found: Sequence[int]) -> None:
         """Let all events happen that are met at once: those asked for first, in their order."""
@@ -139,6 +179,16 @@ class Runner:
             k -= 1
             self.rows[k] = np.concatenate([motion.y, motion.p[first : first + tail]])
 
+    def _step_across(self, found: int, step: float, end: float) -> None:
+        """Go on by a short step where stops and friction change without end."""
+        if self.switching is None or found < len(self.events) or step > LONGEST:
+            raise self._standstill(found)
+        ahead = self.times[self.given :]
+        ahead = ahead[ahead > self.integrator.t]
+        room = min(end, float(ahead[0]) if len(ahead) else end) - self.integrator.t
+        with self._decided():
+            self.happenings += self.switching.step_over(min(step, room))
+
     def _state(self) -> tuple[Array, Array]:
         y, nv = self.integrator.y, self.integrator.machine.equations.nv
         return y[: self.nq].copy(), y[self.nq : self.nq + nv].copy()
@@ -170,6 +220,18 @@ class Runner:
             f"{self.events[found].name} happens again and again at {t}",
             element="events",
             remedy="let the event end the motion, or change the state so that it is left",
+        )
+
+    def _crowded(self, found: int) -> RunError:
+        name = "events"
+        if found >= len(self.events) and self.switching is not None:
+            name = self.switching.name_of(found - len(self.events))
+        return RunError(
+            f"events follow each other faster and faster at t = {self.integrator.t:.9g} s, and the "
+            "end is out of reach",
+            element=name,
+            remedy="walls that move towards each other with restitution 1 do so: lower it, make "
+            "one of them stiff, or end the motion there by an event",
         )
 
     def _keep(self) -> None:

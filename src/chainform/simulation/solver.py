@@ -54,8 +54,8 @@ class Motion(Protocol):
         """The rows of output of the stretch that is under way, or was the last one."""
         ...
 
-    def restart(self, y: Array) -> None:
-        """Go on from another state at the present time, as after an impact."""
+    def restart(self, y: Array, t: float | None = None) -> None:
+        """Go on from another state at the present time, as after an impact, or at a later one."""
         ...
 
     def memory(self) -> dict[str, Array]:

@@ -31,7 +31,7 @@ class Balance:
     @staticmethod
     def of(terms: Terms, rows: Rows, more: Array | float = 0.0) -> Balance:
         """Return the balance of rows; `more` is added to the accelerations that they have."""
-        free = np.asarray(np.linalg.solve(terms.H, terms.r), dtype=np.float64)
+        free = terms.solved(terms.r)
         parts = np.abs(terms.J) @ np.abs(free) + np.abs(terms.gamma) + np.abs(more)
         grasp = rows.grasp(terms, terms.J @ free - terms.gamma + more, parts)
         return Balance(grasp, free + grasp.effect, np.abs(free) + np.abs(grasp.effect))
@@ -51,7 +51,7 @@ class Balance:
         if row in grasp.holds:
             return True
         is_spent = is_breaking and grasp.side(row) != 0
-        return self.is_idle(row) and not is_spent and not grasp.depends(row)
+        return self.is_idle(row) and not is_spent and grasp.take([row])
 
     def moves(self, terms: Terms, ways: Mapping[int, float]) -> int:
         """Return 1 if rows that were let go move in the ways they are to move, -1 if against them.

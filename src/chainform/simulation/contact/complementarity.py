@@ -30,6 +30,7 @@ last round; what force there is across turns the direction for the next one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -45,8 +46,17 @@ Flags = NDArray[np.bool_]
 SMALL = 1e-11
 """What counts as zero, against the size of the numbers that were added up."""
 
-MORE = 400
-"""How many changes are tried by chance when the worst ones lead in circles."""
+SHARED = 1e-3
+"""The share of the rounding of one row that others may have."""
+
+SWEEPS = ((0, 1.0), (20, 1.0), (80, 0.5), (320, 0.2), (1280, 0.05))
+"""How many sweeps of projections come before each search, and how far each goes.
+
+Where friction is strong, only short ones come near the solution."""
+ENDLESS = 1e100
+"""Forces that grow so large have no bound."""
+INSIDE = 1e-9
+"""The share of a bound by which a force is within it that was found by projections."""
 
 TURNS = 40
 """How often directions of sliding are corrected, up to the angle `NEAR`."""
@@ -97,15 +107,30 @@ class Balancing:
         for plane in self.planes.values():
             if plane.is_moving or plane.is_loose:
                 self.holds[plane.rows] = False
-        self.steady = 5 * len(self.rows) + 5
+        self.steady = 5 * len(self.rows) + 5 + TURNS * len(self.planes)
+        self.s = np.zeros(len(self.b))
 
     def found(self) -> Forces | None:
-        """Return forces that fit, or None."""
-        random: np.random.Generator | None = None
-        for turn in range(self.steady + MORE):
+        """Return forces that fit, or None.
+
+        Changes of the worst first are few as a rule, but may lead in circles. So they are bounded,
+        and begin again where successive projections have come near the solution.
+        """
+        for sweeps, share in SWEEPS:
+            if sweeps:
+                left = self.left
+                self._start_from(relaxed(left.S, left.b, self.rows, self.s, sweeps, share))
+            forces = self._refined()
+            if forces is not None:
+                return forces
+        return None
+
+    def _refined(self) -> Forces | None:
+        """Return forces that fit, found by changing the worst, or None after too many changes."""
+        for _ in range(self.steady):
             s, endless = self._forces()
             w = self.left.S @ s + self.left.b
-            noise = SMALL * (self.left.S_parts @ np.abs(s) + self.left.b_parts) + 1e-300
+            noise = self._noise(s)
             changes = self._yielding(endless) if endless is not None else self._changes(s, w, noise)
             if not changes:
                 if endless is not None:
@@ -114,16 +139,41 @@ class Balancing:
                     continue
                 w[self.holds] = 0.0
                 return Forces(self.left.whole(s), w, self.holds, self.sides, noise)
-            # The worst first; if that goes round in circles, any.
             chosen = max(changes, key=lambda change: change.size)
-            if turn >= self.steady:
-                random = random or np.random.default_rng(0)
-                chosen = changes[int(random.integers(len(changes)))]
             self.holds[chosen.rows], self.sides[chosen.rows] = chosen.holds, chosen.sides
             for plane in self.planes.values():
                 if plane.rows == chosen.rows:
                     plane.stiffness, plane.turns = None, 0
         return None
+
+    def _noise(self, s: Array) -> Array:
+        """Return below what accelerations are rounding: that of their sums, and of all others.
+
+        The forces of all rows come from one system of equations.
+        """
+        noise = SMALL * (self.left.S_parts @ np.abs(s) + self.left.b_parts) + 1e-300
+        return np.maximum(noise, SHARED * self.sizes * np.max(noise / self.sizes, initial=0.0))
+
+    def _start_from(self, s: Array) -> None:
+        """Let hold what has forces within its bounds, and friction be at its bound elsewhere."""
+        self.s, inside = s, 1 - INSIDE
+        for place, row in enumerate(self.rows):
+            if row.sort == PUSH:
+                self.holds[place] = self.moved[place] and s[place] > 0
+            elif row.sort == JOINT:
+                self.holds[place] = self.moved[place] and abs(s[place]) < row.bound * inside
+                self.sides[place] = 0.0 if self.holds[place] else np.sign(s[place])
+        for plane in self.planes.values():
+            plane.stiffness, plane.turns = None, 0
+            if plane.is_moving:
+                continue
+            force, rows = float(np.hypot.reduce(s[plane.rows])), plane.rows
+            is_inside = force < plane.friction * s[plane.gap] * inside and not plane.is_loose
+            self.holds[rows] = self.moved[rows] & is_inside & self.holds[plane.gap]
+            if not is_inside and force > 0:
+                self.sides[rows] = s[rows] / force
+            elif not plane.is_loose:
+                self.sides[rows] = 0.0
 
     # --- forces of a state of affairs ----------------------------------------------------
 
@@ -303,6 +353,52 @@ class Balancing:
                 plane.turns += 1
                 is_turned = True
         return is_turned
+
+
+def relaxed(
+    S: Array, b: Array, rows: Sequence[Row], start: Array, sweeps: int, share: float
+) -> Array:
+    """Return forces nearer to those that fit, by projecting them onto their bounds in turn.
+
+    Without planes each projection lowers s.S s/2 + b.s, so that this comes as near as one likes.
+    Each goes a share of its way.
+    """
+    s, own = start.copy(), np.diag(S)
+    least = SMALL * float(np.max(own, initial=1e-300))
+    planes = planes_of(rows)
+    for _ in range(sweeps):
+        for place, row in enumerate(rows):
+            if row.sort == JOINT:
+                w = float(S[place] @ s + b[place])
+                free = s[place] - share * w / max(float(own[place]), least)
+                s[place] = min(max(free, -row.bound), row.bound)
+            elif row.sort == PUSH:
+                _project_contact(S, b, s, place, planes.get(place), least, share)
+        if not np.all(np.abs(s) < ENDLESS):
+            return start
+    return s
+
+
+def _project_contact(
+    S: Array, b: Array, s: Array, gap: int, plane: Plane | None, least: float, share: float
+) -> None:
+    """Set the forces of one contact to those that fit while all others stay."""
+    w, ease = float(S[gap] @ s + b[gap]), float(S[gap, gap])
+    if plane is not None and plane.is_moving:
+        ease += float(S[gap, plane.rows] @ plane.drag)
+        if ease <= least:
+            # A push would bring more closing than opening: the contact is jammed.
+            return
+    s[gap] = max(s[gap] - share * w / max(ease, least), 0.0)
+    if plane is None:
+        return
+    rows, bound = plane.rows, plane.friction * float(s[gap])
+    if plane.is_moving:
+        s[rows] = s[gap] * plane.drag
+        return
+    ease = max(float(np.trace(S[np.ix_(rows, rows)])), least)
+    free = s[rows] - share * (S[rows] @ s + b[rows]) / ease
+    s[rows] = free * min(1.0, bound / max(float(np.hypot.reduce(free)), 1e-300))
 
 
 def depends(S: Array, holding: Flags, row: int, share: float = 1e-9) -> bool:

@@ -7,7 +7,7 @@ mu s in its plane (Coulomb's cone). What is not held slides, with that force aga
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from chainform.simulation.contact.complementarity import SMALL, Balancing, depen
 from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, Forces, Row
 
 Array = NDArray[np.float64]
+
+SINGULAR = 1e-14
+"""What eigenvalues of a mass matrix are none, where those on its diagonal are 1."""
 
 
 class NoForcesError(Exception):
@@ -26,9 +29,22 @@ class NoForcesError(Exception):
         self.rows = rows
 
 
+class NoResistanceError(Exception):
+    """Nothing resists the motion of a coordinate, by its number; -1 where there are no values."""
+
+    def __init__(self, rate: int) -> None:
+        super().__init__()
+        self.rate = rate
+
+
 @dataclass(frozen=True)
 class Terms:
-    """H, r, J, gamma, residuals and relative speeds of all rows at one state."""
+    """H, r, J, gamma, residuals and relative speeds of all rows at one state.
+
+    M takes the place of H in equations: where H is singular, squares of the lasting rows l are
+    added, H + c J_l^T J_l. As these move as they must whatever forces act, this changes nothing but
+    the forces of lasting rows, by c gamma_l, and M is regular wherever accelerations are unique.
+    """
 
     H: Array
     r: Array
@@ -36,17 +52,44 @@ class Terms:
     gamma: Array
     residuals: Array
     speeds: Array
+    M: Array
 
     @staticmethod
-    def of(area: Array, n: int, m: int) -> Terms:
-        """Return the parts of what the kernel `terms` gives."""
+    def of(area: Array, n: int, m: int, lasting: int) -> Terms:
+        """Return the parts of what the kernel `terms` gives; the first rows are lasting."""
+        if not np.all(np.isfinite(area)):
+            raise NoResistanceError(-1)
         ends = np.cumsum([n * n, n, m * n, m, m])
-        H, r, J, gamma, residuals, speeds = np.split(area, ends)
-        return Terms(H.reshape(n, n), r, J.reshape(m, n), gamma, residuals, speeds)
+        H, r, J, gamma, residuals, speeds = np.split(area, ends)[:6]
+        H, J = H.reshape(n, n), J.reshape(m, n)
+        return Terms(H, r, J, gamma, residuals, speeds, _regular(H, J[:lasting]))
 
     def solved(self, rows: Array) -> Array:
-        """Return H^-1 times the transpose of some rows."""
-        return np.asarray(np.linalg.solve(self.H, rows.T), dtype=np.float64)
+        """Return M^-1 times the transpose of some rows."""
+        return np.asarray(np.linalg.solve(self.M, rows.T), dtype=np.float64)
+
+
+def _regular(H: Array, lasting: Array) -> Array:
+    """Return H, or H with squares of lasting rows; refuse what is singular all the same."""
+    M, least, _ = H, *_softest(H)
+    if least > SINGULAR:
+        return M
+    sizes = np.maximum(np.sum(lasting**2, axis=1, keepdims=True), 1e-300)
+    M = H + float(np.trace(H)) / len(H) * lasting.T @ (lasting / sizes)
+    least, rate = _softest(M)
+    if least <= SINGULAR:
+        raise NoResistanceError(rate)
+    return M
+
+
+def _softest(H: Array) -> tuple[float, int]:
+    """Return the least eigenvalue of H where its diagonal is 1, and who moves most by it."""
+    own = np.diag(H)
+    if np.any(own <= 0):
+        return 0.0, int(np.argmin(own))
+    sizes = np.sqrt(own)
+    values, ways = np.linalg.eigh(H / np.outer(sizes, sizes))
+    return float(values[0]), int(np.argmax(np.abs(ways[:, 0])))
 
 
 @dataclass(frozen=True)
@@ -80,6 +123,8 @@ class Grasp:
     effect: Array
     holding: set[int]
     """The rows of planes that may be held."""
+    taken: list[int] = field(default_factory=list[int])
+    """Rows that shall hold, too."""
     is_jammed: bool = False
     """Whether nothing fits with friction in planes of contact, which was left out then."""
 
@@ -95,12 +140,19 @@ class Grasp:
         """
         return float(self.found.sides[self.rows.index(row)]) if row in self.rows else 0.0
 
-    def depends(self, row: int) -> bool:
-        """Whether a row stays at rest because of others."""
-        place = self.rows.index(row)
-        others = self.found.holds.copy()
-        others[place] = False
-        return depends(self.S, others, place)
+    def take(self, rows: Sequence[int]) -> bool:
+        """Let rows hold, too, that are at rest without it; refuse if others keep one at rest.
+
+        What is held must not depend on each other, so that the forces stay as they are.
+        """
+        held = self.found.holds.copy()
+        held[[self.rows.index(row) for row in self.taken]] = True
+        for place in map(self.rows.index, rows):
+            if depends(self.S, held, place):
+                return False
+            held[place] = True
+        self.taken.extend(rows)
+        return True
 
 
 @dataclass(frozen=True)
@@ -166,7 +218,7 @@ class Rows:
 
 
 def is_dictated(terms: Terms, lasting: Sequence[int], row: int) -> bool:
-    """Tell whether lasting rows alone decide how a row moves, whatever force acts on it."""
+    """Tell whether rows that hold alone decide how a row moves, whatever force acts on it."""
     J = terms.J[[*lasting, row]]
     S, place = J @ terms.solved(J), len(lasting)
     return depends(S, np.arange(place + 1) < place, place, SMALL)

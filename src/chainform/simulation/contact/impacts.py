@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.contact.grip import Gap, Rows, Terms, is_dictated
+from chainform.simulation.contact.null_space import least_solution
 from chainform.simulation.run import Happening
 
 Array = NDArray[np.float64]
@@ -92,14 +93,10 @@ class Collision:
 
     def run(self) -> Blow:
         """Let everything collide that must, until nothing closes any more."""
-        is_slow = True
         for round_ in range(2 * ROUNDS):
             hit = self.closing()
             if not hit:
-                if is_slow:
-                    self._come_to_rest()
                 return self.blow
-            is_slow &= all(-self.speeds[gap.row] <= gap.rest_speed for gap in hit)
             if not self._strike(hit, bounce=round_ < ROUNDS):
                 self._one_by_one(hit)
         raise RunError(
@@ -113,25 +110,18 @@ class Collision:
         self._strike(jammed, bounce=False, is_held=True)
         return self.run()
 
-    def _come_to_rest(self) -> None:
-        """Stop contacts that open and slide slowly after slow impacts, as if they were sticky.
+    def bring_to_rest(self, rows: Sequence[int]) -> Blow:
+        """Stop rows that move, whatever impulses that takes: pulls as well.
 
-        A body that rocks from one edge to the other would do so faster and faster, without end.
-        What this takes is lost, too.
+        Only for speeds that count as none; what this takes is lost, too.
         """
-        before = self.speeds
-        slow = [gap for gap in self.touching if abs(before[gap.row]) <= gap.rest_speed]
-        if not any(before[gap.row] > AT_REST for gap in slow):
-            return
-        planes = [(row, gap) for gap in slow for row in gap.beside]
-        rows = [*self.lasting, *(gap.row for gap in slow)]
-        rows += [row for row, gap in planes if abs(before[row]) <= gap.rest_speed]
+        before, rows = self.speeds, [*self.lasting, *rows]
         J = self.terms.J[rows]
         across = self.terms.solved(J)
-        found = np.linalg.lstsq(J @ across, -before[rows], rcond=1e-11)[0]
         impulses = np.zeros(len(before))
-        impulses[rows] = found
-        self._apply(impulses, across @ np.asarray(found, dtype=np.float64), before)
+        impulses[rows] = least_solution(J @ across, -before[rows])
+        self._apply(impulses, across @ impulses[rows], before)
+        return self.blow
 
     def _one_by_one(self, hit: Sequence[Gap]) -> None:
         """Strike the gap that closes fastest alone and without friction: that adds no energy."""
@@ -156,7 +146,8 @@ class Collision:
         for gap in bouncing:
             share[gap.row] += gap.restitution
         rows = Rows(self.lasting, gaps, {}, {}, is_held=is_held)
-        grasp = rows.grasp(self.terms, share * before, np.abs(before))
+        parts = np.abs(self.terms.J) @ np.abs(self.blow.qd) + np.abs(self.moving)
+        grasp = rows.grasp(self.terms, share * before, parts)
         after = before + self.terms.J @ grasp.effect
         loss = -float(grasp.forces @ (before + after)) / 2
         kinetic = self.blow.qd @ self.terms.H @ self.blow.qd / 2

@@ -123,10 +123,15 @@ class Planes:
                 ways |= dict(zip(gap.beside, (speeds / speed).tolist(), strict=True))
         return ways
 
-    def slow_ones(self, terms: Terms, rows: Rows, balance: Balance) -> list[Gap]:
-        """Return the contacts that move slowly under some forces; they are kept in mind."""
+    def slow_ones(self, terms: Terms, rows: Rows, balance: Balance, t: float) -> list[Gap]:
+        """Return the contacts that move slowly under some forces; they are kept in mind.
+
+        One that turns again and again is left to the steps.
+        """
         self.slow = []
         for gap in rows.gaps:
+            if len(self._turns(gap, t)) > OFTEN:
+                continue
             speed = float(np.hypot.reduce(terms.speeds[list(gap.beside)]))
             was_fast = self.slides(gap) and not self._is_tracked(gap)
             limit = self._limit(terms, gap, balance) * (1.0 if was_fast else (1 + FAST) / 2)
@@ -169,13 +174,13 @@ class Planes:
         self, terms: Terms, gap: Gap, balance: Balance, before: Array, is_breaking: bool
     ) -> bool:
         """Hold a closed contact in its plane where friction can; tell whether it can."""
-        is_at_bound = any(balance.grasp.side(row) for row in gap.beside)
-        if is_at_bound and (is_breaking or not all(map(balance.is_idle, gap.beside))):
-            return False
-        rows = [row for row in gap.beside if row in balance.grasp.holding]
-        held = [row for row in rows if balance.sticks(row, is_breaking=is_breaking)]
-        if is_at_bound and not held:
-            return False
+        held = [row for row in gap.beside if row in balance.grasp.holding]
+        if any(balance.grasp.side(row) for row in gap.beside):
+            is_still = all(map(balance.is_idle, gap.beside)) and not is_breaking
+            if not (is_still and held and balance.grasp.take(held)):
+                return False
+        else:
+            held = [row for row in held if balance.sticks(row, is_breaking=is_breaking)]
         for row in held:
             self.mask[row] = 1.0
             if not before[row]:
@@ -190,7 +195,7 @@ class Planes:
         self.grips[self._places(gap)] = gap.friction * way
         is_loose = any(row in rows.loose for row in gap.beside)
         if any(row in rows.ways for row in gap.beside) and not is_loose and gap not in self.slow:
-            self.slack[gap.beside[1]] = limit
+            self.slack[gap.beside[1]] = limit if np.hypot.reduce(speeds) > limit else 0.0
             return
         if gap not in self.slow or way @ speeds <= 0:
             self.resting += gap.beside
@@ -201,16 +206,16 @@ class Planes:
     def turn(self, terms: Terms, t: float) -> None:
         """Turn the axes of contacts that slide slowly into their ways, and hold them across.
 
-        Where others keep a contact in its way already, it need not be held. One that turns again
-        and again is left to the steps.
+        Where others keep a contact in its way already, it need not be held.
         """
         held = [terms.J[row] for row in np.flatnonzero(self.mask)]
         for gap, (way, limit) in self._slow.items():
             first, second = terms.J[list(gap.beside)]
             J = np.array([*held, way[0] * second - way[1] * first])
             S, last = J @ terms.solved(J), len(held)
-            is_restless = self._turns(gap, t) > OFTEN
-            if is_restless or depends(S, np.arange(last + 1) < last, last, FOLLOWS):
+            if gap in self.slow:
+                self._history[gap] = [*self._turns(gap, t), t]
+            if depends(S, np.arange(last + 1) < last, last, FOLLOWS):
                 continue
             held.append(J[-1])
             self._turn_axes(gap, way)
@@ -219,11 +224,9 @@ class Planes:
             self.slack[gap.beside[1]] = limit
             self._turned += gap.beside
 
-    def _turns(self, gap: Gap, t: float) -> int:
-        """Note that a contact turns, and return how often it did so of late."""
-        recent = [before for before in self._history.get(gap, []) if t - before < LATELY]
-        self._history[gap] = [*recent, t]
-        return len(recent)
+    def _turns(self, gap: Gap, t: float) -> list[float]:
+        """Return when a contact turned of late."""
+        return [before for before in self._history.get(gap, []) if t - before < LATELY]
 
     def _turn_axes(self, gap: Gap, way: Array) -> None:
         """Turn the axes of a plane: the first one into a way, of which they have the components."""

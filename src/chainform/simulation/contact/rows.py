@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,8 @@ class Forces:
 class Plane:
     """The rows of the plane of one contact, and how its way of sliding is found.
 
-    `stiffness` is k = |w| / |s|; None as long as it is not known.
+    `drag` is the force of friction for a push of 1 while it slides in a known way. `stiffness` is
+    k = |w| / |s|; None as long as it is not known.
     """
 
     gap: int
@@ -60,6 +61,7 @@ class Plane:
     is_loose: bool = False
     stiffness: float | None = None
     turns: int = 0
+    drag: Array = field(default_factory=lambda: np.zeros(0))
 
 
 def planes_of(rows: Sequence[Row]) -> dict[int, Plane]:
@@ -71,4 +73,5 @@ def planes_of(rows: Sequence[Row]) -> dict[int, Plane]:
             plane.rows.append(place)
             plane.is_moving |= row.way != 0 and not row.is_loose
             plane.is_loose |= row.way != 0 and row.is_loose
+            plane.drag = np.append(plane.drag, -row.bound * row.way)
     return planes

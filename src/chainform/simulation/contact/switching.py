@@ -6,7 +6,9 @@ dry friction slide in known directions. At an event
     1. gaps that touch and close are hit, which changes the rates at once (impacts.py);
     2. of all that is at rest then, forces within their bounds decide what stays at rest (grip.py):
        gaps with a push stay closed, and what friction can hold sticks;
-    3. the state is put onto the rows that hold, and the motion goes on.
+    3. gaps that open so slowly that these forces close them at once are put to rest, and 1 and 2
+       are done again: a hop of the height v^2 / (2 a) below `HOP` is none;
+    4. the state is put onto the rows that hold, and the motion goes on.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.contact.balance import Balance
-from chainform.simulation.contact.grip import Gap, NoForcesError, Rows, Terms
+from chainform.simulation.contact.grip import (
+    Gap,
+    NoForcesError,
+    NoResistanceError,
+    Rows,
+    Terms,
+    is_dictated,
+)
 from chainform.simulation.contact.impacts import AT_REST, Blow, Collision, Impact
 from chainform.simulation.contact.planes import Planes
 from chainform.simulation.contact.switches import Switches
@@ -35,6 +44,12 @@ STILL = 1e-10
 """A rate (m/s, rad/s) at which a joint with dry friction may stick."""
 ROUNDING = 1e-13
 """What a gap (m, rad) may lie deeper that begins beyond zero while it opens."""
+TIED, NEARBY = 1e3, 1e-3
+"""A leeway that is never used up, and how far (m, rad) another pose is."""
+HOP, SMALLEST_HOP = 1e-9, 1e-13
+"""The height (m, rad) of a hop below the rest speed, and of one at any speed, that counts as none.
+
+After bounces that become lower and lower this is where they end."""
 LEEWAY = 1e-9
 """How far rows may move that touch without a force; and by what share sticking exceeds its bound
 before it breaks, so that it does not come back at once."""
@@ -63,6 +78,8 @@ class Switching:
         self.sticking = range(self.sorts.first_sticking, self.sorts.rows)
         self.resting: list[int] = []
         """Gaps that are closed without a push, and do not begin to open."""
+        self.starting: list[int] = []
+        """Joints that begin to slide from rest."""
         grips = layout.part(p, "grips")
         self.planes = Planes(self.sorts, self.mask, self.slack, grips, anchors, axes, step)
 
@@ -123,6 +140,57 @@ class Switching:
         ways = -held / max(float(np.hypot.reduce(held)), 1e-300)
         return dict(zip(rows, ways.tolist(), strict=True))
 
+    def stop_jammed(self) -> list[Happening]:
+        """Stop contacts whose push grows without end while they slide; return what happened.
+
+        On rough ground a contact that slides may need ever more push, and have ever more friction
+        by it, until no force is left that fits. Then it stops at once, as in an impact.
+        """
+        jammed = [gap for gap in self.gaps if self.mask[gap.row] and self.planes.slides(gap)]
+        if not jammed:
+            return []
+        terms = self._terms()
+        resting = [gap for gap in self.gaps if self.mask[gap.row]]
+        rates = self.motion.y[self.nq : self.nq + self.nv].copy()
+        collision = Collision(terms, rates, range(self.sorts.always), resting, resting)
+        news = self._struck(terms, collision, collision.stop(resting))[1]
+        return news + self.settle() if news else []
+
+    def step_over(self, h: float) -> list[Happening]:
+        """Go on by a short time h (s) in one step, whatever holds in it; return what happened.
+
+        Impulses of all that is near, over that time, are one complementarity problem of rates:
+        gaps are not closed beyond zero at its end, nothing bounces, friction takes energy only. It
+        has a solution for any state, so that time goes on where events follow upon each other.
+        """
+        motion, end = self.motion, self.nq + self.nv
+        self._let_all_go()
+        self.directions[:] = 0.0
+        terms, y = self._terms(), motion.y.copy()
+        before, free = terms.speeds, terms.solved(terms.r)
+        after = before + h * (terms.J @ free - terms.gamma)
+        near = [g for g in self.gaps if terms.residuals[g.row] + h * after[g.row] <= TOUCH]
+        speeds = after.copy()
+        for gap in near:
+            speeds[gap.row] += max(float(terms.residuals[gap.row]), 0.0) / h
+        bounds = [h * joint.static for joint in self.switches.dry]
+        joints = dict(zip(self.sticking, bounds, strict=True))
+        parts = np.abs(terms.J) @ np.abs(y[self.nq : end]) + np.abs(speeds)
+        rows = Rows(range(self.sorts.always), near, joints, {})
+        try:
+            grasp = rows.grasp(terms, speeds, parts)
+        except NoForcesError as problem:
+            raise self._refusal(problem) from None
+        y[self.nq : end] += h * free + grasp.effect
+        change = motion.machine.rate(motion.t, y, motion.p)
+        y[: self.nq] += h * change[: self.nq]
+        y[end:] += h * change[end:]
+        if self.books is not None:
+            mean = (before + after + terms.J @ grasp.effect) / 2
+            y[self.books + LOSSES] -= float(grasp.forces @ mean)
+        motion.restart(motion.machine.settled(motion.t + h, y, motion.p), motion.t + h)
+        return self.settle()
+
     # --- what holds ---------------------------------------------------------------------
 
     def settle(self, leaving: Mapping[int, float] | None = None) -> list[Happening]:
@@ -143,12 +211,13 @@ class Switching:
             raise self._refusal(problem) from None
         self._put_to_rest()
         self._give_leeway()
+        self._leave_out_tied()
         return news + self._changes(before, sliding)
 
     def _put_to_rest(self) -> None:
         """Put the state onto what holds, and to rest what is at rest without being held."""
         before, H = self.mask.copy(), self._terms().H
-        self.mask[[*self.resting, *self.planes.resting]] = 1.0
+        self.mask[[*self.resting, *self.starting, *self.planes.resting]] = 1.0
         y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
         self.mask[:] = before
         if self.books is not None:
@@ -170,6 +239,20 @@ class Switching:
                 least = depth + (LEEWAY if is_closing else ROUNDING if depth else 0.0)
                 self.slack[gap.row] = max(self.slack[gap.row], least)
             self.planes.give_leeway(terms, gap)
+
+    def _leave_out_tied(self) -> None:
+        """Do not watch gaps that others keep closed in any pose, as the fourth leg of a table.
+
+        At a place nearby they follow from what holds as well.
+        """
+        if not self.resting:
+            return
+        y = self.motion.y.copy()
+        y[: self.nq] += NEARBY * np.sin(1.0 + np.arange(self.nq))
+        terms = self._terms(y)
+        for row in self.resting:
+            if is_dictated(terms, np.flatnonzero(self.mask).tolist(), row):
+                self.slack[row] = TIED
 
     def _aligned(self) -> Terms:
         """Return the terms, without directions in which contacts are blocked."""
@@ -201,25 +284,32 @@ class Switching:
         if not np.any(blow.impulses):
             return terms, []
         y, qd = self.motion.y, self.motion.y[self.nq : self.nq + self.nv].copy()
+        terms = self._take_over(terms, collision, blow)
         impulses = {
             barrier.name: float(blow.impulses[gap.row])
             for gap, barrier in zip(self.gaps, self.switches.rigid, strict=True)
             if blow.impulses[gap.row] > 0
         }
+        name, q = f"{', '.join(impulses)}: impact", y[: self.nq].copy()
+        impact = Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)
+        return terms, [impact]
+
+    def _take_over(self, terms: Terms, collision: Collision, blow: Blow) -> Terms:
+        """Go on with the rates after impulses; return the terms with the speeds after them."""
+        y = self.motion.y
         y[self.nq : self.nq + self.nv] = blow.qd
         if self.books is not None:
             y[self.books + LOSSES] += blow.loss
             y[self.books + WORK] += blow.work
-        name, q = f"{', '.join(impulses)}: impact", y[: self.nq].copy()
-        impact = Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)
-        return replace(terms, speeds=collision.speeds), [impact]
+        return replace(terms, speeds=collision.speeds)
 
     def _choose(
-        self, terms: Terms, leaving: Mapping[int, float], *, may_jam: bool = True
+        self, terms: Terms, leaving: Mapping[int, float], *, may_jam: bool = True, hops: int = 0
     ) -> list[Happening]:
         """Find what is at rest now, and let forces decide what of it stays so.
 
-        Contacts that are jammed while they slide stop by an impact of their own.
+        Contacts that are jammed while they slide stop by an impact of their own. `hops` tells how
+        often gaps were put to rest here that open too slowly.
         """
         still, first = self._still_joints(leaving), self.sorts.first_beside
         shut = [
@@ -229,7 +319,8 @@ class Switching:
             and abs(terms.speeds[gap.row]) <= AT_REST
             and gap.row not in leaving
         ]
-        if not shut and not still and not leaving:
+        opening = self._opening(terms, leaving)
+        if not shut and not still and not leaving and not opening:
             self._let_all_go()
             return []
         # Rates and directions may be others than before.
@@ -238,7 +329,7 @@ class Switching:
         loose = frozenset(row for row in leaving if row not in moving)
         rows = Rows(range(self.sorts.always), shut, still, {**leaving, **moving}, loose)
         balance = Balance.of(terms, rows)
-        slow = self.planes.slow_ones(terms, rows, balance)
+        slow = self.planes.slow_ones(terms, rows, balance, self.motion.t)
         if slow:
             rows = self.planes.turned(terms, rows, slow)
             balance = Balance.of(terms, rows)
@@ -251,11 +342,41 @@ class Switching:
             terms, news = self._struck(terms, collision, collision.stop(shut))
             self._let_all_go()
             return news + self._choose(terms, {}, may_jam=False)
+        hopping = [gap for gap in opening if self._hops(terms, gap, balance)]
+        if hopping and hops <= len(self.gaps):
+            news = self._land(terms, balance, hopping)
+            return news + self._choose(self._terms(), leaving, may_jam=may_jam, hops=hops + 1)
         self._set(terms, rows, balance, is_breaking=max(leaving, default=-1) >= first)
         for row in leaving:
-            if row < first and ahead == 0:
+            if ahead == 0 and not first <= row < self.sorts.first_sticking:
                 self.slack[row] = LEEWAY
         return []
+
+    def _opening(self, terms: Terms, leaving: Mapping[int, float]) -> list[Gap]:
+        """Return the gaps that touch and open so slowly that they may close again at once."""
+        return [
+            gap
+            for gap in self.gaps
+            if terms.residuals[gap.row] <= TOUCH
+            and terms.speeds[gap.row] > AT_REST
+            and gap.row not in leaving
+        ]
+
+    def _hops(self, terms: Terms, gap: Gap, balance: Balance) -> bool:
+        """Tell whether a gap that opens closes again before it is open by a height worth noting."""
+        speed = float(terms.speeds[gap.row])
+        back = float(terms.gamma[gap.row] - terms.J[gap.row] @ balance.acceleration)
+        height = HOP if speed <= gap.rest_speed else SMALLEST_HOP
+        return speed**2 <= 2 * height * back
+
+    def _land(self, terms: Terms, balance: Balance, gaps: Sequence[Gap]) -> list[Happening]:
+        """Put gaps to rest that open, with all that holds; let be hit what closes by that."""
+        rates = self.motion.y[self.nq : self.nq + self.nv].copy()
+        collision = Collision(terms, rates, range(self.sorts.always), [], [])
+        rows = [gap.row for gap in gaps]
+        held = [row for row in balance.grasp.holds if row >= self.sorts.always]
+        self._take_over(terms, collision, collision.bring_to_rest([*held, *rows]))
+        return self._collide(self._terms())[1]
 
     def _still_joints(self, leaving: Mapping[int, float]) -> dict[int, float]:
         """Return joints that may stick, with their bounds; set the directions of all others."""
@@ -286,6 +407,7 @@ class Switching:
             if balance.sticks(row, is_breaking=is_breaking):
                 self.mask[row] = 1.0
             else:
+                self.starting.append(row)
                 self.directions[row - self.sorts.first_sticking] = -np.sign(grasp.forces[row])
                 self.slack[row] = LEEWAY if balance.is_idle(row) else 0.0
         self.planes.turn(terms, self.motion.t)
@@ -294,7 +416,7 @@ class Switching:
     def _let_all_go(self) -> None:
         self.mask[self.sorts.always :] = 0.0
         self.slack[:] = 0.0
-        self.resting = []
+        self.resting, self.starting = [], []
         self.planes.let_all_go()
 
     def _sliding(self) -> list[bool]:
@@ -338,7 +460,25 @@ class Switching:
                 return barrier.name
         return "loops"
 
-    def _terms(self) -> Terms:
+    def _terms(self, y: Array | None = None) -> Terms:
         motion = self.motion
-        area = motion.machine.terms(motion.t, motion.y, motion.p)
-        return Terms.of(area, self.nv, self.sorts.rows)
+        area = motion.machine.terms(motion.t, motion.y if y is None else y, motion.p)
+        try:
+            return Terms.of(area, self.nv, self.sorts.rows, self.sorts.always)
+        except NoResistanceError as problem:
+            raise self._without_mass(problem.rate) from None
+
+    def _without_mass(self, rate: int) -> RunError:
+        """Return what is told to the user where accelerations are not unique, or have no value."""
+        if rate < 0:
+            return RunError(
+                f"the motion has no finite value at t = {self.motion.t:.9g} s",
+                element="simulate",
+                remedy="look at the state there: a force that has no value, or an instability",
+            )
+        return RunError(
+            f"no mass or inertia resists its motion at t = {self.motion.t:.9g} s",
+            element=self.motion.machine.equations.mechanism.rates[rate],
+            remedy="stops, contacts and friction need a mass on every coordinate that loops leave "
+            "free: give it one",
+        )

@@ -91,6 +91,8 @@ class Integrator:
         self._of_events(places.DIRECTION)[:] = self.directions
         self.jumps = np.array([*self.breaks, np.inf], dtype=np.float64)
         self._is_fresh = True
+        self._is_later = False
+        """Whether the motion was put at a later time, so that events lie between."""
         self._met = np.zeros(0, dtype=np.intp)
         """The events at which the motion stands."""
         self._crawling = 0
@@ -107,12 +109,16 @@ class Integrator:
         """The rows of output of the stretch that is under way, or was the last one."""
         return self._out[: self.counts[places.NEXT]]
 
-    def restart(self, y: Array) -> None:
-        """Go on from another state at the present time, as after an impact.
+    def restart(self, y: Array, t: float | None = None) -> None:
+        """Go on from another state at the present time, as after an impact, or at a later one.
 
         The equations may be others from now on, so that the step is chosen anew.
         """
         self.y[:] = y
+        if t is not None:
+            self.t = self.control[places.TIME] = t
+            self.control[places.LOST] = 0.0
+            self._is_later = True
         self._is_fresh = True
         if self.settings.step is None:
             self.control[places.STEP] = 0.0
@@ -218,8 +224,13 @@ class Integrator:
         if not len(self.directions):
             return
         arrays = (self.control, self.counts, self.y, self.p, self.work[-1:], self.work, self.marks)
-        self.machine.procedures["mark_events"](*addresses(*arrays))
         before, then = self._of_events(places.BEFORE), self._of_events(places.AFTER)
+        earlier = before[: self.counts[places.ARMED_AT]].copy()
+        self.machine.procedures["mark_events"](*addresses(*arrays))
+        if self._is_later:
+            # A change of sign on the way is found at the start of the next step.
+            before[: len(earlier)] = earlier
+            self._is_later = False
         asked = self._met[self._met < self.counts[places.ARMED_AT]]
         before[asked[np.abs(before[asked]) <= SAME * np.abs(then[asked])]] = 0.0
         self._met = np.zeros(0, dtype=np.intp)

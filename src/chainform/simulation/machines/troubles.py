@@ -36,6 +36,10 @@ class ValuelessEventError(RunError):
         self.number = number
 
 
+class SmallStepError(RunError):
+    """The steps of a motion became too short to go on."""
+
+
 def cause(status: int, equations: Equations, t: float, y: Array, p: Array, step: float) -> RunError:
     """Return the error for a loop that came back with a status at a time and state."""
     blame = valueless_law(equations, t, y, p, step)
@@ -82,7 +86,7 @@ def unresisted_rate(equations: Equations, t: float, y: Array, p: Array) -> int |
 def trouble(status: int, t: float) -> RunError:
     """Return the error for a loop that came back with a status at a time."""
     if status == places.TOO_SMALL:
-        return RunError(
+        return SmallStepError(
             f"the step became too small at t = {t:.9g} s",
             element="simulate",
             remedy="the equations are stiff or jump there: use method='cvode', a larger rtol, "

@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from tools.campaign.report import Counts
 
-LIMIT = 180.0
+LIMIT = 300.0
 """Seconds that a case may take, with all that is made smaller."""
-SHRINKING = 40.0
+SHRINKING = 25.0
 """Seconds for making one disagreement smaller."""
 
 

@@ -32,6 +32,7 @@ def whole(given: Table) -> Table:
     rows = len(state.closure.value)
     given["sigma"] = (list(given.get("sigma", ())) + [0.5] * rows)[:rows]
     given["singular"] = _is_singular(state)
+    given["massless"] = not any(body.mass for body in system.bodies)
     if table.get("actuators"):
         given |= _actuated(given, system)
     else:
@@ -93,10 +94,16 @@ def with_mechanism(given: Table, table: Table) -> Table:
     for field in ("forces", "controllers", "stops"):
         if motion.get(field):
             motion[field] = {n: v for n, v in motion[field].items() if n in names}
-            motion[field] = {n: v for n, v in motion[field].items() if not _foreign(str(v), old, names)}
+            motion[field] = {
+                n: v for n, v in motion[field].items() if not _foreign(str(v), old, names)
+            }
     driven = {a["joint"] for a in table.get("actuators", ())}
     if motion.get("signals"):
-        motion["signals"] = {n: v for n, v in motion["signals"].items() if n in driven and not _foreign(str(v), old, names)}
+        motion["signals"] = {
+            n: v
+            for n, v in motion["signals"].items()
+            if n in driven and not _foreign(str(v), old, names)
+        }
     if not table.get("frames"):
         motion.pop("contacts", None)
     found["wrong"] = {n: v for n, v in found["wrong"].items() if n in table.get("parameters", {})}
@@ -123,7 +130,11 @@ def _foreign(text: str, old: System, names: set[str]) -> bool:
 
 def _carried(old: System, new: System, given_q: list[float], which: int) -> list[float]:
     """Return the entries of a vector for another system, by joint."""
-    places = {b.coordinate: (p, b.kind) for b, p in zip(old.bodies, old.places, strict=True) if b.follows is None}
+    places = {
+        b.coordinate: (p, b.kind)
+        for b, p in zip(old.bodies, old.places, strict=True)
+        if b.follows is None
+    }
     found: list[float] = []
     for body in new.bodies:
         width = WIDTH[body.kind][which]
@@ -174,5 +185,9 @@ def _without_dangling(table: Table) -> Table:
 def _words(text: object) -> set[str]:
     import re
 
-    found = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"\d+\.?\d*(e-?\d+)?", " ", "")) if not isinstance(text, str) else re.findall(r"(?<![\w.])[A-Za-z_]\w*", text))
+    found = set(
+        re.findall(r"[A-Za-z_]\w*", re.sub(r"\d+\.?\d*(e-?\d+)?", " ", ""))
+        if not isinstance(text, str)
+        else re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)
+    )
     return found - {"sin", "cos", "exp", "abs", "der", "t", "pi", "sqrt", "step", "sign"}

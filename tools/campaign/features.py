@@ -62,7 +62,10 @@ def springs(draw: Draw, table: Table, q: Array) -> None:
     """Add springs in joints and between points."""
     system, found = System.of(table), list[Table]()
     if system.motions and draw.chance(0.7):
-        spring: Table = {"joint": draw.pick(list(system.motions)), "stiffness": draw.number(1, 30, 1)}
+        spring: Table = {
+            "joint": draw.pick(list(system.motions)),
+            "stiffness": draw.number(1, 30, 1),
+        }
         if draw.chance(0.5):
             spring["rest"] = draw.number(-0.5, 0.5)
         if draw.chance(0.5):
@@ -117,7 +120,11 @@ def base(draw: Draw, table: Table, q: Array) -> None:
     del q
     moved: Table = {"position": [f"{draw.number(-1, 1)}*sin(2*t)", 0, f"{draw.number(-1, 1)}*t^2"]}
     if draw.chance(0.6):
-        moved["rpy"] = [f"{draw.number(-1, 1)}*sin(t)", draw.number(-1, 1), f"{draw.number(-1, 1)}*t"]
+        moved["rpy"] = [
+            f"{draw.number(-1, 1)}*sin(t)",
+            draw.number(-1, 1),
+            f"{draw.number(-1, 1)}*t",
+        ]
     table["base"] = moved
 
 
@@ -156,7 +163,9 @@ def loops(draw: Draw, table: Table, q: Array) -> None:
     others = ["ground", *(s["name"] for s in table["segments"][:-2])]
     target = "ground" if draw.chance(0.5) else draw.pick(others)
     is_flat = all(b.kind in ("turn", "slide") and "x" not in b.name for b in system.bodies)
-    kind = "frame" if system.nv >= 7 or (is_flat and system.nv >= 4 and draw.chance(0.5)) else "point"
+    kind = (
+        "frame" if system.nv >= 7 or (is_flat and system.nv >= 4 and draw.chance(0.5)) else "point"
+    )
     loop = closed_loop(draw, system, q, segment, target, kind)
     table["loops"] = [{"name": "loop1", **loop}]
     if draw.chance(0.15):
@@ -195,7 +204,10 @@ def actuators(draw: Draw, table: Table, q: Array) -> None:
             second = {"frequency": draw.number(5, 20, 1), "damping_ratio": draw.number(0.2, 1)}
             actuator |= {"time_constant": draw.number(0.02, 0.2)} if draw.chance(0.5) else second
         if kind == "dc_motor":
-            actuator |= {"resistance": draw.number(0.5, 3), "torque_constant": draw.number(0.02, 0.2)}
+            actuator |= {
+                "resistance": draw.number(0.5, 3),
+                "torque_constant": draw.number(0.02, 0.2),
+            }
             actuator |= {"inductance": draw.number(0.01, 0.1)} if draw.chance(0.5) else {}
             actuator |= {"rotor_inertia": draw.number(0.0005, 0.01, 4)} if draw.chance(0.5) else {}
             actuator |= {"gear_ratio": draw.number(1, 20, 1)} if draw.chance(0.7) else {}
@@ -221,12 +233,26 @@ def parameters(draw: Draw, table: Table, q: Array) -> None:
         return name
 
     places: list[tuple[Any, Any]] = [(s, "mass") for s in table["segments"] if s.get("mass")]
-    places += [(s["com"], i) for s in table["segments"] if "com" in s for i in range(3) if s["com"][i]]
-    places += [(s, key) for s in table.get("springs", ()) for key in ("stiffness", "damping") if key in s]
-    places += [(s["joint"]["friction"], "viscous") for s in table["segments"] if isinstance(s["joint"].get("friction"), dict)]
+    places += [
+        (s["com"], i) for s in table["segments"] if "com" in s for i in range(3) if s["com"][i]
+    ]
+    places += [
+        (s, key) for s in table.get("springs", ()) for key in ("stiffness", "damping") if key in s
+    ]
+    places += [
+        (s["joint"]["friction"], "viscous")
+        for s in table["segments"]
+        if isinstance(s["joint"].get("friction"), dict)
+    ]
     places += [(table["gravity"], i) for i in range(3) if table["gravity"][i]]
     if "loops" not in table:
-        places += [(s["position"], i) for s in table["segments"] if "position" in s for i in range(3) if s["position"][i]]
+        places += [
+            (s["position"], i)
+            for s in table["segments"]
+            if "position" in s
+            for i in range(3)
+            if s["position"][i]
+        ]
     for holder, key in places:
         if draw.chance(0.2) and len(names) < 5:
             holder[key] = name_for(float(holder[key]))

@@ -132,7 +132,7 @@ class Mechanism:
 
     def _joint(self, place: int, kind: str) -> Table:
         draw = self.draw
-        joint: Table = {"name": f"j{place}", "type": kind.split()[0]}
+        joint: Table = {"name": f"j{place}", "type": kind.split(maxsplit=1)[0]}
         if self.is_planar:
             joint["axis"] = "z" if kind == "revolute" else draw.pick(["x", "y", [3, 4, 0]])
         elif kind in ("revolute", "prismatic", "cylindrical"):

@@ -44,7 +44,23 @@ given: Given = {given}
 
 
 '''
-FIELDS = ("mechanism", "q", "qd", "qdd", "tau", "sigma", "x", "u", "t", "batch", "numbers", "wrong", "motion", "singular")
+FIELDS = (
+    "mechanism",
+    "q",
+    "qd",
+    "qdd",
+    "tau",
+    "sigma",
+    "x",
+    "u",
+    "t",
+    "batch",
+    "numbers",
+    "wrong",
+    "motion",
+    "singular",
+    "massless",
+)
 
 
 def script_of(path: Path, given: Table, finding: Finding) -> str:
@@ -71,18 +87,25 @@ def script_of(path: Path, given: Table, finding: Finding) -> str:
 
 def _shown(finding: Finding) -> str:
     expected = np.array2string(
-        np.asarray(finding.expected, dtype=np.float64), separator=", ", threshold=10_000, precision=12
+        np.asarray(finding.expected, dtype=np.float64),
+        separator=", ",
+        threshold=10_000,
+        precision=12,
     )
     literal = indent(expected, " " * 4)
     key = finding.key
     part = f"results[{key!r}][0]" if key.startswith("same ") else f"results[{key!r}]"
     return (
-        f"got = np.asarray({part}, dtype=float)\n"
-        f"expected = np.array(\n{literal}\n)\n"
-        f'print("{key}\\nproduct:", got, "\\nreference:", expected, sep="\\n")\n'
-        "if got.shape == expected.shape:\n"
-        '    print("largest difference:", np.abs(got - expected).max())\n'
-    ).replace("nan", "np.nan").replace("inf", "np.inf")
+        (
+            f"got = np.asarray({part}, dtype=float)\n"
+            f"expected = np.array(\n{literal}\n)\n"
+            f'print("{key}\\nproduct:", got, "\\nreference:", expected, sep="\\n")\n'
+            "if got.shape == expected.shape:\n"
+            '    print("largest difference:", np.abs(got - expected).max())\n'
+        )
+        .replace("nan", "np.nan")
+        .replace("inf", "np.inf")
+    )
 
 
 def _needed(run: Callable[..., Any]) -> list[FunctionType]:
@@ -91,7 +114,9 @@ def _needed(run: Callable[..., Any]) -> list[FunctionType]:
     open_ends = [run]
     while open_ends:
         function = open_ends.pop(0)
-        if not isinstance(function, FunctionType) or not function.__module__.startswith("tools.campaign.paths"):
+        if not isinstance(function, FunctionType) or not function.__module__.startswith(
+            "tools.campaign.paths"
+        ):
             continue
         if function in found:
             found.remove(function)
@@ -125,14 +150,24 @@ class Counts:
 
     def as_table(self) -> dict[str, Any]:
         """Return the counts as JSON can hold them."""
-        names = ("taken", "comparisons", "unsure", "refusals", "disagreements", "features", "scripts")
+        names = (
+            "taken",
+            "comparisons",
+            "unsure",
+            "refusals",
+            "disagreements",
+            "features",
+            "scripts",
+        )
         return {"cases": self.cases, **{name: dict(getattr(self, name)) for name in names}}
 
     def text(self) -> str:
         """Return the counts as a table for people."""
         lines = [f"{self.cases} mechanisms, {sum(self.comparisons.values())} comparisons"]
         lines += ["", "features of mechanisms:"]
-        lines += ["  " + ", ".join(f"{name} {count}" for name, count in self.features.most_common())]
+        lines += [
+            "  " + ", ".join(f"{name} {count}" for name, count in self.features.most_common())
+        ]
         lines += ["", f"{'path':36} {'taken':>7} {'compared':>9} {'unsure':>7}"]
         lines += [
             f"{name:36} {count:7} {self.comparisons[name]:9} {self.unsure[name]:7}"

@@ -28,10 +28,21 @@ def features_of(given: Table) -> list[str]:
     """Name what a case has."""
     table = given["mechanism"]
     found = [key for key in table if key not in ("name", "gravity", "segments")]
-    found += [s["joint"]["type"] + (" euler" if "euler" in s["joint"] else "") for s in table["segments"]]
+    found += [
+        s["joint"]["type"] + (" euler" if "euler" in s["joint"] else "") for s in table["segments"]
+    ]
     found += ["massless" for s in table["segments"] if not s.get("mass")][:1]
-    found += [key for s in table["segments"] for key in ("mimic", "friction", "rotor_inertia") if key in s["joint"]]
-    found += [f"motion {key}" for key in ("stops", "contacts", "controllers", "forces") if given["motion"].get(key)]
+    found += [
+        key
+        for s in table["segments"]
+        for key in ("mimic", "friction", "rotor_inertia")
+        if key in s["joint"]
+    ]
+    found += [
+        f"motion {key}"
+        for key in ("stops", "contacts", "controllers", "forces")
+        if given["motion"].get(key)
+    ]
     return [*found, *(["singular"] if given["singular"] else [])]
 
 
@@ -40,7 +51,9 @@ def label_of(finding: Finding) -> str:
     return f"{finding.path}: {finding.kind} {finding.key or finding.detail}"
 
 
-def round_of(seed: int, number: int, seconds: float = 60.0, known: frozenset[str] = frozenset()) -> Counts:
+def round_of(
+    seed: int, number: int, seconds: float = 60.0, known: frozenset[str] = frozenset()
+) -> Counts:
     """Take all paths of one case; disagreements that are not `known` yet are made smaller."""
     counts = Counts()
     given = case_of(seed, number)
@@ -52,10 +65,11 @@ def round_of(seed: int, number: int, seconds: float = 60.0, known: frozenset[str
         counts.comparisons[path.name] += outcome.comparisons
         counts.unsure[path.name] += outcome.unsure
         counts.refusals.update(outcome.refusals)
-        for finding in outcome.findings:
-            label = label_of(finding)
-            counts.disagreements[label] += 1
-            if label not in known and label not in counts.scripts:
-                smaller, same = shrunk(path, given, finding, seconds)
-                counts.scripts[label] = script_of(path, smaller, same)
+        labels = [label_of(finding) for finding in outcome.findings]
+        counts.disagreements.update(labels)
+        # What else is wrong on the same path of the same case mostly has the same cause.
+        new = [f for f, label in zip(outcome.findings, labels, strict=True) if label not in known]
+        if new and not set(labels) & known:
+            smaller, same = shrunk(path, given, new[0], seconds)
+            counts.scripts[labels[0]] = script_of(path, smaller, same)
     return counts

@@ -10,7 +10,7 @@ from tools.campaign.edits import whole
 from tools.campaign.features import FEATURES, mimic, some_law, some_pose
 from tools.campaign.generate import Draw, Mechanism, Table
 from tools.campaign.reference.drives import has_motion, own_states
-from tools.campaign.reference.dynamics import State
+from tools.campaign.reference.dynamics import State, UnsureError
 from tools.campaign.reference.kinematics import System
 
 STEPPED = {"rk4": 1e-3, "heun": 5e-4, "euler": 2e-4, "semi_implicit": 2e-4}
@@ -35,11 +35,39 @@ def case_of(seed: int, number: int) -> Table:
     for name in chosen:
         if name != "mimic":
             FEATURES[name][0](draw, table, q)
+    if draw.chance(0.85):
+        _heavy_enough(table, q)
     given: Table = {"seed": seed, "case": number, "mechanism": table}
     given |= _state(draw, table, q)
     given |= _values(draw, table)
     given["motion"] = _motion(draw, table, q, np.array(given["qd"]))
     return whole(given)
+
+
+def _heavy_enough(table: Table, q: Any) -> None:
+    """Give mass to all bodies where no accelerations would follow without it."""
+    system = System.of(table)
+    try:
+        State.of(system, q, np.zeros(system.nv)).accelerations()
+    except UnsureError:
+        for segment in table["segments"]:
+            if not segment.get("mass"):
+                segment["mass"] = 1.2
+            segment.setdefault("inertia", [0.1, 0.12, 0.13])
+
+
+def _method(draw: Draw, table: Table) -> str:
+    """Return a method of integration, mostly one that takes such a mechanism."""
+    joints = [s["joint"] for s in table["segments"]]
+    has_rows = bool(table.get("loops") or table.get("constraints"))
+    is_odd = any(j["type"] in ("free", "spherical") and "euler" not in j for j in joints)
+    methods = list(METHODS)
+    if not draw.chance(0.1):
+        if has_rows or is_odd or table.get("actuators"):
+            methods = [m for m in methods if m not in SYMPLECTIC]
+        if has_rows:
+            methods.remove("cvode")
+    return draw.pick(methods)
 
 
 def _state(draw: Draw, table: Table, q: Any) -> Table:
@@ -60,7 +88,10 @@ def _state(draw: Draw, table: Table, q: Any) -> Table:
     given["batch"] = [
         {
             "q": some_pose(draw, system).tolist(),
-            **{n: np.round(draw.rng.uniform(-2, 2, system.nv), 3).tolist() for n in ("qd", "qdd", "tau")},
+            **{
+                n: np.round(draw.rng.uniform(-2, 2, system.nv), 3).tolist()
+                for n in ("qd", "qdd", "tau")
+            },
         }
         for _ in range(int(draw.rng.integers(2, 12)))
     ]
@@ -81,7 +112,9 @@ def _actuated(draw: Draw, table: Table, system: System, q: Any, qd: Any) -> Tabl
 
 def _values(draw: Draw, table: Table) -> Table:
     """Return other values of parameters and of numbers, to be put right at a later stage."""
-    wrong = {n: round(v * draw.number(0.5, 1.5) + 0.1, 4) for n, v in table.get("parameters", {}).items()}
+    wrong = {
+        n: round(v * draw.number(0.5, 1.5) + 0.1, 4) for n, v in table.get("parameters", {}).items()
+    }
     numbers: list[Table] = []
     bodies = System.of(table).bodies
     for place, body in enumerate(bodies, start=1):
@@ -90,9 +123,23 @@ def _values(draw: Draw, table: Table) -> Table:
             continue
         mass, com = segment.get("mass"), segment.get("com") or [0]
         if isinstance(mass, int | float) and mass and draw.chance(0.4):
-            numbers.append({"name": f"m_{place}", "segment": body.name, "field": "mass", "wrong": draw.number(0.3, 4)})
+            numbers.append(
+                {
+                    "name": f"m_{place}",
+                    "segment": body.name,
+                    "field": "mass",
+                    "wrong": draw.number(0.3, 4),
+                }
+            )
         if isinstance(com[0], int | float) and com[0] and mass and draw.chance(0.2):
-            numbers.append({"name": f"com_{place}_x", "segment": body.name, "field": "com", "wrong": draw.number(0.1, 0.5)})
+            numbers.append(
+                {
+                    "name": f"com_{place}_x",
+                    "segment": body.name,
+                    "field": "com",
+                    "wrong": draw.number(0.1, 0.5),
+                }
+            )
     gravity = table["gravity"]
     if gravity in ([0, 0, -9.81], [0, -9.81, 0]) and draw.chance(0.6):
         numbers.append({"name": "g", "segment": "", "field": "gravity", "wrong": 1.62})
@@ -102,10 +149,10 @@ def _values(draw: Draw, table: Table) -> Table:
 def _motion(draw: Draw, table: Table, q: Any, qd: Any) -> Table:
     """Return a motion of some tenths of a second, from a state at t = 0."""
     system = System.of(table)
-    end = draw.number(0.1, 0.5, 1)
-    times = sorted({0.0, *(draw.number(0, end, 3) for _ in range(5)), end})
+    end = draw.number(0.1, 0.3, 2)
+    times = sorted({0.0, *(draw.number(0, end, 3) for _ in range(4)), end})
     motion: Table = {"q0": q.tolist(), "qd0": qd.tolist(), "times": times}
-    motion["method"] = draw.pick(METHODS) if draw.chance(0.6) else "verner65"
+    motion["method"] = _method(draw, table)
     names = list(system.own)
     driven = [a["joint"] for a in table.get("actuators", ())]
     if names and draw.chance(0.4):
@@ -128,7 +175,9 @@ def _motion(draw: Draw, table: Table, q: Any, qd: Any) -> Table:
         height = State.of(system, q, qd).point(table["frames"][0])[1] @ -system.gravity
         if height > 0.5 and table["frames"][0]["segment"] != "ground":
             friction = draw.pick([0, 0, 0.3, 0.8])
-            motion["contacts"] = {"tip": {"restitution": draw.pick([0, 0.5, 0.8]), "friction": friction}}
+            motion["contacts"] = {
+                "tip": {"restitution": draw.pick([0, 0.5, 0.8]), "friction": friction}
+            }
     if draw.chance(0.3):
         motion["lanes"] = int(draw.rng.integers(2, 11))
     return motion

@@ -53,20 +53,20 @@ PATHS: tuple[Path, ...] = (
     Path(statics.urdf_round_trip, "state", 0.3),
     Path(statics.as_elements, "state", 0.15),
     Path(statics.builder, "state", 0.2),
-    Path(bound.at_evaluate, "state", 0.4),
-    Path(bound.at_evaluate_symbolic, "state", 0.15),
-    Path(bound.by_bind, "state", 0.2),
-    Path(bound.at_call, "state", 0.15),
-    Path(bound.in_batch, "state", 0.25),
+    Path(bound.at_evaluate, "state", 0.4, needs=("values",)),
+    Path(bound.at_evaluate_symbolic, "state", 0.15, needs=("values",)),
+    Path(bound.by_bind, "state", 0.2, needs=("values",)),
+    Path(bound.at_call, "state", 0.15, needs=("values",)),
+    Path(bound.in_batch, "state", 0.25, needs=("values",)),
     Path(motions.simulated, "motion", 0.6),
     Path(motions.by_method, "motion", 0.4),
     Path(motions.reduced, "motion", 0.05),
     Path(motions.stabilised, "motion", 0.3, needs=("loops",)),
     Path(motions.outputs, "motion", 0.4),
-    Path(motions.with_values, "motion", 0.4),
+    Path(motions.with_values, "motion", 0.4, needs=("values",)),
     Path(motions.batch, "motion", 0.2, without=(*ROWS, "actuators")),
     Path(motions.batch_with_fixed_steps, "motion", 0.2, without=(*ROWS, "actuators")),
-    Path(motions.batch_with_values, "motion", 0.2),
+    Path(motions.batch_with_values, "motion", 0.2, needs=("values",)),
     Path(motions.resumed, "motion", 0.25),
     Path(motions.resumed_with_more_times, "motion", 0.1),
     Path(motions.saved, "motion", 0.15),
@@ -77,4 +77,5 @@ PATHS: tuple[Path, ...] = (
 def applies(path: Path, given: Given) -> bool:
     """Whether a path can be taken for a case."""
     has = {name for name, value in {**given["mechanism"], **given["motion"]}.items() if value}
+    has |= {"values"} if given["numbers"] or given["wrong"] else set()
     return has.issuperset(path.needs) and has.isdisjoint(path.without)

@@ -46,7 +46,9 @@ def at_evaluate(given: Given) -> Results:
 def at_evaluate_symbolic(given: Given) -> Results:
     """Values at evaluation of a model in which every number is a parameter."""
     mechanism, values, _ = with_wrong_values(given)
-    outputs = [o for o in ("mass_matrix", "inverse_dynamics", "reactions") if o in wanted(given, mechanism)]
+    outputs = [
+        o for o in ("mass_matrix", "inverse_dynamics", "reactions") if o in wanted(given, mechanism)
+    ]
     model = cf.derive(mechanism, outputs, parameters="symbolic", reduce="fast")
     known = {name: value for name, value in values.items() if name in model.free_parameters}
     return evaluated(given, model, known)
@@ -55,7 +57,9 @@ def at_evaluate_symbolic(given: Given) -> Results:
 def by_bind(given: Given) -> Results:
     """Values bound in the model."""
     mechanism, values, names = with_wrong_values(given)
-    outputs = [o for o in ("mass_matrix", "bias", "passive", "reactions") if o in wanted(given, mechanism)]
+    outputs = [
+        o for o in ("mass_matrix", "bias", "passive", "reactions") if o in wanted(given, mechanism)
+    ]
     model = cf.derive(mechanism, outputs, parameters=names, reduce="none")
     known = {name: value for name, value in values.items() if name in model.free_parameters}
     return evaluated(given, model.bind(known))
@@ -85,7 +89,9 @@ def in_batch(given: Given) -> Results:
     count = 11
     lanes = {n: np.linspace(0.5, 1.5, count) * v for n, v in known.items()}
     middle = count // 2
-    state = {n: np.tile(np.array(v), (count, 1)) for n, v in state_of(given, "q", "qd", "qdd").items()}
+    state = {
+        n: np.tile(np.array(v), (count, 1)) for n, v in state_of(given, "q", "qd", "qdd").items()
+    }
     state |= state_of(given, "t", "sigma")
     found: Results = {}
     table = model.evaluate(**state, values=lanes)

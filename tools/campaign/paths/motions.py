@@ -67,7 +67,9 @@ def by_method(given: Given) -> Results:
     coarse, fine = (
         cf.simulate(mechanism, **arguments, step=steps[method] / part) for part in (1, 2)
     )
-    spread = {f"spread of {name}": getattr(coarse, name) - getattr(fine, name) for name in ("q", "qd")}
+    spread = {
+        f"spread of {name}": getattr(coarse, name) - getattr(fine, name) for name in ("q", "qd")
+    }
     return {**states(fine), **spread}
 
 
@@ -131,7 +133,9 @@ def batch_with_fixed_steps(given: Given) -> Results:
     more = {name: np.array([lane[name[:-1]] for lane in lanes]) for name in ("q0", "qd0")}
     fixed = {"method": "rk4", "step": 1e-3}
     run = simulate_batch(mechanism_of(given), **arguments_of(given, **more, **fixed))
-    half = simulate_batch(mechanism_of(given), **arguments_of(given, **more, method="rk4", step=5e-4))
+    half = simulate_batch(
+        mechanism_of(given), **arguments_of(given, **more, method="rk4", step=5e-4)
+    )
     spread = {"spread of q of lanes": run.q - half.q, "spread of qd of lanes": run.qd - half.qd}
     return {"q of lanes": half.q, "qd of lanes": half.qd, **spread}
 

@@ -29,14 +29,23 @@ def mechanism_of(given: Given) -> Any:
 
 def wanted(given: Given, mechanism: Any, formulation: str = "auto") -> list[str]:
     """Name what a formulation gives and the reference knows."""
-    if given["singular"]:
-        dropped = "forward_dynamics constrained_dynamics multipliers complete_model drives".split()
-        return [o for o in wanted({"singular": False}, mechanism, formulation) if o not in dropped]
+    dropped: list[str] = []
+    if given.get("singular"):
+        dropped += [
+            "forward_dynamics",
+            "constrained_dynamics",
+            "multipliers",
+            "complete_model",
+            "drives",
+        ]
+    if given.get("massless"):
+        dropped += ["com", "centroidal_momentum"]
     known = "mass_matrix gravity bias passive inverse_dynamics forward_dynamics coriolis "
     known += "kinetic_energy potential_energy momentum centroidal_momentum com reactions "
     known += "closure_jacobian constraint constraint_rate constraint_jacobian constraint_right "
     known += "constrained_dynamics multipliers complete_model drives"
-    return [o for o in available_outputs(mechanism, formulation) if o in known.split()]
+    named = set(known.split()).difference(dropped)
+    return [o for o in available_outputs(mechanism, formulation) if o in named]
 
 
 def of_frames(given: Given) -> list[str]:
@@ -73,7 +82,7 @@ def by_formulation(given: Given, formulation: str) -> Results:
     """Derive every output by one formulation by itself and evaluate it; refusals are noted."""
     mechanism = mechanism_of(given)
     results: Results = {}
-    for output in wanted({"singular": False}, mechanism, formulation):
+    for output in wanted({}, mechanism, formulation):
         try:
             model = cf.derive(mechanism, [output], formulation=formulation, reduce="none")
         except cf.Error as error:
@@ -177,7 +186,9 @@ def compiled(given: Given) -> Results:
 def compiled_batch(given: Given) -> Results:
     """Machine code, many states side by side."""
     mechanism = mechanism_of(given)
-    outputs = [o for o in wanted(given, mechanism) if o in ("mass_matrix", "bias", "inverse_dynamics")]
+    outputs = [
+        o for o in wanted(given, mechanism) if o in ("mass_matrix", "bias", "inverse_dynamics")
+    ]
     program = cf.derive(mechanism, outputs, reduce="none").compile()
     batch = given["batch"]
     state = {name: np.array([each[name] for each in batch]) for name in batch[0]}
@@ -197,13 +208,15 @@ def program_bytes(given: Given) -> Results:
 def emitted_python(given: Given) -> Results:
     """Program text in Python, run as it is."""
     mechanism = mechanism_of(given)
-    model = cf.derive(mechanism, [o for o in wanted(given, mechanism) if o != "coriolis"], reduce="none")
+    model = cf.derive(
+        mechanism, [o for o in wanted(given, mechanism) if o != "coriolis"], reduce="none"
+    )
     text = model.emit("python")
     space: dict[str, Any] = {}
     exec(text, space)  # noqa: S102
     head = text.partition("def model(")[2].partition("):")[0]
     groups = [name for name in head.split(", ") if "=" not in name and name]
-    state = state_of(given)
+    state = {**state_of(given), "t": [given["t"]]}
     found = space["model"](**{name: state[name] for name in groups})
     return {name: np.array(value) for name, value in found.items()}
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tools.campaign.reference.bodies import Array, Table, cross
+from tools.campaign.reference.bodies import Array, Table, shift, times
 from tools.campaign.reference.expressions import Jet, law
 from tools.campaign.reference.kinematics import Motion, System, motion_at
 
@@ -79,7 +79,7 @@ class State:
         for i, (body, R, d) in enumerate(
             zip(self.system.bodies, self.motion.R, self.offsets, strict=True)
         ):
-            T = np.block([[np.eye(3), -cross(d)], [np.zeros((3, 3)), np.eye(3)]])
+            T = shift(d)
             own = np.zeros((6, 6))
             own[:3, :3] = body.mass * np.eye(3)
             own[3:, 3:] = R @ body.inertia @ R.T
@@ -94,8 +94,8 @@ class State:
             zip(self.system.bodies, self.motion.R, self.offsets, strict=True)
         ):
             w = self.motion.w[i]
-            force = body.mass * np.cross(w, np.cross(w, d))
-            moment = np.cross(w, R @ body.inertia @ R.T @ w) + np.cross(d, force)
+            force = body.mass * times(w, times(w, d))
+            moment = times(w, R @ body.inertia @ R.T @ w) + times(d, force)
             found[6 * i : 6 * i + 6] = np.concatenate([force, moment])
         return found
 
@@ -103,7 +103,9 @@ class State:
     def weights(self) -> Array:
         """The weight of all bodies at their origins, (6 n,)."""
         found = [
-            np.concatenate([body.mass * self.system.gravity, np.cross(d, body.mass * self.system.gravity)])
+            np.concatenate(
+                [body.mass * self.system.gravity, times(d, body.mass * self.system.gravity)]
+            )
             for body, d in zip(self.system.bodies, self.offsets, strict=True)
         ]
         return np.concatenate(found)
@@ -113,7 +115,7 @@ class State:
         found = np.zeros(6 * len(self.system.bodies))
         if number >= 0:
             arm = point - self.motion.p[number]
-            found[6 * number : 6 * number + 6] = np.concatenate([force, np.cross(arm, force)])
+            found[6 * number : 6 * number + 6] = np.concatenate([force, times(arm, force)])
         return found
 
     def point(self, place: Table) -> tuple[int, Array, Array]:
@@ -121,12 +123,16 @@ class State:
         number = self.system.number_of(str(place["segment"]))
         R, p, v, w = self.motion.pose(number)
         arm = R @ self.system.read.vector(place.get("point"))
-        return number, p + arm, v + np.cross(w, arm)
+        return number, p + arm, v + times(w, arm)
 
     @cached_property
     def springs(self) -> tuple[Array, Array, float]:
         """What springs do: on bodies (6 n,), in coordinates (nv,), and their energy."""
-        bodies, joints, energy = np.zeros(6 * len(self.system.bodies)), np.zeros(self.system.nv), 0.0
+        bodies, joints, energy = (
+            np.zeros(6 * len(self.system.bodies)),
+            np.zeros(self.system.nv),
+            0.0,
+        )
         read = self.system.read.number
         for spring in self.system.table.get("springs", ()):
             k, rest = read(spring.get("stiffness", 0)), read(spring.get("rest", 0))
@@ -199,7 +205,9 @@ class State:
     def bias(self) -> Array:
         """What inertia and weight ask of the coordinates without accelerations, (nv,)."""
         return self.motion.J.T @ (
-            self.M @ self.motion.acceleration(np.zeros(self.system.nv)) + self.gyroscopic - self.weights
+            self.M @ self.motion.acceleration(np.zeros(self.system.nv))
+            + self.gyroscopic
+            - self.weights
         )
 
     @cached_property
@@ -232,29 +240,38 @@ class State:
         if loop["kind"] == "point":
             return Rows(J[:3], -a[:3], gap, rate)
         turned = R @ Rt.T
-        skew = np.array([turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1]]) / 2
+        skew = (
+            np.array(
+                [
+                    turned[2, 1] - turned[1, 2],
+                    turned[0, 2] - turned[2, 0],
+                    turned[1, 0] - turned[0, 1],
+                ]
+            )
+            / 2
+        )
         return Rows(J, -a, np.concatenate([gap, skew]), np.concatenate([rate, w - wt]))
 
     def _end(self, end: Table, drift: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
         number, place, velocity = self.point(end)
         R, p, _, w = self.motion.pose(number)
         arm = place - p
-        X = np.block([[np.eye(3), -cross(arm)], [np.zeros((3, 3)), np.eye(3)]])
+        X = shift(arm)
         if number < 0:
             J, own = np.zeros((6, self.system.nv)), self.motion.base[3]
         else:
             J, own = (array[6 * number : 6 * number + 6] for array in (self.motion.J, drift))
         a = X @ own
-        a[:3] += np.cross(w, np.cross(w, arm))
+        a[:3] += times(w, times(w, arm))
         return X @ J, a, place, velocity, R @ self.system.read.rotation(end), w
 
     @cached_property
     def constraints(self) -> Rows:
         """The rows of holonomic and nonholonomic constraints."""
-        found: list[Rows] = []
-        for constraint in self.system.table.get("constraints", ()):
-            if constraint["kind"] != "unilateral":
-                found.append(self.law_rows(constraint["law"], constraint["kind"] == "holonomic"))
+        found = [
+            self.law_rows(constraint["law"], constraint["kind"] == "holonomic")
+            for constraint in self.system.table.get("constraints", ())
+        ]
         return _stacked(found, self.system.nv)
 
     def law_rows(self, text: str, is_holonomic: bool = True) -> Rows:
@@ -283,7 +300,7 @@ class State:
     def accelerations(
         self, tau: Array | float = 0.0, extra: Array | float = 0.0, rows: Rows | None = None
     ) -> Accelerations:
-        """Return accelerations and multipliers for drives; `extra` inertia of motors is felt too."""
+        """Return accelerations and multipliers for drives; `extra` is inertia of motors."""
         held = self.rows if rows is None else rows
         H = self.H + np.diag(np.zeros(self.system.nv) + extra)
         return solved(H, held.J, self.right + tau, held.right)

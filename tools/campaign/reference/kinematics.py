@@ -22,6 +22,8 @@ from tools.campaign.reference.bodies import (
     bodies_of,
     cross,
     from_quaternion,
+    shift,
+    times,
     turn,
 )
 from tools.campaign.reference.expressions import Jet, law
@@ -81,7 +83,10 @@ class System:
                 ratio, offset = 1.0, 0.0
                 if body.follows is not None:
                     _, _, above, shift = found[body.follows[0]]
-                    ratio, offset = body.follows[1] * above, body.follows[1] * shift + body.follows[2]
+                    ratio, offset = (
+                        body.follows[1] * above,
+                        body.follows[1] * shift + body.follows[2],
+                    )
                 found[body.coordinate] = (q, v, ratio, offset)
         return found
 
@@ -134,7 +139,12 @@ class System:
 
 
 def _axial(matrix: Array) -> Array:
-    return np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]]) / 2
+    return (
+        np.array(
+            [matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]]
+        )
+        / 2
+    )
 
 
 def _turned(angles: list[Jet]) -> tuple[Array, Array, Array]:
@@ -198,21 +208,23 @@ def motion_at(system: System, q: Array, qd: Array, t: float = 0.0) -> Motion:
     column = 0
     for i, body in enumerate(system.bodies):
         a = body.parent
-        Ra, pa, va, wa = (base[1], base[0], base[2][:3], base[2][3:]) if a < 0 else (R[a], p[a], v[a], w[a])
+        Ra, pa, va, wa = (
+            (base[1], base[0], base[2][:3], base[2][3:]) if a < 0 else (R[a], p[a], v[a], w[a])
+        )
         width = WIDTH[body.kind][1]
         Ri, pi, block = _joint(system, i, q, Ra, pa)
         rate = y[column : column + width]
         arm = pi - pa
-        X = np.block([[np.eye(3), -cross(arm)], [np.zeros((3, 3)), np.eye(3)]])
+        X = shift(arm)
         own = block @ rate
-        v[i] = va + np.cross(wa, arm) + own[:3]
+        v[i] = va + times(wa, arm) + own[:3]
         w[i] = wa + own[3:]
         rows = slice(6 * i, 6 * i + 6)
         S[rows, column : column + width] = block
         # Axes of ball and free joints move with the body itself, all others with the parent.
         carrier = w[i] if body.kind in ("ball", "free") else wa
         c[rows] += np.concatenate(
-            [np.cross(wa, v[i] - va) + np.cross(carrier, own[:3]), np.cross(carrier, own[3:])]
+            [times(wa, v[i] - va) + times(carrier, own[:3]), times(carrier, own[3:])]
         )
         if a < 0:
             b[rows] += X @ base[2]
@@ -238,7 +250,9 @@ def _joint(system: System, i: int, q: Array, Ra: Array, pa: Array) -> tuple[Arra
     if body.kind == "free":
         p = p + R @ q[place : place + 3]
         R = R @ from_quaternion(q[place + 3 : place + 7])
-        return R, p, np.block([[R, np.zeros((3, 3))], [np.zeros((3, 3)), R]])
+        columns = np.zeros((6, 6))
+        columns[:3, :3] = columns[3:, 3:] = R
+        return R, p, columns
     at, _, ratio, offset = system.motions[body.coordinate]
     x = ratio * q[at] + offset
     axis = R @ body.axis

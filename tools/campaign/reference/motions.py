@@ -114,7 +114,9 @@ class Mover:
         tau, u, integrals = self.efforts(state, z[first:])
         found, _, drives = driven(state, z[inner:first], u, tau, state.rows)
         own = [drive.slopes for drive in drives]
-        return np.concatenate([position_rates(self.system, state.q, state.qd), found.qdd, *own, integrals])
+        return np.concatenate(
+            [position_rates(self.system, state.q, state.qd), found.qdd, *own, integrals]
+        )
 
     def breaks(self) -> list[float]:
         """Return the times at which forces jump or bend."""
@@ -138,7 +140,11 @@ class Mover:
             for side, sign in (("lower", 1), ("upper", -1)):
                 if side in stop:
                     text = f"{sign}*({joint} - ({stop[side]!r}))"
-                    yield Gap(f"{joint} {side}", stop["restitution"], lambda s, text=text: s.law_rows(text))
+                    yield Gap(
+                        f"{joint} {side}",
+                        stop["restitution"],
+                        lambda s, text=text: s.law_rows(text),
+                    )
         contacts: Mapping[str, Table] = self.task.get("contacts") or {}
         for frame, contact in contacts.items():
             place = next(f for f in self.system.table["frames"] if f["name"] == frame)
@@ -171,7 +177,10 @@ class Mover:
             inside = times[(times >= t) & (times <= edges[0])]
             result = self.piece(t, edges[0], z, gaps, rubs)
             reached = result.t[-1]
-            sampled = inside[(inside <= reached) & (inside >= times[len(found)] if len(found) < len(times) else False)]
+            sampled = inside[
+                (inside <= reached)
+                & (inside >= times[len(found)] if len(found) < len(times) else False)
+            ]
             found += [np.asarray(result.sol(x)) for x in sampled]
             t, z = float(reached), np.asarray(result.y[:, -1])
             if result.status == 0:
@@ -202,7 +211,14 @@ class Mover:
         events: list[Any] = [self._gap_event(gap) for gap in gaps]
         events += [self._rest_event(place) for place in rubs]
         return solve_ivp(
-            self.slope, (t, end), z, "DOP853", rtol=RTOL, atol=ATOL, events=events, dense_output=True
+            self.slope,
+            (t, end),
+            z,
+            "DOP853",
+            rtol=RTOL,
+            atol=ATOL,
+            events=events,
+            dense_output=True,
         )
 
     def _gap_event(self, gap: Gap) -> Any:
@@ -266,6 +282,10 @@ def _height(state: State, place: Table) -> Rows:
     number, point, velocity = state.point(place)
     _, p, _, _ = state.motion.pose(number)
     block = state.motion.J[6 * number : 6 * number + 6]
-    J = block[:3] - np.cross(point - p, block[3:], axis=0) if len(block) else np.zeros((3, state.system.nv))
+    J = (
+        block[:3] - np.cross(point - p, block[3:], axis=0)
+        if len(block)
+        else np.zeros((3, state.system.nv))
+    )
     one = np.ones(1)
     return Rows((up @ J)[None], 0 * one, up @ point * one, up @ velocity * one)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tools.campaign.reference.bodies import WIDTH, Array, Table, cross
+from tools.campaign.reference.bodies import WIDTH, Array, Table, shift, times
 from tools.campaign.reference.drives import complete_model, drive_efforts, driven, inner_states
 from tools.campaign.reference.dynamics import Accelerations, State
 from tools.campaign.reference.kinematics import System
@@ -39,7 +39,9 @@ class Answer:
     def state(self) -> State:
         """The state."""
         q = np.asarray(self.given["q"], dtype=np.float64)
-        return State.of(self.system, q, self.array("qd", self.system.nv), float(self.given.get("t", 0)))
+        return State.of(
+            self.system, q, self.array("qd", self.system.nv), float(self.given.get("t", 0))
+        )
 
     @cached_property
     def qdd(self) -> Array:
@@ -120,13 +122,16 @@ class Answer:
         state, total = self.state, 0.0
         for i in self.moving():
             body, R, w = self.system.bodies[i], state.motion.R[i], state.motion.w[i]
-            v = state.motion.v[i] + np.cross(w, state.offsets[i])
+            v = state.motion.v[i] + times(w, state.offsets[i])
             total += (body.mass * v @ v + w @ R @ body.inertia @ R.T @ w) / 2
         return float(total + state.qd @ (state.rotors * state.qd) / 2)
 
     def potential_energy(self) -> float:
         """Return the energy of weight, zero at the world origin, and of springs, J."""
-        heights = [self.system.bodies[i].mass * self.system.gravity @ self.centres[i] for i in self.moving()]
+        heights = [
+            self.system.bodies[i].mass * self.system.gravity @ self.centres[i]
+            for i in self.moving()
+        ]
         return float(self.state.springs[2] - sum(heights))
 
     def momentum(self, about: Array | None = None) -> Array:
@@ -134,10 +139,10 @@ class Answer:
         state, linear, angular = self.state, np.zeros(3), np.zeros(3)
         for i in self.moving():
             body, R, w = self.system.bodies[i], state.motion.R[i], state.motion.w[i]
-            p = body.mass * (state.motion.v[i] + np.cross(w, state.offsets[i]))
+            p = body.mass * (state.motion.v[i] + times(w, state.offsets[i]))
             linear = linear + p
             arm = self.centres[i] - (np.zeros(3) if about is None else about)
-            angular = angular + np.cross(arm, p) + R @ body.inertia @ R.T @ w
+            angular = angular + times(arm, p) + R @ body.inertia @ R.T @ w
         return np.concatenate([linear, angular])
 
     def com(self) -> Array | None:
@@ -197,19 +202,27 @@ class Answer:
         own = R @ self.system.read.rotation(frame)
         if kind == "pose":
             return np.block([[own, (p + arm)[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
-        turned = {"world": (np.eye(3), np.eye(3)), "local": (own.T, own.T), "mixed": (np.eye(3), own.T)}
+        turned = {
+            "world": (np.eye(3), np.eye(3)),
+            "local": (own.T, own.T),
+            "mixed": (np.eye(3), own.T),
+        }
         linear, angular = turned[axes]
         part = slice(6 * number, 6 * number + 6)
         if kind == "velocity":
-            return np.concatenate([linear @ (v + np.cross(w, arm)), angular @ w])
-        X = np.block([[np.eye(3), -cross(arm)], [np.zeros((3, 3)), np.eye(3)]])
+            return np.concatenate([linear @ (v + times(w, arm)), angular @ w])
+        X = shift(arm)
         if kind == "jacobian":
             J = X @ (self.state.motion.J[part] if number >= 0 else np.zeros((6, self.system.nv)))
             return np.concatenate([linear @ J[:3], angular @ J[3:]])
         if kind == "acceleration":
-            V = self.state.motion.acceleration(self.qdd)[part] if number >= 0 else self.state.motion.base[3]
+            V = (
+                self.state.motion.acceleration(self.qdd)[part]
+                if number >= 0
+                else self.state.motion.base[3]
+            )
             a = X @ V
-            a[:3] += np.cross(w, np.cross(w, arm))
+            a[:3] += times(w, times(w, arm))
             return np.concatenate([linear @ a[:3], angular @ a[3:]])
         return None
 
@@ -220,9 +233,9 @@ QUANTITIES: dict[str, Callable[[Answer], Any]] = {
     "bias": lambda a: a.state.bias,
     "passive": lambda a: a.state.passive,
     "inverse_dynamics": lambda a: a.state.effort(a.qdd) - a.loop_effort,
-    "forward_dynamics": lambda a: a.state.accelerations(
-        a.tau + a.loop_effort, rows=a.state.no_rows()
-    ).qdd,
+    "forward_dynamics": lambda a: (
+        a.state.accelerations(a.tau + a.loop_effort, rows=a.state.no_rows()).qdd
+    ),
     "coriolis": Answer.coriolis,
     "kinetic_energy": Answer.kinetic_energy,
     "potential_energy": Answer.potential_energy,

@@ -146,9 +146,9 @@ def _bridged(table: Table, gone: Table) -> None:
 def _fewer_features(given: Table) -> Iterator[Change]:
     table = given["mechanism"]
     if "parameters" in table:
-        yield _edited(given, _inlined)
+        yield _edited(given, with_numbers)
     for name in table.get("parameters", {}):
-        yield _edited(given, lambda t, name=name: _inlined(t, name))
+        yield _edited(given, lambda t, name=name: with_numbers(t, name))
     if "base" in table:
         yield _edited(given, lambda t: t.pop("base"))
     for key in LISTS:
@@ -164,7 +164,7 @@ def _fewer_features(given: Table) -> Iterator[Change]:
         )
 
 
-def _inlined(table: Table, only: str | None = None) -> None:
+def with_numbers(table: Table, only: str | None = None) -> None:
     """Put the values of parameters, or of one, where their names stand."""
     values = table.pop("parameters")
     chosen = values if only is None else {only: values[only]}

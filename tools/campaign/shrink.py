@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from time import monotonic
+from time import process_time
 from typing import Any
 
 from tools.campaign.compare import Finding, outcome_of
@@ -40,14 +40,17 @@ SMALLER_JOINTS = {
 def shrunk(
     path: Path, given: Table, finding: Finding, seconds: float = 60.0
 ) -> tuple[Table, Finding]:
-    """Return a smaller case with the same disagreement, and that disagreement."""
-    until = monotonic() + seconds
+    """Return a smaller case with the same disagreement, and that disagreement.
+
+    It may compute for so many seconds.
+    """
+    until = process_time() + seconds
     best, last = given, finding
     moved = True
-    while moved and monotonic() < until:
+    while moved and process_time() < until:
         moved = False
         for candidate in candidates(best):
-            if monotonic() > until:
+            if process_time() > until:
                 break
             if size(candidate) < size(best):
                 found = _same(path, candidate, finding)

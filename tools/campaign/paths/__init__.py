@@ -51,7 +51,7 @@ PATHS: tuple[Path, ...] = (
     Path(statics.stored, "state", 0.05),
     Path(statics.native_round_trip, "state", 0.15),
     Path(statics.urdf_round_trip, "state", 0.18),
-    Path(statics.as_elements, "state", 0.09),
+    Path(statics.as_elements, "state", 0.09, without=("loops",)),
     Path(statics.builder, "state", 0.12),
     Path(bound.at_evaluate, "state", 0.24, needs=("values",)),
     Path(bound.at_evaluate_symbolic, "state", 0.09, needs=("values",)),

@@ -22,7 +22,7 @@ from tools.campaign.command import main
 from tools.campaign.compare import Finding, outcome_of
 from tools.campaign.crew import rounds
 from tools.campaign.edits import whole
-from tools.campaign.paths import PATHS, bound, motions, statics
+from tools.campaign.paths import PATHS, bound, further, motions, statics
 from tools.campaign.paths import Path as CasePath
 from tools.campaign.reference.dynamics import UnsureError, solved
 from tools.campaign.reference.expressions import Jet, law
@@ -168,6 +168,7 @@ def test_every_path_is_in_the_table() -> None:
     listed = {path.run.__name__ for path in PATHS}
     for module, helpers in (
         (bound, {"with_wrong_values"}),
+        (further, {"_is_taken"}),
         (motions, {"arguments_of", "states", "laws", "impacts_of"}),
         (statics, {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called"}),
     ):

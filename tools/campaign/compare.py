@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.campaign.edits import bare
 from tools.campaign.paths import Path
 from tools.campaign.paths.statics import Given, Results
 from tools.campaign.reasons import is_legitimate, product_error, reason_of
@@ -161,6 +162,10 @@ class Expected:
             return self.results[key][1]
         if key.endswith(" of a batch"):
             return np.array([self.at(lane).value(key[:-11]) for lane in self.given["batch"]])
+        if key.endswith(" left out"):
+            return Answer(bare(self.given["mechanism"]), {**self.given, "values": None}).value(
+                key[:-9]
+            )
         if key.endswith(" under a wrench"):
             return self.wrenched(key[:-15])
         if kind == "state":
@@ -186,7 +191,7 @@ class Expected:
         """Return the answer for a key of a motion."""
         if key == "t":
             return np.array(self.given["motion"]["times"])
-        if key.startswith(("drift of", "depth in", "pull of")):
+        if key.startswith(("drift of", "depth in", "pull of", "taken: ")):
             return 0.0
         if key.endswith(" along"):
             return self.along(key[:-6])

@@ -41,6 +41,15 @@ def whole(given: Table) -> Table:
     return given
 
 
+def bare(table: Table) -> Table:
+    """Return a mechanism without friction, springs, rotors and forces."""
+    table = {k: v for k, v in deepcopy(table).items() if k not in ("springs", "forces")}
+    for segment in table["segments"]:
+        for name in ("friction", "rotor_inertia"):
+            segment["joint"].pop(name, None)
+    return table
+
+
 def _is_singular(state: State) -> bool:
     """Whether the mass matrix without rows is singular at the state, or nearly so."""
     if not state.system.nv:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tools.campaign.paths import bound, motions, statics
+from tools.campaign.paths import bound, further, motions, statics
 from tools.campaign.paths.statics import Given, Results
 
 
@@ -58,6 +58,14 @@ PATHS: tuple[Path, ...] = (
     Path(bound.by_bind, "state", 0.12, needs=("values",)),
     Path(bound.at_call, "state", 0.09, needs=("values",)),
     Path(bound.in_batch, "state", 0.15, needs=("values",)),
+    Path(further.tree_form, "state", 0.4),
+    Path(further.payload, "state", 0.12),
+    Path(further.left_out, "state", 0.12),
+    Path(further.named_by_table, "state", 0.08),
+    Path(further.bad_arrays, "motion", 0.03),
+    Path(further.spinning, "motion", 0.02),
+    Path(further.unilateral, "motion", 0.4, needs=("stops",)),
+    Path(further.computed_torque, "motion", 0.1, without=(*ROWS, "actuators")),
     Path(motions.simulated, "motion", 0.3),
     Path(motions.by_method, "motion", 0.2),
     Path(motions.reduced, "motion", 0.025),

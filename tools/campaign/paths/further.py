@@ -41,7 +41,8 @@ def tree_form(given: Given) -> Results:
     table["inertia"] = {
         str(i): s.get("inertia", [0, 0, 0]) for i, s in enumerate(segments, start=1)
     }
-    mechanism = read_text(json.dumps(table).replace('"j', '"b'), "json")
+    # In this form joints have the names of their bodies.
+    mechanism = read_text(re.sub(r"\bj(\d)", r"b\1", json.dumps(table)), "json")
     outputs = [o for o in ("mass_matrix", "bias") if o in wanted(given, mechanism)]
     return evaluated(given, cf.derive(mechanism, outputs, reduce="none"))
 

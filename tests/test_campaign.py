@@ -1,0 +1,301 @@
+"""The campaign: its reference against hand and Pinocchio, a short round, and planted defects."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chainform.formulations import passive
+from chainform.model import Model
+from chainform.readers import read_text
+from chainform.runtime import Program
+from chainform.simulation import run as runs
+from pinocchio_oracle import Oracle
+from tools.campaign.command import main
+from tools.campaign.compare import Finding, outcome_of
+from tools.campaign.crew import rounds
+from tools.campaign.edits import whole
+from tools.campaign.paths import PATHS, bound, further, motions, statics
+from tools.campaign.paths import Path as CasePath
+from tools.campaign.reference.dynamics import UnsureError, solved
+from tools.campaign.reference.expressions import Jet, law
+from tools.campaign.reference.kinematics import System
+from tools.campaign.reference.motions import Mover
+from tools.campaign.reference.quantities import Answer
+from tools.campaign.report import script_of
+from tools.campaign.rounds import round_of
+from tools.campaign.shrink import shrunk, size, with_numbers
+from tools.campaign.tasks import case_of
+
+ROOT = Path(__file__).parents[1]
+SEED = 3
+CASES = 6
+
+
+def rod(name: str, parent: str, place: list[float], axis: str = "y") -> dict[str, Any]:
+    """A body on a hinge, its mass centre below."""
+    joint = {"name": f"j{name}", "type": "revolute", "axis": axis}
+    body = {"mass": 2.0, "com": [0, 0, -0.4], "inertia": [0.1, 0.2, 0.3]}
+    return {"name": name, "parent": parent, "joint": joint, "position": place, **body}
+
+
+DOUBLE = {
+    "name": "double",
+    "gravity": [0, 0, -9.81],
+    "segments": [rod("a", "ground", [0, 0, 0]), rod("b", "a", [0, 0, -0.8])],
+}
+
+
+def case(table: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A case with a simple state."""
+    system = System.of(table)
+    n = system.nv
+    state = {name: [0.3 + 0.1 * i for i in range(n)] for name in ("q", "qd", "qdd", "tau")}
+    given = {
+        "seed": 0,
+        "case": 0,
+        "mechanism": table,
+        **state,
+        "t": 0.0,
+        "numbers": [],
+        "wrong": {},
+    }
+    given |= {"batch": [dict(state) for _ in range(5)], "motion": {"times": [0.0, 0.1]}}
+    return whole({**given, **more})
+
+
+# --- the reference --------------------------------------------------------------------------
+
+
+def test_reference_has_the_double_pendulum_of_the_textbook() -> None:
+    q, qd = np.array([0.4, 0.7]), np.array([1.1, -0.6])
+    answer = Answer(DOUBLE, {"q": q, "qd": qd})
+    m, c, l, I = 2.0, 0.4, 0.8, 0.2
+    bend = m * l * c * np.cos(q[1])
+    H = np.array(
+        [
+            [2 * I + 2 * m * c**2 + m * l**2 + 2 * bend, I + m * c**2 + bend],
+            [I + m * c**2 + bend, I + m * c**2],
+        ]
+    )
+    pull = m * l * c * np.sin(q[1])
+    centrifugal = np.array([-pull * qd[1] * (2 * qd[0] + qd[1]), pull * qd[0] ** 2])
+    second = m * 9.81 * c * np.sin(q[0] + q[1])
+    weight = np.array([m * 9.81 * (c + l) * np.sin(q[0]) + second, second])
+    assert np.allclose(answer.value("mass_matrix"), H, rtol=0, atol=1e-14)
+    assert np.allclose(answer.value("gravity"), weight, rtol=0, atol=1e-13)
+    assert np.allclose(answer.value("bias"), weight + centrifugal, rtol=0, atol=1e-13)
+    assert np.isclose(answer.value("kinetic_energy"), qd @ H @ qd / 2)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_reference_agrees_with_pinocchio(number: int) -> None:
+    given = case_of(11, number)
+    table = given["mechanism"]
+    if "parameters" in table:
+        with_numbers(table)
+    for name in ("base", "springs", "loops", "actuators", "constraints", "forces", "parameters"):
+        table.pop(name, None)
+    for segment in table["segments"]:
+        joint: dict[str, Any] = segment["joint"]
+        for name in ("mimic", "friction", "rotor_inertia", "gear_ratio"):
+            joint.pop(name, None)
+    oracle = Oracle(read_text(json.dumps(table), "json"))
+    q = oracle.random_q(number)
+    v, a = np.random.default_rng(number).normal(size=(2, System.of(table).nv))
+    answer = Answer(table, {"q": q, "qd": v, "qdd": a})
+    assert np.allclose(answer.value("mass_matrix"), oracle.mass_matrix(q), atol=1e-12)
+    assert np.allclose(
+        answer.value("inverse_dynamics"), oracle.inverse_dynamics(q, v, a), atol=1e-11
+    )
+
+
+def test_laws_have_two_derivatives() -> None:
+    found = law("sin(2*x)^2/x - exp(-x)*sqrt(x)", {"x": Jet(0.7, 1.0)})
+    h = 1e-4
+    values = [law("sin(2*x)^2/x - exp(-x)*sqrt(x)", {"x": Jet(0.7 + d)}).value for d in (-h, 0, h)]
+    assert np.isclose(found.first, (values[2] - values[0]) / (2 * h), rtol=1e-6)
+    assert np.isclose(found.second, (values[2] - 2 * values[1] + values[0]) / h**2, rtol=1e-5)
+
+
+def test_accelerations_are_those_of_the_null_space() -> None:
+    # The middle of three slides on one loop has no mass: all fall alike.
+    H, J = np.diag([1.0, 0.0, 1.0]), np.array([[1.0, -1, 0], [0, 1, -1], [1, 0, -1]])
+    found = solved(H, J, np.array([-10.0, 0, -10]), np.zeros(3))
+    assert np.allclose(found.qdd, -10)
+    assert not found.is_unique
+    with pytest.raises(UnsureError):
+        solved(H, J[:0], np.array([-10.0, 0, -10]), np.zeros(0))
+
+
+def test_a_ball_of_the_reference_bounces() -> None:
+    joint = {"name": "z", "type": "prismatic", "axis": "z"}
+    table = {"gravity": [0, 0, -10], "segments": [{"name": "ball", "joint": joint, "mass": 2.0}]}
+    stops = {"z": {"lower": 0.0, "restitution": 0.5}}
+    task = {"q0": [0.2], "qd0": [0.0], "times": [0.0, 0.1, 0.35], "stops": stops}
+    path = Mover(System.of(table), task).run()
+    fall = np.sqrt(0.04)
+    assert np.allclose([impact.t for impact in path.impacts], [fall])
+    assert np.allclose(path.impacts[0].qd_after, 5 * fall)
+    late = 0.35 - fall
+    assert np.allclose(path.q[:, 0], [0.2, 0.15, 5 * fall * late - 5 * late**2])
+
+
+# --- the round ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", range(CASES))
+def test_round_without_disagreement(number: int) -> None:
+    counts = round_of(SEED, number, seconds=10)
+    assert not counts.disagreements, "\n".join(counts.scripts.values())
+    assert sum(counts.comparisons.values()) > 10
+
+
+def test_a_case_is_the_same_every_time() -> None:
+    assert case_of(5, 17) == case_of(5, 17)
+    assert json.loads(json.dumps(case_of(5, 17))) == case_of(5, 17)
+    assert case_of(5, 17) != case_of(5, 18)
+
+
+def test_every_path_is_in_the_table() -> None:
+    listed = {path.run.__name__ for path in PATHS}
+    for module, helpers in (
+        (bound, {"with_wrong_values"}),
+        (further, {"_is_taken"}),
+        (motions, {"arguments_of", "states", "laws", "impacts_of"}),
+        (statics, {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called"}),
+    ):
+        own = {
+            n for n, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__
+        }
+        assert own - listed - helpers - {"by_formulation"} == set()
+
+
+# --- planted defects ------------------------------------------------------------------------
+
+
+def path_of(name: str) -> CasePath:
+    """A path by the name of its function."""
+    return next(path for path in PATHS if path.run.__name__ == name)
+
+
+def shown(path: CasePath, given: dict[str, Any], finding: Finding) -> tuple[dict[str, Any], str]:
+    """Make a case smaller; return it, and its script."""
+    smaller, same = shrunk(path, given, finding, seconds=8)
+    assert same.label == finding.label
+    assert size(smaller) < size(given)
+    return smaller, script_of(path, smaller, same)
+
+
+def test_a_wrong_sign_in_a_formulation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = json.loads(json.dumps(DOUBLE))
+    table["springs"] = [{"joint": "jb", "stiffness": 20, "rest": 0.1}]
+    given = case(table)
+    path = path_of("newton_euler")
+    assert not outcome_of(path, given).findings
+    right = passive._Springs._joint_force
+    monkeypatch.setattr(passive._Springs, "_joint_force", lambda *a: -1 * right(*a))
+    findings = outcome_of(path, given).findings
+    assert {finding.key for finding in findings} == {"inverse_dynamics", "passive"}
+    smaller, script = shown(path, given, findings[0])
+    assert len(smaller["mechanism"]["segments"]) == 1
+    assert "expected = np.array" in script
+
+
+def test_values_that_are_ignored_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = json.loads(json.dumps(DOUBLE))
+    table["segments"][1]["mass"] = "p0"
+    given = case({**table, "parameters": {"p0": 2.0}}, wrong={"p0": 3.0})
+    path = path_of("at_evaluate")
+    assert not outcome_of(path, given).findings
+    right = Model.evaluate
+
+    def ignoring(self: Model, *args: Any, values: Any = None, **more: Any) -> Any:
+        return right(self, *args, **more)
+
+    monkeypatch.setattr(Model, "evaluate", ignoring)
+    findings = outcome_of(path, given).findings
+    assert "mass_matrix" in {finding.key for finding in findings}
+    smaller, _ = shown(path, given, findings[0])
+    assert len(smaller["mechanism"]["segments"]) == 1
+
+
+def test_a_lost_lane_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = case(DOUBLE)
+    given["batch"] = [
+        {n: [v + 0.1 * i for v in b[n]] for n in b} for i, b in enumerate(given["batch"])
+    ]
+    path = path_of("compiled_batch")
+    assert not outcome_of(path, given).findings
+    right = Program.function
+
+    def losing(self: Program, *outputs: str) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            found = right(self, *outputs)(*args, **named)
+            found[-1] = found[0]
+            return found
+
+        return call
+
+    monkeypatch.setattr(Program, "function", losing)
+    findings = outcome_of(path, given).findings
+    assert findings
+    smaller, _ = shown(path, given, findings[0])
+    assert len(smaller["batch"]) == 2
+
+
+def test_a_wrong_book_and_a_foreign_error_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = case(DOUBLE)
+    path = path_of("simulated")
+    assert not outcome_of(path, given).findings
+    right = runs.Run.losses.fget
+    assert right is not None
+    monkeypatch.setattr(runs.Run, "losses", property(lambda run: right(run) + run.t))
+    assert {f.key for f in outcome_of(path, given).findings} == {"drift of the balance"}
+    monkeypatch.setattr(runs.Run, "losses", property(lambda run: 1 / len(run.t[:0])))
+    found = outcome_of(path, given).findings
+    assert [f.kind for f in found] == ["foreign"]
+
+
+def test_a_refusal_without_a_reason_is_found() -> None:
+    given = case(DOUBLE)
+    given["mechanism"]["gravity"] = "down"
+    outcome = outcome_of(path_of("auto"), given)
+    assert [f.kind for f in outcome.findings] == ["refused"]
+    assert outcome.refusals
+
+
+# --- the command ----------------------------------------------------------------------------
+
+
+def test_scripts_run_by_themselves(tmp_path: Path) -> None:
+    given = case(DOUBLE)
+    path = path_of("auto")
+    wrong = Finding(path.name, "wrong", "gravity", np.zeros(2), np.zeros(2))
+    file = tmp_path / "script.py"
+    file.write_text(script_of(path, given, wrong))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, env=environment, check=True
+    )
+    assert "largest difference:" in done.stdout
+
+
+def test_one_case_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    counts = tmp_path / "counts.json"
+    assert main(["--seed", str(SEED), "--case", "0", "--json", str(counts)]) == 0
+    assert "1 mechanisms" in capsys.readouterr().out
+    assert json.loads(counts.read_text())["cases"] == 1
+
+
+def test_a_case_that_hangs_is_reported() -> None:
+    found = list(rounds([SEED], iter([0]), lambda: True, limit=0.0))
+    assert len(found) == 1
+    assert "hung" in next(iter(found[0].disagreements))

@@ -1,0 +1,62 @@
+"""The arguments of the campaign, and what it prints."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from time import monotonic
+
+from tools.campaign.crew import rounds
+from tools.campaign.report import Counts
+from tools.campaign.rounds import round_of
+
+
+def arguments(texts: list[str] | None = None) -> Namespace:
+    """Return the arguments."""
+    parser = ArgumentParser(prog="campaign.py", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=2.0, help="how long new cases are begun")
+    parser.add_argument("--seed", type=int, default=1, help="of the random mechanisms")
+    parser.add_argument("--cases", type=int, help="so many cases in place of minutes")
+    parser.add_argument("--case", type=int, help="repeat one case, in this process")
+    parser.add_argument("--processes", type=int, default=1, help="seeds S, S + 1 ... side by side")
+    parser.add_argument("--json", type=Path, help="write counts and scripts to this file")
+    parser.add_argument("--scripts", type=Path, help="write scripts into this folder")
+    return parser.parse_args(texts)
+
+
+def main(texts: list[str] | None = None) -> int:
+    """Run a campaign; 1 if there is a disagreement."""
+    given = arguments(texts)
+    total = Counts()
+    for counts in _results(given):
+        for label, script in counts.scripts.items():
+            if label not in total.scripts:
+                print(f"\n# --- {label}\n{script}", flush=True)
+                _written(given.scripts, len(total.scripts) + 1, label, script)
+                total.scripts[label] = script
+        total.add(counts)
+    print(f"\n{total.text()}")
+    if given.json is not None:
+        given.json.write_text(json.dumps(total.as_table(), indent=1))
+    return 1 if total.disagreements else 0
+
+
+def _results(given: Namespace) -> Iterator[Counts]:
+    if given.case is not None:
+        yield round_of(given.seed, given.case)
+        return
+    end = monotonic() + 60 * given.minutes
+    numbers = count() if given.cases is None else iter(range(given.cases))
+    seeds = [given.seed + i for i in range(given.processes)]
+    yield from rounds(seeds, numbers, lambda: given.cases is None and monotonic() > end)
+
+
+def _written(folder: Path | None, number: int, label: str, script: str) -> None:
+    if folder is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "".join(c if c.isalnum() else "-" for c in label)[:60].strip("-")
+    (folder / f"{number:02}-{name}.py").write_text(script)

@@ -1,0 +1,282 @@
+"""Hold the answers of a path against the reference: what is wrong, refused or foreign."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from tools.campaign.edits import bare
+from tools.campaign.paths import Path
+from tools.campaign.paths.statics import Given, Results
+from tools.campaign.reasons import is_legitimate, product_error, reason_of
+from tools.campaign.reference import motions
+from tools.campaign.reference.dynamics import UnsureError
+from tools.campaign.reference.kinematics import System
+from tools.campaign.reference.quantities import Answer
+
+TOLERANCES = {"state": 1e-7, "motion": 1e-6}
+LOOSER = {
+    "coriolis": 100.0,
+    "impacts": 1.0,
+    "q none": 100.0,
+    "qd none": 100.0,
+    "q baumgarte": 100.0,
+    "qd baumgarte": 100.0,
+    "drift of the balance": 10.0,
+}
+"""By how much the tolerance of some answers is wider."""
+METHODS = {"cvode": 100.0, "ida": 1000.0}
+"""By how much it is wider with some methods, which control their error less closely."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A disagreement: what kind, where, and the two answers."""
+
+    path: str
+    kind: str
+    """`wrong`, `refused`, `foreign`, `hung` or `died`."""
+    key: str
+    got: Any = None
+    expected: Any = None
+    detail: str = ""
+
+    @property
+    def label(self) -> tuple[str, str, str]:
+        """What must stay the same while a case is made smaller."""
+        return self.path, self.kind, self.key if self.kind == "wrong" else self.detail
+
+
+@dataclass
+class Outcome:
+    """What one path gave for one case."""
+
+    comparisons: int = 0
+    unsure: int = 0
+    refusals: list[str] = field(default_factory=list[str])
+    findings: list[Finding] = field(default_factory=list[Finding])
+
+
+def outcome_of(path: Path, given: Given) -> Outcome:
+    """Return what a path gives for a case, compared with the reference."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = path.run(given)
+    except Exception as error:  # noqa: BLE001
+        return _refused(path, given, error)
+    return _compared(path, given, results)
+
+
+def _refused(path: Path, given: Given, error: Exception) -> Outcome:
+    """Return a refusal, which is in order if its reason is; anything else is foreign."""
+    reason = reason_of(error)
+    if not isinstance(error, product_error()):
+        detail = f"{type(error).__name__}: {reason}"
+        return Outcome(findings=[Finding(path.name, "foreign", "", detail=detail)])
+    found = Outcome(refusals=[reason])
+    if not is_legitimate(reason, given):
+        found.findings.append(Finding(path.name, "refused", "", detail=reason))
+    return found
+
+
+def _compared(path: Path, given: Given, results: Results) -> Outcome:
+    outcome = Outcome()
+    expected = Expected(given, results)
+    for key, got in results.items():
+        if key.startswith("refusal of "):
+            part = _refused(path, given, got)
+            outcome.refusals += part.refusals
+            outcome.findings += part.findings
+            continue
+        if key.startswith("spread of ") or key in ("tau", "x", "u", "sigma"):
+            continue
+        try:
+            with np.errstate(all="ignore"):
+                wanted = expected.of(path.kind, key)
+        except (UnsureError, ZeroDivisionError, np.linalg.LinAlgError):
+            outcome.unsure += 1
+            continue
+        if wanted is None:
+            continue
+        value = got[0] if key.startswith("same ") else got
+        outcome.comparisons += 1
+        allowed = _allowed(path, given, results, key)
+        if not agree(value, wanted, allowed, has_horizon=path.kind == "motion") and not (
+            path.kind == "motion" and _is_touchy(expected, key, value, wanted, allowed)
+        ):
+            outcome.findings.append(Finding(path.name, "wrong", key, value, wanted))
+    return outcome
+
+
+def _allowed(path: Path, given: Given, results: Results, key: str) -> float:
+    allowed = TOLERANCES[path.kind] * LOOSER.get(key, 1.0)
+    if path.name == "motions.by_method":
+        allowed *= METHODS.get(given["motion"]["method"], 1.0)
+    spread = results.get(f"spread of {key}")
+    if spread is not None and np.size(spread):
+        # Where steps are too long for a motion they say nothing about it.
+        largest = float(np.nanmax(np.abs(spread)))
+        allowed += 6 * largest + 30 * largest**2
+    return allowed
+
+
+def agree(got: Any, expected: Any, allowed: float, has_horizon: bool = False) -> bool:
+    """Whether two answers agree, relative to the size of the expected one where that exceeds 1."""
+    a, b = np.asarray(got, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    if has_horizon and a.ndim == b.ndim and a.ndim and len(a) > len(b):
+        a = a[: len(b)]
+    if a.shape != b.shape:
+        return False
+    if not b.size:
+        return True
+    return bool(np.all(np.abs(a - b) <= allowed * (1 + np.abs(b).max())))
+
+
+def _is_touchy(expected: Expected, key: str, got: Any, wanted: Any, allowed: float) -> bool:
+    """Whether so small a change at the start as errors of a step moves the motion as much."""
+    if not key.startswith(("q", "impacts", "rates after")) or key.endswith("along"):
+        return False
+    try:
+        return agree(got, wanted, allowed + 3e-8 * expected.sensitivity, has_horizon=True)
+    except UnsureError:
+        return True
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The answers of the reference for a case."""
+
+    given: Given
+    results: Results
+
+    def of(self, kind: str, key: str) -> Any:
+        """Return the answer for a key of the results, None where there is none."""
+        if key.startswith("same "):
+            return self.results[key][1]
+        if key.endswith(" of a batch"):
+            return np.array([self.at(lane).value(key[:-11]) for lane in self.given["batch"]])
+        if key.endswith(" left out"):
+            return Answer(bare(self.given["mechanism"]), {**self.given, "values": None}).value(
+                key[:-9]
+            )
+        if key.endswith(" under a wrench"):
+            return self.wrenched(key[:-15])
+        if kind == "state":
+            return self.at({}).value(key)
+        return self.of_motion(key)
+
+    def at(self, state: dict[str, Any]) -> Answer:
+        """Return the reference at the state of the case, or at another one."""
+        return Answer(self.given["mechanism"], {**self.given, "values": None, **state})
+
+    def wrenched(self, output: str) -> Any:
+        """Return inverse or forward dynamics under the wrench of that path."""
+        answer = self.at({})
+        name = self.given["mechanism"]["segments"][-1]["name"]
+        effort = answer.of_frame("jacobian", name, "world").T @ [1.0, -2.0, 3.0, 0.5, -0.4, 0.3]
+        if output == "inverse_dynamics":
+            return answer.value(output) - effort
+        return self.at({"tau": np.array(self.given["tau"]) + effort}).value(output)
+
+    # --- motions ----------------------------------------------------------------------------
+
+    def of_motion(self, key: str) -> Any:
+        """Return the answer for a key of a motion."""
+        if key == "t":
+            return np.array(self.given["motion"]["times"])
+        if key.startswith(("drift of", "depth in", "pull of", "taken: ")):
+            return 0.0
+        if key.endswith(" along"):
+            return self.along(key[:-6])
+        if key.endswith(" of lanes"):
+            return self.lanes(key.split(maxsplit=1)[0])
+        if key in ("impacts", "rates after impacts"):
+            name = "t" if key == "impacts" else "qd_after"
+            return np.array([getattr(impact, name) for impact in self.path.impacts])
+        return getattr(self.path, key.split(maxsplit=1)[0])
+
+    @cached_property
+    def path(self) -> motions.Path:
+        """The motion by the reference."""
+        return self.moved({})
+
+    def moved(self, start: dict[str, Any]) -> motions.Path:
+        """Return the motion from the state of the case, or from another one."""
+        return _moved(json.dumps([self.given["mechanism"], {**self.given["motion"], **start}]))
+
+    @cached_property
+    def sensitivity(self) -> float:
+        """How much a change of the rates at the start is magnified."""
+        rates = np.array(self.given["motion"]["qd0"])
+        step = 1e-6 * np.cos(np.arange(1, 1 + len(rates)))
+        if self.given["mechanism"].get("loops") or self.given["mechanism"].get("constraints"):
+            step = 1e-6 * rates
+        other = self.moved({"qd0": (rates + step).tolist()})
+        size = min(len(other.t), len(self.path.t))
+        change = max(
+            np.abs(getattr(other, n)[:size] - getattr(self.path, n)[:size]).max()
+            for n in ("q", "qd")
+        )
+        return float(change / max(np.abs(step).max(), 1e-9))
+
+    def lanes(self, name: str) -> Any:
+        """Return two of the motions of a batch, the others being nothing to compare."""
+        batch = self.given["batch"]
+        got = np.asarray(self.results[f"{name} of lanes"])
+        found = got.copy()
+        for lane in sorted({0, len(batch) - 1}):
+            moved = self.moved({"q0": batch[lane]["q"], "qd0": batch[lane]["qd"]})
+            states = getattr(moved, name)
+            found[lane, : len(states)] = states
+        return found
+
+    def along(self, name: str) -> Any:
+        """Return a quantity at the very states that the product gave."""
+        switched = self.given["motion"].get("stops") or self.given["motion"].get("contacts")
+        rubs = any(body.coulomb for body in System.of(self.given["mechanism"]).bodies)
+        if (switched or rubs) and name in ("qdd", "reactions", "multipliers", "drives"):
+            return None
+        return np.array(list(map(_certain(name), self.states())))
+
+    def states(self) -> Iterator[Answer]:
+        """Yield the reference at each state of the product, with its drives and accelerations."""
+        for i in range(len(self.results["t"])):
+            state = {name: self.results[name][i] for name in ("t", "q", "qd", "tau")}
+            state |= {n: self.results[n][i] for n in ("x", "u", "sigma") if n in self.results}
+            if "qdd along" in self.results:
+                state["qdd"] = self.results["qdd along"][i]
+            yield self.at(state)
+
+
+@lru_cache(maxsize=32)
+def _path(text: str) -> motions.Path | str:
+    table, task = json.loads(text)
+    try:
+        return motions.Mover(System.of(table), task).run()
+    except UnsureError as error:
+        return str(error)
+
+
+def _moved(text: str) -> motions.Path:
+    """Return the motion of the reference; several paths of a case have the same."""
+    found = _path(text)
+    if isinstance(found, str):
+        raise UnsureError(found)
+    return found
+
+
+def _certain(name: str) -> Callable[[Answer], Any]:
+    def value(answer: Answer) -> Any:
+        found = answer.along(name)
+        if found is None:
+            raise UnsureError(f"{name} is not unique")
+        return found
+
+    return value

@@ -1,0 +1,202 @@
+"""Changes of a case that keep it whole: loops closed, states of the right length and on them."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from tools.campaign.generate import Table
+from tools.campaign.reference.bodies import WIDTH
+from tools.campaign.reference.drives import has_motion, own_states
+from tools.campaign.reference.dynamics import State
+from tools.campaign.reference.expressions import Jet, law
+from tools.campaign.reference.kinematics import System, motion_at
+
+
+def whole(given: Table) -> Table:
+    """Return the case with loops closed at q, rates that satisfy all rows, and fitting lengths."""
+    given = deepcopy(given)
+    table, q = given["mechanism"], np.array(given["q"], dtype=np.float64)
+    _close(table, q)
+    system = System.of(table)
+    has_rows = bool(table.get("loops") or table.get("constraints"))
+    if has_rows:
+        given["t"] = 0.0
+    state = State.of(system, q, np.array(given["qd"], dtype=np.float64), given["t"])
+    if has_rows:
+        rates = state.qd - np.linalg.pinv(state.rows.J, rcond=1e-9) @ state.rows.rate
+        given["qd"] = rates.tolist()
+    given["motion"] |= {"q0": given["q"], "qd0": given["qd"]}
+    rows = len(state.closure.value)
+    given["sigma"] = (list(given.get("sigma", ())) + [0.5] * rows)[:rows]
+    given["singular"] = _is_singular(state)
+    given["massless"] = not any(body.mass for body in system.bodies)
+    if table.get("actuators"):
+        given |= _actuated(given, system)
+    else:
+        given.pop("x", None)
+        given.pop("u", None)
+    return given
+
+
+def bare(table: Table) -> Table:
+    """Return a mechanism without friction, springs, rotors and forces."""
+    table = {k: v for k, v in deepcopy(table).items() if k not in ("springs", "forces")}
+    for segment in table["segments"]:
+        for name in ("friction", "rotor_inertia"):
+            segment["joint"].pop(name, None)
+    return table
+
+
+def _is_singular(state: State) -> bool:
+    """Whether the mass matrix without rows is singular at the state, or nearly so."""
+    if not state.system.nv:
+        return False
+    values = np.linalg.eigvalsh(state.H)
+    return bool(values[0] < 1e-7 * max(values[-1], 1e-9))
+
+
+def _close(table: Table, q: Any) -> None:
+    """Move the targets of loops and the constants of constraints to where they hold."""
+    system = System.of(table)
+    motion = motion_at(system, q, np.zeros(system.nv))
+    for loop in table.get("loops", ()):
+        closing, target = loop["closing"], loop["target"]
+        R, p, _, _ = motion.pose(system.number_of(closing["segment"]))
+        Rt, pt, _, _ = motion.pose(system.number_of(target["segment"]))
+        place = Rt.T @ (p + R @ np.array(closing["point"]) - pt)
+        target["point"] = [float(x) for x in place]
+        if loop["kind"] == "frame":
+            target["rotation"] = (Rt.T @ R).tolist()
+    names = {name: Jet(float(q[place])) for name, (place, _) in system.own.items()}
+    for constraint in table.get("constraints", ()):
+        if constraint["kind"] == "holonomic":
+            text = constraint["law"].partition(" - (")[0]
+            value = law(text, {**names, "t": Jet(0.0)}).value
+            constraint["law"] = f"{text} - ({value!r})"
+
+
+def _actuated(given: Table, system: System) -> Table:
+    """Return states and signals of actuators, with q and qd of the case."""
+    x: list[float] = []
+    for actuator in given["mechanism"]["actuators"]:
+        place, rate, _, _ = system.motions[actuator["joint"]]
+        x += [given["q"][place], given["qd"][rate]] if has_motion(actuator) else []
+        x += [0.7] * own_states(actuator)
+    count = len(given["mechanism"]["actuators"])
+    return {"x": x, "u": (list(given.get("u", ())) + [3.0] * count)[:count]}
+
+
+def with_mechanism(given: Table, table: Table) -> Table:
+    """Return the case with another mechanism; states go along by the names of coordinates."""
+    table = _without_dangling(table)
+    old, new = System.of(given["mechanism"]), System.of(table)
+    found = {**deepcopy(given), "mechanism": table}
+    for holder in (found, *found["batch"]):
+        holder["q"] = _carried(old, new, given_q=holder["q"], which=0)
+        for name in ("qd", "qdd", "tau"):
+            if name in holder:
+                holder[name] = _carried(old, new, given_q=holder[name], which=1)
+    names, motion = set(new.own), found["motion"]
+    for field in ("forces", "controllers", "stops"):
+        if motion.get(field):
+            motion[field] = {n: v for n, v in motion[field].items() if n in names}
+            motion[field] = {
+                n: v for n, v in motion[field].items() if not _foreign(str(v), old, names)
+            }
+    driven = {a["joint"] for a in table.get("actuators", ())}
+    if motion.get("signals"):
+        motion["signals"] = {
+            n: v
+            for n, v in motion["signals"].items()
+            if n in driven and not _foreign(str(v), old, names)
+        }
+    if not table.get("frames"):
+        motion.pop("contacts", None)
+    found["wrong"] = {n: v for n, v in found["wrong"].items() if n in table.get("parameters", {})}
+    numbers = {f"_{i}": b.name for i, b in enumerate(new.bodies, start=1)}
+    found["numbers"] = [n for n in found["numbers"] if _still(n, numbers, table)]
+    return whole(found)
+
+
+def _still(number: Table, bodies: dict[str, str], table: Table) -> bool:
+    """Whether a number of the mechanism has the same name and place as before."""
+    if number["field"] == "gravity":
+        return table["gravity"] in ([0, 0, -9.81], [0, -9.81, 0])
+    if bodies.get("_" + number["name"].split("_")[1]) != number["segment"]:
+        return False
+    segment = next(s for s in table["segments"] if s["name"] == number["segment"])
+    value = segment.get("mass") if number["field"] == "mass" else (segment.get("com") or [0])[0]
+    return isinstance(value, int | float) and value != 0 and bool(segment.get("mass"))
+
+
+def _foreign(text: str, old: System, names: set[str]) -> bool:
+    """Whether a law names a coordinate that is there no more."""
+    return any(name in text for name in old.own if name not in names)
+
+
+def _carried(old: System, new: System, given_q: list[float], which: int) -> list[float]:
+    """Return the entries of a vector for another system, by joint."""
+    places = {
+        b.coordinate: (p, b.kind)
+        for b, p in zip(old.bodies, old.places, strict=True)
+        if b.follows is None
+    }
+    found: list[float] = []
+    for body in new.bodies:
+        width = WIDTH[body.kind][which]
+        if body.follows is not None or not width:
+            continue
+        place, kind = places.get(body.coordinate, ((0, 0), ""))
+        if kind and WIDTH[kind][which] == width:
+            found += given_q[place[which] : place[which] + width]
+        else:
+            rest = [0.3] * width
+            if which == 0 and body.kind in ("ball", "free"):
+                rest = [0.0] * (width - 1) + [1.0]
+            found += rest
+    return found
+
+
+def _without_dangling(table: Table) -> Table:
+    """Return the table without what refers to segments or joints that are gone."""
+    table = {key: value for key, value in deepcopy(table).items() if value not in ([], {})}
+    segments = {"ground", *(s["name"] for s in table["segments"])}
+    joints = {s["joint"]["name"] for s in table["segments"]}
+    for segment in table["segments"]:
+        leader = segment["joint"].get("mimic", {}).get("joint")
+        if leader is not None and leader not in joints:
+            del segment["joint"]["mimic"]
+    system = System.of(table)
+    names, followers = set(system.motions), set(system.own)
+    parameters = table.get("parameters", {})
+    table["frames"] = [f for f in table.get("frames", ()) if f["segment"] in segments]
+    table["loops"] = [
+        loop
+        for loop in table.get("loops", ())
+        if {loop["closing"]["segment"], loop["target"]["segment"]} <= segments
+    ]
+    table["springs"] = [
+        s
+        for s in table.get("springs", ())
+        if (s["joint"] in names if "joint" in s else {e["segment"] for e in s["ends"]} <= segments)
+    ]
+    for key in ("forces", "actuators"):
+        table[key] = [x for x in table.get(key, ()) if x["joint"] in followers]
+    for key in ("forces", "constraints"):
+        known = [x for x in table.get(key, ()) if _words(x["law"]) <= followers | set(parameters)]
+        table[key] = known
+    return {key: value for key, value in table.items() if value not in ([], {})}
+
+
+def _words(text: object) -> set[str]:
+    import re
+
+    found = set(
+        re.findall(r"[A-Za-z_]\w*", re.sub(r"\d+\.?\d*(e-?\d+)?", " ", ""))
+        if not isinstance(text, str)
+        else re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)
+    )
+    return found - {"sin", "cos", "exp", "abs", "der", "t", "pi", "sqrt", "step", "sign"}

@@ -1,0 +1,156 @@
+"""Further paths: other forms of a file, changed mechanisms, input that must be refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+import chainform as cf
+from chainform.readers import read_text
+from tools.campaign.paths.motions import arguments_of, impacts_of, states
+from tools.campaign.paths.statics import Given, Results, evaluated, mechanism_of, state_of, wanted
+
+
+def tree_form(given: Given) -> Results:
+    """The mechanism in the tree form, where all frames are parallel at zero."""
+    table = deepcopy(given["mechanism"])
+    segments = table.pop("segments")
+    names = ["ground", *(s["name"] for s in segments)]
+    joints = [s["joint"] for s in segments]
+    plain = {"name", "type", "axis"}
+    if any({"rpy", "quaternion"} & set(s) for s in segments) or any(
+        set(j) != plain for j in joints
+    ):
+        return {}
+    coms = [[0, 0, 0], *(s.get("com", [0, 0, 0]) for s in segments)]
+    arms: dict[str, Any] = {}
+    for number, segment in enumerate(segments, start=1):
+        parent = names.index(segment["parent"])
+        place = zip(segment.get("position", [0, 0, 0]), coms[parent], strict=True)
+        arms[f"{number},{number}"] = segment.get("com", [0, 0, 0])
+        arms[f"{parent},{number}"] = [f"({a}) - ({b})" for a, b in place]
+    table |= {"format": "tree", "names": names[1:], "p": arms}
+    table["L"] = [names.index(s["parent"]) for s in segments]
+    table["T"] = [int(j["type"] == "prismatic") for j in joints]
+    table["e"] = [j["axis"] for j in joints]
+    table["m"] = [s.get("mass", 0) for s in segments]
+    table["inertia"] = {
+        str(i): s.get("inertia", [0, 0, 0]) for i, s in enumerate(segments, start=1)
+    }
+    # In this form joints have the names of their bodies.
+    mechanism = read_text(re.sub(r"\bj(\d)", r"b\1", json.dumps(table)), "json")
+    outputs = [o for o in ("mass_matrix", "bias") if o in wanted(given, mechanism)]
+    return evaluated(given, cf.derive(mechanism, outputs, reduce="none"))
+
+
+def payload(given: Given) -> Results:
+    """The last body taken off and put on again."""
+    table = deepcopy(given["mechanism"])
+    last = table["segments"][-1]
+    body = {name: last.pop(name) for name in ("mass", "com", "inertia") if name in last}
+    loaded = read_text(json.dumps(table), "json").with_payload(last["name"], **{"mass": 0, **body})
+    outputs = [o for o in wanted(given, loaded) if o != "reactions"]
+    return evaluated(given, cf.derive(loaded, outputs, reduce="none"))
+
+
+def left_out(given: Given) -> Results:
+    """Equations without friction, springs, rotors and forces."""
+    parts = ["friction", "springs", "rotors", "forces"]
+    outputs = ["inverse_dynamics", "mass_matrix", "potential_energy", "kinetic_energy"]
+    model = cf.derive(mechanism_of(given), outputs, leave_out=parts, reduce="none")
+    return {f"{name} left out": value for name, value in evaluated(given, model).items()}
+
+
+def bad_arrays(given: Given) -> Results:
+    """States that are no real numbers: every one of them must be refused."""
+    mechanism = mechanism_of(given)
+    model = cf.derive(mechanism, ["gravity"], reduce="none")
+    q = np.array(given["q"], dtype=float)
+    spoilt = np.where(np.arange(len(q)) == 0, np.nan, q)
+    bad: dict[str, Any] = {
+        "complex": q * (1 + 1j),
+        "masked": np.ma.masked_array(q, [True, *[False] * (len(q) - 1)]),
+        "text": [str(x) for x in q],
+        "bool": q > 0,
+        "not a number": spoilt,
+        "too long": [*q, 0.0],
+    }
+    found: Results = {}
+    for name, array in bad.items():
+        if name != "not a number":
+            found[f"taken: {name} by evaluate"] = _is_taken(lambda a=array: model.evaluate(q=a))
+        found[f"taken: {name} by simulate"] = _is_taken(
+            lambda a=array: cf.simulate(mechanism, **{**arguments_of(given), "q0": a})
+        )
+    return found
+
+
+def _is_taken(call: Any) -> float:
+    """Return 1 where something is taken, 0 where it is refused."""
+    try:
+        call()
+    except cf.Error:
+        return 0.0
+    return 1.0
+
+
+def unilateral(given: Given) -> Results:
+    """Stops written as unilateral constraints of the mechanism."""
+    table, motion = deepcopy(given["mechanism"]), given["motion"]
+    rows = table.setdefault("constraints", [])
+    for joint, stop in motion["stops"].items():
+        for side, sign in (("lower", 1), ("upper", -1)):
+            if side in stop:
+                law = f"{sign}*({joint} - ({stop[side]}))"
+                row = {"name": f"{joint}_{side}", "kind": "unilateral", "law": law}
+                rows.append({**row, "restitution": stop["restitution"]})
+    arguments = {k: v for k, v in arguments_of(given).items() if k != "stops"}
+    run = cf.simulate(read_text(json.dumps(table), "json"), **arguments)
+    return {**states(run), **impacts_of(run)}
+
+
+def computed_torque(given: Given) -> Results:
+    """A controller that knows the mechanism: the motion is the target from the start."""
+    mechanism, motion = mechanism_of(given), given["motion"]
+    if mechanism.nq != mechanism.nv:
+        return {}
+    names = mechanism.coordinates
+    pairs = zip(names, motion["q0"], motion["qd0"], strict=True)
+    targets = {n: f"({q!r}) + ({qd!r})*t + 0.4*sin(3*t)^2" for n, q, qd in pairs}
+    control = {"all": {"type": "computed_torque", "kp": 100, "kd": 20, "targets": targets}}
+    start = {"q0": motion["q0"], "qd0": motion["qd0"], "rtol": 1e-10}
+    run = cf.simulate(mechanism, t=0.2, t_eval=[0, 0.1, 0.2], controllers=control, **start)
+    t = run.t[:, None]
+    wanted_q = np.array(motion["q0"]) + np.array(motion["qd0"]) * t + 0.4 * np.sin(3 * t) ** 2
+    return {"drift of the tracking": np.abs(run.q - wanted_q).max()}
+
+
+def spinning(given: Given) -> Results:
+    """The last body alone, free of forces and turning fast: it keeps its momentum."""
+    builder = cf.Mechanism.builder("ball", gravity=(0, 0, 0))
+    builder.segment("ball", parent="ground", joint="free", mass=1.5, inertia=[0.1, 0.2, 0.25])
+    rates = [1.0, 0.5, -0.2, 20 * given["qd"][0], 25.0, 3.0]
+    found: Results = {}
+    for method, more in (
+        ("semi_implicit", {"step": 1e-3}),
+        ("rk4", {"step": 1e-3}),
+        ("verner65", {}),
+    ):
+        run = cf.simulate(builder.build(), qd0=rates, t=0.5, t_eval=[0, 0.5], method=method, **more)
+        linear = run.output("momentum")[:, :3]
+        found[f"drift of momentum by {method}"] = np.abs(linear[1] - linear[0]).max() * 1e-4
+    return found
+
+
+def named_by_table(given: Given) -> Results:
+    """States given as tables by names."""
+    mechanism = mechanism_of(given)
+    outputs = [o for o in ("mass_matrix", "bias") if o in wanted(given, mechanism)]
+    model = cf.derive(mechanism, outputs, reduce="none")
+    q = dict(zip(mechanism.coordinates, given["q"], strict=True))
+    qd = dict(zip(mechanism.rates, given["qd"], strict=True))
+    return dict(model.evaluate(q=q, qd=qd, **state_of(given, "t", "sigma")))

@@ -1,0 +1,195 @@
+"""Paths from a mechanism to a motion and what follows from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import chainform as cf
+from chainform.simulation import simulate_batch
+from tools.campaign.paths.bound import with_wrong_values
+from tools.campaign.paths.statics import Given, Results, mechanism_of
+
+
+def arguments_of(given: Given, **more: Any) -> dict[str, Any]:
+    """Return the arguments of `simulate` for the motion of a case."""
+    motion = given["motion"]
+    names = ("q0", "qd0", "forces", "signals", "controllers", "stops", "contacts")
+    found = {name: motion[name] for name in names if motion.get(name)}
+    found |= {"t": motion["times"][-1], "t_eval": motion["times"], "rtol": 1e-9}
+    return {**found, **more}
+
+
+def states(run: Any) -> Results:
+    """Return times and states of a run."""
+    return {"t": run.t, "q": run.q, "qd": run.qd}
+
+
+def laws(given: Given, run: Any) -> Results:
+    """Return what must be zero along a motion: drift of the balance, depth in stops, pull."""
+    found: Results = {}
+    if run.books is not None:
+        scale = 1 + np.abs(run.kinetic_energy).max() + np.abs(run.work).max()
+        found["drift of the balance"] = np.ptp(run.balance) / scale
+    for joint, stop in (given["motion"].get("stops") or {}).items():
+        x = run.q[:, run.mechanism.coordinate_index(joint)]
+        depth = max(stop.get("lower", -np.inf) - x.min(), x.max() - stop.get("upper", np.inf))
+        found[f"depth in the stop of {joint}"] = max(0.0, depth)
+    for name, push in run.contact_forces.items():
+        found[f"pull of {name}"] = max(0.0, -push.min()) / (1 + np.abs(push).max())
+    return found
+
+
+def impacts_of(run: Any) -> Results:
+    """Return times of impacts, and the rates after each."""
+    found = [h for h in run.happenings if hasattr(h, "qd_after")]
+    return {"impacts": [h.t for h in found], "rates after impacts": [h.qd_after for h in found]}
+
+
+def simulated(given: Given) -> Results:
+    """The motion by the usual method, with everything that acts, and its laws."""
+    run = cf.simulate(mechanism_of(given), **arguments_of(given))
+    return {**states(run), **impacts_of(run), **laws(given, run)}
+
+
+def by_method(given: Given) -> Results:
+    """The motion by the method of the case; with fixed steps also by steps of half the length."""
+    method = given["motion"]["method"]
+    steps = {"rk4": 1e-3, "heun": 5e-4, "euler": 2e-4, "semi_implicit": 2e-4}
+    steps |= {"midpoint": 1e-3, "gauss4": 2e-3, "gauss6": 4e-3}
+    mechanism, arguments = mechanism_of(given), arguments_of(given, method=method)
+    if method not in steps:
+        return states(cf.simulate(mechanism, **arguments))
+    coarse, fine = (
+        cf.simulate(mechanism, **arguments, step=steps[method] / part) for part in (1, 2)
+    )
+    spread = {
+        f"spread of {name}": getattr(coarse, name) - getattr(fine, name) for name in ("q", "qd")
+    }
+    return {**states(fine), **spread}
+
+
+def reduced(given: Given) -> Results:
+    """The motion by reduced equations."""
+    return states(cf.simulate(mechanism_of(given), **arguments_of(given, reduce="fast")))
+
+
+def stabilised(given: Given) -> Results:
+    """Loops held by Baumgarte's method, and by accelerations alone."""
+    mechanism = mechanism_of(given)
+    results: Results = {}
+    for how in ("baumgarte", "none"):
+        run = cf.simulate(mechanism, **arguments_of(given, stabilise=how))
+        results |= {f"{name} {how}": getattr(run, name) for name in ("q", "qd")}
+    return results
+
+
+def outputs(given: Given) -> Results:
+    """What follows from the states of a run: compared at these very states."""
+    run = cf.simulate(mechanism_of(given), **arguments_of(given))
+    found = {**states(run), "tau": run.tau, "qdd along": run.qdd}
+    for name in ("kinetic_energy", "potential_energy", "momentum", "mass_matrix"):
+        found[f"{name} along"] = run.output(name)
+    name = given["mechanism"]["segments"][-1]["name"]
+    found[f"pose({name}) along"] = run.output(f"pose({name})")
+    found["reactions along"] = run.reactions
+    if run.mechanism.actuators:
+        found |= {"x": run.x, "u": run.u, "drives along": run.drives}
+    if run.multipliers.shape[1]:
+        found |= {"multipliers along": run.multipliers, "sigma": run.sigma}
+    return found
+
+
+def with_values(given: Given) -> Results:
+    """Parameters and numbers of the mechanism given to `simulate`."""
+    mechanism, values, _ = with_wrong_values(given)
+    run = cf.simulate(mechanism, **arguments_of(given, values=values))
+    found = {**states(run), "tau": run.tau, "qdd along": run.qdd}
+    found["kinetic_energy along"] = run.kinetic_energy
+    found["potential_energy along"] = run.potential_energy
+    found["reactions along"] = run.reactions
+    if run.multipliers.shape[1]:
+        found |= {"multipliers along": run.multipliers, "sigma": run.sigma}
+    if run.mechanism.actuators:
+        found |= {"x": run.x, "u": run.u}
+    return found
+
+
+def batch(given: Given) -> Results:
+    """Many motions at once, from states of their own."""
+    lanes = given["batch"]
+    more = {name: np.array([lane[name[:-1]] for lane in lanes]) for name in ("q0", "qd0")}
+    run = simulate_batch(mechanism_of(given), **arguments_of(given, **more))
+    return {"q of lanes": run.q, "qd of lanes": run.qd}
+
+
+def batch_with_fixed_steps(given: Given) -> Results:
+    """Many motions side by side in vector registers."""
+    lanes = given["batch"]
+    more = {name: np.array([lane[name[:-1]] for lane in lanes]) for name in ("q0", "qd0")}
+    fixed = {"method": "rk4", "step": 1e-3}
+    run = simulate_batch(mechanism_of(given), **arguments_of(given, **more, **fixed))
+    half = simulate_batch(
+        mechanism_of(given), **arguments_of(given, **more, method="rk4", step=5e-4)
+    )
+    spread = {"spread of q of lanes": run.q - half.q, "spread of qd of lanes": run.qd - half.qd}
+    return {"q of lanes": half.q, "qd of lanes": half.qd, **spread}
+
+
+def batch_with_values(given: Given) -> Results:
+    """Many motions with values of their own: the right ones in one lane, others elsewhere."""
+    mechanism, values, _ = with_wrong_values(given)
+    lanes = {name: np.linspace(0.8, 1.2, 9) * value for name, value in values.items()}
+    fixed = {"method": "rk4", "step": 1e-3} if given["motion"].get("lanes") else {}
+    run = simulate_batch(mechanism, **arguments_of(given, values=lanes, **fixed))
+    return {"t": run.t, "q": run.q[4], "qd": run.qd[4]}
+
+
+def resumed(given: Given) -> Results:
+    """A motion in two parts."""
+    mechanism, times = mechanism_of(given), given["motion"]["times"]
+    middle = times[len(times) // 2]
+    first = [t for t in times if t <= middle]
+    half = cf.simulate(mechanism, **arguments_of(given, t=middle, t_eval=first))
+    return states(cf.simulate(mechanism, **arguments_of(given, resume=half)))
+
+
+def resumed_with_more_times(given: Given) -> Results:
+    """A motion in two parts; the second asks for all times, the first for its end only."""
+    mechanism, times = mechanism_of(given), given["motion"]["times"]
+    middle = times[len(times) // 2]
+    half = cf.simulate(mechanism, **arguments_of(given, t=middle, t_eval=[middle]))
+    return states(cf.simulate(mechanism, **arguments_of(given, resume=half)))
+
+
+def saved(given: Given) -> Results:
+    """A run that was written to files and read again."""
+    run = cf.simulate(mechanism_of(given), **arguments_of(given))
+    found: Results = states(run)
+    with TemporaryDirectory() as folder:
+        for ending in ("npz", "csv", "parquet"):
+            run.save(Path(folder) / f"run.{ending}")
+            again = cf.Run.load(Path(folder) / f"run.{ending}")
+            for name in ("t", "q", "qd", "tau", "qdd", "energy", "reactions", "multipliers"):
+                pair = (getattr(again, name), getattr(run, name))
+                found[f"same {name} from {ending}"] = pair
+    return found
+
+
+def scenario(given: Given) -> Results:
+    """The motion as a scenario file says it."""
+    motion = given["motion"]
+    table: dict[str, Any] = {"mechanism": given["mechanism"], "time": motion["times"][-1]}
+    table["initial"] = {"q": motion["q0"], "qd": motion["qd0"]}
+    table["output"] = {"times": motion["times"]}
+    table["solver"] = {"rtol": 1e-9}
+    names = ("forces", "signals", "controllers", "stops", "contacts")
+    table |= {name: motion[name] for name in names if motion.get(name)}
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "case.json"
+        file.write_text(json.dumps(table))
+        return states(cf.simulate(file))

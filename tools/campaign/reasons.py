@@ -1,0 +1,93 @@
+"""Why the product refuses: reasons without names and numbers, and those that are in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tools.campaign.generate import Table
+
+Condition = Callable[[Table], bool]
+
+
+def always(given: Table) -> bool:
+    """Hold for every case."""
+    return bool(given)
+
+
+def has_quaternion(given: Table) -> bool:
+    """Whether a joint has a quaternion."""
+    joints = [s["joint"] for s in given["mechanism"]["segments"]]
+    return any(j["type"] in ("free", "spherical") and "euler" not in j for j in joints)
+
+
+def is_singular(given: Table) -> bool:
+    """Whether the mass matrix is singular, and no rows could make up for it."""
+    return given["singular"] and not has_rows(given)
+
+
+def is_singular_tree(given: Table) -> bool:
+    """Whether the mass matrix of the tree is singular."""
+    return bool(given["singular"])
+
+
+def has_rows(given: Table) -> bool:
+    """Whether there are loops or constraints."""
+    return bool(given["mechanism"].get("loops") or given["mechanism"].get("constraints"))
+
+
+def has_coupling(given: Table) -> bool:
+    """Whether a joint follows another one."""
+    return any("mimic" in s["joint"] for s in given["mechanism"]["segments"])
+
+
+def has(*names: str) -> Condition:
+    """Return whether the mechanism or the motion has one of these."""
+    return lambda given: any(given["mechanism"].get(n) or given["motion"].get(n) for n in names)
+
+
+def rubs(given: Table) -> bool:
+    """Whether a joint has dry friction."""
+    return "coulomb" in str(given["mechanism"]["segments"])
+
+
+def switches(given: Table) -> bool:
+    """Whether there are stops, contacts or dry friction."""
+    return rubs(given) or has("stops", "contacts")(given)
+
+
+LEGITIMATE: tuple[tuple[str, Condition], ...] = (
+    (r"URDF has no|URDF cannot|URDF has joints", always),
+    (r"needs qd to be the rate of q", has_quaternion),
+    (r"has a quaternion, and frame chains", has_quaternion),
+    (r"needs as many coordinates as rates", has_quaternion),
+    (r"no mass, so there is no mass centre", always),
+    (r"cannot take joints that share a coordinate", has_coupling),
+    (r"^nothing resists", is_singular_tree),
+    (r"does not take closed loops or constraints", has_rows),
+    (r"does not hold closed loops or constraints", has_rows),
+    (r"does not take stops, contacts and sticking", switches),
+    (r"does not take actuators", has("actuators")),
+)
+"""Refusals that the documentation gives, each with the cases for which it is in order."""
+
+
+def product_error() -> Any:
+    """Return the class of the product's own errors."""
+    import chainform as cf
+
+    return cf.Error
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the message of an error without what differs from case to case."""
+    text = str(getattr(error, "message", None) or error).splitlines()[0] if str(error) else ""
+    text = re.sub(r"'[^']*'|\"[^\"]*\"", "'…'", text)
+    text = re.sub(r"\b[bj]\d+(_\w+)?\b", "…", text)
+    return re.sub(r"-?\d+(\.\d+)?(e-?\d+)?", "N", text)
+
+
+def is_legitimate(reason: str, given: Table) -> bool:
+    """Whether a refusal is one that the documentation gives for such a case."""
+    return any(re.search(pattern, reason) and holds(given) for pattern, holds in LEGITIMATE)

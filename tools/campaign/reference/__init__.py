@@ -1,0 +1,13 @@
+"""Mechanics in maximal coordinates: six freedoms for each body, joints as equations.
+
+An answer to compare with. It reads the same table of numbers as the product, imports numpy and
+scipy only, and is slow and small on purpose. A contract in `pyproject.toml` forbids it the product.
+
+expressions   laws as text, with two derivatives
+bodies        the table as elementary bodies, one for each elementary joint
+kinematics    poses, velocities, the linear equations of all joints
+dynamics      forces, mass matrix, accelerations under loops and constraints
+quantities    what the product derives, by the same names
+drives        actuators and controllers
+motions       motions by `scipy.integrate.solve_ivp`, with stops
+"""

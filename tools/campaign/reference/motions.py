@@ -1,0 +1,291 @@
+"""Motions by scipy's `solve_ivp` at tight tolerances, with stops that bounce.
+
+A motion is compared up to its horizon: the time from which on the reference has no certain answer,
+such as a joint that comes to rest on its stop or sticks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp  # pyright: ignore[reportUnknownVariableType]
+
+from tools.campaign.reference.bodies import Array, Table, from_quaternion
+from tools.campaign.reference.drives import Control, driven, own_states
+from tools.campaign.reference.dynamics import Rows, State, UnsureError, solved
+from tools.campaign.reference.expressions import law
+from tools.campaign.reference.kinematics import System
+
+RTOL, ATOL = 1e-10, 1e-12
+MOST = 12_000
+"""The most evaluations of a motion."""
+SLOWEST = 1e-2
+"""A stop that is left with less than this speed is the horizon."""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """A stop that was hit: its name, when, and the rates afterwards."""
+
+    name: str
+    t: float
+    qd_after: Array
+
+
+@dataclass(frozen=True)
+class Path:
+    """States at those times that lie before the horizon."""
+
+    t: Array
+    q: Array
+    qd: Array
+    impacts: tuple[Impact, ...]
+    horizon: float
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A stop or a contact without friction: a gap that stays positive."""
+
+    name: str
+    restitution: float
+    row: Callable[[State], Rows]
+
+
+@dataclass
+class Mover:
+    """Integrates a system with everything that the table of a motion says."""
+
+    system: System
+    task: Table
+    evaluations: int = field(default=0)
+
+    @property
+    def actuators(self) -> list[Table]:
+        """The actuators."""
+        return list(self.system.table.get("actuators", ()))
+
+    @property
+    def controls(self) -> list[Control]:
+        """The controllers."""
+        given: Mapping[str, Table] = self.task.get("controllers") or {}
+        return [Control(table, table.get("joint", name)) for name, table in given.items()]
+
+    def start(self) -> Array:
+        """Return q, qd, states of actuators, integrals."""
+        rest = sum(own_states(a) for a in self.actuators) + len(self.controls)
+        return np.concatenate([self.task["q0"], self.task["qd0"], np.zeros(rest)])
+
+    def state(self, t: float, z: Array) -> State:
+        """Return the state in a vector."""
+        nq, nv = self.system.nq, self.system.nv
+        return State.of(self.system, z[:nq], z[nq : nq + nv], t)
+
+    def efforts(self, state: State, integrals: Array) -> tuple[Array, Array, Array]:
+        """Return tau, the signals of actuators, and the rates of the integrals."""
+        tau, u = np.zeros(self.system.nv), np.zeros(len(self.actuators))
+        numbers = {a["joint"]: i for i, a in enumerate(self.actuators)}
+        forces: Mapping[str, Any] = self.task.get("forces") or {}
+        for joint, given in forces.items():
+            tau[self.system.own[joint][1]] += _force(given, state)
+        signals: Mapping[str, Any] = self.task.get("signals") or {}
+        for joint, given in signals.items():
+            u[numbers[joint]] += _force(given, state)
+        rates = np.zeros(len(self.controls))
+        for i, control in enumerate(self.controls):
+            value, rates[i] = control.result(state, float(integrals[i]))
+            if control.joint in numbers:
+                u[numbers[control.joint]] += value
+            else:
+                tau[self.system.own[control.joint][1]] += value
+        return tau, u, rates
+
+    def slope(self, t: float, z: Array) -> Array:
+        """Return the derivative of the vector."""
+        self.evaluations += 1
+        if self.evaluations > MOST:
+            raise UnsureError("the motion takes too many steps")
+        state = self.state(t, z)
+        inner = self.system.nq + self.system.nv
+        first = inner + sum(own_states(a) for a in self.actuators)
+        tau, u, integrals = self.efforts(state, z[first:])
+        found, _, drives = driven(state, z[inner:first], u, tau, state.rows)
+        own = [drive.slopes for drive in drives]
+        return np.concatenate(
+            [position_rates(self.system, state.q, state.qd), found.qdd, *own, integrals]
+        )
+
+    def breaks(self) -> list[float]:
+        """Return the times at which forces jump or bend."""
+        found: set[float] = set()
+        for given in (self.task.get("forces") or {}).values():
+            if isinstance(given, list):
+                pieces: list[Table] = given
+                found |= {float(piece["until"]) for piece in pieces if "until" in piece}
+            elif isinstance(given, dict):
+                found |= {float(x) for x in given["t"]}
+        for force in self.system.table.get("forces", ()):
+            found |= {float(force[key]) for key in ("from", "until") if key in force}
+        return sorted(found)
+
+    # --- stops ------------------------------------------------------------------------------
+
+    def gaps(self) -> Iterator[Gap]:
+        """Yield the gaps of stops and of contacts."""
+        stops: Mapping[str, Table] = self.task.get("stops") or {}
+        for joint, stop in stops.items():
+            for side, sign in (("lower", 1), ("upper", -1)):
+                if side in stop:
+                    text = f"{sign}*({joint} - ({stop[side]!r}))"
+                    yield Gap(
+                        f"{joint} {side}",
+                        stop["restitution"],
+                        lambda s, text=text: s.law_rows(text),
+                    )
+        contacts: Mapping[str, Table] = self.task.get("contacts") or {}
+        for frame, contact in contacts.items():
+            place = next(f for f in self.system.table["frames"] if f["name"] == frame)
+            yield Gap(frame, contact["restitution"], lambda s, place=place: _height(s, place))
+
+    def rubs(self) -> list[int]:
+        """Return the places in qd of joints with Coulomb friction."""
+        own = self.system.motions
+        return [own[b.coordinate][1] for b in self.system.bodies if b.coulomb]
+
+    def hit(self, state: State, gap: Gap) -> Array:
+        """Return the rates after an impact of one gap; loops and constraints stay satisfied."""
+        row = gap.row(state)
+        J = np.concatenate([state.rows.J, row.J])
+        after = np.concatenate([np.zeros(len(state.rows.J)), -gap.restitution * row.rate])
+        return solved(state.H, J, state.H @ state.qd, after).qdd
+
+    def run(self) -> Path:
+        """Return the states at the times of the task."""
+        times = np.asarray(self.task["times"], dtype=np.float64)
+        end, t, z = float(times[-1]), 0.0, self.start()
+        gaps, rubs = list(self.gaps()), self.rubs()
+        if any(gap.row(self.state(t, z)).value[0] <= 1e-6 for gap in gaps):
+            raise UnsureError("the motion begins on a stop")
+        if any(z[self.system.nq + place] == 0 for place in rubs):
+            raise UnsureError("a joint with dry friction begins at rest")
+        found, impacts, horizon = list[Array](), list[Impact](), end
+        edges = [b for b in self.breaks() if 0 < b < end] + [end]
+        while t < end and edges:
+            inside = times[(times >= t) & (times <= edges[0])]
+            result = self.piece(t, edges[0], z, gaps, rubs)
+            reached = result.t[-1]
+            sampled = inside[
+                (inside <= reached)
+                & (inside >= times[len(found)] if len(found) < len(times) else False)
+            ]
+            found += [np.asarray(result.sol(x)) for x in sampled]
+            t, z = float(reached), np.asarray(result.y[:, -1])
+            if result.status == 0:
+                edges.pop(0)
+                continue
+            number = next(i for i, x in enumerate(result.t_events) if len(x))
+            if number >= len(gaps):
+                horizon = t
+                break
+            state = self.state(t, z)
+            if sum(gap.row(state).value[0] < 1e-6 for gap in gaps) > 1:
+                horizon = t
+                break
+            after = self.hit(state, gaps[number])
+            impacts.append(Impact(gaps[number].name, t, after))
+            nq = self.system.nq
+            z = np.concatenate([z[:nq], after, z[nq + self.system.nv :]])
+            if gaps[number].row(self.state(t, z)).rate[0] < SLOWEST:
+                horizon = t
+                break
+        kept = times[: len(found)]
+        nq, nv = self.system.nq, self.system.nv
+        states = np.array(found).reshape(len(found), len(z))
+        return Path(kept, states[:, :nq], states[:, nq : nq + nv], tuple(impacts), horizon)
+
+    def piece(self, t: float, end: float, z: Array, gaps: list[Gap], rubs: list[int]) -> Any:
+        """Integrate up to an event or the end of a piece."""
+        events: list[Any] = [self._gap_event(gap) for gap in gaps]
+        events += [self._rest_event(place) for place in rubs]
+        return solve_ivp(
+            self.slope,
+            (t, end),
+            z,
+            "DOP853",
+            rtol=RTOL,
+            atol=ATOL,
+            events=events,
+            dense_output=True,
+        )
+
+    def _gap_event(self, gap: Gap) -> Any:
+        def event(t: float, z: Array) -> float:
+            return float(gap.row(self.state(t, z)).value[0])
+
+        event.terminal, event.direction = True, -1  # pyright: ignore[reportFunctionMemberAccess]
+        return event
+
+    def _rest_event(self, place: int) -> Any:
+        def event(_: float, z: Array) -> float:
+            return float(z[self.system.nq + place])
+
+        event.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
+        return event
+
+
+def position_rates(system: System, q: Array, qd: Array) -> Array:
+    """Return the derivative of q."""
+    found = np.zeros(system.nq)
+    for body, (place, rate) in zip(system.bodies, system.places, strict=True):
+        if body.follows is not None:
+            continue
+        if body.kind in ("turn", "slide"):
+            found[place] = qd[rate]
+        elif body.kind in ("ball", "free"):
+            first = place
+            if body.kind == "free":
+                R = from_quaternion(q[place + 3 : place + 7])
+                found[place : place + 3] = R @ qd[rate : rate + 3]
+                first, rate = place + 3, rate + 3
+            x, y, z, w = q[first : first + 4]
+            wx, wy, wz = qd[rate : rate + 3]
+            found[first : first + 4] = 0.5 * np.array(
+                [
+                    w * wx + y * wz - z * wy,
+                    w * wy + z * wx - x * wz,
+                    w * wz + x * wy - y * wx,
+                    -x * wx - y * wy - z * wz,
+                ]
+            )
+    return found
+
+
+def _force(given: Any, state: State) -> float:
+    """Return a force given as a law, as pieces in time, or as a table."""
+    t = state.motion.t
+    if isinstance(given, list):
+        pieces: list[Table] = given
+        chosen = next((p for p in pieces if t < p.get("until", np.inf)), None)
+        return 0.0 if chosen is None else law(chosen["law"], state.names).value
+    if isinstance(given, dict):
+        table: Table = given
+        return float(np.interp(t, table["t"], table["values"]))
+    return law(given, state.names).value
+
+
+def _height(state: State, place: Table) -> Rows:
+    """Return the height of a point over the plane through the origin normal to gravity."""
+    up = -state.system.gravity / np.linalg.norm(state.system.gravity)
+    number, point, velocity = state.point(place)
+    _, p, _, _ = state.motion.pose(number)
+    block = state.motion.J[6 * number : 6 * number + 6]
+    J = (
+        block[:3] - np.cross(point - p, block[3:], axis=0)
+        if len(block)
+        else np.zeros((3, state.system.nv))
+    )
+    one = np.ones(1)
+    return Rows((up @ J)[None], 0 * one, up @ point * one, up @ velocity * one)

@@ -1,0 +1,256 @@
+"""What the product derives, by the same names, from maximal coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tools.campaign.reference.bodies import WIDTH, Array, Table, shift, times
+from tools.campaign.reference.drives import complete_model, drive_efforts, driven, inner_states
+from tools.campaign.reference.dynamics import Accelerations, State
+from tools.campaign.reference.kinematics import System
+
+STEP = 1e-5
+"""The step of central differences of the mass matrix, rad or m."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A state of a mechanism with all that is given: q, qd, qdd, tau, sigma, t, x, u."""
+
+    table: Table
+    given: Mapping[str, Any]
+
+    @cached_property
+    def system(self) -> System:
+        """The system, with the values that were given for its parameters."""
+        return System.of(self.table, self.given.get("values"))
+
+    def array(self, name: str, length: int) -> Array:
+        """Return a group of inputs, zeros where nothing is given."""
+        given = self.given.get(name)
+        return np.zeros(length) if given is None else np.asarray(given, dtype=np.float64)
+
+    @cached_property
+    def state(self) -> State:
+        """The state."""
+        q = np.asarray(self.given["q"], dtype=np.float64)
+        return State.of(
+            self.system, q, self.array("qd", self.system.nv), float(self.given.get("t", 0))
+        )
+
+    @cached_property
+    def qdd(self) -> Array:
+        """The accelerations given."""
+        return self.array("qdd", self.system.nv)
+
+    @cached_property
+    def sigma(self) -> Array:
+        """The forces in the loops."""
+        return self.array("sigma", len(self.state.closure.value))
+
+    @cached_property
+    def tau(self) -> Array:
+        """The drives."""
+        return self.array("tau", self.system.nv)
+
+    @cached_property
+    def loop_effort(self) -> Array:
+        """What the forces in the loops do on the coordinates."""
+        return self.state.closure.J.T @ self.sigma
+
+    def moving(self) -> list[int]:
+        """Return the bodies that are not fixed to the ground."""
+        found: list[int] = []
+        for i, body in enumerate(self.system.bodies):
+            if body.parent in found or WIDTH[body.kind][1]:
+                found.append(i)
+        return found
+
+    @cached_property
+    def centres(self) -> Array:
+        """The mass centres, world axes."""
+        return np.array(self.state.motion.p) + self.state.offsets
+
+    @cached_property
+    def constrained(self) -> Accelerations:
+        """Accelerations under the constraints of the table; loops act by sigma only."""
+        extra = self.loop_effort
+        return self.state.accelerations(self.tau + extra, rows=self.state.constraints)
+
+    def value(self, name: str) -> Any:
+        """Return a quantity by its name, None where there is none here."""
+        if "(" in name:
+            kind, _, rest = name.partition("(")
+            frame, _, axes = rest.rstrip(")").partition(",")
+            return self.of_frame(kind, frame, axes or "world")
+        found = QUANTITIES.get(name)
+        return None if found is None else found(self)
+
+    def along(self, name: str) -> Any:
+        """Return a quantity of a motion: accelerations and multipliers follow from the state."""
+        if name not in ("qdd", "multipliers", "drives"):
+            return self.value(name)
+        found, efforts = self.motion()
+        if name == "drives":
+            return efforts
+        if name == "multipliers" and not found.is_unique:
+            return None
+        return found.qdd if name == "qdd" else found.multipliers
+
+    def motion(self) -> tuple[Accelerations, Array]:
+        """Return accelerations under all loops and constraints, and the efforts of all drives."""
+        rows = self.state.rows
+        if not self.table.get("actuators"):
+            return self.state.accelerations(self.tau, rows=rows), self.tau
+        own = inner_states(self.system, self.given["x"])
+        found, efforts, _ = driven(self.state, own, np.asarray(self.given["u"]), self.tau, rows)
+        return found, efforts
+
+    # --- quantities -------------------------------------------------------------------------
+
+    def gravity(self) -> Array:
+        """Return hG."""
+        return -self.state.motion.J.T @ self.state.weights
+
+    def kinetic_energy(self) -> float:
+        """Return the energy of motion of bodies and rotors, J."""
+        state, total = self.state, 0.0
+        for i in self.moving():
+            body, R, w = self.system.bodies[i], state.motion.R[i], state.motion.w[i]
+            v = state.motion.v[i] + times(w, state.offsets[i])
+            total += (body.mass * v @ v + w @ R @ body.inertia @ R.T @ w) / 2
+        return float(total + state.qd @ (state.rotors * state.qd) / 2)
+
+    def potential_energy(self) -> float:
+        """Return the energy of weight, zero at the world origin, and of springs, J."""
+        heights = [
+            self.system.bodies[i].mass * self.system.gravity @ self.centres[i]
+            for i in self.moving()
+        ]
+        return float(self.state.springs[2] - sum(heights))
+
+    def momentum(self, about: Array | None = None) -> Array:
+        """Return linear and angular momentum about a point, the origin unless given."""
+        state, linear, angular = self.state, np.zeros(3), np.zeros(3)
+        for i in self.moving():
+            body, R, w = self.system.bodies[i], state.motion.R[i], state.motion.w[i]
+            p = body.mass * (state.motion.v[i] + times(w, state.offsets[i]))
+            linear = linear + p
+            arm = self.centres[i] - (np.zeros(3) if about is None else about)
+            angular = angular + times(arm, p) + R @ body.inertia @ R.T @ w
+        return np.concatenate([linear, angular])
+
+    def com(self) -> Array | None:
+        """Return the mass centre of all moving bodies."""
+        masses = np.array([self.system.bodies[i].mass for i in self.moving()])
+        if masses.sum() == 0:
+            return None
+        return masses @ self.centres[self.moving()] / masses.sum()
+
+    def centroidal_momentum(self) -> Array | None:
+        """Return the momentum about the mass centre."""
+        centre = self.com()
+        return None if centre is None else self.momentum(centre)
+
+    def reactions(self) -> Array:
+        """Return force and moment of every joint on its body, in the axes of the body, (n, 6)."""
+        forces = self.state.joint_forces(self.qdd, self.loop_loads())
+        pairs = zip(forces, self.state.motion.R, strict=True)
+        return np.array([np.concatenate([R.T @ f[:3], R.T @ f[3:]]) for f, R in pairs])
+
+    def loop_loads(self) -> Array:
+        """Return the forces in the loops as wrenches on all bodies, (6 n,)."""
+        total, first = np.zeros(6 * len(self.system.bodies)), 0
+        for loop in self.table.get("loops", ()):
+            size = 3 if loop["kind"] == "point" else 6
+            part = np.concatenate([self.sigma[first : first + size], np.zeros(6 - size)])
+            for end, sign in (("closing", 1.0), ("target", -1.0)):
+                number, place, _ = self.state.point(loop[end])
+                total += self.state.load(number, place, sign * part[:3])
+                if number >= 0:
+                    total[6 * number + 3 : 6 * number + 6] += sign * part[3:]
+            first += size
+        return total
+
+    def coriolis(self) -> Array:
+        """Return the Christoffel symbols of H by central differences."""
+        n = self.system.nv
+        dH = np.zeros((n, n, n))
+        for k in range(n):
+            ahead, behind = (self.moved(k, step).H for step in (STEP, -STEP))
+            dH[:, :, k] = (ahead - behind) / (2 * STEP)
+        return (dH + dH.transpose(0, 2, 1) - dH.transpose(2, 1, 0)) / 2
+
+    def moved(self, k: int, step: float) -> State:
+        """Return the state with one coordinate moved; there are no quaternions."""
+        q = self.state.q.copy()
+        q[k] += step
+        return State.of(self.system, q, self.state.qd, self.state.motion.t)
+
+    def of_frame(self, kind: str, name: str, axes: str) -> Any:
+        """Return pose, velocity, acceleration or Jacobian of a frame or segment."""
+        frames = {frame["name"]: frame for frame in self.table.get("frames", ())}
+        frame = frames.get(name, {"segment": name})
+        number = self.system.number_of(frame["segment"])
+        R, p, v, w = self.state.motion.pose(number)
+        arm = R @ self.system.read.vector(frame.get("point"))
+        own = R @ self.system.read.rotation(frame)
+        if kind == "pose":
+            return np.block([[own, (p + arm)[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
+        turned = {
+            "world": (np.eye(3), np.eye(3)),
+            "local": (own.T, own.T),
+            "mixed": (np.eye(3), own.T),
+        }
+        linear, angular = turned[axes]
+        part = slice(6 * number, 6 * number + 6)
+        if kind == "velocity":
+            return np.concatenate([linear @ (v + times(w, arm)), angular @ w])
+        X = shift(arm)
+        if kind == "jacobian":
+            J = X @ (self.state.motion.J[part] if number >= 0 else np.zeros((6, self.system.nv)))
+            return np.concatenate([linear @ J[:3], angular @ J[3:]])
+        if kind == "acceleration":
+            V = (
+                self.state.motion.acceleration(self.qdd)[part]
+                if number >= 0
+                else self.state.motion.base[3]
+            )
+            a = X @ V
+            a[:3] += times(w, times(w, arm))
+            return np.concatenate([linear @ a[:3], angular @ a[3:]])
+        return None
+
+
+QUANTITIES: dict[str, Callable[[Answer], Any]] = {
+    "mass_matrix": lambda a: a.state.H,
+    "gravity": Answer.gravity,
+    "bias": lambda a: a.state.bias,
+    "passive": lambda a: a.state.passive,
+    "inverse_dynamics": lambda a: a.state.effort(a.qdd) - a.loop_effort,
+    "forward_dynamics": lambda a: (
+        a.state.accelerations(a.tau + a.loop_effort, rows=a.state.no_rows()).qdd
+    ),
+    "coriolis": Answer.coriolis,
+    "kinetic_energy": Answer.kinetic_energy,
+    "potential_energy": Answer.potential_energy,
+    "momentum": Answer.momentum,
+    "centroidal_momentum": Answer.centroidal_momentum,
+    "com": Answer.com,
+    "reactions": Answer.reactions,
+    "closure_jacobian": lambda a: a.state.closure.J,
+    "constraint": lambda a: a.state.constraints.value,
+    "constraint_rate": lambda a: a.state.constraints.rate,
+    "constraint_jacobian": lambda a: a.state.constraints.J,
+    "constraint_right": lambda a: a.state.constraints.right,
+    "constrained_dynamics": lambda a: a.constrained.qdd,
+    "multipliers": lambda a: a.constrained.multipliers if a.constrained.is_unique else None,
+    "complete_model": lambda a: complete_model(a.state, a.given, a.loop_effort),
+    "drives": lambda a: drive_efforts(a.state, a.given, a.loop_effort),
+}
+"""Quantities by name."""

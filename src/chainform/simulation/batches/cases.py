@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.simulation.initial import SHORTEST
+from chainform.simulation.parameters import check_fixed
 
 Array = NDArray[np.float64]
 States: TypeAlias = dict[str, Array] | Array | None
@@ -65,6 +66,7 @@ def cases_of(
         for key in part if isinstance(part, dict) else ():
             find(key)
     columns = _columns("values", {} if values is None else values)
+    check_fixed(mechanism, columns)
     count = _count([*given.values(), columns])
     whole = {name: _spread(part, count) for name, part in given.items()}
     columns = {name: _broadcast(column, count) for name, column in columns.items()}

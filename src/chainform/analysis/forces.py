@@ -33,6 +33,7 @@ from chainform.model import Model
 from chainform.model.entries import from_names
 from chainform.pipeline import derive
 from chainform.readers import read
+from chainform.simulation.parameters import check_fixed
 
 Array = NDArray[np.float64]
 
@@ -172,6 +173,7 @@ def _checked(model: Model | Mechanism, said: object) -> Mapping[str, Any]:
             remedy = f"derive it with parameters=[{name!r}], or give the mechanism instead of it"
             message = f"the parameter {name} is a number in this model"
             raise RunError(message, element=name, remedy=remedy)
+    check_fixed(mechanism, values)
     return values
 
 

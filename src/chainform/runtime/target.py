@@ -164,9 +164,13 @@ def _facts(name: str, element: str) -> dict[str, Any]:
             if getattr(sys, "frozen", False):
                 raise OSError("this program cannot start Python")
             command = [os.fsdecode(get_executable()), "-P", os.fspath(_SCRIPT), name]
-            options: dict[str, Any] = {"env": environment, "stdin": subprocess.DEVNULL}
             done = subprocess.run(
-                command, capture_output=True, timeout=_PATIENCE, check=True, **options
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=True,
             )
         return json.loads(done.stdout)
     except (OSError, ValueError, TypeError, subprocess.SubprocessError) as error:

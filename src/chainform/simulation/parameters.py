@@ -20,7 +20,6 @@ from chainform.errors import RunError
 from chainform.given import finite_number
 from chainform.mechanism import (
     Mechanism,
-    Parameter,
     automatic_parameters,
     number_of,
     parametrise,
@@ -63,8 +62,8 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
         if name not in (*declared, *automatic):
             raise _unknown(name, [*declared, *automatic])
     used = names_in(mechanism)
+    check_fixed(mechanism, values)
     for parameter in mechanism.parameters:
-        _check_fixed(parameter, values)
         if parameter.value is None and parameter.name in used and parameter.name not in values:
             raise RunError(
                 f"the parameter {parameter.name} has no value",
@@ -85,16 +84,19 @@ def without_values(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
     return replace(mechanism, parameters=tuple(given)) if names else mechanism
 
 
-def _check_fixed(parameter: Parameter, values: Mapping[str, float]) -> None:
-    """Refuse another value for what has become a number: it would count elsewhere only."""
-    value = values.get(parameter.name)
-    if parameter.fixed_in and value is not None and number_of(value) != parameter.value:
-        raise RunError(
-            f"{parameter.name} became a number when the file was read, in {parameter.fixed_in}",
-            element="values",
-            remedy="change its value in the file: axes, rotations, ratios and limits stay numbers; "
-            f'a stop takes it as stops={{"joint": {{"upper": "{parameter.name}"}}}}',
-        )
+def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
+    """Refuse other values for what has become a number: they would count elsewhere only."""
+    for parameter in mechanism.parameters:
+        value = values.get(parameter.name)
+        if not parameter.fixed_in or value is None or parameter.value is None:
+            continue
+        if np.any(np.asarray(value, dtype=np.float64) != float(parameter.value)):
+            raise RunError(
+                f"{parameter.name} became a number when the file was read, in {parameter.fixed_in}",
+                element="values",
+                remedy="change its value in the file: axes, rotations, ratios and limits stay "
+                f'numbers; a stop takes it as stops={{"joint": {{"upper": "{parameter.name}"}}}}',
+            )
 
 
 def _numbers(given: Mapping[str, Any] | None) -> dict[str, float]:

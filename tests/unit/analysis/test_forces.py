@@ -372,3 +372,12 @@ def test_the_moment_on_a_crank_is_its_drive(law: str) -> None:
     # The third equation of a plane linkage is 0 = 0.
     assert found.row_rank.tolist() == [2] * 8
     assert found.kind == "exact"
+
+
+def test_another_value_for_what_is_a_number_by_now_is_refused() -> None:
+    """A turn about a known axis takes its numbers when the file is read."""
+    text = WEIGHT.replace("p: S(x, y, 0); m", "p: S(x, y, 0), R(0, 0, r, pi/2); m")
+    _, *motion = swing(T)
+    assert unknown_forces(weight(text), T, *motion, values={"r": 1}).kind == "exact"
+    with pytest.raises(RunError, match=r"r became a number when the file was read"):
+        unknown_forces(weight(text), T, *motion, values={"r": 1.5})

@@ -430,6 +430,8 @@ def test_another_value_for_what_is_a_number_by_now_is_refused() -> None:
     options: dict[str, Any] = {"stops": True, "t": 0.1}
     with pytest.raises(RunError, match=r"end became a number .* in .*upper"):
         simulate(mechanism, values={"end": 0.3}, **options)
+    with pytest.raises(RunError, match="end became a number"):
+        simulate_batch(mechanism, values={"end": [0.5, 0.3]}, **options)
     assert simulate(mechanism, values={"end": 0.5, "m_1": 3.0}, **options).t[-1] == 0.1
     named: dict[str, Any] = {"stops": {"slide": {"upper": "end"}}}
     assert simulate(scene.mechanism(), values={"end": 0.3}, t=0.1, **named).t[-1] == 0.1

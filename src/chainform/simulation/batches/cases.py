@@ -16,6 +16,7 @@ from chainform.errors import RunError
 from chainform.given import finite_array
 from chainform.mechanism import Mechanism
 from chainform.simulation.initial import SHORTEST
+from chainform.simulation.parameters import check_fixed
 
 Array = NDArray[np.float64]
 States: TypeAlias = dict[str, Array] | Array | None
@@ -66,6 +67,7 @@ def cases_of(
         for key in part if isinstance(part, dict) else ():
             find(key)
     columns = _columns("values", {} if values is None else values)
+    check_fixed(mechanism, columns)
     count = _count([*given.values(), columns])
     whole = {name: _spread(part, count) for name, part in given.items()}
     columns = {name: _broadcast(column, count) for name, column in columns.items()}

@@ -91,19 +91,19 @@ def mark_zeros(
     laws = counts[ARMED_AT]
     other = values[functions_of(counts) :]
     clock[0] = t + ROUNDING * t
-    events(clock, y, p, other)
+    note_failure(counts, events(clock, y, p, other))
     clock[0] = t
     for i in range(laws):
         marks[PER_EVENT * i + PART] = fabs(other[i] - values[i])
     for e in range(counts[SIZE]):
         exact = y[e]
         y[e] = exact + ROUNDING * exact
-        events(clock, y, p, other)
+        note_failure(counts, events(clock, y, p, other))
         y[e] = exact
         for i in range(laws):
             marks[PER_EVENT * i + PART] += fabs(other[i] - values[i])
     # What else is computed with the events belongs to the state as it is.
-    events(clock, y, p, values)
+    note_failure(counts, events(clock, y, p, values))
     for i in range(laws):
         mark = marks[PER_EVENT * i :]
         if fabs(values[i]) <= mark[PART]:

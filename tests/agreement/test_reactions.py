@@ -156,10 +156,18 @@ def test_springs_between_bodies_are_in_the_reactions(seed: int) -> None:
         assert along_the_freedoms(mechanism, reactions) == tau.tolist()
 
 
-@pytest.mark.parametrize("closure", ["complete", "basic"])
-@pytest.mark.parametrize("name", ["four_bar", "biped", "squeezer"])
+@pytest.mark.parametrize(
+    ("name", "closure"),
+    [
+        *(("four_bar", "complete"), ("four_bar", "basic"), ("biped", "complete")),
+        *(("biped", "basic"), ("squeezer", "complete")),
+    ],
+)
 def test_loops(name: str, closure: str) -> None:
-    """All formulations take sigma alike; the reactions hold it as a force on both bodies."""
+    """All formulations take sigma alike; the reactions hold it as a force on both bodies.
+
+    A loop of the squeezer has no basic joints, without which there is no basic closure.
+    """
     mechanism = cf.read(ROOT / "examples" / f"{name}.toml")
     first: Any = None
     for formulation, method in FORMULATIONS.items():

@@ -22,7 +22,8 @@ from chainform.runtime.texts import code_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops import places
-from chainform.simulation.loops.constrained import ILL, lasting_change, strengthen
+from chainform.simulation.loops.constrained import lasting_change
+from chainform.simulation.loops.factors import ILL, strengthen
 from chainform.simulation.loops.linear import NOTHING, cholesky
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched

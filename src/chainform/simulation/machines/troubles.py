@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.mechanism.numbers import number_of
 from chainform.pipeline import derive
 from chainform.simulation.along import values_along
 from chainform.simulation.equations import Equations
@@ -65,9 +66,9 @@ def unresisted_rate(equations: Equations, t: float, y: Array, p: Array) -> int |
     """Return the first rate that no mass resists in a motion without constraints, or None."""
     if equations.rows or not equations.nv or equations.mechanism.actuators:
         return None
-    values = dict(zip(equations.parameters, p.tolist(), strict=False))
+    values = {k: v for k, v in zip(equations.parameters, p.tolist(), strict=False) if isfinite(v)}
     known = [
-        replace(item, value=number_of(values.get(item.name, item.value)))
+        replace(item, value=Fraction(values[item.name])) if item.name in values else item
         for item in equations.mechanism.parameters
     ]
     model = derive(

@@ -149,7 +149,7 @@ def first_stage(control: Numbers, counts: Ints, y: Floats, p: Floats, work: Floa
     return status
 
 
-def put(counts: Ints, now: Number, y: Floats, p: Floats, work: Floats) -> int:
+def put_state(counts: Ints, now: Number, y: Floats, p: Floats, work: Floats) -> int:
     """Put the state at the end of a step where it belongs; below zero: a failure on the way."""
     clock = work[clock_at(counts) :]
     clock[0] = now
@@ -265,7 +265,7 @@ def integrate(
             counts, tableau, t, control[TIME], latest, y, p, work, at, clock, times, out
         )
         if status >= 0:
-            status = put(counts, control[TIME], y, p, work)
+            status = put_state(counts, control[TIME], y, p, work)
         if status < 0:
             return end_of(counts, status)
         arrive(control, counts, y, p, clock, times, out, breaks)

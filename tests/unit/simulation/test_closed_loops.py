@@ -197,7 +197,7 @@ def test_parallelograms_pass_flat_positions_and_stay_parallelograms(
     count: int, rate: float
 ) -> None:
     """Every flat position is singular. Errors fall with the tolerance, and the run tells of it."""
-    start = {"q0": ladder_state(count, 1.0), "qd0": ladder_state(count, rate)}
+    start: dict[str, Any] = {"q0": ladder_state(count, 1.0), "qd0": ladder_state(count, rate)}
     there = ladder_angle(count, 1.0, rate, 10.0)
     for rtol, most in ((1e-5, 0.5), (1e-7, 5e-4), (1e-9, 1e-5), (1e-11, 1e-7), (1e-13, 1e-8)):
         run = simulate(ladder(count), **start, t=10.0, t_eval=[10.0], rtol=rtol)
@@ -209,7 +209,7 @@ def test_parallelograms_pass_flat_positions_and_stay_parallelograms(
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6])
 def test_parallelograms_begin_flat(angle: float) -> None:
     """The rates tell the branch."""
-    start = {"q0": ladder_state(2, angle), "qd0": ladder_state(2, 5.0)}
+    start: dict[str, Any] = {"q0": ladder_state(2, angle), "qd0": ladder_state(2, 5.0)}
     run = simulate(ladder(2), **start, t=2.0, t_eval=[2.0], rtol=1e-9)
     there = ladder_angle(2, angle, 5.0, 2.0)
     np.testing.assert_allclose(run.q[-1], ladder_state(2, there), atol=1e-5)
@@ -217,7 +217,7 @@ def test_parallelograms_begin_flat(angle: float) -> None:
 
 def test_an_event_in_a_flat_position_does_not_end_a_motion() -> None:
     events = {"flat": "c0", "over": "c1 + pi"}
-    start = {"q0": ladder_state(2, 1.0)}
+    start: dict[str, Any] = {"q0": ladder_state(2, 1.0)}
     run = simulate(ladder(2), **start, t=3.0, t_eval=[3.0], rtol=1e-10, events=events)
     assert len(run.happenings) > 3
     there = ladder_angle(2, 1.0, 0.0, 3.0)

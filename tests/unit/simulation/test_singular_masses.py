@@ -82,7 +82,7 @@ def test_a_loop_that_ends_in_a_body_without_mass(mass: str) -> None:
     ],
 )
 def test_every_method_that_takes_loops_takes_bodies_without_mass(
-    method: str, settings: dict[str, float], near: float
+    method: str, settings: dict[str, Any], near: float
 ) -> None:
     if method == "ida":
         pytest.importorskip("sksundae")
@@ -145,7 +145,7 @@ def test_rows_in_small_units_count_as_much_as_others() -> None:
 @pytest.mark.parametrize(
     ("method", "settings"), [("verner65", {}), ("rk4", {"step": 1e-2}), ("ida", {})]
 )
-def test_what_nothing_resists_is_named(method: str, settings: dict[str, float]) -> None:
+def test_what_nothing_resists_is_named(method: str, settings: dict[str, Any]) -> None:
     if method == "ida":
         pytest.importorskip("sksundae")
     with pytest.raises(cf.Error, match="nothing resists z") as caught:
@@ -170,12 +170,20 @@ def arm() -> cf.Mechanism:
     [("verner65", {}), ("rk4", {"step": 1e-2}), ("gauss4", {"step": 1e-2}), ("cvode", {})],
 )
 def test_what_nothing_resists_is_named_without_constraints(
-    method: str, settings: dict[str, float]
+    method: str, settings: dict[str, Any]
 ) -> None:
     if method == "cvode":
         pytest.importorskip("sksundae")
     with pytest.raises(cf.Error, match="nothing resists b"):
         cf.simulate(arm(), q0=[0.3, 0.1], t=1.0, values={"mb": 0}, method=method, **settings)
+
+
+def test_what_nothing_resists_is_named_while_stops_are_open() -> None:
+    builder = cf.Mechanism.builder("open", gravity=(0, 0, -10)).parameter("m", 1)
+    joint = {"type": "prismatic", "name": "x", "limits": {"lower": -1, "upper": 1}}
+    builder.segment("x", joint=joint, axis="z", mass="m")
+    with pytest.raises(cf.Error, match="nothing resists x"):
+        cf.simulate(builder.build(), t=1.0, stops={"x": 0.0}, values={"m": 0})
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ class Fleet(ABC):
         blocks, some = len(cargo.status), self.together
         share(work, [range(i, min(i + some, blocks)) for i in range(0, blocks, some)], threads)
 
-    def _found(self, cargo: Cargo, states: Array, begun: Array, p: Array) -> Found:
+    def _found(self, cargo: Cargo, states: Array, starts: Array, p: Array) -> Found:
         """Return what came out; a motion without finite numbers at its end has no end."""
         count, counts = len(states), cargo.counts
         ends = np.repeat(cargo.control[:, places.TIME], self.lanes)[:count]
@@ -146,7 +146,7 @@ class Fleet(ABC):
         lost = np.flatnonzero(~whole & ~interrupted)
         failures = np.repeat(counts[:, places.FAILED], self.lanes)[:count]
         problems = {
-            int(i): self._problem(int(reason[i]), int(failures[i]), float(ends[i]), begun[i], p[i])
+            int(i): self._problem(int(reason[i]), int(failures[i]), float(ends[i]), starts[i], p[i])
             for i in lost
         }
         problems |= {i: text for i, text in cargo.problems.items() if i < count}
@@ -166,11 +166,11 @@ class Fleet(ABC):
             problems,
         )
 
-    def _problem(self, reason: int, failure: int, time: float, begun: Array, p: Array) -> str:
+    def _problem(self, reason: int, failure: int, time: float, start: Array, p: Array) -> str:
         """Return what is wrong with one motion, in words."""
         if reason == places.NO_MASS:
             return unresisted(self.equations, places.UNRESISTED - failure, time).message
-        loose = unresisted_rate(self.equations, time, begun, p)
+        loose = unresisted_rate(self.equations, time, start, p)
         if loose is not None:
             return unresisted(self.equations, loose, time).message
         if reason in (places.REACHED, places.EVENT):

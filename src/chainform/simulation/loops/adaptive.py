@@ -128,20 +128,57 @@ def pass_time(control: Numbers, h: Number) -> None:
 
 
 def look_ahead(
-    control: Numbers,
-    counts: Ints,
-    h: Number,
-    latest: Number,
-    new: Floats,
-    p: Floats,
-    last: Floats,
-    clock: Floats,
+    control: Numbers, counts: Ints, h: Number, latest: Number, p: Floats, work: Floats
 ) -> int:
     """Compute y' at the end of a step; if nothing comes between, the next one begins with it."""
+    n = counts[SIZE]
+    clock = work[clock_at(counts) :]
     more = h - control[LOST]
     clock[0] = fmin(control[TIME] + more, latest)
     counts[CALLS] += 1
-    return rhs(clock, new, p, last)
+    return rhs(clock, work[counts[ROWS] * n :], p, work[(counts[ROWS] + 2) * n :])
+
+
+def first_stage(control: Numbers, counts: Ints, y: Floats, p: Floats, work: Floats) -> int:
+    """Compute the first stage of the first step, and choose its length; below zero: a failure."""
+    status = begin(control, counts, y, p, work, work[clock_at(counts) :])
+    if status >= 0 and control[STEP] <= 0.0 and control[TIME] < control[END]:
+        status = first_step(control, counts, y, p, work)
+    if status >= 0:
+        status = counts[FAILED]
+    return status
+
+
+def put_state(counts: Ints, now: Number, y: Floats, p: Floats, work: Floats) -> int:
+    """Put the state at the end of a step where it belongs; below zero: a failure on the way."""
+    clock = work[clock_at(counts) :]
+    clock[0] = now
+    status = settle(clock, work[counts[ROWS] * counts[SIZE] :], p, y)
+    if status >= 0:
+        status = counts[FAILED]
+    return status
+
+
+def attempted(
+    control: Numbers,
+    counts: Ints,
+    tableau: Numbers,
+    t: Number,
+    h: Number,
+    latest: Number,
+    is_last: int,
+    y: Floats,
+    p: Floats,
+    work: Floats,
+) -> int:
+    """Make a step; tell whether it is taken, or must be made again, or why the motion ends."""
+    new = work[counts[ROWS] * counts[SIZE] :]
+    clock = work[clock_at(counts) :]
+    calls = trial(t, h, latest, y, p, work, new, clock, tableau, counts)
+    if calls < 0:
+        return after_failure(control, counts, calls, t, h)
+    counts[CALLS] += calls
+    return judged(control, counts, tableau, t, h, is_last, y, p, work)
 
 
 def is_same(y: Floats, other: Floats, n: int) -> int:
@@ -176,18 +213,12 @@ def integrate(
     """
     n = counts[SIZE]
     rows = counts[ROWS]
-    k = work
     new = work[rows * n :]
     at = work[(rows + 1) * n :]
-    last = work[(rows + 2) * n :]
     clock = work[clock_at(counts) :]
     done = 0
     arrive(control, counts, y, p, clock, times, out, breaks)
-    status = begin(control, counts, y, p, k, clock)
-    if status >= 0 and control[STEP] <= 0.0 and control[TIME] < control[END]:
-        status = first_step(control, counts, y, p, k, new, at, clock)
-    if status >= 0:
-        status = counts[FAILED]
+    status = first_stage(control, counts, y, p, work)
     if status < 0:
         return end_of(counts, status)
     while control[TIME] < control[END]:
@@ -203,48 +234,38 @@ def integrate(
             is_last = 1
         if h <= 16.0 * EPSILON * fabs(t) and is_last == 0:
             return TOO_SMALL
-        calls = trial(t, h, latest, y, p, k, new, clock, tableau, counts)
-        verdict = TAKEN
-        if calls < 0:
-            verdict = after_failure(control, counts, calls, t, h)
-        else:
-            counts[CALLS] += calls
-            verdict = judged(control, counts, tableau, t, h, is_last, y, p, k, new, at, clock)
-        if verdict == AGAIN:
-            continue
-        if verdict != TAKEN:
-            return verdict
+        before = counts[CALLS]
+        verdict = attempted(control, counts, tableau, t, h, latest, is_last, y, p, work)
+        calls = counts[CALLS] - before
         part: Number = 2.0
-        if counts[EVENTS] > 0:
-            note_failure(counts, look_ahead(control, counts, h, latest, new, p, last, clock))
+        if verdict == TAKEN and counts[EVENTS] > 0:
+            note_failure(counts, look_ahead(control, counts, h, latest, p, work))
             is_end = is_last * is_end_at(control, stop)
             part = first_event(counts, tableau, t, h, latest, y, p, work, marks, calls, is_end)
             if counts[FAILED] < 0:
                 verdict = after_failure(control, counts, counts[FAILED], t, h)
-                if verdict == AGAIN:
-                    continue
-                return verdict
+        if verdict == AGAIN:
+            continue
+        if verdict != TAKEN:
+            return verdict
         reason = reason_of(part)
         if part < 0.0:
             part = -1.0 - part
         if part < 1.0:
             is_last = 0
             h = part * h
-            status = trial(t, h, latest, y, p, k, new, clock, tableau, counts)
-            if status < 0:
-                return end_of(counts, status)
+            note_failure(counts, trial(t, h, latest, y, p, work, new, clock, tableau, counts))
         pass_time(control, h)
         if is_last == 1:
             control[TIME] = stop
             control[LOST] = 0.0
         if reason == EVENT:
             mark_found(counts, control[TIME], new, p, work, marks)
-        status = deliver(counts, tableau, t, control[TIME], latest, y, p, k, at, clock, times, out)
-        clock[0] = control[TIME]
+        status = deliver(
+            counts, tableau, t, control[TIME], latest, y, p, work, at, clock, times, out
+        )
         if status >= 0:
-            status = settle(clock, new, p, y)
-        if status >= 0:
-            status = counts[FAILED]
+            status = put_state(counts, control[TIME], y, p, work)
         if status < 0:
             return end_of(counts, status)
         arrive(control, counts, y, p, clock, times, out, breaks)
@@ -253,9 +274,9 @@ def integrate(
             return reason
         pass_values(counts, marks)
         if counts[EVENTS] > 0 and is_last == 0 and is_same(y, new, n) == 1:
-            copy(last, k, n)
+            copy(work[(rows + 2) * n :], work, n)
         else:
-            status = begin(control, counts, y, p, k, clock)
-            if status < 0:
-                return end_of(counts, status)
+            status = begin(control, counts, y, p, work, clock)
+        if status < 0:
+            return end_of(counts, status)
     return REACHED

@@ -24,7 +24,8 @@ from __future__ import annotations
 from math import fabs, sqrt
 
 from chainform.runtime.procedures import Floats, Ints, fmin
-from chainform.simulation.loops.constrained import factorised, moved, terms
+from chainform.simulation.loops.constrained import moved, terms
+from chainform.simulation.loops.factors import factorised
 from chainform.simulation.loops.linear import (
     backward,
     eliminated,

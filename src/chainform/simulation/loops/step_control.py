@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import fabs, sqrt
 
 from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
+from chainform.simulation.loops.looking import clock_at
 from chainform.simulation.loops.places import (
     ATOL,
     BOOKS,
@@ -22,6 +23,7 @@ from chainform.simulation.loops.places import (
     NOT_SOLVED,
     PUTTING,
     REJECTED,
+    ROWS,
     RTOL,
     SIZE,
     STAGES,
@@ -49,16 +51,7 @@ def factor_of(error: Number, exponent: Number) -> Number:
     return fmin(MOST, fmax(LEAST, SAFETY * pow(error, exponent)))
 
 
-def first_step(
-    control: Numbers,
-    counts: Ints,
-    y: Floats,
-    p: Floats,
-    k: Floats,
-    new: Floats,
-    rate: Floats,
-    clock: Floats,
-) -> int:
+def first_step(control: Numbers, counts: Ints, y: Floats, p: Floats, work: Floats) -> int:
     """Choose the first step: so short that a step of Euler's method changes the rates little.
 
     After Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4. What is returned
@@ -66,6 +59,10 @@ def first_step(
     """
     n = counts[SIZE]
     few = n - counts[BOOKS]
+    k = work
+    new = work[counts[ROWS] * n :]
+    rate = work[(counts[ROWS] + 1) * n :]
+    clock = work[clock_at(counts) :]
     near = measure_of(y, y, y, control[RTOL], control[ATOL], 0.0, few)
     fast = measure_of(k, y, y, control[RTOL], control[ATOL], 0.0, few)
     h = 1e-6
@@ -166,24 +163,26 @@ def lasting_error(
     counts: Ints,
     tableau: Numbers,
     h: Number,
-    new: Floats,
-    p: Floats,
-    k: Floats,
     y: Floats,
-    at: Floats,
-    clock: Floats,
+    p: Floats,
+    work: Floats,
 ) -> float:
     """Return the estimated error of a step that is left once its end is put where it belongs."""
     s = counts[STAGES]
     n = counts[SIZE]
-    weighted(k, tableau[2 * s + s * s :], at, n, s)
+    few = n - counts[BOOKS]
+    new = work[counts[ROWS] * n :]
+    at = work[(counts[ROWS] + 1) * n :]
+    clock = work[clock_at(counts) :]
+    clock[0] = control[TIME] + h
+    weighted(work, tableau[2 * s + s * s :], at, n, s)
     failed = lasting(clock, new, p, at)
-    first = size_of(at, y, new, control[RTOL], control[ATOL], n - counts[BOOKS])
+    first = size_of(at, y, new, control[RTOL], control[ATOL], few)
     second = 0.0
     if counts[TWICE] == 1 and failed >= 0:
-        weighted(k, tableau[3 * s + s * s :], at, n, s)
+        weighted(work, tableau[3 * s + s * s :], at, n, s)
         failed = lasting(clock, new, p, at)
-        second = size_of(at, y, new, control[RTOL], control[ATOL], n - counts[BOOKS])
+        second = size_of(at, y, new, control[RTOL], control[ATOL], few)
     if failed < 0:
         return HUGE
     below = first + 0.01 * second
@@ -201,10 +200,7 @@ def judged(
     is_last: int,
     y: Floats,
     p: Floats,
-    k: Floats,
-    new: Floats,
-    at: Floats,
-    clock: Floats,
+    work: Floats,
 ) -> int:
     """Tell whether a step is taken, or must be made again, or why the motion ends there.
 
@@ -212,16 +208,17 @@ def judged(
     may be larger than the rest, up to the root of what is tolerated: its effect is of second order.
     """
     n = counts[SIZE]
+    new = work[counts[ROWS] * n :]
     if counts[FIXED] == 1:
         if is_finite(new, n) == 0:
             return NOT_FINITE
         return TAKEN
     error: Number = error_of(
         h,
-        k,
+        work,
         y,
         new,
-        at,
+        work[(counts[ROWS] + 1) * n :],
         tableau,
         control[RTOL],
         control[ATOL],
@@ -231,8 +228,7 @@ def judged(
         counts[BOOKS],
     )
     if error > 1.0 and error * error * control[RTOL] < 1.0 and counts[PUTTING] == 1:
-        clock[0] = t + h
-        left: Number = lasting_error(control, counts, tableau, h, new, p, k, y, at, clock)
+        left: Number = lasting_error(control, counts, tableau, h, y, p, work)
         error = fmin(error, left)
     if not error < HUGE and h <= SHORTEST * EPSILON * fmax(fabs(t), 1e-10):
         return NOT_FINITE

@@ -22,7 +22,8 @@ from chainform.runtime.texts import code_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops import places
-from chainform.simulation.loops.constrained import ILL, lasting_change, strengthen
+from chainform.simulation.loops.constrained import lasting_change
+from chainform.simulation.loops.factors import ILL, strengthen
 from chainform.simulation.loops.linear import NOTHING, cholesky
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched
@@ -139,14 +140,14 @@ class Machine:
         clock, state, result = np.array([t]), np.ascontiguousarray(y), np.empty(len(y))
         status = self.procedures["evaluate"](*addresses(clock, state, p, result))
         self.raise_pending()
-        self.check(status, t)
+        self.check(status, t, result)
         return result
 
     def settled(self, t: float, y: Array, p: Array) -> Array:
         """Return a state put where it belongs: unit quaternions, on the active constraints."""
         clock, state, result = np.array([t]), np.ascontiguousarray(y), np.empty(len(y))
         status = self.procedures["project_state"](*addresses(clock, state, p, result))
-        self.check(status, t)
+        self.check(status, t, result)
         return result
 
     def terms(self, t: float, y: Array, p: Array) -> Array:
@@ -159,7 +160,7 @@ class Machine:
         result = np.empty(self.layout.length("area"))
         names = ["put_efforts"] if "rhs" in self._driven else []
         for name in (*names, "read_terms"):
-            self.check(self.procedures[name](*addresses(clock, state, p, result)), t)
+            self.check(self.procedures[name](*addresses(clock, state, p, result)), t, result)
         self.raise_pending()
         return result if self._is_resisted(result) else self._strengthened(result, t)
 
@@ -188,11 +189,13 @@ class Machine:
             raise unresisted(self.equations, failed - 1, t)
         return area
 
-    def check(self, status: int, t: float) -> None:
-        """Raise where a function returned that nothing resists a coordinate.
+    def check(self, status: int, t: float, result: Array) -> None:
+        """Read what a function returned: raise where nothing resists a coordinate.
 
-        What is not a number shows in the result.
+        A result that could not be computed, since something is not a number, is none either.
         """
+        if status == places.NO_NUMBER:
+            result[:] = np.nan
         if status <= places.UNRESISTED:
             raise unresisted(self.equations, places.UNRESISTED - status, t)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
-from chainform.mechanism.numbers import number_of
+from chainform.errors import Error, RunError
 from chainform.pipeline import derive
 from chainform.simulation.along import values_along
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops import places
 from chainform.simulation.loops.linear import cholesky
+from chainform.simulation.machines.layout import Layout
 
 Array = NDArray[np.float64]
 
@@ -66,19 +68,24 @@ def unresisted(equations: Equations, rate: int, t: float) -> RunError:
 
 
 def unresisted_rate(equations: Equations, t: float, y: Array, p: Array) -> int | None:
-    """Return the first rate that no mass resists in a motion without constraints, or None."""
-    if equations.rows or not equations.nv or equations.mechanism.actuators:
+    """Return the first rate that no mass resists in a motion that no constraint holds, or None."""
+    is_held = bool(equations.rows) and bool(Layout(equations).part(p, "mask").any())
+    if is_held or not equations.nv or equations.mechanism.actuators:
         return None
-    values = dict(zip(equations.parameters, p.tolist(), strict=False))
+    values = {k: v for k, v in zip(equations.parameters, p.tolist(), strict=False) if isfinite(v)}
     known = [
-        replace(item, value=number_of(values.get(item.name, item.value)))
+        replace(item, value=Fraction(values[item.name])) if item.name in values else item
         for item in equations.mechanism.parameters
     ]
-    model = derive(
-        replace(equations.mechanism, parameters=tuple(known)), ["mass_matrix"], reduce="none"
-    )
-    is_timed = any(item.group == "t" for item in model.graph.inputs.values())
-    H = model.evaluate(q=y[: equations.nq], t=t if is_timed else None)["mass_matrix"]
+    try:
+        model = derive(
+            replace(equations.mechanism, parameters=tuple(known)), ["mass_matrix"], reduce="none"
+        )
+        is_timed = any(item.group == "t" for item in model.graph.inputs.values())
+        H = model.evaluate(q=y[: equations.nq], t=t if is_timed else None)["mass_matrix"]
+    except Error:
+        # What has no mass matrix has another cause.
+        return None
     failed = cholesky(np.array(H, dtype=np.float64).ravel(), equations.nv, LIGHT)
     return failed - 1 if failed > 0 else None
 

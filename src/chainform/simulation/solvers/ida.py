@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.simulation.equations import Equations
-from chainform.simulation.loops.constrained import NO_ROW
+from chainform.simulation.loops.factors import NO_ROW
 from chainform.simulation.loops.implicit import LEFT_OUT, OF_RATES, OF_VALUES, residual
 from chainform.simulation.loops.linear import pivoted
 from chainform.simulation.loops.loop import Loop

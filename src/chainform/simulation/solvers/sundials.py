@@ -304,7 +304,7 @@ class Sundials(ABC):
         call = self.machine.procedures[name]
         status = call(self._clock_at, y.ctypes.data, self._p_at, into.ctypes.data)
         self.machine.raise_pending()
-        self.machine.check(status, t)
+        self.machine.check(status, t, into)
 
     def rate(self, t: float, y: Array, into: Array) -> None:
         """Set y'; times after a jump that comes next are as before it."""

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainform.simulation.contact.complementarity import Balancing, depends, relaxed
-from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, Forces, Row
+from chainform.simulation.contact.complementarity import Balancing, depends
+from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, Forces, Row, relaxed
 
 SORTS = {"l": Row(LASTING), "u": Row(PUSH), "f": Row(JOINT, 1.0)}
 

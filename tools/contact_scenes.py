@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 import chainform as cf
 from chainform.graph import Builder
+from chainform.simulation import simulate
 from chainform.simulation.along import values_along
 from chainform.simulation.contact.barriers import Desk, PointContact
 
@@ -448,7 +449,7 @@ def outcome(seed: int, number: int, kind: str) -> Outcome:
     figures: tuple[float, ...] = (float("nan"),) * len(FIGURES)
     try:
         made = scene(seed, number, kind)
-        run = cf.simulate(made.mechanism, **made.settings, progress=_Limit(began))
+        run = simulate(made.mechanism, **made.settings, progress=_Limit(began))
         events, figures = len(run.happenings), measured(run)
         if not np.all(np.isfinite(figures)):
             trouble = f"figures without value: {figures}"

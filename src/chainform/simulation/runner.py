@@ -29,8 +29,8 @@ SHORTEST, LONGEST = 1e-9, 1e-5
 
 
 WINDOW, TOO_MANY, PATIENCE = 1000, 1e7, 2
-"""A motion is given up that has so many events before it, by the pace of the last `WINDOW` ones, so
-many times in a row."""
+"""A motion is given up that has so many events before it, as the last `WINDOW` ones went, so many
+times in a row."""
 
 
 class Crowd:

@@ -147,6 +147,22 @@ def test_a_leaning_rod_jams_on_rough_ground() -> None:
     assert np.all(np.diff(run.losses) > -1e-9)
 
 
+@pytest.mark.parametrize(("friction", "restitution"), [(0.0, 0.5), (0.8, 0.0)])
+def test_a_block_that_rocks_comes_to_rest(friction: float, restitution: float) -> None:
+    """It goes from one edge to the other, faster and faster, and stands after finitely many."""
+    edges = {"l": [-0.1, 0, -0.3], "r": [0.1, 0, -0.3]}
+    ground = {"points": edges, "friction": friction, "restitution": restitution}
+    start = {"z": 0.01 + 0.3 * np.cos(0.05) + 0.1 * np.sin(0.05), "lean": 0.05}
+    block = machine(ROD.replace("0.3333333333", "0.05"))
+    run = simulate(block, q0=start, t=2, contacts={"rod": ground})
+    np.testing.assert_allclose(run.q[-1, 1:], [0.3, 0], atol=1e-9)
+    assert abs(run.qd[-1, 1:]).max() < 1e-9
+    assert sum(force[-1] for force in run.contact_forces.values()) == pytest.approx(10.0)
+    assert np.ptp(run.balance) < 1e-8
+    last = [impact for impact in impacts(run) if impact.t > run.happenings[-1].t - 1e-3]
+    assert len(last) > 2
+
+
 def test_a_stiff_ground() -> None:
     soft = {"ball": {"point": [0, 0, -1], "stiffness": 1e5, "damping": 0.3}}
     run = simulate(machine(BODY), t=4.0, contacts=soft, rtol=1e-11)

@@ -11,12 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.contact.grip import Grasp, Rows, Terms
+from chainform.simulation.contact.grip import Gap, Grasp, Rows, Terms
 
 Array = NDArray[np.float64]
 
 NOISE = 1e-9
 """Accelerations below this share of what they are the sum of count as none."""
+
+HOP, SMALLEST_HOP = 1e-9, 1e-13
+"""The height (m, rad) of a hop below the rest speed, and of one at any speed, that counts as none.
+
+After bounces that become lower and lower this is where they end."""
 
 
 @dataclass(frozen=True)
@@ -63,3 +68,10 @@ class Balance:
             moves += way * float(terms.J[row] @ self.acceleration - terms.gamma[row])
             size += abs(way) * float(np.abs(terms.J[row]) @ self.scale + abs(terms.gamma[row]))
         return int(np.sign(moves)) if abs(moves) > NOISE * size else 0
+
+    def closes_again(self, terms: Terms, gap: Gap) -> bool:
+        """Tell whether a gap that opens closes before it is open by a height worth noting."""
+        speed = float(terms.speeds[gap.row])
+        back = float(terms.gamma[gap.row] - terms.J[gap.row] @ self.acceleration)
+        height = HOP if speed <= gap.rest_speed else SMALLEST_HOP
+        return speed**2 <= 2 * height * back

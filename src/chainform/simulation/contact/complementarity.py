@@ -30,7 +30,6 @@ last round; what force there is across turns the direction for the next one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,13 +37,20 @@ from numpy.typing import NDArray
 
 from chainform.simulation.contact.null_space import least_solution, solve
 from chainform.simulation.contact.reduced import Reduced
-from chainform.simulation.contact.rows import JOINT, LASTING, PUSH, Forces, Plane, Row, planes_of
+from chainform.simulation.contact.rows import (
+    JOINT,
+    LASTING,
+    PUSH,
+    SMALL,
+    Forces,
+    Plane,
+    Row,
+    planes_of,
+    relaxed,
+)
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
-SMALL = 1e-11
-"""What counts as zero, against the size of the numbers that were added up."""
 
 SHARED = 1e-3
 """The share of the rounding of one row that others may have."""
@@ -53,8 +59,6 @@ SWEEPS = ((0, 1.0), (20, 1.0), (80, 0.5), (320, 0.2), (1280, 0.05))
 """How many sweeps of projections come before each search, and how far each goes.
 
 Where friction is strong, only short ones come near the solution."""
-ENDLESS = 1e100
-"""Forces that grow so large have no bound."""
 INSIDE = 1e-9
 """The share of a bound by which a force is within it that was found by projections."""
 
@@ -353,52 +357,6 @@ class Balancing:
                 plane.turns += 1
                 is_turned = True
         return is_turned
-
-
-def relaxed(
-    S: Array, b: Array, rows: Sequence[Row], start: Array, sweeps: int, share: float
-) -> Array:
-    """Return forces nearer to those that fit, by projecting them onto their bounds in turn.
-
-    Without planes each projection lowers s.S s/2 + b.s, so that this comes as near as one likes.
-    Each goes a share of its way.
-    """
-    s, own = start.copy(), np.diag(S)
-    least = SMALL * float(np.max(own, initial=1e-300))
-    planes = planes_of(rows)
-    for _ in range(sweeps):
-        for place, row in enumerate(rows):
-            if row.sort == JOINT:
-                w = float(S[place] @ s + b[place])
-                free = s[place] - share * w / max(float(own[place]), least)
-                s[place] = min(max(free, -row.bound), row.bound)
-            elif row.sort == PUSH:
-                _project_contact(S, b, s, place, planes.get(place), least, share)
-        if not np.all(np.abs(s) < ENDLESS):
-            return start
-    return s
-
-
-def _project_contact(
-    S: Array, b: Array, s: Array, gap: int, plane: Plane | None, least: float, share: float
-) -> None:
-    """Set the forces of one contact to those that fit while all others stay."""
-    w, ease = float(S[gap] @ s + b[gap]), float(S[gap, gap])
-    if plane is not None and plane.is_moving:
-        ease += float(S[gap, plane.rows] @ plane.drag)
-        if ease <= least:
-            # A push would bring more closing than opening: the contact is jammed.
-            return
-    s[gap] = max(s[gap] - share * w / max(ease, least), 0.0)
-    if plane is None:
-        return
-    rows, bound = plane.rows, plane.friction * float(s[gap])
-    if plane.is_moving:
-        s[rows] = s[gap] * plane.drag
-        return
-    ease = max(float(np.trace(S[np.ix_(rows, rows)])), least)
-    free = s[rows] - share * (S[rows] @ s + b[rows]) / ease
-    s[rows] = free * min(1.0, bound / max(float(np.hypot.reduce(free)), 1e-300))
 
 
 def depends(S: Array, holding: Flags, row: int, share: float = 1e-9) -> bool:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.contact.complementarity import SMALL, Balancing, depends
-from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, Forces, Row
+from chainform.errors import RunError
+from chainform.simulation.contact.complementarity import Balancing, depends
+from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, SMALL, Forces, Row
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,21 @@ class NoResistanceError(Exception):
     def __init__(self, rate: int) -> None:
         super().__init__()
         self.rate = rate
+
+    def explained(self, names: Sequence[str], t: float) -> RunError:
+        """Return the error for the user, given the names of rates and the time."""
+        if self.rate < 0:
+            return RunError(
+                f"the motion has no finite value at t = {t:.9g} s",
+                element="simulate",
+                remedy="look at the state there: a force that has no value, or an instability",
+            )
+        return RunError(
+            f"no mass or inertia resists its motion at t = {t:.9g} s",
+            element=names[self.rate],
+            remedy="stops, contacts and friction need a mass on every coordinate that loops leave "
+            "free: give it one",
+        )
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,18 @@ put in is - sum P u.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.contact.grip import Gap, Rows, Terms, is_dictated
 from chainform.simulation.contact.null_space import least_solution
 from chainform.simulation.run import Happening
+from chainform.simulation.solver import Motion
 
 Array = NDArray[np.float64]
 
@@ -166,3 +168,96 @@ class Collision:
         self.blow.impulses += impulses
         self.blow.loss -= float(impulses @ (before + after)) / 2
         self.blow.work -= float(impulses @ self.moving)
+
+
+class MotionImpacts:
+    """Impacts of one motion: they change its rates, and what it has lost.
+
+    `lasting` rows always hold; `names` are those of gaps by their rows.
+    """
+
+    def __init__(self, motion: Motion, lasting: Sequence[int], names: Mapping[int, str]) -> None:
+        equations = motion.machine.equations
+        self.motion, self.lasting, self.names = motion, lasting, names
+        self.rates = slice(equations.nq, equations.nq + equations.nv)
+        self.account = equations.size - equations.books if equations.books else None
+        """The index in y of the work done, with the losses behind it."""
+
+    def collide(
+        self, terms: Terms, resting: Sequence[Gap], touching: Sequence[Gap]
+    ) -> tuple[Terms, list[Happening]]:
+        """Let gaps be hit that close; return the relative speeds after it, and the impact."""
+        collision = self._collision(terms, resting, touching)
+        if not collision.closing():
+            return terms, []
+        return self._taken(terms, collision, collision.run())
+
+    def stop(self, terms: Terms, jammed: Sequence[Gap]) -> tuple[Terms, list[Happening]]:
+        """Stop closed contacts at once, as far as friction can."""
+        collision = self._collision(terms, jammed, jammed)
+        return self._taken(terms, collision, collision.stop(jammed))
+
+    def bring_to_rest(self, terms: Terms, rows: Sequence[int]) -> None:
+        """Stop rows whose speeds count as none."""
+        collision = self._collision(terms, [], [])
+        self._apply(terms, collision, collision.bring_to_rest(rows))
+
+    def over(self, terms: Terms, rows: Rows, h: float) -> None:
+        """Let forces and impulses of rows act over a short time h, and go to its end.
+
+        Gaps are not closed beyond zero then. This is a step of Moreau's scheme.
+        """
+        motion, y = self.motion, self.motion.y.copy()
+        before, free = terms.speeds, terms.solved(terms.r)
+        after = before + h * (terms.J @ free - terms.gamma)
+        closed = after.copy()
+        for gap in rows.gaps:
+            closed[gap.row] += max(float(terms.residuals[gap.row]), 0.0) / h
+        parts = np.abs(terms.J) @ np.abs(y[self.rates]) + np.abs(closed)
+        grasp = rows.grasp(terms, closed, parts)
+        y[self.rates] += h * free + grasp.effect
+        change = motion.machine.rate(motion.t, y, motion.p)
+        change[self.rates] = 0.0
+        y += h * change
+        if self.account is not None:
+            mean = (before + after + terms.J @ grasp.effect) / 2
+            y[self.account + LOSSES] -= float(grasp.forces @ mean)
+        motion.restart(motion.machine.settled(motion.t + h, y, motion.p), motion.t + h)
+
+    def lose(self, H: Array, before: Array, after: Array) -> None:
+        """Add the energy of rates that a state has lost to the losses in it."""
+        if self.account is not None:
+            rates, left = before[self.rates], after[self.rates]
+            after[self.account + LOSSES] += (rates + left) @ H @ (rates - left) / 2
+
+    def _collision(
+        self, terms: Terms, resting: Sequence[Gap], touching: Sequence[Gap]
+    ) -> Collision:
+        qd = self.motion.y[self.rates].copy()
+        return Collision(terms, qd, self.lasting, resting, touching)
+
+    def _taken(
+        self, terms: Terms, collision: Collision, blow: Blow
+    ) -> tuple[Terms, list[Happening]]:
+        """Take over what impacts did, and return it as an event."""
+        if not np.any(blow.impulses):
+            return terms, []
+        y, q = self.motion.y, self.motion.y[: self.rates.start].copy()
+        qd = y[self.rates].copy()
+        terms = self._apply(terms, collision, blow)
+        pushes = {
+            name: float(blow.impulses[row])
+            for row, name in self.names.items()
+            if blow.impulses[row] > 0
+        }
+        name = f"{', '.join(pushes)}: impact"
+        return terms, [Impact(name, self.motion.t, q, qd, blow.qd, pushes, blow.loss)]
+
+    def _apply(self, terms: Terms, collision: Collision, blow: Blow) -> Terms:
+        """Go on with the rates after impulses; return the terms with the speeds after them."""
+        y = self.motion.y
+        y[self.rates] = blow.qd
+        if self.account is not None:
+            y[self.account + LOSSES] += blow.loss
+            y[self.account + WORK] += blow.work
+        return replace(terms, speeds=collision.speeds)

@@ -7,20 +7,18 @@ dry friction slide in known directions. At an event
     2. of all that is at rest then, forces within their bounds decide what stays at rest (grip.py):
        gaps with a push stay closed, and what friction can hold sticks;
     3. gaps that open so slowly that these forces close them at once are put to rest, and 1 and 2
-       are done again: a hop of the height v^2 / (2 a) below `HOP` is none;
+       are done again: a hop of the height v^2 / (2 a) below `balance.HOP` is none;
     4. the state is put onto the rows that hold, and the motion goes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.contact.balance import Balance
 from chainform.simulation.contact.grip import (
     Gap,
@@ -30,7 +28,7 @@ from chainform.simulation.contact.grip import (
     Terms,
     is_dictated,
 )
-from chainform.simulation.contact.impacts import AT_REST, Blow, Collision, Impact
+from chainform.simulation.contact.impacts import AT_REST, MotionImpacts
 from chainform.simulation.contact.planes import Planes
 from chainform.simulation.contact.switches import Switches
 from chainform.simulation.run import Happening
@@ -46,10 +44,6 @@ ROUNDING = 1e-13
 """What a gap (m, rad) may lie deeper that begins beyond zero while it opens."""
 TIED, NEARBY = 1e3, 1e-3
 """A leeway that is never used up, and how far (m, rad) another pose is."""
-HOP, SMALLEST_HOP = 1e-9, 1e-13
-"""The height (m, rad) of a hop below the rest speed, and of one at any speed, that counts as none.
-
-After bounces that become lower and lower this is where they end."""
 LEEWAY = 1e-9
 """How far rows may move that touch without a force; and by what share sticking exceeds its bound
 before it breaks, so that it does not come back at once."""
@@ -66,13 +60,16 @@ class Switching:
         self.switches = switches
         equations, layout, p = motion.machine.equations, motion.machine.layout, motion.p
         self.sorts, self.nq, self.nv = equations.sorts, equations.nq, equations.nv
-        self.books = equations.size - equations.books if equations.books else None
+        self.lasting = range(self.sorts.always)
         self.mask, self.slack = layout.part(p, "mask"), layout.part(p, "slack")
         modes = layout.part(p, "modes")
         ends = np.cumsum([self.sorts.sticking, self.sorts.beside])
         self.directions, anchors, axes = np.split(modes, ends)
         layout.part(p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in switches.dry]
         self.gaps = self._gaps()
+        names = [barrier.name for barrier in switches.rigid]
+        rows = [gap.row for gap in self.gaps]
+        self.impacts = MotionImpacts(motion, self.lasting, dict(zip(rows, names, strict=True)))
         frictions = [gap.friction for gap in self.gaps if gap.beside]
         layout.part(p, "cones")[:] = np.array(frictions) * (1 + LEEWAY)
         self.sticking = range(self.sorts.first_sticking, self.sorts.rows)
@@ -149,11 +146,8 @@ class Switching:
         jammed = [gap for gap in self.gaps if self.mask[gap.row] and self.planes.slides(gap)]
         if not jammed:
             return []
-        terms = self._terms()
         resting = [gap for gap in self.gaps if self.mask[gap.row]]
-        rates = self.motion.y[self.nq : self.nq + self.nv].copy()
-        collision = Collision(terms, rates, range(self.sorts.always), resting, resting)
-        news = self._struck(terms, collision, collision.stop(resting))[1]
+        news = self.impacts.stop(self._terms(), resting)[1]
         return news + self.settle() if news else []
 
     def step_over(self, h: float) -> list[Happening]:
@@ -163,32 +157,17 @@ class Switching:
         gaps are not closed beyond zero at its end, nothing bounces, friction takes energy only. It
         has a solution for any state, so that time goes on where events follow upon each other.
         """
-        motion, end = self.motion, self.nq + self.nv
         self._let_all_go()
         self.directions[:] = 0.0
-        terms, y = self._terms(), motion.y.copy()
-        before, free = terms.speeds, terms.solved(terms.r)
-        after = before + h * (terms.J @ free - terms.gamma)
-        near = [g for g in self.gaps if terms.residuals[g.row] + h * after[g.row] <= TOUCH]
-        speeds = after.copy()
-        for gap in near:
-            speeds[gap.row] += max(float(terms.residuals[gap.row]), 0.0) / h
+        terms = self._terms()
+        free = terms.speeds + h * (terms.J @ terms.solved(terms.r) - terms.gamma)
+        near = [g for g in self.gaps if terms.residuals[g.row] + h * free[g.row] <= TOUCH]
         bounds = [h * joint.static for joint in self.switches.dry]
         joints = dict(zip(self.sticking, bounds, strict=True))
-        parts = np.abs(terms.J) @ np.abs(y[self.nq : end]) + np.abs(speeds)
-        rows = Rows(range(self.sorts.always), near, joints, {})
         try:
-            grasp = rows.grasp(terms, speeds, parts)
+            self.impacts.over(terms, Rows(self.lasting, near, joints, {}), h)
         except NoForcesError as problem:
             raise self._refusal(problem) from None
-        y[self.nq : end] += h * free + grasp.effect
-        change = motion.machine.rate(motion.t, y, motion.p)
-        y[: self.nq] += h * change[: self.nq]
-        y[end:] += h * change[end:]
-        if self.books is not None:
-            mean = (before + after + terms.J @ grasp.effect) / 2
-            y[self.books + LOSSES] -= float(grasp.forces @ mean)
-        motion.restart(motion.machine.settled(motion.t + h, y, motion.p), motion.t + h)
         return self.settle()
 
     # --- what holds ---------------------------------------------------------------------
@@ -220,9 +199,7 @@ class Switching:
         self.mask[[*self.resting, *self.starting, *self.planes.resting]] = 1.0
         y = self.motion.machine.settled(self.motion.t, self.motion.y, self.motion.p)
         self.mask[:] = before
-        if self.books is not None:
-            rates, left = (a[self.nq : self.nq + self.nv] for a in (self.motion.y, y))
-            y[self.books + LOSSES] += (rates + left) @ H @ (rates - left) / 2
+        self.impacts.lose(H, self.motion.y, y)
         self.motion.restart(y)
 
     def _give_leeway(self) -> None:
@@ -259,7 +236,7 @@ class Switching:
         self.planes.unblock()
         terms = self._terms()
         touching = [gap for gap in self.gaps if terms.residuals[gap.row] <= TOUCH]
-        changed = self.planes.block(terms, range(self.sorts.always), touching)
+        changed = self.planes.block(terms, self.lasting, touching)
         if changed:
             terms = self._terms()
             self.planes.anchor(terms, changed)
@@ -268,40 +245,9 @@ class Switching:
 
     def _collide(self, terms: Terms) -> tuple[Terms, list[Happening]]:
         """Let gaps be hit that close; return the relative speeds after it, and what happened."""
-        y = self.motion.y
         touching = [gap for gap in self.gaps if terms.residuals[gap.row] <= TOUCH]
         resting = [gap for gap in touching if self.mask[gap.row]]
-        qd = y[self.nq : self.nq + self.nv].copy()
-        collision = Collision(terms, qd, range(self.sorts.always), resting, touching)
-        if not collision.closing():
-            return terms, []
-        return self._struck(terms, collision, collision.run())
-
-    def _struck(
-        self, terms: Terms, collision: Collision, blow: Blow
-    ) -> tuple[Terms, list[Happening]]:
-        """Take over what impacts did."""
-        if not np.any(blow.impulses):
-            return terms, []
-        y, qd = self.motion.y, self.motion.y[self.nq : self.nq + self.nv].copy()
-        terms = self._take_over(terms, collision, blow)
-        impulses = {
-            barrier.name: float(blow.impulses[gap.row])
-            for gap, barrier in zip(self.gaps, self.switches.rigid, strict=True)
-            if blow.impulses[gap.row] > 0
-        }
-        name, q = f"{', '.join(impulses)}: impact", y[: self.nq].copy()
-        impact = Impact(name, self.motion.t, q, qd, blow.qd, impulses, blow.loss)
-        return terms, [impact]
-
-    def _take_over(self, terms: Terms, collision: Collision, blow: Blow) -> Terms:
-        """Go on with the rates after impulses; return the terms with the speeds after them."""
-        y = self.motion.y
-        y[self.nq : self.nq + self.nv] = blow.qd
-        if self.books is not None:
-            y[self.books + LOSSES] += blow.loss
-            y[self.books + WORK] += blow.work
-        return replace(terms, speeds=collision.speeds)
+        return self.impacts.collide(terms, resting, touching)
 
     def _choose(
         self, terms: Terms, leaving: Mapping[int, float], *, may_jam: bool = True, hops: int = 0
@@ -327,7 +273,7 @@ class Switching:
         terms = self._terms()
         moving = self.planes.moving(terms, shut)
         loose = frozenset(row for row in leaving if row not in moving)
-        rows = Rows(range(self.sorts.always), shut, still, {**leaving, **moving}, loose)
+        rows = Rows(self.lasting, shut, still, {**leaving, **moving}, loose)
         balance = Balance.of(terms, rows)
         slow = self.planes.slow_ones(terms, rows, balance, self.motion.t)
         if slow:
@@ -337,12 +283,10 @@ class Switching:
         if ahead < 0:
             return self._choose(terms, {}, may_jam=may_jam)
         if balance.grasp.is_jammed and may_jam:
-            rates = self.motion.y[self.nq : self.nq + self.nv].copy()
-            collision = Collision(terms, rates, rows.lasting, shut, shut)
-            terms, news = self._struck(terms, collision, collision.stop(shut))
+            terms, news = self.impacts.stop(terms, shut)
             self._let_all_go()
             return news + self._choose(terms, {}, may_jam=False)
-        hopping = [gap for gap in opening if self._hops(terms, gap, balance)]
+        hopping = [gap for gap in opening if balance.closes_again(terms, gap)]
         if hopping and hops <= len(self.gaps):
             news = self._land(terms, balance, hopping)
             return news + self._choose(self._terms(), leaving, may_jam=may_jam, hops=hops + 1)
@@ -362,20 +306,10 @@ class Switching:
             and gap.row not in leaving
         ]
 
-    def _hops(self, terms: Terms, gap: Gap, balance: Balance) -> bool:
-        """Tell whether a gap that opens closes again before it is open by a height worth noting."""
-        speed = float(terms.speeds[gap.row])
-        back = float(terms.gamma[gap.row] - terms.J[gap.row] @ balance.acceleration)
-        height = HOP if speed <= gap.rest_speed else SMALLEST_HOP
-        return speed**2 <= 2 * height * back
-
     def _land(self, terms: Terms, balance: Balance, gaps: Sequence[Gap]) -> list[Happening]:
         """Put gaps to rest that open, with all that holds; let be hit what closes by that."""
-        rates = self.motion.y[self.nq : self.nq + self.nv].copy()
-        collision = Collision(terms, rates, range(self.sorts.always), [], [])
-        rows = [gap.row for gap in gaps]
-        held = [row for row in balance.grasp.holds if row >= self.sorts.always]
-        self._take_over(terms, collision, collision.bring_to_rest([*held, *rows]))
+        held = [row for row in balance.grasp.holds if row not in self.lasting]
+        self.impacts.bring_to_rest(terms, [*held, *(gap.row for gap in gaps)])
         return self._collide(self._terms())[1]
 
     def _still_joints(self, leaving: Mapping[int, float]) -> dict[int, float]:
@@ -455,10 +389,8 @@ class Switching:
     def _name(self, row: int) -> str:
         if row >= self.sorts.first_sticking:
             return self.switches.dry[row - self.sorts.first_sticking].name
-        for gap, barrier in zip(self.gaps, self.switches.rigid, strict=True):
-            if row in (gap.row, *gap.beside):
-                return barrier.name
-        return "loops"
+        own = (gap.row for gap in self.gaps if row in (gap.row, *gap.beside))
+        return self.impacts.names.get(next(own, -1), "loops")
 
     def _terms(self, y: Array | None = None) -> Terms:
         motion = self.motion
@@ -466,19 +398,5 @@ class Switching:
         try:
             return Terms.of(area, self.nv, self.sorts.rows, self.sorts.always)
         except NoResistanceError as problem:
-            raise self._without_mass(problem.rate) from None
-
-    def _without_mass(self, rate: int) -> RunError:
-        """Return what is told to the user where accelerations are not unique, or have no value."""
-        if rate < 0:
-            return RunError(
-                f"the motion has no finite value at t = {self.motion.t:.9g} s",
-                element="simulate",
-                remedy="look at the state there: a force that has no value, or an instability",
-            )
-        return RunError(
-            f"no mass or inertia resists its motion at t = {self.motion.t:.9g} s",
-            element=self.motion.machine.equations.mechanism.rates[rate],
-            remedy="stops, contacts and friction need a mass on every coordinate that loops leave "
-            "free: give it one",
-        )
+            names = motion.machine.equations.mechanism.rates
+            raise problem.explained(names, motion.t) from None

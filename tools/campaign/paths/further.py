@@ -24,7 +24,7 @@ def tree_form(given: Given) -> Results:
     plain = {"name", "type", "axis"}
     table.pop("actuators", None)
     if any({"rpy", "quaternion"} & set(s) for s in segments) or any(
-        set(j) != plain for j in joints
+        set(j) != plain or j["type"] in ("planar", "cylindrical") for j in joints
     ):
         return {}
     coms = [[0, 0, 0], *(s.get("com", [0, 0, 0]) for s in segments)]

@@ -93,7 +93,7 @@ def with_mechanism(given: Table, table: Table) -> Table:
     """Return the case with another mechanism; states go along by the names of coordinates."""
     table = _without_dangling(table)
     old, new = System.of(given["mechanism"]), System.of(table)
-    found = {**deepcopy(given), "mechanism": table}
+    found: Table = {**deepcopy(given), "mechanism": table}
     for holder in (found, *found["batch"]):
         holder["q"] = _carried(old, new, given_q=holder["q"], which=0)
         for name in ("qd", "qdd", "tau"):

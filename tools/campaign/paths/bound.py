@@ -89,7 +89,7 @@ def in_batch(given: Given) -> Results:
     count = 11
     lanes = {n: np.linspace(0.5, 1.5, count) * v for n, v in known.items()}
     middle = count // 2
-    state = {
+    state: dict[str, Any] = {
         n: np.tile(np.array(v), (count, 1)) for n, v in state_of(given, "q", "qd", "qdd").items()
     }
     state |= state_of(given, "t", "sigma")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tools.campaign.reference.expressions import number
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating[Any]]
 Table = Mapping[str, Any]
 LETTERS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 WIDTH = {"turn": (1, 1), "slide": (1, 1), "fixed": (0, 0), "ball": (4, 3), "free": (7, 6)}
@@ -59,6 +59,12 @@ def times(a: Array, b: Array) -> Array:
     a0, a1, a2 = a.tolist()
     b0, b1, b2 = b.tolist()
     return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+
+
+def axial(matrix: Array) -> Array:
+    """Return the vector of the skew part of a matrix."""
+    (_, a, b), (c, _, d), (e, f, _) = matrix.tolist()
+    return np.array([f - d, b - e, c - a]) / 2
 
 
 def shift(arm: Array) -> Array:
@@ -129,10 +135,9 @@ def steps(joint: Table) -> list[tuple[str, Array, str]]:
     kind = joint["type"]
     none = np.zeros(3)
     x, y, z = np.eye(3)
-    euler = joint.get("euler")
+    euler: str = joint.get("euler", "")
     turns = [
-        ("turn", direction(letter), f"_r{_suffix(euler, i)}")
-        for i, letter in enumerate(euler or "")
+        ("turn", direction(letter), f"_r{_suffix(euler, i)}") for i, letter in enumerate(euler)
     ]
     if kind in ("revolute", "prismatic"):
         return [("turn" if kind == "revolute" else "slide", direction(joint["axis"]), "")]

@@ -93,7 +93,11 @@ def driven(
         drives.append(drive)
         first += size
     found = state.accelerations(effort + beside, extra, rows)
-    return found, effort - extra * found.qdd, drives
+    along = effort - extra * found.qdd
+    for drive in drives:
+        # Forces on the joint of a drive act beside it.
+        along[drive.rate] -= tau[drive.rate]
+    return found, along, drives
 
 
 def inner_states(system: System, given: Any) -> Array:

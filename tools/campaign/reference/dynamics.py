@@ -12,11 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tools.campaign.reference.bodies import Array, Table, shift, times
+from tools.campaign.reference.bodies import Array, Table, axial, shift, times
 from tools.campaign.reference.expressions import Jet, law
 from tools.campaign.reference.kinematics import Motion, System, motion_at
 
-PARTS = ("friction", "springs", "rotors", "forces")
 RANK = 1e-9
 """Singular values below this share of the greatest count as zero."""
 NEAR = 1e-5
@@ -233,37 +232,26 @@ class State:
         return _stacked(found, self.system.nv)
 
     def _loop(self, loop: Table, drift: Array) -> Rows:
-        (J, a, p, v, R, w), (Jt, at, pt, vt, Rt, wt) = (
+        (Jc, ac, p, v, R, w), (Jt, at, pt, vt, Rt, wt) = (
             self._end(loop[end], drift) for end in ("closing", "target")
         )
-        J, a, gap, rate = J - Jt, a - at, p - pt, v - vt
+        rows, right = Jc - Jt, at - ac
         if loop["kind"] == "point":
-            return Rows(J[:3], -a[:3], gap, rate)
-        turned = R @ Rt.T
-        skew = (
-            np.array(
-                [
-                    turned[2, 1] - turned[1, 2],
-                    turned[0, 2] - turned[2, 0],
-                    turned[1, 0] - turned[0, 1],
-                ]
-            )
-            / 2
-        )
-        return Rows(J, -a, np.concatenate([gap, skew]), np.concatenate([rate, w - wt]))
+            return Rows(rows[:3], right[:3], p - pt, v - vt)
+        gap = np.concatenate([p - pt, axial(R @ Rt.T)])
+        return Rows(rows, right, gap, np.concatenate([v - vt, w - wt]))
 
     def _end(self, end: Table, drift: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """Return Jacobian, acceleration without qdd, place, velocity, axes, angular velocity."""
         number, place, velocity = self.point(end)
         R, p, _, w = self.motion.pose(number)
-        arm = place - p
-        X = shift(arm)
-        if number < 0:
-            J, own = np.zeros((6, self.system.nv)), self.motion.base[3]
-        else:
-            J, own = (array[6 * number : 6 * number + 6] for array in (self.motion.J, drift))
-        a = X @ own
-        a[:3] += times(w, times(w, arm))
-        return X @ J, a, place, velocity, R @ self.system.read.rotation(end), w
+        X = shift(place - p)
+        part = slice(6 * number, 6 * number + 6)
+        is_ground = number < 0
+        own = np.zeros((6, self.system.nv)) if is_ground else self.motion.J[part]
+        a = X @ (self.motion.base[3] if is_ground else drift[part])
+        a[:3] += times(w, times(w, place - p))
+        return X @ own, a, place, velocity, R @ self.system.read.rotation(end), w
 
     @cached_property
     def constraints(self) -> Rows:
@@ -314,13 +302,15 @@ def _stacked(parts: list[Rows], width: int) -> Rows:
     return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
 
 
-def ranks(matrix: Array) -> tuple[int, Array, Array]:
-    """Return the rank, the right singular vectors and the singular values; unsure near the edge."""
+def ranks(matrix: Array) -> tuple[int, Array]:
+    """Return the rank and the right singular vectors; unsure where the rank is open."""
+    if not len(matrix):
+        return 0, np.eye(matrix.shape[1])
     _, values, vectors = np.linalg.svd(matrix)
     greatest = values[0] if len(values) and values[0] > 0 else 1.0
     if np.any((values > RANK * greatest) & (values < NEAR * greatest)):
         raise UnsureError("the rank of a matrix is open")
-    return int(np.sum(values > RANK * greatest)), vectors, values
+    return int(np.sum(values > RANK * greatest)), vectors
 
 
 def solved(H: Array, J: Array, force: Array, right: Array) -> Accelerations:
@@ -328,23 +318,16 @@ def solved(H: Array, J: Array, force: Array, right: Array) -> Accelerations:
 
     It is unique where H is positive definite on that null space; else the answer is unsure.
     """
-    if not len(J):
-        N, special, rank = np.eye(len(H)), np.zeros(len(H)), 0
-    else:
-        rank, vectors, _ = ranks(J)
-        N = vectors[rank:].T
-        special = np.linalg.lstsq(J, right, rcond=RANK)[0]
-        if np.abs(J @ special - right).max() > 1e-7 * (1 + np.abs(right).max()):
-            raise UnsureError("the rows contradict each other")
+    rank, vectors = ranks(J)
+    N = vectors[rank:].T
+    qdd = np.linalg.lstsq(J, right, rcond=RANK)[0] if len(J) else np.zeros(len(H))
+    if len(J) and np.abs(J @ qdd - right).max() > 1e-7 * (1 + np.abs(right).max()):
+        raise UnsureError("the rows contradict each other")
     inner = N.T @ H @ N
     if len(inner):
         values = np.linalg.eigvalsh(inner)
         if values[0] < 1e-7 * max(values[-1], np.abs(H).max()):
             raise UnsureError("the mass matrix is singular on the null space of the rows")
-        qdd = special + N @ np.linalg.solve(inner, N.T @ (force - H @ special))
-    else:
-        qdd = special
-    multipliers = np.zeros(0)
-    if len(J):
-        multipliers = np.linalg.lstsq(J.T, H @ qdd - force, rcond=RANK)[0]
+        qdd = qdd + N @ np.linalg.solve(inner, N.T @ (force - H @ qdd))
+    multipliers = np.linalg.lstsq(J.T, H @ qdd - force, rcond=RANK)[0] if len(J) else np.zeros(0)
     return Accelerations(qdd, multipliers, rank == len(J))

@@ -19,6 +19,7 @@ from tools.campaign.reference.bodies import (
     Body,
     Reader,
     Table,
+    axial,
     bodies_of,
     cross,
     from_quaternion,
@@ -131,33 +132,24 @@ class System:
         names = {**{n: Jet(v) for n, v in self.read.parameters.items()}, "t": Jet(t, 1.0)}
         place = [law(x, names) for x in table.get("position", (0, 0, 0))]
         R, first, second = _turned([law(x, names) for x in table.get("rpy", (0, 0, 0))])
-        w = _axial(first @ R.T)
-        wd = _axial(second @ R.T + first @ first.T)
+        w = axial(first @ R.T)
+        wd = axial(second @ R.T + first @ first.T)
         at = np.array([x.value for x in place])
         velocity = np.concatenate([[x.first for x in place], w])
         return at, R, velocity, np.concatenate([[x.second for x in place], wd])
 
 
-def _axial(matrix: Array) -> Array:
-    return (
-        np.array(
-            [matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]]
-        )
-        / 2
-    )
-
-
 def _turned(angles: list[Jet]) -> tuple[Array, Array, Array]:
     """Return Rz Ry Rx of roll, pitch, yaw with two derivatives by time."""
-    R, first, second = np.eye(3), np.zeros((3, 3)), np.zeros((3, 3))
+    whole, first, second = np.eye(3), np.zeros((3, 3)), np.zeros((3, 3))
     for axis, angle in zip(np.eye(3)[::-1], angles[::-1], strict=True):
         K, T = cross(axis), turn(axis, angle.value)
         Td = angle.first * K @ T
         Tdd = angle.second * K @ T + angle.first**2 * K @ K @ T
-        second = second @ T + 2 * first @ Td + R @ Tdd
-        first = first @ T + R @ Td
-        R = R @ T
-    return R, first, second
+        second = second @ T + 2 * first @ Td + whole @ Tdd
+        first = first @ T + whole @ Td
+        whole = whole @ T
+    return whole, first, second
 
 
 @dataclass(frozen=True)
@@ -241,21 +233,20 @@ def _joint(system: System, i: int, q: Array, Ra: Array, pa: Array) -> tuple[Arra
     """Return rotation and place of body i, and the columns of its joint in world axes."""
     body = system.bodies[i]
     place, _ = system.places[i]
-    R, p = Ra @ body.rotation, pa + Ra @ body.position
+    still, p = Ra @ body.rotation, pa + Ra @ body.position
     if body.kind == "fixed":
-        return R, p, np.zeros((6, 0))
+        return still, p, np.zeros((6, 0))
     if body.kind == "ball":
-        R = R @ from_quaternion(q[place : place + 4])
-        return R, p, np.concatenate([np.zeros((3, 3)), R])
+        axes = still @ from_quaternion(q[place : place + 4])
+        return axes, p, np.concatenate([np.zeros((3, 3)), axes])
     if body.kind == "free":
-        p = p + R @ q[place : place + 3]
-        R = R @ from_quaternion(q[place + 3 : place + 7])
+        axes = still @ from_quaternion(q[place + 3 : place + 7])
         columns = np.zeros((6, 6))
-        columns[:3, :3] = columns[3:, 3:] = R
-        return R, p, columns
+        columns[:3, :3] = columns[3:, 3:] = axes
+        return axes, p + still @ q[place : place + 3], columns
     at, _, ratio, offset = system.motions[body.coordinate]
     x = ratio * q[at] + offset
-    axis = R @ body.axis
+    axis = still @ body.axis
     if body.kind == "turn":
-        return R @ turn(body.axis, x), p, np.concatenate([np.zeros(3), axis])[:, None]
-    return R, p + axis * x, np.concatenate([axis, np.zeros(3)])[:, None]
+        return still @ turn(body.axis, x), p, np.concatenate([np.zeros(3), axis])[:, None]
+    return still, p + axis * x, np.concatenate([axis, np.zeros(3)])[:, None]

@@ -179,9 +179,10 @@ def _checked(model: Model | Mechanism, said: object) -> Mapping[str, Any]:
 
 def _derived(mechanism: Mechanism, values: Mapping[str, Any]) -> Model:
     """Return the equations of the unknown forces; parameters that are given values stay free."""
-    in_equations = {*names_in(mechanism), *automatic_parameters(mechanism)}
-    kept = [name for name in values if name in in_equations]
-    return derive(mechanism, OUTPUTS, parameters=kept or "numeric", reduce="none")
+    fixed = {parameter.name for parameter in mechanism.parameters if parameter.fixed_in}
+    free = {*names_in(mechanism), *automatic_parameters(mechanism)} - fixed
+    parameters = [name for name in values if name in free]
+    return derive(mechanism, OUTPUTS, parameters=parameters or "numeric", reduce="none")
 
 
 def solved(

@@ -259,7 +259,12 @@ class MechanismBuilder(ElementMethods):
         mechanism = replace(mechanism, actuators=actuators)
         mechanism = with_elements(mechanism, self._model, intake)
         notes = (*intake.notes, *check_mechanism(mechanism), *check_loops(mechanism))
-        known = (replace(p, fixed_in=intake.fixed.get(p.name, "")) for p in parameters)
+        known = (
+            replace(
+                p, fixed_in=intake.fixed.get(p.name, ""), limit_in=intake.limited.get(p.name, "")
+            )
+            for p in parameters
+        )
         return replace(mechanism, notes=notes, parameters=tuple(known))
 
     def _pieces(

@@ -67,7 +67,9 @@ def _limits_from(value: object, intake: Intake, where: str) -> Limits | None:
     table = table_of(value, intake.file, where)
     check_fields(table, LIMIT_FIELDS, intake.file, where)
     lower, upper, velocity, effort = (
-        None if table.get(field) is None else intake.fraction(table[field], f"{where} {field}")
+        None
+        if table.get(field) is None
+        else intake.fraction(table[field], f"{where} {field}", is_limit=True)
         for field in LIMIT_FIELDS
     )
     if lower is not None and upper is not None and lower > upper:

@@ -57,6 +57,8 @@ class Intake:
     notes: list[Note] = field(default_factory=list[Note])
     fixed: dict[str, str] = field(default_factory=dict[str, str])
     """Parameters whose values have become numbers here, each with an element where that is so."""
+    limited: dict[str, str] = field(default_factory=dict[str, str])
+    """The same in limits of joints, which are no part of the equations of motion."""
 
     def error(self, message: str, where: str, remedy: str) -> ReadError:
         """Return the error for the element `where` of the file."""
@@ -92,11 +94,12 @@ class Intake:
         with located(self.file, where):
             return within_range(value_of(value, self.bound))
 
-    def fraction(self, value: object, where: str) -> Fraction:
+    def fraction(self, value: object, where: str, *, is_limit: bool = False) -> Fraction:
         """Return a number that must be known: expressions may name bound parameters only."""
         number = self.number(value, where)
         if not isinstance(number, Fraction):
-            self.fixed.update(dict.fromkeys(symbols_of(number) - self.fixed.keys(), where))
+            record = self.limited if is_limit else self.fixed
+            record.update(dict.fromkeys(symbols_of(number) - record.keys(), where))
         result = self.known(number, where)
         if result is None:
             raise self.error(

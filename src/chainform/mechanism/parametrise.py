@@ -49,7 +49,8 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
     segment from 1; inertial elements, numbered after the segments, have m, com and I. Expressions
     keep their own names; zeros, axes, rotations, the offsets of coupled joints and the points of
     loops and frames stay numbers. A list of patterns keeps the names that match and makes the rest
-    numeric.
+    numeric. A parameter that became a number in an axis, a rotation or a ratio when the file was
+    read does not stay: another value would count elsewhere only. Listed by its name it is refused.
 
     The result lists exactly the parameters that occur in it.
     """
@@ -72,6 +73,7 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
         _check_clash(mechanism, automatic, patterns)
     if not isinstance(parameters, str):
         _check_patterns(patterns, mechanism, automatic)
+        _check_fixed(patterns, mechanism)
     return _Rewriting(mechanism, patterns, automatic).result()
 
 
@@ -148,6 +150,18 @@ def _check_patterns(
             )
 
 
+def _check_fixed(patterns: Iterable[str], mechanism: Mechanism) -> None:
+    known = {parameter.name: parameter for parameter in mechanism.parameters}
+    for pattern in patterns:
+        if pattern in known and known[pattern].fixed_in:
+            raise DeriveError(
+                f"{pattern} became a number when the file was read, in {known[pattern].fixed_in}",
+                file=mechanism.file,
+                element="parameters",
+                remedy="change its value in the file: axes, rotations and ratios stay numbers",
+            )
+
+
 _Named: TypeAlias = Callable[[str, Number], Number]
 _Plain: TypeAlias = Callable[[Number], Number]
 
@@ -167,7 +181,8 @@ class _Rewriting:
         self.fixed = {
             parameter.name: parameter.value
             for parameter in mechanism.parameters
-            if parameter.value is not None and not self.is_free(parameter.name)
+            if parameter.value is not None
+            and (parameter.fixed_in or not self.is_free(parameter.name))
         }
 
     def is_free(self, name: str) -> bool:

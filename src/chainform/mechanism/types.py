@@ -82,6 +82,8 @@ class Parameter:
     note: str = ""
     fixed_in: str = field(default="", compare=False)
     """An element whose number was computed from it when the file was read, for good."""
+    limit_in: str = field(default="", compare=False)
+    """The same in a limit of a joint, which is no part of the equations of motion."""
 
 
 @dataclass(frozen=True, slots=True)

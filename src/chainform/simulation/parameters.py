@@ -38,8 +38,9 @@ class Parameters:
 
     def names(self, mechanism: Mechanism) -> tuple[str, ...]:
         """Return the parameters that stay free in the equations of a part of the mechanism."""
-        used = names_in(mechanism) if self.values else ()
-        return tuple(name for name in self.values if name in used)
+        used = names_in(mechanism) if self.values else frozenset[str]()
+        fixed = {parameter.name for parameter in mechanism.parameters if parameter.fixed_in}
+        return tuple(name for name in self.values if name in used and name not in fixed)
 
     def settled(self, mechanism: Mechanism) -> Mechanism:
         """Return a part of the mechanism with numbers for parameters that do not stay free.
@@ -88,11 +89,12 @@ def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
     """Refuse other values for what has become a number: they would count elsewhere only."""
     for parameter in mechanism.parameters:
         value = values.get(parameter.name)
-        if not parameter.fixed_in or value is None or parameter.value is None:
+        fixed_in = parameter.fixed_in or parameter.limit_in
+        if not fixed_in or value is None or parameter.value is None:
             continue
         if np.any(np.asarray(value, dtype=np.float64) != float(parameter.value)):
             raise RunError(
-                f"{parameter.name} became a number when the file was read, in {parameter.fixed_in}",
+                f"{parameter.name} became a number when the file was read, in {fixed_in}",
                 element="values",
                 remedy="change its value in the file: axes, rotations, ratios and limits stay "
                 f'numbers; a stop takes it as stops={{"joint": {{"upper": "{parameter.name}"}}}}',

@@ -171,3 +171,26 @@ def test_numbers_beside_laws_have_names_of_their_own(kind: str) -> None:
     assert caught.value.element == f"{kind} 'm_1'"
     assert names(parametrise(mechanism, "numeric")) == []
     assert names(parametrise(mechanism, ["g"])) == ["g"]
+
+
+def folded() -> Mechanism:
+    """Return a segment whose length stands in its axis, too."""
+    builder = Mechanism.builder("folded").parameter("l", "0.5").parameter("k", 1)
+    builder.segment("a", axis=["l", 0, "0.5"], mass="k", com=["l", 0, 0], inertia=[1, 1, 1])
+    return builder.build()
+
+
+def test_what_became_a_number_does_not_stay_free() -> None:
+    """Its other value would count in some places only."""
+    with pytest.raises(DeriveError, match=r"l became a number .* in .*axis"):
+        parametrise(folded(), ["l"])
+    for choice in ("symbolic", ["*"]):
+        assert "l" not in [parameter.name for parameter in parametrise(folded(), choice).parameters]
+    assert [p.name for p in parametrise(folded(), ["k"]).parameters] == ["k"]
+
+
+def test_limits_are_no_part_of_the_equations() -> None:
+    joint = {"name": "a", "type": "prismatic", "limits": {"lower": 0, "upper": "l"}}
+    builder = Mechanism.builder("limited").parameter("l", "0.5")
+    mechanism = builder.segment("a", axis="x", joint=joint, mass=1, com=["l", 0, 0]).build()
+    assert "l" in [parameter.name for parameter in parametrise(mechanism, ["l"]).parameters]

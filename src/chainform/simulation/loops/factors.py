@@ -118,7 +118,8 @@ def plain_rank(room: Floats, order: Ints, n: int, m: int) -> int:
         scales[i] = 1.0
         if sizes[i] == 0.0:
             scales[i] = 0.0
-        largest = fmax(largest, sizes[i])
+        if sizes[i] > largest:
+            largest = sizes[i]
     rank = pivoted(s, order, scales, m, PLAIN * largest)
     for i in range(rank, m):
         if s[i * m + i] > ROUNDING * sizes[order[i]]:
@@ -134,7 +135,8 @@ def measured_rank(area: Floats, room: Floats, order: Ints, n: int, m: int) -> in
     normal_matrix(room, s, n, m)
     largest = 0.0
     for i in range(m):
-        largest = fmax(largest, s[i * m + i])
+        if s[i * m + i] > largest:
+            largest = s[i * m + i]
     for i in range(m):
         size = scales[m + i]
         scales[i] = 0.0
@@ -218,12 +220,13 @@ def strengthen(
     for e in range(n):
         largest = 0.0
         for i in range(m):
-            if mask[i] != 0.0:
-                largest = fmax(largest, fabs(J[i * n + e]))
+            if mask[i] != 0.0 and fabs(J[i * n + e]) > largest:
+                largest = fabs(J[i * n + e])
         columns[e] = 0.0
         if largest > 0.0:
             columns[e] = 1.0 / largest
-        heaviest = fmax(heaviest, diagonal[e] * columns[e] * columns[e])
+        if diagonal[e] * columns[e] * columns[e] > heaviest:
+            heaviest = diagonal[e] * columns[e] * columns[e]
     if not heaviest > 0.0:
         heaviest = 1.0
     for i in range(m):
@@ -232,8 +235,10 @@ def strengthen(
         for e in range(n):
             part = J[i * n + e] * columns[e]
             own = part * columns[e]
-            size = fmax(size, part * part)
-            mass = fmax(mass, diagonal[e] * own * own)
+            if part * part > size:
+                size = part * part
+            if diagonal[e] * own * own > mass:
+                mass = diagonal[e] * own * own
         if mask[i] != 0.0 and size > NO_ROW * NO_ROW:
             weight = shares[i] * fmax(mass / (size * size), LIGHT * heaviest / size)
             for e in range(n):

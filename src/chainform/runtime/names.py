@@ -27,12 +27,17 @@ def _output_named(graph: Graph, name: Any) -> str:
     found = find_output(graph, name) if isinstance(name, str) else None
     if found is not None:
         return found
-    remedy = f"choose from {', '.join(graph.outputs)}; entries are compiled by name, as in "
-    remedy += 'model.compile(["H[1,1]"])'
+    remedy = f"choose from {', '.join(graph.outputs)}"
+    if isinstance(name, str) and _is_entry(graph, name):
+        remedy += f"; an entry is compiled by name: model.compile([{name[:60]!r}])"
     if isinstance(name, list | tuple | set | frozenset):
         remedy += '; several at once are program.function("name", "name")'
     shown = str(cast(Any, name))
     raise RunError(f"{shown} is not an output of the program", element=shown, remedy=remedy)
+
+
+def _is_entry(graph: Graph, text: str) -> bool:
+    return "[" in text or any(text in block.labels for block in graph.outputs.values())
 
 
 def find_output(graph: Graph, text: str) -> str | None:

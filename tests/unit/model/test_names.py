@@ -128,9 +128,10 @@ def test_no_outputs_are_none(model: cf.Model) -> None:
 
 
 def test_entries_are_not_functions_of_a_program_without_them(model: cf.Model) -> None:
-    with pytest.raises(RunError) as caught:
-        model.compile()["H[1,1]"]
-    assert "compile" in (caught.value.remedy or "")
+    for text in ("H[1,1]", "H_1_1"):
+        with pytest.raises(RunError) as caught:
+            model.compile()[text]
+        assert f"model.compile([{text!r}])" in (caught.value.remedy or "")
 
 
 INDEX = st.one_of(st.just(":"), st.integers(-1, 5).map(str), st.sampled_from(["", "x", "1.0"]))

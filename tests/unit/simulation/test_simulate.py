@@ -166,7 +166,7 @@ def test_an_error_in_a_function_comes_through() -> None:
     [
         ({"t": (1.0, 0.0)}, "time cannot go"),
         ({"t": float("nan")}, "time cannot go"),
-        ({"t": "now"}, "not numbers"),
+        ({"t": "now"}, "not an array of real numbers"),
         ({"t_eval": [0.5, 0.1]}, "must grow"),
         ({"t_eval": [2.0]}, "between"),
         ({"method": "euler"}, "step"),

@@ -20,7 +20,7 @@ from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
 
-MOST_AT_ONCE = 200
+MOST_AT_ONCE = 100
 """Events without any progress in time after which it goes on by a step across them."""
 STANDSTILL = 1e-11
 """What is no progress, as a share of the time to the end."""
@@ -108,7 +108,7 @@ class Runner:
                 step = 2 * step if before < across + step else SHORTEST
                 self._step_across(found[0], step, end)
                 stuck, before = 0, self.integrator.t
-                across = before
+                across, crowd = before, Crowd(before)
             if pace.is_due and not self.is_over:
                 pace.pause(self.integrator.t)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from itertools import count
@@ -12,6 +13,9 @@ from time import monotonic
 from tools.campaign.crew import rounds
 from tools.campaign.report import Counts
 from tools.campaign.rounds import round_of
+
+EVERY = 25
+"""After so many mechanisms a line tells how far the campaign is."""
 
 
 def arguments(texts: list[str] | None = None) -> Namespace:
@@ -38,6 +42,8 @@ def main(texts: list[str] | None = None) -> int:
                 _written(given.scripts, len(total.scripts) + 1, label, script)
                 total.scripts[label] = script
         total.add(counts)
+        if total.cases % EVERY == 0:
+            print(f"{total.cases} mechanisms", file=sys.stderr, flush=True)
     print(f"\n{total.text()}")
     if given.json is not None:
         given.json.write_text(json.dumps(total.as_table(), indent=1))

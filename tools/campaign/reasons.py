@@ -68,6 +68,7 @@ LEGITIMATE: tuple[tuple[str, Condition], ...] = (
     (r"does not take closed loops or constraints", has_rows),
     (r"does not hold closed loops or constraints", has_rows),
     (r"does not take stops, contacts and sticking", switches),
+    (r"is requested, and the run, which stands at", always),
     (r"does not take actuators", has("actuators")),
 )
 """Refusals that the documentation gives, each with the cases for which it is in order."""

@@ -172,7 +172,7 @@ def reduced_thesis(given: Given) -> Results:
 def called(given: Given, program: Any, name: str, values: Any = None) -> Any:
     """Call one function of a program with the inputs that it takes."""
     groups = re.findall(r"const double \*(\w+)", program.prototype(name))
-    state = state_of(given, *(group for group in groups if group != "parameter"))
+    state = {group: given.get(group, []) for group in groups if group != "parameter"}
     return program[name](**state, values=values) if values else program[name](**state)
 
 

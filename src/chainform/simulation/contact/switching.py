@@ -141,8 +141,7 @@ class Switching:
         On rough ground a contact that slides may need ever more push, and have ever more friction
         by it, until no force is left that fits. Then it stops at once, as in an impact.
         """
-        jammed = [gap for gap in self.gaps if self.mask[gap.row] and self.planes.slides(gap)]
-        if not jammed:
+        if not any(self.mask[gap.row] and self.planes.slides(gap) for gap in self.gaps):
             return []
         resting = [gap for gap in self.gaps if self.mask[gap.row]]
         news = self.impacts.stop(self._terms(), resting)[1]

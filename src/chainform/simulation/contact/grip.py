@@ -76,8 +76,8 @@ class Terms:
         if not np.all(np.isfinite(area)):
             raise NoResistanceError(-1)
         ends = np.cumsum([n * n, n, m * n, m, m])
-        H, r, J, gamma, residuals, speeds = np.split(area, ends)[:6]
-        H, J = H.reshape(n, n), J.reshape(m, n)
+        masses, r, rows, gamma, residuals, speeds = np.split(area, ends)
+        H, J = masses.reshape(n, n), rows.reshape(m, n)
         return Terms(H, r, J, gamma, residuals, speeds, _regular(H, J[:lasting]))
 
     def solved(self, rows: Array) -> Array:
@@ -87,15 +87,14 @@ class Terms:
 
 def _regular(H: Array, lasting: Array) -> Array:
     """Return H, or H with squares of lasting rows; refuse what is singular all the same."""
-    M, least, _ = H, *_softest(H)
-    if least > SINGULAR:
-        return M
+    if _softest(H)[0] > SINGULAR:
+        return H
     sizes = np.maximum(np.sum(lasting**2, axis=1, keepdims=True), 1e-300)
-    M = H + float(np.trace(H)) / len(H) * lasting.T @ (lasting / sizes)
-    least, rate = _softest(M)
+    regular = H + float(np.trace(H)) / len(H) * lasting.T @ (lasting / sizes)
+    least, rate = _softest(regular)
     if least <= SINGULAR:
         raise NoResistanceError(rate)
-    return M
+    return regular
 
 
 def _softest(H: Array) -> tuple[float, int]:

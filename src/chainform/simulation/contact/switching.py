@@ -67,9 +67,8 @@ class Switching:
         self.directions, anchors, axes = np.split(modes, ends)
         layout.part(p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in switches.dry]
         self.gaps = self._gaps()
-        names = [barrier.name for barrier in switches.rigid]
-        rows = [gap.row for gap in self.gaps]
-        self.impacts = MotionImpacts(motion, self.lasting, dict(zip(rows, names, strict=True)))
+        named = zip(self.gaps, switches.rigid, strict=True)
+        self.impacts = MotionImpacts(motion, self.lasting, {g.row: b.name for g, b in named})
         frictions = [gap.friction for gap in self.gaps if gap.beside]
         layout.part(p, "cones")[:] = np.array(frictions) * (1 + LEEWAY)
         self.sticking = range(self.sorts.first_sticking, self.sorts.rows)
@@ -114,13 +113,12 @@ class Switching:
 
     def happen(self, number: int) -> list[Happening]:
         """Go over an event, by its number among those that are watched here."""
-        sorts = self.sorts
-        if number >= sorts.touching + sorts.beside + sorts.sticking:
+        if number >= self.sorts.rows - self.sorts.always:
             # A stiff contact begins or ends: the step ended here, and that was all.
             self.motion.restart(self.motion.y)
             return []
         # Events stand in the order of the rows.
-        row = sorts.always + number
+        row = self.sorts.always + number
         rows = [row]
         for gap in self.gaps:
             if row in gap.beside:
@@ -143,8 +141,7 @@ class Switching:
         On rough ground a contact that slides may need ever more push, and have ever more friction
         by it, until no force is left that fits. Then it stops at once, as in an impact.
         """
-        jammed = [gap for gap in self.gaps if self.mask[gap.row] and self.planes.slides(gap)]
-        if not jammed:
+        if not any(self.mask[gap.row] and self.planes.slides(gap) for gap in self.gaps):
             return []
         resting = [gap for gap in self.gaps if self.mask[gap.row]]
         news = self.impacts.stop(self._terms(), resting)[1]

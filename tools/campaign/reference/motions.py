@@ -22,6 +22,8 @@ from tools.campaign.reference.kinematics import System
 RTOL, ATOL = 1e-10, 1e-12
 MOST = 12_000
 """The most evaluations of a motion."""
+DEPTH = 1e-11
+"""How far, m or rad, a gap is closed when it counts as hit."""
 SLOWEST = 1e-2
 """A stop that is left with less than this speed is the horizon."""
 
@@ -223,7 +225,8 @@ class Mover:
 
     def _gap_event(self, gap: Gap) -> Any:
         def event(t: float, z: Array) -> float:
-            return float(gap.row(self.state(t, z)).value[0])
+            # A little depth, so that a gap that was just hit is not at its event any more.
+            return float(gap.row(self.state(t, z)).value[0]) + DEPTH
 
         event.terminal, event.direction = True, -1  # pyright: ignore[reportFunctionMemberAccess]
         return event

@@ -210,7 +210,8 @@ class Mover:
 
     def piece(self, t: float, end: float, z: Array, gaps: list[Gap], rubs: list[int]) -> Any:
         """Integrate up to an event or the end of a piece."""
-        events: list[Any] = [self._gap_event(gap) for gap in gaps]
+        here = self.state(t, z)
+        events: list[Any] = [self._gap_event(gap, float(gap.row(here).value[0])) for gap in gaps]
         events += [self._rest_event(place) for place in rubs]
         return solve_ivp(
             self.slope,
@@ -223,10 +224,10 @@ class Mover:
             dense_output=True,
         )
 
-    def _gap_event(self, gap: Gap) -> Any:
+    def _gap_event(self, gap: Gap, start: float) -> Any:
         def event(t: float, z: Array) -> float:
-            # A little depth, so that a gap that was just hit is not at its event any more.
-            return float(gap.row(self.state(t, z)).value[0]) + DEPTH
+            # A gap that was just hit begins open by a little, so that it is not hit at once.
+            return float(gap.row(self.state(t, z)).value[0]) + DEPTH - min(start, 0.0)
 
         event.terminal, event.direction = True, -1  # pyright: ignore[reportFunctionMemberAccess]
         return event

@@ -22,6 +22,8 @@ from tools.campaign.reference.kinematics import System
 RTOL, ATOL = 1e-10, 1e-12
 MOST = 12_000
 """The most evaluations of a motion."""
+DEPTH = 1e-11
+"""How far, m or rad, a gap is closed when it counts as hit."""
 SLOWEST = 1e-2
 """A stop that is left with less than this speed is the horizon."""
 
@@ -208,7 +210,8 @@ class Mover:
 
     def piece(self, t: float, end: float, z: Array, gaps: list[Gap], rubs: list[int]) -> Any:
         """Integrate up to an event or the end of a piece."""
-        events: list[Any] = [self._gap_event(gap) for gap in gaps]
+        here = self.state(t, z)
+        events: list[Any] = [self._gap_event(gap, float(gap.row(here).value[0])) for gap in gaps]
         events += [self._rest_event(place) for place in rubs]
         return solve_ivp(
             self.slope,
@@ -221,9 +224,10 @@ class Mover:
             dense_output=True,
         )
 
-    def _gap_event(self, gap: Gap) -> Any:
+    def _gap_event(self, gap: Gap, start: float) -> Any:
         def event(t: float, z: Array) -> float:
-            return float(gap.row(self.state(t, z)).value[0])
+            # A gap that was just hit begins open by a little, so that it is not hit at once.
+            return float(gap.row(self.state(t, z)).value[0]) + DEPTH - min(start, 0.0)
 
         event.terminal, event.direction = True, -1  # pyright: ignore[reportFunctionMemberAccess]
         return event

@@ -295,3 +295,13 @@ def test_text_for_llvm_drops_no_status() -> None:
     for text in texts:
         assert not dropped(text)
         assert not re.search(r"define [^\n]*void @(rhs|settle|events|lasting)\(", text)
+
+
+def test_a_foot_without_mass_is_refused_by_name() -> None:
+    builder = cf.Mechanism.builder("leg", gravity=(0, 0, -10)).parameter("m", 1)
+    for name, parent, mass in ("body", "ground", 1), ("foot", "body", "m"):
+        joint = {"name": name, "type": "prismatic"}
+        builder.segment(name, parent=parent, joint=joint, axis="z", mass=mass)
+    with pytest.raises(cf.Error, match="nothing resists foot") as caught:
+        cf.simulate(builder.build(), q0=[1, -1], t=0.5, contacts=["foot"], values={"m": 0})
+    assert caught.value.element == "foot"

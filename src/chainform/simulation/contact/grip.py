@@ -12,14 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
 from chainform.simulation.contact.complementarity import Balancing, depends
 from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, SMALL, Forces, Row
 
 Array = NDArray[np.float64]
-
-SINGULAR = 1e-14
-"""What eigenvalues of a mass matrix are none, where those on its diagonal are 1."""
 
 
 class NoForcesError(Exception):
@@ -30,36 +26,11 @@ class NoForcesError(Exception):
         self.rows = rows
 
 
-class NoResistanceError(Exception):
-    """Nothing resists the motion of a coordinate, by its number; -1 where there are no values."""
-
-    def __init__(self, rate: int) -> None:
-        super().__init__()
-        self.rate = rate
-
-    def explained(self, names: Sequence[str], t: float) -> RunError:
-        """Return the error for the user, given the names of rates and the time."""
-        if self.rate < 0:
-            return RunError(
-                f"the motion has no finite value at t = {t:.9g} s",
-                element="simulate",
-                remedy="look at the state there: a force that has no value, or an instability",
-            )
-        return RunError(
-            f"no mass or inertia resists its motion at t = {t:.9g} s",
-            element=names[self.rate],
-            remedy="stops, contacts and friction need a mass on every coordinate that loops leave "
-            "free: give it one",
-        )
-
-
 @dataclass(frozen=True)
 class Terms:
     """H, r, J, gamma, residuals and relative speeds of all rows at one state.
 
-    M takes the place of H in equations: where H is singular, squares of the lasting rows l are
-    added, H + c J_l^T J_l. As these move as they must whatever forces act, this changes nothing but
-    the forces of lasting rows, by c gamma_l, and M is regular wherever accelerations are unique.
+    Where the mass matrix is singular, H is what stands for it under the lasting rows.
     """
 
     H: Array
@@ -68,43 +39,17 @@ class Terms:
     gamma: Array
     residuals: Array
     speeds: Array
-    M: Array
 
     @staticmethod
-    def of(area: Array, n: int, m: int, lasting: int) -> Terms:
-        """Return the parts of what the kernel `terms` gives; the first rows are lasting."""
-        if not np.all(np.isfinite(area)):
-            raise NoResistanceError(-1)
+    def of(area: Array, n: int, m: int) -> Terms:
+        """Return the parts of what `Machine.terms` gives."""
         ends = np.cumsum([n * n, n, m * n, m, m])
-        masses, r, rows, gamma, residuals, speeds = np.split(area, ends)
-        H, J = masses.reshape(n, n), rows.reshape(m, n)
-        return Terms(H, r, J, gamma, residuals, speeds, _regular(H, J[:lasting]))
+        H, r, J, gamma, residuals, speeds = np.split(area, ends)
+        return Terms(H.reshape(n, n), r, J.reshape(m, n), gamma, residuals, speeds)
 
     def solved(self, rows: Array) -> Array:
-        """Return M^-1 times the transpose of some rows."""
-        return np.asarray(np.linalg.solve(self.M, rows.T), dtype=np.float64)
-
-
-def _regular(H: Array, lasting: Array) -> Array:
-    """Return H, or H with squares of lasting rows; refuse what is singular all the same."""
-    if _softest(H)[0] > SINGULAR:
-        return H
-    sizes = np.maximum(np.sum(lasting**2, axis=1, keepdims=True), 1e-300)
-    regular = H + float(np.trace(H)) / len(H) * lasting.T @ (lasting / sizes)
-    least, rate = _softest(regular)
-    if least <= SINGULAR:
-        raise NoResistanceError(rate)
-    return regular
-
-
-def _softest(H: Array) -> tuple[float, int]:
-    """Return the least eigenvalue of H where its diagonal is 1, and who moves most by it."""
-    own = np.diag(H)
-    if np.any(own <= 0):
-        return 0.0, int(np.argmin(own))
-    sizes = np.sqrt(own)
-    values, ways = np.linalg.eigh(H / np.outer(sizes, sizes))
-    return float(values[0]), int(np.argmax(np.abs(ways[:, 0])))
+        """Return H^-1 times the transpose of some rows."""
+        return np.asarray(np.linalg.solve(self.H, rows.T), dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -20,17 +20,12 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.contact.balance import Balance
-from chainform.simulation.contact.grip import (
-    Gap,
-    NoForcesError,
-    NoResistanceError,
-    Rows,
-    Terms,
-    is_dictated,
-)
+from chainform.simulation.contact.grip import Gap, NoForcesError, Rows, Terms, is_dictated
 from chainform.simulation.contact.impacts import AT_REST, MotionImpacts
 from chainform.simulation.contact.planes import Planes
 from chainform.simulation.contact.switches import Switches
+from chainform.simulation.loops.places import NOT_FINITE
+from chainform.simulation.machines.troubles import cause
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion
 
@@ -392,8 +387,7 @@ class Switching:
     def _terms(self, y: Array | None = None) -> Terms:
         motion = self.motion
         area = motion.machine.terms(motion.t, motion.y if y is None else y, motion.p)
-        try:
-            return Terms.of(area, self.nv, self.sorts.rows, self.sorts.always)
-        except NoResistanceError as problem:
-            names = motion.machine.equations.mechanism.rates
-            raise problem.explained(names, motion.t) from None
+        if not np.all(np.isfinite(area)):
+            equations = motion.machine.equations
+            raise cause(NOT_FINITE, equations, motion.t, motion.y, motion.p, 0.0)
+        return Terms.of(area, self.nv, self.sorts.rows)

@@ -114,9 +114,10 @@ class Sundials(ABC):
         """The rows of output of the stretch that is under way, or was the last one."""
         return np.array(self._rows).reshape(len(self._rows), self.width)
 
-    def restart(self, y: Array) -> None:
-        """Go on from another state at the present time, as after an impact."""
+    def restart(self, y: Array, t: float | None = None) -> None:
+        """Go on from another state, as after an impact, at the present time or at a later one."""
         self.y = np.array(y)
+        self.t = self.t if t is None else t
         self._solver = None
         self.lookout.before = None
 

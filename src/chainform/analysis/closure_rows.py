@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.formulations import ConstraintLaws
-from chainform.graph import Builder, Graph
+from chainform.formulations import ConstraintLaws, WorldColumns
+from chainform.graph import Builder, Graph, Scalar
 from chainform.mechanism import Mechanism
 from chainform.model.states import evaluate_states
-from chainform.simulation.constraints.closures import rows_of
+from chainform.simulation.constraints.closures import rows_of, turn_cosine
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,8 @@ DIRECTIONS = ("x", "y", "z", "turn x", "turn y", "turn z")
 class Rows:
     """J (..., rows, nv), gamma, the values and the rates of the rows (..., rows), at states.
 
-    `gaps` (..., n) are the laws of unilateral constraints, positive where nothing touches.
+    `gaps` (..., n) are the laws of unilateral constraints, positive where nothing touches;
+    `cosines` (..., n) those of the turns between the frames of loops.
     """
 
     J: Array
@@ -37,6 +38,7 @@ class Rows:
     values: Array
     rates: Array
     gaps: Array
+    cosines: Array
 
 
 class ClosureRows:
@@ -67,7 +69,7 @@ class ClosureRows:
         known = {item.name for item in self.graph.inputs.values() if item.group == "parameter"}
         given = {name: value for name, value in (values or {}).items() if name in known}
         found = evaluate_states(self.graph, self.mechanism, states, given, None)
-        return Rows(**{name: found[name] for name in ("J", "gamma", "values", "rates", "gaps")})
+        return Rows(**{item.name: found[item.name] for item in fields(Rows)})
 
     def check(self, at: Rows, t: Any, qd: Array, qdd: Array) -> None:
         """Refuse a motion that does not fit: RunError tells where, when and by how much."""
@@ -82,6 +84,14 @@ class ClosureRows:
                 np.einsum("...ij,...j->...i", reach, np.abs(qdd)) + np.abs(at.gamma),
             ),
         }
+        if np.any(at.cosines < 0):
+            place = np.unravel_index(int(np.argmin(at.cosines)), at.cosines.shape)
+            name = [loop.name for loop in self.mechanism.loops if loop.kind == "frame"][place[-1]]
+            raise self._refusal(
+                f"the frames of {name!r} are turned against each other"
+                f"{_when(t, at.cosines.shape[:-1], place[:-1])}",
+                "begin where the loop is closed; chainform.simulation.assemble finds such a state",
+            )
         for level, (left, terms) in levels.items():
             self._check_level(level, left, terms, t)
         if at.gaps.size and np.min(at.gaps) < CONSISTENT:
@@ -125,6 +135,12 @@ def _directions(kind: str) -> tuple[str, ...]:
     return DIRECTIONS[:3] if kind == "point" else DIRECTIONS
 
 
+def _cosines(builder: Builder, mechanism: Mechanism) -> list[Scalar]:
+    frames = [loop for loop in mechanism.loops if loop.kind == "frame"]
+    world = WorldColumns(builder, mechanism) if frames else None
+    return [turn_cosine(world, loop) for loop in frames] if world else []
+
+
 def _graph(mechanism: Mechanism) -> Graph:
     builder = Builder()
     rows = rows_of(builder, mechanism)
@@ -135,6 +151,7 @@ def _graph(mechanism: Mechanism) -> Graph:
         "values": [zero if row.value is row.rate else row.value for row in rows],
         "rates": [row.rate for row in rows],
         "gaps": [row.value for row in ConstraintLaws(builder, mechanism).unilateral],
+        "cosines": _cosines(builder, mechanism),
     }
     entries = [(f"J_{i + 1}", value) for i, value in enumerate(columns)]
     builder.output("J", (len(rows), mechanism.nv), entries)

@@ -107,3 +107,15 @@ def test_a_motion_that_opens_the_loop_is_refused() -> None:
     assert "analysis.complete" in str(caught.value.remedy)
     with pytest.raises(RunError, match="accelerations of the motion do not fit"):
         drives(four_bar(), motion.q, motion.qd, motion.qdd + np.array([0.1, 0, 0]))
+
+
+def test_frames_that_are_half_a_turn_apart_do_not_close_a_loop() -> None:
+    """Residuals of directions vanish there as well."""
+    builder = cf.Mechanism.builder("pair", gravity=(0, 0, 0))
+    for name, parent in ("a", "ground"), ("b", "a"):
+        builder.segment(name, parent=parent, joint="revolute", axis="z", mass=1, inertia=[1, 1, 1])
+    pair = builder.loop("L", "frame", {"segment": "b"}, {"segment": "ground"}).build()
+    rest = np.zeros(2)
+    assert drives(pair, [0.3, -0.3], rest, rest, ["a"]).tau == pytest.approx(0)
+    with pytest.raises(cf.Error, match="turned against each other"):
+        drives(pair, [0.3, np.pi - 0.3], rest, rest, ["a"])

@@ -52,14 +52,27 @@ def loop_residuals(places: WorldColumns, loop: Loop) -> list[Scalar]:
     position = keep(subtract(places.place_of(loop.closing), places.place_of(loop.target)))
     if loop.kind == "point":
         return list(position)
-    a, b = (_rotation(places, end) for end in (loop.closing, loop.target))
-    relative = product(transpose(b), a)
+    relative = _relative(places, loop)
     turned: Vector = (
         (relative[2][1] - relative[1][2]) / 2,
         (relative[0][2] - relative[2][0]) / 2,
         (relative[1][0] - relative[0][1]) / 2,
     )
-    return [*position, *keep(apply(b, keep(turned)))]
+    return [*position, *keep(apply(_rotation(places, loop.target), keep(turned)))]
+
+
+def turn_cosine(places: WorldColumns, loop: Loop) -> Scalar:
+    """Return the cosine of the turn between the frames of a loop.
+
+    Residuals of directions vanish at half a turn, too, where it is -1.
+    """
+    relative = _relative(places, loop)
+    return (relative[0][0] + relative[1][1] + relative[2][2] - 1) / 2
+
+
+def _relative(places: WorldColumns, loop: Loop) -> Matrix:
+    """Return B^T A."""
+    return product(transpose(_rotation(places, loop.target)), _rotation(places, loop.closing))
 
 
 def _rotation(places: WorldColumns, end: Attachment) -> Matrix:

@@ -57,6 +57,20 @@ def constrained_acceleration(
         return rank
     s = room[m * n :]
     right = room[m * n + m * m :]
+    missing_acceleration(area, room, acceleration, right, n, m)
+    solve_pivoted(s, order, right, multipliers, m, rank)
+    if has_shares(room, order, n, m, rank) == 1:
+        spread = room[m * n + m * m + 5 * m + 2 * n :]
+        spread_pivoted(s, spread, m, rank)
+        least_norm(spread, spread[m * m :], order, multipliers, m, rank)
+    add_forces(area, room, multipliers, acceleration, n, m)
+    return rank
+
+
+def missing_acceleration(
+    area: Floats, room: Floats, acceleration: Floats, right: Floats, n: int, m: int
+) -> None:
+    """Set L^-1 r, and what the rows lack of their accelerations without forces of their own."""
     for e in range(n):
         acceleration[e] = area[n * n + e]
     forward(area, acceleration, n)
@@ -65,16 +79,16 @@ def constrained_acceleration(
         for e in range(n):
             total -= room[i * n + e] * acceleration[e]
         right[i] = total
-    solve_pivoted(s, order, right, multipliers, m, rank)
-    if has_shares(room, order, n, m, rank) == 1:
-        spread = room[m * n + m * m + 5 * m + 2 * n :]
-        spread_pivoted(s, spread, m, rank)
-        least_norm(spread, spread[m * m :], order, multipliers, m, rank)
+
+
+def add_forces(
+    area: Floats, rows: Floats, multipliers: Floats, acceleration: Floats, n: int, m: int
+) -> None:
+    """Add the forces of rows, which were multiplied by L^-1, and set qdd."""
     for i in range(m):
         for e in range(n):
-            acceleration[e] += room[i * n + e] * multipliers[i]
+            acceleration[e] += rows[i * n + e] * multipliers[i]
     backward(area, acceleration, n)
-    return rank
 
 
 def has_shares(room: Floats, order: Ints, n: int, m: int, rank: int) -> int:

@@ -24,10 +24,9 @@ from __future__ import annotations
 from math import fabs, sqrt
 
 from chainform.runtime.procedures import Floats, Ints, fmin
-from chainform.simulation.loops.constrained import moved, terms
+from chainform.simulation.loops.constrained import add_forces, missing_acceleration, moved, terms
 from chainform.simulation.loops.factors import factorised
 from chainform.simulation.loops.linear import (
-    backward,
     eliminated,
     forward,
     least_norm,
@@ -193,16 +192,11 @@ def sliding_rate(
     s = room[m * n :]
     right = room[m * n + m * m :]
     scales = room[m * n + m * m + 2 * m :]
+    missing_acceleration(area, room, acceleration, right, n, m)
     for i in range(m):
         scales[i] = sqrt(scales[i])
-    for e in range(n):
-        acceleration[e] = area[n * n + e]
-    forward(area, acceleration, n)
     for i in range(m):
-        total = area[n * n + n + m * n + i]
-        for e in range(n):
-            total -= room[i * n + e] * acceleration[e]
-        right[i] = scales[i] * total
+        right[i] = scales[i] * right[i]
         for j in range(m):
             total = 0.0
             for e in range(n):
@@ -213,10 +207,7 @@ def sliding_rate(
     for i in range(m):
         multipliers[i] = scales[i] * multipliers[i]
     share_forces(s, columns, scales, room[m * n + m * m + 5 * m + 2 * n :], multipliers, m, rank)
-    for i in range(m):
-        for e in range(n):
-            acceleration[e] += across[i * n + e] * multipliers[i]
-    backward(area, acceleration, n)
+    add_forces(area, across, multipliers, acceleration, n, m)
     for i in range(2 * gripping):
         if now[i] != 0.0:
             multipliers[always + touching + i] = -now[i] * multipliers[always + i // 2]

@@ -19,7 +19,7 @@ from chainform.runtime import Program
 from chainform.simulation import run as runs
 from pinocchio_oracle import Oracle
 from tools.campaign.command import main
-from tools.campaign.compare import Finding, outcome_of
+from tools.campaign.compare import Finding, agree, outcome_of
 from tools.campaign.crew import rounds
 from tools.campaign.edits import whole
 from tools.campaign.paths import PATHS, bound, further, motions, statics
@@ -176,6 +176,14 @@ def test_every_path_is_in_the_table() -> None:
             n for n, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__
         }
         assert own - listed - helpers - {"by_formulation"} == set()
+
+
+def test_nothing_is_compared_beyond_the_horizon() -> None:
+    assert agree([[1.0, 2.0]], np.zeros(0), 1e-9, has_horizon=True)
+    assert agree([1.0, 5.0], [1.0], 1e-9, has_horizon=True)
+    assert not agree([1.0], [1.0, 5.0], 1e-9, has_horizon=True)
+    assert not agree([1.0, 5.0], [1.0], 1e-9)
+    assert not agree([np.nan], [1.0], 1e-9)
 
 
 # --- planted defects ------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from chainform.runtime import Program
 from chainform.simulation import run as runs
 from pinocchio_oracle import Oracle
 from tools.campaign.command import main
-from tools.campaign.compare import Finding, outcome_of
+from tools.campaign.compare import Finding, agree, outcome_of
 from tools.campaign.crew import rounds
 from tools.campaign.edits import whole
 from tools.campaign.paths import PATHS, bound, further, motions, statics
@@ -148,6 +148,18 @@ def test_a_ball_of_the_reference_bounces() -> None:
     assert np.allclose(path.q[:, 0], [0.2, 0.15, 5 * fall * late - 5 * late**2])
 
 
+def test_a_moving_constraint_keeps_its_rate_in_an_impact() -> None:
+    joints = [{"name": n, "type": "prismatic", "axis": n} for n in "xy"]
+    bodies = [{"name": f"b{j['name']}", "joint": j, "mass": 1.0} for j in joints]
+    law_of_y = {"name": "tie", "kind": "holonomic", "law": "y - 2*t"}
+    table = {"gravity": [0, 0, 0], "segments": bodies, "constraints": [law_of_y]}
+    stops = {"x": {"upper": 0.1, "restitution": 1.0}}
+    task = {"q0": [0.0, 0.0], "qd0": [1.0, 2.0], "times": [0.0, 0.2], "stops": stops}
+    path = Mover(System.of(table), task).run()
+    assert np.allclose(path.qd[-1], [-1.0, 2.0])
+    assert np.allclose(path.q[-1], [0.0, 0.4])
+
+
 # --- the round ------------------------------------------------------------------------------
 
 
@@ -176,6 +188,14 @@ def test_every_path_is_in_the_table() -> None:
             n for n, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__
         }
         assert own - listed - helpers - {"by_formulation"} == set()
+
+
+def test_nothing_is_compared_beyond_the_horizon() -> None:
+    assert agree([[1.0, 2.0]], np.zeros(0), 1e-9, has_horizon=True)
+    assert agree([1.0, 5.0], [1.0], 1e-9, has_horizon=True)
+    assert not agree([1.0], [1.0, 5.0], 1e-9, has_horizon=True)
+    assert not agree([1.0, 5.0], [1.0], 1e-9)
+    assert not agree([np.nan], [1.0], 1e-9)
 
 
 # --- planted defects ------------------------------------------------------------------------

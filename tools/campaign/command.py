@@ -35,19 +35,27 @@ def main(texts: list[str] | None = None) -> int:
     """Run a campaign; 1 if there is a disagreement."""
     given = arguments(texts)
     total = Counts()
-    for counts in _results(given):
-        for label, script in counts.scripts.items():
-            if label not in total.scripts:
-                print(f"\n# --- {label}\n{script}", flush=True)
-                _written(given.scripts, len(total.scripts) + 1, label, script)
-                total.scripts[label] = script
-        total.add(counts)
-        if total.cases % EVERY == 0:
-            print(f"{total.cases} mechanisms", file=sys.stderr, flush=True)
+    try:
+        for counts in _results(given):
+            _add(total, counts, given.scripts)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
     print(f"\n{total.text()}")
     if given.json is not None:
         given.json.write_text(json.dumps(total.as_table(), indent=1))
     return 1 if total.disagreements else 0
+
+
+def _add(total: Counts, counts: Counts, folder: Path | None) -> None:
+    """Add the counts of cases, and print the scripts that are new."""
+    for label, script in counts.scripts.items():
+        if label not in total.scripts:
+            print(f"\n# --- {label}\n{script}", flush=True)
+            _written(folder, len(total.scripts) + 1, label, script)
+            total.scripts[label] = script
+    total.add(counts)
+    if total.cases % EVERY == 0:
+        print(f"{total.cases} mechanisms", file=sys.stderr, flush=True)
 
 
 def _results(given: Namespace) -> Iterator[Counts]:

@@ -90,25 +90,29 @@ def rounds(
     seeds: list[int], numbers: Iterator[int], is_over: Callable[[], bool], limit: float = LIMIT
 ) -> Iterator[Counts]:
     """Yield the counts of case after case; each of the processes has a seed of its own."""
-    crew = [Worker.start(seed, limit) for seed in seeds]
-    for worker in crew:
-        worker.give(next(numbers))
-    while crew:
-        ready = wait([worker.connection for worker in crew], timeout=1.0)
-        for worker in list(crew):
-            counts = _result(worker, ready, limit)
-            if counts is None:
-                continue
-            yield counts
-            number = None if is_over() else next(numbers, None)
-            crew.remove(worker)
-            if number is None:
-                worker.stop()
-                continue
-            if not worker.process.is_alive():
-                worker = Worker.start(worker.seed, limit)
-            worker.give(number)
-            crew.append(worker)
+    crew: list[Worker] = []
+    try:
+        for seed, number in zip(seeds, numbers, strict=False):
+            crew.append(Worker.start(seed, limit))
+            crew[-1].give(number)
+        while crew:
+            ready = wait([worker.connection for worker in crew], timeout=1.0)
+            for place, worker in reversed(list(enumerate(crew))):
+                counts = _result(worker, ready, limit)
+                if counts is None:
+                    continue
+                yield counts
+                number = None if is_over() else next(numbers, None)
+                if number is None:
+                    crew.pop(place).stop()
+                    continue
+                if not worker.process.is_alive():
+                    worker.connection.close()
+                    crew[place] = Worker.start(worker.seed, limit)
+                crew[place].give(number)
+    finally:
+        for worker in crew:
+            worker.stop()
 
 
 def _result(worker: Worker, ready: list[Any], limit: float) -> Counts | None:
@@ -124,6 +128,7 @@ def _result(worker: Worker, ready: list[Any], limit: float) -> Counts | None:
                 worker.seed, worker.number, hung if code == -SIGXCPU else f"died: {code}"
             )
     if monotonic() - worker.began > PATIENCE * limit:
-        worker.stop()
+        worker.process.kill()
+        worker.process.join()
         return _broken(worker.seed, worker.number, hung)
     return None

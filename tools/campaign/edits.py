@@ -55,7 +55,7 @@ def _is_singular(state: State) -> bool:
     if not state.system.nv:
         return False
     values = np.linalg.eigvalsh(state.H)
-    return bool(values[0] < 1e-7 * max(values[-1], 1e-9))
+    return bool(values[0] <= 1e-7 * max(values[-1], 1e-9))
 
 
 def _close(table: Table, q: Any) -> None:

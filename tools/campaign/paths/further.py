@@ -44,8 +44,8 @@ def tree_form(given: Given) -> Results:
     }
     # In this form joints have the names of their bodies.
     mechanism = read_text(re.sub(r"\bj(\d)", r"b\1", json.dumps(table)), "json")
-    outputs = [o for o in ("mass_matrix", "bias") if o in wanted(given, mechanism)]
-    return evaluated(given, cf.derive(mechanism, outputs, reduce="none"))
+    model = cf.derive(mechanism, ["mass_matrix", "bias"], reduce="none")
+    return dict(model.evaluate(**state_of(given, "q", "qd", "t")))
 
 
 def payload(given: Given) -> Results:

@@ -326,7 +326,7 @@ def solved(H: Array, J: Array, force: Array, right: Array) -> Accelerations:
     inner = N.T @ H @ N
     if len(inner):
         values = np.linalg.eigvalsh(inner)
-        if values[0] < 1e-7 * max(values[-1], np.abs(H).max()):
+        if values[0] <= 1e-7 * max(values[-1], np.abs(H).max()):
             raise UnsureError("the mass matrix is singular on the null space of the rows")
         qdd = qdd + N @ np.linalg.solve(inner, N.T @ (force - H @ qdd))
     multipliers = np.linalg.lstsq(J.T, H @ qdd - force, rcond=RANK)[0] if len(J) else np.zeros(0)

@@ -161,7 +161,9 @@ class Mover:
         """Return the rates after an impact of one gap; loops and constraints stay satisfied."""
         row = gap.row(state)
         J = np.concatenate([state.rows.J, row.J])
-        after = np.concatenate([np.zeros(len(state.rows.J)), -gap.restitution * row.rate])
+        # Rates of rows that move with time have a part without qd, which stays.
+        jump = (1 + gap.restitution) * row.rate
+        after = J @ state.qd - np.concatenate([np.zeros(len(state.rows.J)), jump])
         return solved(state.H, J, state.H @ state.qd, after).qdd
 
     def run(self) -> Path:

@@ -31,7 +31,8 @@ def whole(given: Table) -> Table:
     given["motion"] |= {"q0": given["q"], "qd0": given["qd"]}
     rows = len(state.closure.value)
     given["sigma"] = (list(given.get("sigma", ())) + [0.5] * rows)[:rows]
-    given["singular"] = _is_singular(state)
+    given["singular"] = _is_singular(state.H)
+    given["loose"] = _is_singular(_allowed(state), 1e-4)
     given["massless"] = not any(body.mass for body in system.bodies)
     if table.get("actuators"):
         given |= _actuated(given, system)
@@ -50,12 +51,23 @@ def bare(table: Table) -> Table:
     return table
 
 
-def _is_singular(state: State) -> bool:
-    """Whether the mass matrix without rows is singular at the state, or nearly so."""
-    if not state.system.nv:
+def _is_singular(H: Any, share: float = 1e-7) -> bool:
+    """Whether a mass matrix is singular, or nearly so."""
+    if not len(H):
         return False
-    values = np.linalg.eigvalsh(state.H)
-    return bool(values[0] <= 1e-7 * max(values[-1], 1e-9))
+    values = np.linalg.eigvalsh(H)
+    return bool(values[0] <= share * max(values[-1], 1e-9))
+
+
+def _allowed(state: State) -> Any:
+    """Return the mass matrix of the motions that all rows allow."""
+    J = state.rows.J
+    if not len(J):
+        return state.H
+    _, values, vectors = np.linalg.svd(J)
+    rank = int(np.sum(values > 1e-6 * max(values[0], 1e-300)))
+    N = vectors[rank:].T
+    return N.T @ state.H @ N
 
 
 def _close(table: Table, q: Any) -> None:

@@ -59,6 +59,7 @@ FIELDS = (
     "wrong",
     "motion",
     "singular",
+    "loose",
     "massless",
 )
 

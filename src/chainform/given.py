@@ -16,6 +16,7 @@ Array: TypeAlias = NDArray[np.float64]
 LEAST_UNPACKED, GREATEST_RATIO = 16 * 2**20, 16
 """Packed bytes may become 16 MB and sixteen times their own length."""
 
+MASKED = "masked numbers"
 NUMBERS = "fiu"
 """The kinds of numpy's types that are real numbers; truth values, texts and dates are none."""
 
@@ -28,25 +29,25 @@ def real_array(name: str, value: Any, dtype: DTypeLike = np.float64) -> NDArray[
     numbers and nan are numbers here.
     """
     wrong = _wrong_part(value)
-    array: NDArray[Any] = np.zeros(0)
-    if wrong is None:
-        try:
-            array = np.asarray(value)
-        except (ValueError, TypeError):
-            wrong = "lists of different lengths"
+    if wrong is not None:
+        raise _no_numbers(name, wrong)
+    try:
+        array: NDArray[Any] = np.asarray(value)
+    except (ValueError, TypeError):
+        raise _no_numbers(name, "lists of different lengths") from None
     if array.dtype.kind == "O":
         array = _from_objects(array)
-    if wrong is None and array.dtype.kind not in NUMBERS:
-        wrong = str(array.dtype)
-    if wrong is not None:
-        raise RunError(
-            f"{name} is not an array of real numbers but of {wrong}",
-            element=name,
-            remedy="fill masked entries, or leave their states out"
-            if wrong == "masked numbers"
-            else "give a number, or a list or an array of numbers",
-        )
+    if array.dtype.kind not in NUMBERS:
+        raise _no_numbers(name, str(array.dtype))
     return array.astype(dtype, copy=False)
+
+
+def _no_numbers(name: str, wrong: str) -> RunError:
+    remedy = "give a number, or a list or an array of numbers"
+    if wrong == MASKED:
+        remedy = "fill masked entries, or leave their states out"
+    message = f"{name} is not an array of real numbers but of {wrong}"
+    return RunError(message, element=name, remedy=remedy)
 
 
 def finite_array(name: str, value: Any) -> Array:
@@ -108,7 +109,7 @@ def _wrong_part(value: Any) -> str | None:
             return "bool"
         # Only a subclass can be masked; numpy's masked arrays are imported when first used.
         if type(array) is not np.ndarray and np.ma.is_masked(cast(Any, array)):
-            return "masked numbers"
+            return MASKED
     return None
 
 

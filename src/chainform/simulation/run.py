@@ -169,7 +169,10 @@ class Run:
 
     @property
     def balance(self) -> Array:
-        """Energy and losses less work, which must not change, J, (m,)."""
+        """Energy and losses less work, J, (m,).
+
+        It must not change, but where an event changes the state and puts energy in.
+        """
         return self.energy + self.losses - self.work
 
     def _book(self, place: int) -> Array:

@@ -70,7 +70,8 @@ LEGITIMATE: tuple[tuple[str, Condition], ...] = (
     (r"does not hold closed loops or constraints", has_rows),
     (r"does not take stops, contacts and sticking", switches),
     (r"is requested, and the run, which stands at", always),
-    (r"does not take actuators", has("actuators")),
+    (r"does not take actuators", has("actuators", "controllers")),
+    (r"does not know sticking, and .* has Coulomb friction", rubs),
 )
 """Refusals that the documentation gives, each with the cases for which it is in order."""
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from chainform.mechanism.intake import Intake
+from chainform.mechanism.intake import Intake, plain
 from chainform.mechanism.tables import INERTIA_FIELDS, check_fields, is_table, list_of, table_of
 from chainform.mechanism.types import ZERO, ZERO_MATRIX, Body, Matrix3, Number
 
@@ -36,10 +36,8 @@ def _inertia_from(value: object, intake: Intake, where: str) -> Matrix3:
             intake.number(table.get(field, 0), f"{where} {field}") for field in INERTIA_FIELDS
         )
         return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    if hasattr(value, "tolist") or any(
-        isinstance(row, list | tuple) or hasattr(row, "tolist")
-        for row in list_of(value, intake.file, where)
-    ):
+    rows = list_of(plain(value), intake.file, where)
+    if any(isinstance(plain(row), list | tuple) for row in rows):
         return _symmetric(intake.matrix(value, where), intake, where)
     a, b, c = intake.vector(value, where)
     return ((a, ZERO, ZERO), (ZERO, b, ZERO), (ZERO, ZERO, c))

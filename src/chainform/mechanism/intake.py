@@ -123,7 +123,7 @@ class Intake:
 
     def listed(self, value: object, where: str) -> list[object]:
         """Return the entries of a list of any length, or of an array."""
-        return list_of(_plain(value), self.file, where)
+        return list_of(plain(value), self.file, where)
 
     def entries(self, value: object, count: int, where: str) -> list[object]:
         """Return the entries of a list of the given length."""
@@ -216,7 +216,7 @@ class Intake:
         return start + "declare it under parameters, or write a number"
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """Return an array of numpy as nested lists, and everything else as it is."""
     tolist = getattr(value, "tolist", None)
     return tolist() if callable(tolist) else value

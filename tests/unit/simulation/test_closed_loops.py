@@ -239,6 +239,20 @@ def test_a_singular_position_on_the_way_is_told() -> None:
     assert not [note for note in quiet.report if note.startswith("singular position")]
 
 
+def test_a_step_that_leaves_a_loop_open_ends_the_motion() -> None:
+    """A rocker without crank and coupler of any mass strikes its end: nothing goes on there."""
+    builder = cf.Mechanism.builder("rocker", gravity=(0, "-9.81", 0))
+    builder.segment("a", axis="z")
+    builder.segment("b", parent="a", axis="z", position=["0.3", 0, 0])
+    more: dict[str, Any] = {"position": [1, 0, 0], "mass": 1, "com": ["0.35", 0, 0]}
+    builder.segment("c", parent="ground", axis="z", **more)
+    ends = {"segment": "b", "point": ["0.9", 0, 0]}, {"segment": "c", "point": ["0.7", 0, 0]}
+    linkage = builder.loop("pin", "point", *ends).build()
+    for method in ("rk4", "heun", "euler", "semi_implicit"):
+        with pytest.raises(RunError, match="a step have no solution"):
+            simulate(linkage, q0={"a": 1.0}, qd0={"a": 3.0}, t=1, method=method, step=1e-3)
+
+
 def test_what_cannot_stay_is_moved_and_told() -> None:
     run = simulate(four_bar(), q0={"crank": 0.0, "coupler": 0.1}, t=0.01)
     assert run.report[0] == "crank, coupler: moved at the start, to close the loops"

@@ -72,6 +72,57 @@ def test_a_loop_that_ends_in_a_body_without_mass(mass: str) -> None:
     np.testing.assert_allclose(run.q[-1, [0, 2]], there, atol=1e-8)
 
 
+@cache
+def four_bar(crank: str, coupler: str, rocker: str) -> cf.Mechanism:
+    """Three links of any masses in a plane, closed against the ground."""
+    builder = cf.Mechanism.builder("four-bar", gravity=(0, "-9.81", 0))
+    for name, parent, place, length, mass in (
+        ("a", "ground", 0, "0.3", crank),
+        ("b", "a", "0.3", "0.9", coupler),
+        ("c", "ground", 1, "0.7", rocker),
+    ):
+        inertia = [0, 0, f"{mass}*{length}^2/12"]
+        body: dict[str, Any] = {"mass": mass, "com": [f"{length}/2", 0, 0], "inertia": inertia}
+        builder.segment(name, parent=parent, axis="z", position=[place, 0, 0], **body)
+    ends = {"segment": "b", "point": ["0.9", 0, 0]}, {"segment": "c", "point": ["0.7", 0, 0]}
+    return builder.loop("pin", "point", *ends).build()
+
+
+@pytest.mark.parametrize("masses", [("1", "1", "1e-15"), ("1e-6", "1000", "1e-12")])
+def test_masses_far_apart_hide_no_row(masses: tuple[str, str, str]) -> None:
+    start: dict[str, Any] = {"q0": {"a": 1.0}, "qd0": {"a": 3.0}, "t": 0.4, "t_eval": [0, 0.4]}
+    light = tuple("0" if float(mass) < 1e-5 else mass for mass in masses)
+    wanted = cf.simulate(four_bar(*light), **start)
+    run = cf.simulate(four_bar(*masses), **start)
+    np.testing.assert_allclose(run.q, wanted.q, atol=1e-7)
+    np.testing.assert_allclose(run.qdd, wanted.qdd, rtol=1e-6)
+    np.testing.assert_allclose(run.sigma, wanted.sigma, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("light", "heavy"), [("1e-6", "1"), ("1e-9", "1e-3"), ("1e-15", "1e-9")])
+def test_what_carries_a_whole_loop_does_not_weigh_its_rows(light: str, heavy: str) -> None:
+    """Two loops, one of them redundant, stiffen what is on an arm; a slide on it stays free."""
+    builder = cf.Mechanism.builder("arm", gravity=(0, "-9.81", 0))
+    builder.segment("arm", axis="z", position=["0.533", "-0.154", 0], mass=light, com=["0.1", 0, 0])
+    for name, place, mass in (
+        ("a", ["-0.03", "-0.45", 0], light),
+        ("b", ["-0.3", "1.25", 0], heavy),
+    ):
+        more: dict[str, Any] = {"mass": mass, "com": ["0.1", "-0.1", 0]}
+        builder.segment(name, parent="arm", axis="z", position=place, **more)
+    sliding = {"name": "slide", "type": "prismatic", "axis": "y"}
+    builder.segment("tip", parent="b", joint=sliding, position=["-0.2", "-0.3", 0], mass=1)
+    pins = {"b": ["-0.1", "0.3", 0], "arm": ["-0.1", "0.2", 0]}
+    for name, point in {"b": ["-0.37", "2", 0], "arm": ["-0.07", "0.65", 0]}.items():
+        ends = {"segment": "a", "point": point}, {"segment": name, "point": pins[name]}
+        builder.loop(f"pin of {name}", "point", *ends)
+    start = {"arm": -1.0, "slide": 0.1}
+    run = cf.simulate(builder.build(), q0=start, qd0={"arm": 0.4, "slide": -0.5}, t=0.3)
+    np.testing.assert_allclose(run.q[0, [0, 3]], [-1.0, 0.1], atol=1e-7)
+    np.testing.assert_allclose(run.q[:, 1:3], 0, atol=1e-9)
+    assert np.ptp(run.energy) < 1e-5
+
+
 @pytest.mark.parametrize(
     ("method", "settings", "near"),
     [

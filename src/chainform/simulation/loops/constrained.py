@@ -16,7 +16,7 @@ row: 0 if it is not active.
 
 from __future__ import annotations
 
-from chainform.runtime.procedures import Floats, Ints
+from chainform.runtime.procedures import Floats, Ints, fmax
 from chainform.simulation.loops.factors import factorised, largest_of, measure_rows
 from chainform.simulation.loops.linear import (
     backward,
@@ -25,12 +25,17 @@ from chainform.simulation.loops.linear import (
     solve_pivoted,
     spread_pivoted,
 )
+from chainform.simulation.loops.places import NO_SOLUTION
 
 ROUNDS = 10
 CLOSE = 1e-13
 """How near a state is brought to the constraints,"""
 FINE = 1e-12
 """and what change of q is not worth while then."""
+OPEN = 1e-6
+"""A residual that stands for a larger share of q leaves a loop open,"""
+SHUT = 1e-10
+"""unless it is smaller than this."""
 
 
 def terms(t: Floats, y: Floats, p: Floats, area: Floats) -> None:
@@ -135,6 +140,21 @@ def active_size(values: Floats, mask: Floats, m: int) -> float:
     return found
 
 
+def is_open(
+    residuals: Floats, mask: Floats, room: Floats, order: Ints, size: float, n: int, m: int
+) -> int:
+    """Tell whether an active row is far from closed, against the largest row of its group and q."""
+    largest = room[m * n + m * m + 4 * m :]
+    groups = order[m:]
+    bound = OPEN * fmax(1.0, size)
+    for i in range(m):
+        share = residuals[i] * residuals[i]
+        most = fmax(SHUT * SHUT, bound * bound * largest[groups[i]])
+        if mask[i] != 0.0 and not share <= most:
+            return 1
+    return 0
+
+
 def project(
     t: Floats,
     y: Floats,
@@ -151,8 +171,8 @@ def project(
     """Move q, then qd, onto the active constraints; return the rank, or a failure.
 
     Near a singular position a small residual may stand for a large change of q. So q is moved until
-    both are small, or until rounding keeps changes from becoming smaller. `change` has room for two
-    states.
+    both are small, or until rounding keeps changes from becoming smaller. It is a failure if a row
+    stays open. `change` has room for two states.
     """
     base = n * n + n + m * n + m
     rank = 0
@@ -179,6 +199,8 @@ def project(
         moved(t, change, p, change[nq + n :])
         for e in range(nq):
             y[e] += change[nq + n + e]
+    if is_open(area[base:], mask, room, order, largest_of(y, nq), n, m) == 1:
+        return NO_SOLUTION
     correction(area, room, order, area[base + m :], change, n, m, rank)
     for e in range(n):
         y[nq + e] += change[e]

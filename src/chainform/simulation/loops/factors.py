@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints, fmax
+from chainform.runtime.procedures import Floats, Ints, fmax, fmin
 from chainform.simulation.loops.linear import NOTHING, cholesky, forward, pivoted
 from chainform.simulation.loops.places import NO_NUMBER, UNRESISTED
 
@@ -40,8 +40,12 @@ ROUNDING = 1e-13
 """and shares below this that it is redundant."""
 ILL = 1e-8
 """A share of a pivot of H in its diagonal below which rows of constraints are to help."""
+APART = 1e-6
+"""Masses of a smaller ratio in the loops may hide that a row is independent."""
 NO_ROW = 1e-13
 """Rows whose entries are smaller, against the largest of J, are zero."""
+SLIGHT = 1e-9
+"""Entries of a row that are smaller, against its largest, do not measure a coordinate."""
 LIGHT = 1e-4
 """Weights of rows are no smaller than this share of the largest mass."""
 
@@ -83,10 +87,11 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
     if failed == 0:
         rows_of(area, mask, room, n, m)
         rank = plain_rank(room, order, n, m)
-        if rank >= 0:
-            return rank
-        rank = measured_rank(area, room, order, n, m)
-        if is_clear(area, room, order, n, m, rank) == 1:
+        is_sure = 1
+        if rank < 0:
+            rank = measured_rank(area, room, order, n, m)
+            is_sure = is_clear(area, room, order, n, m, rank)
+        if is_sure == 1 and may_hide(area, mask, room, order, n, m, rank) == 0:
             return rank
     if failed < 0:
         return NO_NUMBER
@@ -185,6 +190,48 @@ def is_clear(area: Floats, room: Floats, order: Ints, n: int, m: int, rank: int)
     return 1
 
 
+def may_hide(
+    area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m: int, rank: int
+) -> int:
+    """Tell whether rows that look redundant may be hidden by masses far apart in the loops."""
+    left = 0
+    for i in range(rank, m):
+        if largest_of(room[order[i] * n :], n) > 0.0:
+            left = 1
+    if left == 0:
+        return 0
+    columns = room[m * n + m * m + 5 * m + n :]
+    measure_columns(area[n * n + n :], mask, columns, n, m)
+    lightest = 1e300
+    heaviest = 0.0
+    for e in range(n):
+        root = area[e * n + e] * columns[e]
+        if root > 0.0:
+            lightest = fmin(lightest, root * root)
+            heaviest = fmax(heaviest, root * root)
+    if lightest < APART * heaviest:
+        return 1
+    return 0
+
+
+def measure_columns(J: Floats, mask: Floats, columns: Floats, n: int, m: int) -> None:
+    """Set one over the largest entry of each column of J in the active rows; 0 where there is none.
+
+    What carries both ends of a loop does not move it: the entries of its column are rounding, and
+    measure nothing.
+    """
+    for e in range(n):
+        columns[e] = 0.0
+    for i in range(m):
+        least = SLIGHT * largest_of(J[i * n :], n)
+        for e in range(n):
+            if mask[i] != 0.0 and fabs(J[i * n + e]) > fmax(least, columns[e]):
+                columns[e] = fabs(J[i * n + e])
+    for e in range(n):
+        if columns[e] > 0.0:
+            columns[e] = 1.0 / columns[e]
+
+
 def is_no_row(rows: Floats, row: int, n: int, m: int) -> int:
     """Tell whether a row is zero but for rounding."""
     own = largest_of(rows[row * n :], n)
@@ -217,14 +264,8 @@ def strengthen(
     J = area[n * n + n :]
     gamma = area[n * n + n + m * n :]
     heaviest = 0.0
+    measure_columns(J, mask, columns, n, m)
     for e in range(n):
-        largest = 0.0
-        for i in range(m):
-            if mask[i] != 0.0 and fabs(J[i * n + e]) > largest:
-                largest = fabs(J[i * n + e])
-        columns[e] = 0.0
-        if largest > 0.0:
-            columns[e] = 1.0 / largest
         if diagonal[e] * columns[e] * columns[e] > heaviest:
             heaviest = diagonal[e] * columns[e] * columns[e]
     if not heaviest > 0.0:

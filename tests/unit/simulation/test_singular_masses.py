@@ -99,6 +99,20 @@ def test_masses_far_apart_hide_no_row(masses: tuple[str, str, str]) -> None:
     np.testing.assert_allclose(run.sigma, wanted.sigma, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("unit", ["1", "1e-6"])
+def test_units_of_redundant_rows_are_no_masses_far_apart(unit: str) -> None:
+    builder = cf.Mechanism.builder("bead", gravity=(0, 0, -10))
+    for name, parent, mass in ("x", "ground", 0), ("z", "x", 1), ("w", "ground", "1e-3"):
+        joint = {"name": name, "type": "prismatic", "axis": "z" if name == "z" else "x"}
+        builder.segment(name, parent=parent, joint=joint, mass=mass)
+    for law in (f"{unit}*(x^2 + z^2 - 1)", "1000*(w - x*z)", "2*w - 2*x*z"):
+        builder.constraint("holonomic", law)
+    start: dict[str, Any] = {"q0": [0.6, -0.8, -0.48], "qd0": [0.8, 0.6, -0.28]}
+    run = cf.simulate(builder.build(), **start, t=0.5)
+    assert np.ptp(run.energy) < 1e-7
+    np.testing.assert_allclose(run.q[:, 0] ** 2 + run.q[:, 1] ** 2, 1, atol=1e-6)
+
+
 @pytest.mark.parametrize(("light", "heavy"), [("1e-6", "1"), ("1e-9", "1e-3"), ("1e-15", "1e-9")])
 def test_what_carries_a_whole_loop_does_not_weigh_its_rows(light: str, heavy: str) -> None:
     """Two loops, one of them redundant, stiffen what is on an arm; a slide on it stays free."""

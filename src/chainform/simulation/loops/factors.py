@@ -193,20 +193,27 @@ def is_clear(area: Floats, room: Floats, order: Ints, n: int, m: int, rank: int)
 def may_hide(
     area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m: int, rank: int
 ) -> int:
-    """Tell whether rows that look redundant may be hidden by masses far apart in the loops."""
+    """Tell whether rows that look redundant may be hidden by masses far apart in the loops.
+
+    Each coordinate is measured by its largest share in a row, so that units of rows do not count.
+    """
     left = 0
     for i in range(rank, m):
         if largest_of(room[order[i] * n :], n) > 0.0:
             left = 1
     if left == 0:
         return 0
-    columns = room[m * n + m * m + 5 * m + n :]
-    measure_columns(area[n * n + n :], mask, columns, n, m)
+    J = area[n * n + n :]
     lightest = 1e300
     heaviest = 0.0
     for e in range(n):
-        root = area[e * n + e] * columns[e]
-        if root > 0.0:
+        column = 0.0
+        for i in range(m):
+            largest = largest_of(J[i * n :], n)
+            if mask[i] != 0.0 and fabs(J[i * n + e]) > fmax(SLIGHT, column) * largest:
+                column = fabs(J[i * n + e]) / largest
+        if column > 0.0:
+            root = area[e * n + e] / column
             lightest = fmin(lightest, root * root)
             heaviest = fmax(heaviest, root * root)
     if lightest < APART * heaviest:

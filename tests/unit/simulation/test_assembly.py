@@ -141,3 +141,15 @@ def test_freedoms_redundancy_and_singular_positions() -> None:
     assert (flat.rank, flat.rank_here, flat.freedoms) == (2, 1, 1)
     risen = mobility(parallelogram(), np.array([1.0, -1.0, 1.0]))
     assert not risen.is_singular
+
+
+def test_a_loop_on_one_piece_binds_nothing() -> None:
+    """Its rows are rounding, however they compare with each other."""
+    builder = cf.Mechanism.builder("piece")
+    builder.segment("a", axis=[1, 2, 3], mass=1, com=["0.1", 0, 0], inertia=[1, 1, 1])
+    builder.segment("b", parent="a", joint="fixed", position=["0.1", "0.2", "0.3"], mass=1)
+    own, other = ["0.3", "0.1", "0.7"], ["0.4", "0.3", 1]
+    builder.loop("L", "frame", {"segment": "b", "point": own}, {"segment": "a", "point": other})
+    found = mobility(builder.build(), [0.3])
+    assert (found.rank, found.freedoms) == (0, 1)
+    assert found.redundant == {"loop 'L'": (6, 6)}

@@ -85,14 +85,22 @@ def mobility(mechanism: Mechanism, q: Any = None, *, t: float = 0.0) -> Mobility
         before = so_far
     freedoms = mechanism.nv - rank
     sizes = np.linalg.norm(general, axis=1)
-    present = int(np.sum(sizes > ROUNDING * sizes.max(initial=0.0)))
+    present = int(np.sum(sizes > max(ROUNDING * sizes.max(initial=0.0), _rounding(gaps))))
     return Mobility(rows, rank, rank_of(here, gaps), freedoms, redundant, present > rank)
 
 
 def rank_of(J: Array, gaps: Gaps) -> int:
     """Return how many rows are independent."""
     sizes = singular_values(J, gaps)
-    return int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
+    return int(np.sum(sizes > max(RANK * sizes.max(initial=0.0), _rounding(gaps))))
+
+
+def _rounding(gaps: Gaps) -> float:
+    """Return below what a row is zero, though no other row is larger.
+
+    Entries are lengths of levers, sums of numbers as large as the mechanism, or cosines.
+    """
+    return ROUNDING * max(1.0, gaps.size)
 
 
 def singular_values(J: Array, gaps: Gaps) -> Array:

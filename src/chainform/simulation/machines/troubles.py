@@ -96,8 +96,8 @@ def trouble(status: int, t: float) -> RunError:
         return SmallStepError(
             f"the step became too small at t = {t:.9g} s",
             element="simulate",
-            remedy="the equations are stiff or jump there: use method='cvode', a larger rtol, "
-            "or a fixed step",
+            remedy="the equations are stiff or jump there: use method='cvode' (with loops or "
+            "constraints 'ida'), a larger rtol, or a fixed step",
         )
     if status == places.NOT_SOLVED:
         return RunError(

@@ -21,6 +21,8 @@ class Numbers:
 
     def __init__(self) -> None:
         self.values: list[fmpq] = []
+        self.bits: list[int] = []
+        """The sizes of the coefficients, as powers of two."""
         self._place: dict[tuple[int, int], int] = {}
         """The number of each magnitude, by numerator and denominator: an fmpq is slow to hash."""
         self._product: dict[tuple[int, int], int] = {}
@@ -40,6 +42,7 @@ class Numbers:
             size = -value if is_negative else value
             self.values += [size, -size]
             self.ratios += [{}, {}]
+            self.bits += [magnitude[0].bit_length() - denominator.bit_length()] * 2
         return place + is_negative
 
     def of(self, value: Fraction | int) -> int:

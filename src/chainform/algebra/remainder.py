@@ -15,6 +15,10 @@ from chainform.algebra.sums import Sum, Sums
 _TRIALS = 120
 _LONGEST_COFACTOR = 2
 _CANDIDATES = 100
+_BITS = 20
+"""By how many bits the terms of a multiple may be larger than those of the sum it is taken from.
+
+What is left must cancel them, and rounding stays."""
 
 
 class Remainders:
@@ -88,7 +92,8 @@ class Remainders:
             return None
         monomials, numbers = self.sums.monomials, self.sums.numbers
         half = numbers.ratio(0, 2)
-        names = list(own)
+        names, bits = list(own), numbers.bits
+        most = _BITS + max(bits[k] for k in own.values())
         best: tuple[float, int, int, int, Sum] | None = None
         for _ in range(_TRIALS):
             n, terms = rng.choice(candidates)
@@ -99,6 +104,8 @@ class Remainders:
             k = numbers.ratio(own[m], terms[matched])
             if rng.random() < 0.3:
                 k = numbers.product(k, half)
+            if bits[k] + max(bits[l] for l in terms.values()) > most:
+                continue
             rest = dict(own)
             self.expansions.add(
                 rest, {monomials.product(x, q): numbers.product(l, k) ^ 1 for x, l in terms.items()}

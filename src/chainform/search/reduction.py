@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from chainform.algebra import Prices, is_same
 from chainform.algebra.needs import needs_more
+from chainform.algebra.rounding import loses_digits
 from chainform.errors import DeriveError
 from chainform.graph import Graph
 from chainform.search.efforts import DEFAULT_SECONDS, Effort
@@ -32,7 +33,7 @@ def reduce_graph(
 
     `seconds` is how long it took to get there. `others` gives graphs of the same values that may be
     better to start from. Each stage is evaluated against the first in a large finite field before
-    it is accepted.
+    it is accepted. A search whose graph lets rounding errors grow is left out.
     """
     run = _Run(stage_of(start, graph, seconds), effort, others, observe, progress)
     match effort.name:
@@ -79,12 +80,25 @@ class _Run:
             fault = "changed a value"
         elif needs_more(first, stage.graph):
             fault = "let an output need other inputs"
+        elif loses_digits(first, stage.graph):
+            raise DeriveError(
+                f"the step {stage.name} makes rounding errors far larger",
+                element=stage.name,
+                remedy="leave it out, or take reduce='fast', which does so by itself",
+            )
         if fault is not None:
             raise DeriveError(
                 f"the step {stage.name} {fault}; this is a defect of chainform",
                 element=stage.name,
                 remedy="report it with the mechanism, and derive with reduce='none' until then",
             )
+
+    def _offer(self, stage: Stage) -> bool:
+        """Accept a stage unless it lets rounding errors grow; tell whether it was accepted."""
+        is_fine = not loses_digits(self.stages[0].graph, stage.graph)
+        if is_fine:
+            self._accept(stage)
+        return is_fine
 
     def _step(self, name: str, step: Callable[[Graph], Graph], **options: Option) -> None:
         start = perf_counter()
@@ -132,9 +146,9 @@ class _Run:
             self._accept(stage_of("choose_start", start.graph, settling - start.seconds))
             settling = start.seconds
         options: dict[str, Option] = {"sine_cost": sine_cost}
-        self._accept(stage_of("extract_divisors", start.settled, settling, options))
+        self._offer(stage_of("extract_divisors", start.settled, settling, options))
         options = {"steps": walk.steps, "seed": seed, **options}
-        self._accept(stage_of("search_neighbourhoods", walk.best_graph(), walking, options))
+        self._offer(stage_of("search_neighbourhoods", walk.best_graph(), walking, options))
 
     def deep(self) -> None:
         """Search for a number of steps, or for a time."""
@@ -145,19 +159,17 @@ class _Run:
         seconds = effort.seconds
         if seconds is None and effort.steps is None:
             seconds = DEFAULT_SECONDS
-        self._step(
-            "search_deep",
-            lambda _: deep(
-                self._starts(),
-                prices=self.prices,
-                steps=effort.steps,
-                seconds=seconds,
-                seed=effort.seed,
-                cores=effort.cores,
-                progress=self.progress,
-            ),
+        options: dict[str, Option] = {"steps": effort.steps, "seconds": seconds}
+        options |= {"seed": effort.seed, "sine_cost": effort.sine_cost}
+        began = perf_counter()
+        graph = deep(
+            self._starts(),
+            prices=self.prices,
             steps=effort.steps,
             seconds=seconds,
             seed=effort.seed,
-            sine_cost=effort.sine_cost,
+            cores=effort.cores,
+            progress=self.progress,
         )
+        if not self._offer(stage_of("search_deep", graph, perf_counter() - began, options)):
+            self.fast()

@@ -50,11 +50,12 @@ class Path:
 
 @dataclass(frozen=True)
 class Gap:
-    """A stop or a contact without friction: a gap that stays positive."""
+    """A stop or a contact: a gap that stays positive. After the hit of a rough one all is open."""
 
     name: str
     restitution: float
     row: Callable[[State], Rows]
+    is_rough: bool = False
 
 
 @dataclass
@@ -150,7 +151,10 @@ class Mover:
         contacts: Mapping[str, Table] = self.task.get("contacts") or {}
         for frame, contact in contacts.items():
             place = next(f for f in self.system.table["frames"] if f["name"] == frame)
-            yield Gap(frame, contact["restitution"], lambda s, place=place: _height(s, place))
+            rough = bool(contact.get("friction"))
+            yield Gap(
+                frame, contact["restitution"], lambda s, place=place: _height(s, place), rough
+            )
 
     def rubs(self) -> list[int]:
         """Return the places in qd of joints with Coulomb friction."""
@@ -194,15 +198,16 @@ class Mover:
             if number >= len(gaps):
                 horizon = t
                 break
-            state = self.state(t, z)
-            if sum(gap.row(state).value[0] < 1e-6 for gap in gaps) > 1:
+            state, touching = self.state(t, z), gaps[number]
+            is_shared = sum(gap.row(state).value[0] < 1e-6 for gap in gaps) > 1
+            if is_shared or touching.is_rough:
                 horizon = t
                 break
-            after = self.hit(state, gaps[number])
-            impacts.append(Impact(gaps[number].name, t, after))
+            after = self.hit(state, touching)
+            impacts.append(Impact(touching.name, t, after))
             nq = self.system.nq
             z = np.concatenate([z[:nq], after, z[nq + self.system.nv :]])
-            if gaps[number].row(self.state(t, z)).rate[0] < SLOWEST:
+            if touching.row(self.state(t, z)).rate[0] < SLOWEST:
                 horizon = t
                 break
         kept = times[: len(found)]

@@ -83,8 +83,8 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
     diagonal = room[m * n + m * m + 5 * m :]
     for e in range(n):
         diagonal[e] = area[e * n + e]
-    failed = cholesky(area, n, ILL)
-    if failed == 0:
+    regular = cholesky(area, n, ILL)
+    if regular == 0:
         rows_of(area, mask, room, n, m)
         rank = plain_rank(room, order, n, m)
         is_sure = 1
@@ -93,19 +93,31 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
             is_sure = is_clear(area, room, order, n, m, rank)
         if is_sure == 1 and may_hide(area, mask, room, order, n, m, rank) == 0:
             return rank
-    if failed < 0:
+    if regular < 0:
         return NO_NUMBER
-    for i in range(n):
-        area[i * n + i] = diagonal[i]
-        for j in range(i):
-            area[i * n + j] = area[j * n + i]
+    weights = room[m * n + m * m + m :]
+    restore(area, diagonal, n)
     measure_rows(area[n * n + n :], room, order, n, m)
-    strengthen(area, mask, diagonal, room[m * n + m * m + 3 * m :], n, m)
+    strengthen(area, mask, diagonal, room[m * n + m * m + 3 * m :], weights, n, m)
     failed = cholesky(area, n, NOTHING)
+    if failed == 0:
+        add_right(area, weights, n, m)
+    elif regular == 0:
+        # Rows that are hardly rows were no help; H needs none.
+        restore(area, diagonal, n)
+        failed = cholesky(area, n, ILL)
     if failed > 0:
         return UNRESISTED - (failed - 1)
     rows_of(area, mask, room, n, m)
     return measured_rank(area, room, order, n, m)
+
+
+def restore(area: Floats, diagonal: Floats, n: int) -> None:
+    """Set the lower half of H again, from the upper one and its diagonal."""
+    for i in range(n):
+        area[i * n + i] = diagonal[i]
+        for j in range(i):
+            area[i * n + j] = area[j * n + i]
 
 
 def plain_rank(room: Floats, order: Ints, n: int, m: int) -> int:
@@ -257,10 +269,19 @@ def largest_of(row: Floats, n: int) -> float:
     return largest
 
 
+def add_right(area: Floats, weights: Floats, n: int, m: int) -> None:
+    """Add J^T W gamma to r."""
+    gamma = area[n * n + n + m * n :]
+    for i in range(m):
+        if weights[i] != 0.0:
+            for e in range(n):
+                area[n * n + e] += weights[i] * gamma[i] * area[n * n + n + i * n + e]
+
+
 def strengthen(
-    area: Floats, mask: Floats, diagonal: Floats, shares: Floats, n: int, m: int
+    area: Floats, mask: Floats, diagonal: Floats, shares: Floats, weights: Floats, n: int, m: int
 ) -> None:
-    """Add J^T W J of the active rows to the lower half of H, and J^T W gamma to r.
+    """Set the weights W, and add J^T W J of the active rows to the lower half of H.
 
     A weight is about the mass that a row meets: with each coordinate measured by the largest entry
     of its column of J, the mass of the heaviest coordinate in the row, or a share of the largest
@@ -269,7 +290,6 @@ def strengthen(
     """
     columns = diagonal[n:]
     J = area[n * n + n :]
-    gamma = area[n * n + n + m * n :]
     heaviest = 0.0
     measure_columns(J, mask, columns, n, m)
     for e in range(n):
@@ -287,9 +307,9 @@ def strengthen(
                 size = part * part
             if diagonal[e] * own * own > mass:
                 mass = diagonal[e] * own * own
+        weights[i] = 0.0
         if mask[i] != 0.0 and size > NO_ROW * NO_ROW:
-            weight = shares[i] * fmax(mass / (size * size), LIGHT * heaviest / size)
+            weights[i] = shares[i] * fmax(mass / (size * size), LIGHT * heaviest / size)
             for e in range(n):
-                area[n * n + e] += weight * gamma[i] * J[i * n + e]
                 for k in range(e + 1):
-                    area[e * n + k] += weight * J[i * n + e] * J[i * n + k]
+                    area[e * n + k] += weights[i] * J[i * n + e] * J[i * n + k]

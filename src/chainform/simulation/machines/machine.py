@@ -23,7 +23,7 @@ from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops import places
 from chainform.simulation.loops.constrained import lasting_change
-from chainform.simulation.loops.factors import ILL, strengthen
+from chainform.simulation.loops.factors import ILL, add_right, strengthen
 from chainform.simulation.loops.linear import NOTHING, cholesky
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched
@@ -182,7 +182,9 @@ class Machine:
         H = area[: n * n].reshape(n, n)
         lasting = np.zeros(m)
         lasting[: self.equations.sorts.always] = 1.0
-        strengthen(area, lasting, np.append(np.diag(H), np.zeros(n)), np.ones(m), n, m)
+        weights = np.zeros(m)
+        strengthen(area, lasting, np.append(np.diag(H), np.zeros(n)), np.ones(m), weights, n, m)
+        add_right(area, weights, n, m)
         H[:] = np.tril(H) + np.tril(H, -1).T
         failed = cholesky(H.copy().ravel(), n, NOTHING)
         if failed > 0:

@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from chainform.algebra import Prices, is_same
+from chainform.algebra.error_bounds import loses_digits
 from chainform.algebra.needs import needs_more
-from chainform.algebra.rounding import loses_digits
 from chainform.errors import DeriveError
 from chainform.graph import Graph
 from chainform.search.efforts import DEFAULT_SECONDS, Effort

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.algebra.rounding import loses_digits
+from chainform.algebra.error_bounds import loses_digits
 from chainform.errors import DeriveError
 from chainform.graph import parse_graph
 from chainform.pipeline import available_outputs

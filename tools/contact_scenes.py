@@ -38,7 +38,7 @@ Random = np.random.Generator
 
 SHARING = 8
 """So many scenes in a row have one mechanism."""
-PATIENCE = 60
+PATIENCE = 300
 """A scene that takes longer (s of the processor) counts as endless."""
 
 

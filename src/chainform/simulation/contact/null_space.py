@@ -38,9 +38,9 @@ def solve(matrix: Array, right: Array, sizes: Array, parts: Array) -> Solution:
         return Solution(right / matrix[0])
     left, values, across = np.linalg.svd(scaled)
     is_kept = values > RANK * max(float(values[0]), 1.0)
-    parts = left.T @ target
-    x = across[is_kept].T @ (parts[is_kept] / values[is_kept])
-    missing = parts[~is_kept]
+    along = left.T @ target
+    x = across[is_kept].T @ (along[is_kept] / values[is_kept])
+    missing = along[~is_kept]
     if not np.any(np.abs(missing) > AGREES * float(np.max(parts / sizes))):
         return Solution(x / sizes)
     turned = left[:, ~is_kept].T @ across[~is_kept].T

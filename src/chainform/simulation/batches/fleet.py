@@ -249,7 +249,7 @@ class Each(Fleet):
         """
         for state, given in zip(states, p, strict=True):
             try:
-                state[:] = self.machine.settled(t, state, given)
+                state[:] = self.machine.begun(t, state, given)
             except RunError:
                 continue
 

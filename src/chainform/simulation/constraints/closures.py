@@ -13,11 +13,12 @@ multipliers are force and moment on the closing body, as `sigma` is.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Attachment, Frame, Loop, Mechanism
+from chainform.mechanism import GROUND, Attachment, Frame, Loop, Mechanism
 from chainform.spatial import Matrix, Vector, apply, product, subtract, transpose
 
 
@@ -28,8 +29,31 @@ def rows_of(builder: Builder, mechanism: Mechanism) -> list[ConstraintRow]:
     if mechanism.loops:
         places = WorldColumns(builder, mechanism)
         for loop in mechanism.loops:
-            rows += [laws.holonomic(value) for value in loop_residuals(places, loop)]
+            moving = _moving_rates(mechanism, loop)
+            for value in loop_residuals(places, loop):
+                row = laws.holonomic(value)
+                J = {rate: entry for rate, entry in row.J.items() if rate in moving}
+                rows.append(replace(row, J=J))
     return [*rows, *laws.bilateral]
+
+
+def _moving_rates(mechanism: Mechanism, loop: Loop) -> set[int]:
+    """Return the rates that move the ends of a loop against each other.
+
+    Joints that carry both ends turn what is left between them, which is nothing where the loop is
+    closed. In the stages of a step it would be taken for a motion.
+    """
+    ends = [
+        set() if end.segment == GROUND else set(mechanism.path_to(end.segment))
+        for end in (loop.closing, loop.target)
+    ]
+    moving = [mechanism.segments[i] for i in ends[0] ^ ends[1]]
+    return {
+        segment.rate + k
+        for segment in moving
+        if segment.rate is not None
+        for k in range(segment.joint.kind.rates)
+    }
 
 
 def damped(rows: Sequence[ConstraintRow], alpha: Fraction, beta: Fraction) -> list[ConstraintRow]:

@@ -17,7 +17,12 @@ row: 0 if it is not active.
 from __future__ import annotations
 
 from chainform.runtime.procedures import Floats, Ints, fmax
-from chainform.simulation.loops.factors import factorised, largest_of, measure_rows
+from chainform.simulation.loops.factors import (
+    factorised,
+    largest_of,
+    measure_rows,
+    note_redundant,
+)
 from chainform.simulation.loops.linear import (
     backward,
     forward,
@@ -57,7 +62,7 @@ def constrained_acceleration(
     m: int,
 ) -> int:
     """Set qdd and the multipliers; return the rank, or a status as `factorised` does."""
-    rank = factorised(area, mask, room, order, n, m)
+    rank = factorised(area, mask, room, order, n, m, 0)
     if rank < 0:
         return rank
     s = room[m * n :]
@@ -178,9 +183,11 @@ def project(
     rank = 0
     measured = 0
     before = 1e300
+    is_closed = 0
     for number in range(ROUNDS + 1):
         terms(t, y, p, area)
-        rank = factorised(area, mask, room, order, n, m)
+        rank = factorised(area, mask, room, order, n, m, is_closed)
+        is_closed = 1
         if rank < 0:
             return rank
         if measured == 0:
@@ -201,6 +208,8 @@ def project(
             y[e] += change[nq + n + e]
     if is_open(area[base:], mask, room, order, largest_of(y, nq), n, m) == 1:
         return NO_SOLUTION
+    if active_size(area[base:], mask, m) <= SHUT:
+        note_redundant(mask, order, m, rank)
     correction(area, room, order, area[base + m :], change, n, m, rank)
     for e in range(n):
         y[nq + e] += change[e]
@@ -274,7 +283,7 @@ def lasting_change(
     What is left obeys J dq = 0, J dqd = 0. `change` has room as in `project`.
     """
     terms(t, y, p, area)
-    rank = factorised(area, mask, room, order, n, m)
+    rank = factorised(area, mask, room, order, n, m, 0)
     if rank < 0:
         return rank
     rates_from(t, y, p, given, change, nq, n)

@@ -20,6 +20,9 @@ In the area of the kernel `terms` stand H (n n), r (n), J (m n), gamma (m); in t
     of J (m) and the largest of each group (m), diagonal of H (n), largest entries of the columns of
     J (n), V (m m), room for the least norm (m m + m)
 
+and in `order` the rows in the order of their pivots (m), the first row of the group of each (m),
+whether a row was redundant where all were closed (m), the highest rank there (1), and how many rows
+are lasting (1).
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ ILL = 1e-8
 """A share of a pivot of H in its diagonal below which rows of constraints are to help."""
 APART = 1e-6
 """Masses of a smaller ratio in the loops may hide that a row is independent."""
+LAST = 1e-30
+"""Rows that are redundant where all are closed come after others by this factor."""
 NO_ROW = 1e-13
 """Rows whose entries are smaller, against the largest of J, are zero."""
 SLIGHT = 1e-9
@@ -74,9 +79,15 @@ def normal_matrix(y_rows: Floats, s: Floats, n: int, m: int) -> None:
             s[i * m + j] = total
 
 
-def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m: int) -> int:
+def factorised(
+    area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m: int, is_closed: int
+) -> int:
     """Factorise H, or what stands for it, and the matrix of the multipliers; return the rank.
 
+    In the stages of a step rows are not quite closed, and `is_closed` is 0. Then a row that is
+    redundant in each closed state, such as one of a bar between two ball joints, has a small share
+    of its own, and dividing by it would give any acceleration. So what was redundant in the last
+    closed state is redundant.
     `UNRESISTED` less the number of a coordinate where no mass and no row resists it, `NO_NUMBER`
     where H has no value.
     """
@@ -86,10 +97,10 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
     regular = cholesky(area, n, ILL)
     if regular == 0:
         rows_of(area, mask, room, n, m)
-        rank = plain_rank(room, order, n, m)
+        rank = plain_rank(room, order, n, m, is_closed)
         is_sure = 1
         if rank < 0:
-            rank = measured_rank(area, room, order, n, m)
+            rank = measured_rank(area, room, order, n, m, is_closed)
             is_sure = is_clear(area, room, order, n, m, rank)
         if is_sure == 1 and may_hide(area, mask, room, order, n, m, rank) == 0:
             return rank
@@ -109,7 +120,7 @@ def factorised(area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m:
     if failed > 0:
         return UNRESISTED - (failed - 1)
     rows_of(area, mask, room, n, m)
-    return measured_rank(area, room, order, n, m)
+    return measured_rank(area, room, order, n, m, is_closed)
 
 
 def restore(area: Floats, diagonal: Floats, n: int) -> None:
@@ -120,7 +131,7 @@ def restore(area: Floats, diagonal: Floats, n: int) -> None:
             area[i * n + j] = area[j * n + i]
 
 
-def plain_rank(room: Floats, order: Ints, n: int, m: int) -> int:
+def plain_rank(room: Floats, order: Ints, n: int, m: int, is_closed: int) -> int:
     """Factorise the matrix of the multipliers; return the rank if there is no doubt, or else -1.
 
     There is none where pivots are large, in whatever unit, and what is left is rounding.
@@ -137,14 +148,17 @@ def plain_rank(room: Floats, order: Ints, n: int, m: int) -> int:
             scales[i] = 0.0
         if sizes[i] > largest:
             largest = sizes[i]
+    put_last(order[2 * m :], scales, m, is_closed)
     rank = pivoted(s, order, scales, m, PLAIN * largest)
     for i in range(rank, m):
-        if s[i * m + i] > ROUNDING * sizes[order[i]]:
+        if s[i * m + i] * scales[order[i]] > ROUNDING * sizes[order[i]]:
             return -1
     return rank
 
 
-def measured_rank(area: Floats, room: Floats, order: Ints, n: int, m: int) -> int:
+def measured_rank(
+    area: Floats, room: Floats, order: Ints, n: int, m: int, is_closed: int
+) -> int:
     """Factorise the matrix of the multipliers with rows in units of their own; return the rank."""
     s = room[m * n :]
     scales = room[m * n + m * m + 2 * m :]
@@ -159,7 +173,34 @@ def measured_rank(area: Floats, room: Floats, order: Ints, n: int, m: int) -> in
         scales[i] = 0.0
         if s[i * m + i] > NO_ROW * NO_ROW * largest:
             scales[i] = size / s[i * m + i]
+    put_last(order[2 * m :], scales, m, is_closed)
     return pivoted(s, order, scales, m, TOLERANCE)
+
+
+def put_last(redundant: Ints, scales: Floats, m: int, is_closed: int) -> None:
+    """Let rows come last, in a state that is not closed, that are redundant in closed ones."""
+    for i in range(m):
+        if is_closed == 0 and redundant[i] == 1:
+            scales[i] = LAST * scales[i]
+
+
+def note_redundant(mask: Floats, order: Ints, m: int, rank: int) -> None:
+    """Note which lasting rows are redundant where they are closed, if no other row is active.
+
+    In a singular position more of them are, so that the highest rank counts.
+    """
+    always = order[3 * m + 1]
+    for i in range(always, m):
+        if mask[i] != 0.0:
+            return
+    if rank < order[3 * m]:
+        return
+    order[3 * m] = rank
+    for i in range(m):
+        row = order[i]
+        order[2 * m + row] = 0
+        if i >= rank and row < always:
+            order[2 * m + row] = 1
 
 
 def measure_rows(J: Floats, room: Floats, order: Ints, n: int, m: int) -> None:

@@ -185,7 +185,7 @@ def sliding_rate(
     now = across[m * n :]
     speeds = area[n * n + n + m * n + 2 * m + always + touching :]
     present_grips(speeds, grips, mask[always + touching :], now, gripping)
-    rank = factorised(area, mask, room, order, n, m)
+    rank = factorised(area, mask, room, order, n, m, 0)
     if rank < 0:
         return rank
     force_rows(area, room, across, now, n, m, always, touching, gripping)

@@ -78,7 +78,7 @@ class Layout:
             "multipliers": m,
             "area": n * n + n + m * n + 3 * m if m else 0,
             "room": m * n + 3 * m * m + 6 * m + 3 * n if m else 0,
-            "order": 2 * m,
+            "order": 3 * m + 2 if m else 0,
             "columns": m if sorts.gripping else 0,
             "across": m * n + sorts.beside if sorts.gripping else 0,
             "change": 2 * (nq + n) if m else 0,
@@ -106,7 +106,10 @@ class Layout:
             default = defaults[name]
             p[place] = np.nan if default is None else float(default)
         self.part(p, "mask")[: self.equations.sorts.always] = 1.0
-        self.part(p, "order").view(np.int64)[self.equations.rows :] = self._groups()
+        if self.equations.rows:
+            order = self.part(p, "order").view(np.int64)
+            order[self.equations.rows : 2 * self.equations.rows] = self._groups()
+            order[-1] = self.equations.sorts.always
         return p
 
     def _groups(self) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.emitters.llvm import Form, Signature, signature_of, together
+from chainform.errors import RunError
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
 from chainform.runtime import target_for
@@ -67,6 +69,9 @@ WATCHED = {"seen": "events", "gaps": "gaps"}
 
 ENTRANCES = {"evaluate": "rhs", "project_state": "settle", "watch": "events", "hold": "sample"}
 """Names under which functions of t, y, p and a result are called from outside."""
+
+NEARBY = 1e-3
+"""How far from the start (m, rad) the usual rank of constraints is looked for."""
 
 C_TYPES: dict[str, Any] = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, NONE: None}
 """Types of numbers; arrays go by their addresses."""
@@ -149,6 +154,21 @@ class Machine:
         status = self.procedures["project_state"](*addresses(clock, state, p, result))
         self.check(status, t, result)
         return result
+
+    def begun(self, t: float, y: Array, p: Array) -> Array:
+        """Return the state at the start put where it belongs; the usual rank of rows is found.
+
+        In a singular position it is lower than nearby.
+        """
+        start = self.settled(t, y, p)
+        if self.equations.sorts.always:
+            nearby, nq, lowest = start.copy(), self.equations.nq, self.layout.part(p, "lowest")
+            nearby[:nq] += NEARBY * np.sin(1.0 + np.arange(nq))
+            at_start = lowest.copy()
+            with suppress(RunError):
+                self.settled(t, nearby, p)
+            lowest[:] = at_start
+        return start
 
     def terms(self, t: float, y: Array, p: Array) -> Array:
         """Return the terms of the equations under constraints, one after the other.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from math import cos, pi, sin
+from math import asin, cos, pi, sin
 from typing import Any
 
 from scipy.integrate import solve_ivp
@@ -15,8 +15,8 @@ CRANK, ROD = 0.3, 0.8
 
 
 @cache
-def slider_crank() -> cf.Mechanism:
-    """A crank about z, a rod, and a slider along x; gravity along -y."""
+def slider_crank(drive: str = "") -> cf.Mechanism:
+    """A crank about z, a rod, and a slider along x; gravity along -y; perhaps a law that drives it."""
     builder = cf.Mechanism.builder("slider-crank", gravity=(0, "-9.81", 0))
     builder.segment("crank", axis="z", mass=2, com=[CRANK / 2, 0, 0], inertia=[0, "0.015", "0.015"])
     builder.segment(
@@ -35,6 +35,8 @@ def slider_crank() -> cf.Mechanism:
         closing={"segment": "rod", "point": [ROD, 0, 0]},
         target={"segment": "slider"},
     )
+    if drive:
+        builder.constraint("holonomic", drive)
     return builder.build()
 
 
@@ -170,3 +172,70 @@ LEGS = tuple(f"leg{k}" for k in range(1, 7))
 def rough_platform(height: float = 1.0) -> dict[str, float]:
     """Return a pose of the platform that is not quite closed."""
     return {"platform_z": height, **dict.fromkeys(LEGS, 1.1)}
+
+
+@cache
+def bennett() -> tuple[cf.Mechanism, float]:
+    """Bennett's linkage of four bars that are not parallel, with the constant of its angles.
+
+    Lengths and twists of opposite bars are equal, with a sin(beta) = b sin(alpha). Its angles obey
+    tan(q1 / 2) tan(q2 / 2) = constant, q3 = -q1, q4 = -q2, and of six equations of the loop three
+    are redundant, but only where it is closed.
+    """
+    alpha = 0.7
+    beta = asin(0.6 * sin(alpha))
+    builder = cf.Mechanism.builder("bennett", gravity=(0, 0, "-9.81"))
+    parent, place = "ground", (0.0, 0.0)
+    for name, length, twist in zip(
+        "abcd", (1, 0.6, 1, 0.6), (alpha, beta, alpha, beta), strict=True
+    ):
+        builder.segment(
+            name,
+            parent=parent,
+            axis="z",
+            position=[place[0], 0, 0],
+            rpy=[place[1], 0, 0],
+            mass=1,
+            com=[length / 2, 0, 0],
+            inertia=["0.01", "0.02", "0.02"],
+        )
+        parent, place = name, (length, twist)
+    builder.loop(
+        "end",
+        kind="frame",
+        closing={"segment": "d", "point": [place[0], 0, 0], "rpy": [place[1], 0, 0]},
+        target={"segment": "ground"},
+    )
+    return builder.build(), sin((beta + alpha) / 2) / sin((beta - alpha) / 2)
+
+
+@cache
+def carried_bar() -> cf.Mechanism:
+    """A loop on a body that turns: a bar between two ball joints, which can only spin."""
+    builder = cf.Mechanism.builder("carried bar", gravity=(0, 0, "-9.81"))
+    body: dict[str, Any] = {"mass": 2, "inertia": ["0.3", "0.4", "0.5"]}
+    euler = {"name": "base", "type": "spherical", "euler": "xyx"}
+    builder.segment("base", joint=euler, com=["0.3", "0.1", 0], **body)
+    builder.segment(
+        "bar",
+        parent="base",
+        joint="spherical",
+        position=["-0.4", "0.4", "0.6"],
+        com=["0.1", 0, 0],
+        **body,
+    )
+    builder.segment(
+        "end",
+        parent="bar",
+        joint="spherical",
+        position=["0.1", 0, "0.2"],
+        com=[0, "0.1", "0.4"],
+        **body,
+    )
+    builder.loop(
+        "weld",
+        kind="frame",
+        closing={"segment": "end", "point": ["0.5", "0.3", "0.2"]},
+        target={"segment": "base", "point": ["0.2", "0.7", "1"]},
+    )
+    return builder.build()

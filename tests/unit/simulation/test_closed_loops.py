@@ -16,6 +16,8 @@ from chainform.simulation.constraints.gaps import Gaps
 from unit.simulation.linkages import (
     CRANK,
     ROD,
+    bennett,
+    carried_bar,
     chain_of_four,
     ladder,
     ladder_angle,
@@ -251,6 +253,50 @@ def test_a_step_that_leaves_a_loop_open_ends_the_motion() -> None:
     for method in ("rk4", "heun", "euler", "semi_implicit"):
         with pytest.raises(RunError, match="a step have no solution"):
             simulate(linkage, q0={"a": 1.0}, qd0={"a": 3.0}, t=1, method=method, step=1e-3)
+
+
+@pytest.mark.parametrize("step", [None, 0.01])
+def test_a_linkage_whose_equations_are_redundant_where_it_is_closed(step: float | None) -> None:
+    """In the stages of a step it is not closed, and there more equations are independent."""
+    mechanism, constant = bennett()
+    second = 2 * np.arctan(constant / np.tan(0.5))
+    how = {"rtol": 1e-8} if step is None else {"method": "rk4", "step": step}
+    run = simulate(mechanism, q0=[1, second, -1, -second], t=2, **how)
+    np.testing.assert_allclose(np.ptp(run.energy), 0, atol=1e-6)
+    halves = np.tan(run.q / 2)
+    np.testing.assert_allclose(halves[:, 0] * halves[:, 1], constant, rtol=1e-9)
+    np.testing.assert_allclose(run.q[:, 2:], -run.q[:, :2], atol=1e-10)
+    assert np.ptp(run.q[:, 0]) > 1
+    assert run.statistics.rejected <= 2
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10])
+def test_a_loop_that_is_carried_is_as_exact_as_asked_at_all_times(rtol: float) -> None:
+    """What carries both ends of a loop does not move it, also where it is not quite closed."""
+    start: dict[str, Any] = {
+        "q0": [-1.1, 0.8, -0.9, *(0, 0, 0, 1), *(0, 0, 0, 1)],
+        "qd0": [0.6, -1.2, 0.1, *(2, 0, 4), *(-2, 0, -4)],
+        "t": 0.5,
+        "t_eval": np.linspace(0, 0.5, 33),
+    }
+    run = simulate(carried_bar(), **start, rtol=rtol)
+    exact = simulate(carried_bar(), **start, method="rk4", step=1e-4)
+    np.testing.assert_allclose(run.q, exact.q, atol=rtol)
+    assert run.statistics.rejected <= 2
+
+
+def test_work_of_a_motion_that_constraints_dictate_is_as_exact_as_asked() -> None:
+    mechanism = slider_crank("crank - 0.5 - 0.4*sin(100*t)")
+    start: dict[str, Any] = {
+        "q0": {"crank": 0.5},
+        "qd0": {"crank": 40},
+        "fixed": ["crank"],
+        "t": 0.1,
+    }
+    for rtol in (1e-6, 1e-8, 1e-10):
+        run = simulate(mechanism, **start, rtol=rtol)
+        assert np.ptp(run.work) > 100
+        assert np.ptp(run.balance) < 1000 * rtol * np.ptp(run.work), rtol
 
 
 def test_what_cannot_stay_is_moved_and_told() -> None:

@@ -167,22 +167,24 @@ def lasting_error(
     p: Floats,
     work: Floats,
 ) -> float:
-    """Return the estimated error of a step that is left once its end is put where it belongs."""
+    """Return the estimated error of a step that is left once its end is put where it belongs.
+
+    What forces of constraints do in the step is not put right there, so that work counts here.
+    """
     s = counts[STAGES]
     n = counts[SIZE]
-    few = n - counts[BOOKS]
     new = work[counts[ROWS] * n :]
     at = work[(counts[ROWS] + 1) * n :]
     clock = work[clock_at(counts) :]
     clock[0] = control[TIME] + h
     weighted(work, tableau[2 * s + s * s :], at, n, s)
     failed = lasting(clock, new, p, at)
-    first = size_of(at, y, new, control[RTOL], control[ATOL], few)
+    first = size_of(at, y, new, control[RTOL], control[ATOL], n)
     second = 0.0
     if counts[TWICE] == 1 and failed >= 0:
         weighted(work, tableau[3 * s + s * s :], at, n, s)
         failed = lasting(clock, new, p, at)
-        second = size_of(at, y, new, control[RTOL], control[ATOL], few)
+        second = size_of(at, y, new, control[RTOL], control[ATOL], n)
     if failed < 0:
         return HUGE
     below = first + 0.01 * second

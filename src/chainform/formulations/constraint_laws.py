@@ -47,6 +47,7 @@ class ConstraintLaws:
         self.mechanism = mechanism
         self.laws = ElementLaws(builder, mechanism)
         self.by_rate = cache(self._by_rate)
+        self._clock = cache(self._made_clock)
 
     @cached_property
     def bilateral(self) -> list[Row]:
@@ -73,20 +74,24 @@ class ConstraintLaws:
                 return self._of_rate(constraint.law)
             return self.holonomic(self.laws.scalar(constraint.law))
 
-    def holonomic(self, law: Scalar) -> Row:
-        """Return the row of a law of coordinates and time."""
-        value = self.builder.keep(law)
-        return self._made(value, self.builder.keep(self._clock.of(value)))
+    def holonomic(self, law: Scalar, moving: frozenset[int] | None = None) -> Row:
+        """Return the row of a law of coordinates and time.
+
+        `moving` are the coordinates that the law depends on where it holds, all of them by default:
+        the others stand still in its derivatives.
+        """
+        value, clock = self.builder.keep(law), self._clock(moving)
+        return self._made(value, self.builder.keep(clock.of(value)), clock)
 
     def _of_rate(self, law: Number) -> Row:
         value = self.builder.keep(self.laws.scalar(law))
-        return self._made(value, value)
+        return self._made(value, value, self._clock(None))
 
-    def _made(self, value: Scalar, rate: Scalar) -> Row:
+    def _made(self, value: Scalar, rate: Scalar, clock: Tangents) -> Row:
         keep = self.builder.keep
         row = {k: keep(self.by_rate(k).of(rate)) for k in range(self.mechanism.nv)}
         J = {k: entry for k, entry in row.items() if not is_zero(entry)}
-        return Row(value, rate, J, keep(-self._clock.of(rate)))
+        return Row(value, rate, J, keep(-clock.of(rate)))
 
     # --- derivatives --------------------------------------------------------------------
 
@@ -97,12 +102,12 @@ class ConstraintLaws:
     def _qd(self, k: int) -> Scalar:
         return self.laws.kinematics.q(k, "qd")
 
-    @cached_property
-    def _clock(self) -> Tangents:
-        """Derivatives by time while the rates stay what they are."""
+    def _made_clock(self, moving: frozenset[int] | None) -> Tangents:
+        """Return derivatives by time while the rates stay what they are."""
         direction = {
             self.builder.variable_of(self.laws.kinematics.q(place)): rate
             for place, rate in self.coordinate_rates().items()
+            if moving is None or place in moving
         }
         if self.laws.has_time:
             direction[self.builder.variable_of(self.laws.time())] = self.builder.number(1)

@@ -16,7 +16,7 @@ CRANK, ROD = 0.3, 0.8
 
 @cache
 def slider_crank(drive: str = "") -> cf.Mechanism:
-    """A crank about z, a rod, and a slider along x; gravity along -y; perhaps a law that drives it."""
+    """A crank about z, a rod, and a slider along x; gravity along -y; a law may drive it."""
     builder = cf.Mechanism.builder("slider-crank", gravity=(0, "-9.81", 0))
     builder.segment("crank", axis="z", mass=2, com=[CRANK / 2, 0, 0], inertia=[0, "0.015", "0.015"])
     builder.segment(

@@ -270,6 +270,22 @@ def test_a_linkage_whose_equations_are_redundant_where_it_is_closed(step: float 
     assert run.statistics.rejected <= 2
 
 
+@pytest.mark.parametrize("how", [{}, {"qd0": [0.1, 0]}, {"method": "rk4", "step": 0.01}])
+def test_a_law_that_moves_what_loops_hold_is_refused_at_the_start(how: dict[str, Any]) -> None:
+    builder = cf.Mechanism.builder("held")
+    builder.segment("cart", joint="prismatic", axis="x", mass=1)
+    builder.segment("arm", parent="cart", axis="z", mass=1, com=[1, 0, 0])
+    builder.loop(
+        "pin",
+        "point",
+        {"segment": "arm", "point": [1, 0, 0]},
+        {"segment": "ground", "point": [1, 0, 0]},
+    )
+    builder.constraint("holonomic", "cart - 0.1*t", name="drive")
+    with pytest.raises(RunError, match="no rates keep (loop|constraint) '(pin|drive)' closed"):
+        simulate(builder.build(), t=1, **how)
+
+
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10])
 def test_a_loop_that_is_carried_is_as_exact_as_asked_at_all_times(rtol: float) -> None:
     """What carries both ends of a loop does not move it, also where it is not quite closed."""

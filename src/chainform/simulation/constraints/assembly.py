@@ -86,10 +86,12 @@ def consistent_rates(
     left = J @ qd + gaps.drift(q)
     if np.max(np.abs(left), initial=0.0) > 1e-8 * max(1.0, float(np.max(np.abs(qd), initial=0.0))):
         piece = gaps.piece_of(int(np.argmax(np.abs(left))))
-        remedy = "give rates that fit together"
-        remedy += f", or leave {', '.join(fixed)} free" if len(fixed) else ""
+        which, remedy = "", "laws that move with time contradict loops or others: take one out"
+        if len(fixed):
+            which = "such "
+            remedy = f"give rates that fit together, or leave {', '.join(fixed)} free"
         raise RunError(
-            f"no such rates keep {piece.name} closed",
+            f"no {which}rates keep {piece.name} closed",
             file=mechanism.file,
             element=piece.name,
             remedy=remedy,

@@ -13,7 +13,6 @@ multipliers are force and moment on the closing body, as `sigma` is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
@@ -29,31 +28,28 @@ def rows_of(builder: Builder, mechanism: Mechanism) -> list[ConstraintRow]:
     if mechanism.loops:
         places = WorldColumns(builder, mechanism)
         for loop in mechanism.loops:
-            moving = _moving_rates(mechanism, loop)
-            for value in loop_residuals(places, loop):
-                row = laws.holonomic(value)
-                J = {rate: entry for rate, entry in row.J.items() if rate in moving}
-                rows.append(replace(row, J=J))
+            moving = _moving(mechanism, loop)
+            rows += [laws.holonomic(value, moving) for value in loop_residuals(places, loop)]
     return [*rows, *laws.bilateral]
 
 
-def _moving_rates(mechanism: Mechanism, loop: Loop) -> set[int]:
-    """Return the rates that move the ends of a loop against each other.
+def _moving(mechanism: Mechanism, loop: Loop) -> frozenset[int]:
+    """Return the coordinates that move the ends of a loop against each other.
 
     Joints that carry both ends turn what is left between them, which is nothing where the loop is
     closed. In the stages of a step it would be taken for a motion.
     """
-    ends = [
-        set() if end.segment == GROUND else set(mechanism.path_to(end.segment))
+    closing, target = (
+        set[int]() if end.segment == GROUND else set(mechanism.path_to(end.segment))
         for end in (loop.closing, loop.target)
-    ]
-    moving = [mechanism.segments[i] for i in ends[0] ^ ends[1]]
-    return {
-        segment.rate + k
+    )
+    moving = [mechanism.segments[i] for i in closing ^ target]
+    return frozenset(
+        segment.coordinate + k
         for segment in moving
-        if segment.rate is not None
-        for k in range(segment.joint.kind.rates)
-    }
+        if segment.coordinate is not None
+        for k in range(segment.joint.kind.coordinates)
+    )
 
 
 def damped(rows: Sequence[ConstraintRow], alpha: Fraction, beta: Fraction) -> list[ConstraintRow]:

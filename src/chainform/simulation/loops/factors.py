@@ -156,9 +156,7 @@ def plain_rank(room: Floats, order: Ints, n: int, m: int, is_closed: int) -> int
     return rank
 
 
-def measured_rank(
-    area: Floats, room: Floats, order: Ints, n: int, m: int, is_closed: int
-) -> int:
+def measured_rank(area: Floats, room: Floats, order: Ints, n: int, m: int, is_closed: int) -> int:
     """Factorise the matrix of the multipliers with rows in units of their own; return the rank."""
     s = room[m * n :]
     scales = room[m * n + m * m + 2 * m :]

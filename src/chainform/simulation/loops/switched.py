@@ -144,7 +144,8 @@ def power_of(
     for i in range(m):
         if mask[i] != 0.0:
             row = area[n * n + n + i * n :]
-            speed = 0.0
+            # What a row moves by itself; in the stages of a step its whole rate is not quite zero.
+            speed = -area[n * n + n + m * n + 2 * m + i]
             for e in range(n):
                 speed += row[e] * rates[e]
             total += multipliers[i] * speed

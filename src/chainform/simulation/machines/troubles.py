@@ -103,8 +103,9 @@ def trouble(status: int, t: float) -> RunError:
         return RunError(
             f"the equations of a step have no solution at t = {t:.9g} s",
             element="simulate",
-            remedy="take a shorter step; where a joint with Coulomb friction comes to rest, "
-            "verner65, or leave_out=['friction']",
+            remedy="take a shorter step; where constraints move with time, let them move loops as "
+            "far as these go; where a joint with Coulomb friction comes to rest, take verner65, or "
+            "leave_out=['friction']",
         )
     if status == places.NO_VALUE:
         return ValuelessEventError(0, t)

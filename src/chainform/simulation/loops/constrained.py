@@ -16,7 +16,7 @@ row: 0 if it is not active.
 
 from __future__ import annotations
 
-from chainform.runtime.procedures import Floats, Ints, fmax
+from chainform.runtime.procedures import Floats, Ints, fmax, fmin
 from chainform.simulation.loops.factors import (
     factorised,
     largest_of,
@@ -235,7 +235,7 @@ def constrained_rate(
     terms(t, y, p, area)
     moved(t, y, p, rate)
     rank = constrained_acceleration(area, mask, room, order, rate[nq:], multipliers, n, m)
-    note_rank(t[0], room[m * n :], lowest, m, rank)
+    note_rank(t[0], area, room, order, lowest, n, m, rank)
     return rank
 
 
@@ -260,7 +260,7 @@ def constrained_state(
     """
     unit(t, new, p, y)
     rank = project(t, y, p, area, mask, room, order, change, nq, n, m)
-    note_rank(t[0], room[m * n :], lowest, m, rank)
+    note_rank(t[0], area, room, order, lowest, n, m, rank)
     return rank
 
 
@@ -342,22 +342,42 @@ def without_normal(
         rates[e] += back[e]
 
 
-def note_rank(t: float, s: Floats, lowest: Floats, m: int, rank: int) -> None:
+def note_rank(
+    t: float, area: Floats, room: Floats, order: Ints, lowest: Floats, n: int, m: int, rank: int
+) -> None:
     """Note the lowest rank so far, and how near rows came to depending on each other, and when.
 
-    `lowest` has the share of the last pivot in the first, its time, the rank and its time; the
-    share is that of squares. Where nothing was noted yet, the share is zero.
+    `lowest` has the smallest share of a row that does not follow from others, its time, the rank
+    and its time; the share is that of squares, in the unit of the row. Where nothing was noted yet,
+    it is zero.
     """
     if rank <= 0:
         return
-    last = s[(rank - 1) * m + rank - 1] * s[(rank - 1) * m + rank - 1]
-    first = s[0] * s[0]
-    if lowest[0] == 0.0 or last < lowest[0] * first:
-        lowest[0] = last / first
+    smallest = 1.0
+    for k in range(rank):
+        smallest = fmin(smallest, share_of(area[n * n + n :], room, order, n, m, k))
+    if lowest[0] == 0.0 or smallest < lowest[0]:
+        lowest[0] = smallest
         lowest[1] = t
     if lowest[2] == 0.0 or rank < lowest[2]:
         lowest[2] = float(rank)
         lowest[3] = t
+
+
+def share_of(J: Floats, room: Floats, order: Ints, n: int, m: int, place: int) -> float:
+    """Return the share, by its square, of a row that does not follow from those before its place.
+
+    The row counts as large as it is against the largest of its group in the motion so far.
+    """
+    row = order[place]
+    pivot = room[m * n + place * m + place]
+    largest = room[m * n + m * m + 4 * m :]
+    size = 0.0
+    square = 0.0
+    for e in range(n):
+        size += J[row * n + e] * J[row * n + e]
+        square += room[row * n + e] * room[row * n + e]
+    return pivot * pivot / square * size / fmax(size, largest[order[m + row]])
 
 
 def unit(t: Floats, new: Floats, p: Floats, y: Floats) -> None:

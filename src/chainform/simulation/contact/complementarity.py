@@ -196,9 +196,8 @@ class Balancing:
         left = self.left
         matrix = rows @ left.S @ columns.T + np.diag(yields)
         right = -rows @ (left.S @ fixed + left.b)
-        parts = np.abs(rows) @ (left.S_parts @ np.abs(fixed) + left.b_parts)
         sizes = np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", rows, left.S, rows), 0.0) + yields)
-        found = solve(matrix, right, np.where(sizes > 0, sizes, 1.0), parts)
+        found = solve(matrix, right, np.where(sizes > 0, sizes, 1.0))
         endless = None if found.endless is None else columns.T @ found.endless
         return columns.T @ found.x + fixed, endless
 

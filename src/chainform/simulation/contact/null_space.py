@@ -27,11 +27,11 @@ class Solution:
     endless: Array | None = None
 
 
-def solve(matrix: Array, right: Array, sizes: Array, parts: Array) -> Solution:
+def solve(matrix: Array, right: Array, sizes: Array) -> Solution:
     """Solve A x = b for a square A.
 
     `sizes` are those of the rows, which may have different units: they are compared after division
-    by them. `parts` are the sizes of the numbers of which b is the sum.
+    by them.
     """
     scaled, target = matrix / np.outer(sizes, sizes), right / sizes
     if len(right) == 1 and scaled[0, 0] > RANK:
@@ -41,7 +41,7 @@ def solve(matrix: Array, right: Array, sizes: Array, parts: Array) -> Solution:
     along = left.T @ target
     x = across[is_kept].T @ (along[is_kept] / values[is_kept])
     missing = along[~is_kept]
-    if not np.any(np.abs(missing) > AGREES * float(np.max(parts / sizes))):
+    if not np.any(np.abs(missing) > AGREES * float(np.max(np.abs(along)))):
         return Solution(x / sizes)
     turned = left[:, ~is_kept].T @ across[~is_kept].T
     endless = across[~is_kept].T @ least_solution(turned, missing)

@@ -128,7 +128,7 @@ def switched_rate(
             # Each with a share of its own, so that they do not cancel.
             rate[impulse] += multipliers[i] / (1.0 + i)
     if book >= 0:
-        rate[book] += power_of(area, mask, multipliers, y[nq:], n, m)
+        rate[book] += power_of(area, mask, multipliers, y[nq:], n, m, always)
         if slides == 1:
             rate[book + 1] += friction_power(
                 area, multipliers, grips, n, m, always, touching, gripping
@@ -137,15 +137,20 @@ def switched_rate(
 
 
 def power_of(
-    area: Floats, mask: Floats, multipliers: Floats, rates: Floats, n: int, m: int
+    area: Floats, mask: Floats, multipliers: Floats, rates: Floats, n: int, m: int, always: int
 ) -> float:
-    """Return the power of the constraints: none, unless they move with time."""
+    """Return the power of the constraints: none, unless they move with time.
+
+    In the stages of a step lasting rows have a rate that is not quite zero, and forces that are
+    large near a singular position. It goes at the end of the step, and does no work.
+    """
     total = 0.0
     for i in range(m):
         if mask[i] != 0.0:
             row = area[n * n + n + i * n :]
-            # What a row moves by itself; in the stages of a step its whole rate is not quite zero.
-            speed = -area[n * n + n + m * n + 2 * m + i]
+            speed = 0.0
+            if i < always:
+                speed = -area[n * n + n + m * n + 2 * m + i]
             for e in range(n):
                 speed += row[e] * rates[e]
             total += multipliers[i] * speed

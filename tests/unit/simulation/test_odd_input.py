@@ -11,7 +11,7 @@ import pytest
 
 import chainform as cf
 from chainform.errors import Error, ReadError
-from chainform.simulation import mobility
+from chainform.simulation import mobility, simulate_batch
 from unit.simulation.linkages import slider_crank
 from unit.simulation.small_machines import BALL, PENDULUM, machine
 
@@ -85,6 +85,9 @@ def spinning() -> cf.Mechanism:
         (lambda: cf.simulate(machine(PENDULUM), q0=["a"]), "not an array of real numbers"),
         (lambda: cf.simulate(machine(PENDULUM), q0=[1, 2]), "has the shape"),
         (lambda: cf.simulate(machine(PENDULUM), q0=[np.nan]), "not finite"),
+        (lambda: cf.simulate(machine(PENDULUM), q0=[-1e10]), "the angle .* is 1e\\+10 rad"),
+        (lambda: simulate_batch(machine(PENDULUM), q0=[[1], [2e9]]), "the angle .* is 2e\\+09"),
+        (lambda: cf.simulate(machine(PENDULUM), t=np.inf), "cannot go from 0 to inf"),
         (lambda: mobility(slider_crank(), [1]), "has the shape"),
         (lambda: cf.simulate(machine(PENDULUM)).output(3), "named by a text"),  # type: ignore[arg-type]
     ],

@@ -69,11 +69,24 @@ def _filled(mechanism: Mechanism, name: str, start: Array, given: Any) -> Array:
     if given is None:
         return start
     if isinstance(given, Mapping):
-        find = mechanism.coordinate_index if name == "q0" else mechanism.rate_index
-        for key, value in cast("Mapping[str, Any]", given).items():
-            start[find(str(key))] = _numbers(name, value, ())
+        table = cast("Mapping[str, Any]", given)
+        for place, value in zip(places_of(mechanism, name, table), table.values(), strict=True):
+            start[place] = _numbers(name, value, ())
         return start
     return _numbers(name, given, start.shape)
+
+
+def places_of(mechanism: Mechanism, name: str, table: Mapping[str, Any]) -> list[int]:
+    """Return the places of the names in a table q0 or qd0; RunError where two have the same."""
+    find = mechanism.coordinate_index if name == "q0" else mechanism.rate_index
+    places = [find(str(key)) for key in table]
+    if len(set(places)) < len(places):
+        twice = next(place for place in places if places.count(place) > 1)
+        names = mechanism.coordinates if name == "q0" else mechanism.rates
+        raise RunError(
+            f"{names[twice]} is given twice", element=name, remedy="give each entry once"
+        )
+    return places
 
 
 def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> Array:

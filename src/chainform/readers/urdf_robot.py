@@ -102,12 +102,13 @@ def robot_of(document: Document, desk: Desk) -> Robot:
         raise desk.error(message, root, "file", "give a URDF file")
     for remark in document.remarks:
         desk.note("file", remark)
-    unread = _listed(document.unread)
-    if unread:
-        desk.note("file", f"elements that are not part of URDF or not read: {unread}")
-    unknown = _listed(document.attributes)
-    if unknown:
-        desk.note("file", f"attributes that are not read: {unknown}", "warning")
+    for remark, counted in (
+        ("elements that are not part of URDF or not read", document.unread),
+        ("attributes that are not read", document.attributes),
+    ):
+        if counted:
+            is_loss = counted is document.attributes
+            desk.note("file", f"{remark}: {_listed(counted)}", "warning" if is_loss else "note")
     for tag in ("link", "joint"):
         if len(root.all(tag)) > MAX_LINKS:
             message = f"the robot has more than {MAX_LINKS} {tag}s"

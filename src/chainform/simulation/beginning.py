@@ -51,7 +51,7 @@ def beginning(
     *,
     remarks: bool = True,
 ) -> Beginning:
-    """Return q and qd that loops and constraints allow, near those that were asked for.
+    """Return q and qd that loops and constraints allow, near those that were given.
 
     The coordinates in `fixed` are not moved; by default these are those that a table q0 names, as
     far as the loops can be closed so. Without `remarks` nothing is said of redundant equations.

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.errors import RunError
-from chainform.expressions import Symbol, symbols_of
+from chainform.expressions import Symbol, symbols_of, value_of
 from chainform.given import finite_number
 from chainform.mechanism import (
     Mechanism,
@@ -27,7 +27,6 @@ from chainform.mechanism import (
     with_named_numbers,
 )
 from chainform.mechanism.checks import amounts_of, names_in
-from chainform.mechanism.pose import float_of, known_values
 from chainform.simulation.initial import MANY
 
 
@@ -107,16 +106,16 @@ def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
 
 def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
     """Refuse values, one or many of each, that make negative what no file may have negative."""
-    known = known_values(mechanism)
+    known = {p.name: p.value for p in mechanism.parameters if p.value is not None}
     for element, number in amounts_of(mechanism):
-        names = () if isinstance(number, Fraction) else sorted(symbols_of(number) & set(values))
-        if not names:
+        if isinstance(number, Fraction) or not symbols_of(number) & set(values):
             continue
+        names = sorted(symbols_of(number) & set(values))
         rows = np.unique(np.stack([np.atleast_1d(values[name]) for name in names], -1), axis=0)
         for row in rows[:1] if isinstance(number, Symbol) else rows:
             given = dict(zip(names, row.tolist(), strict=True))
             exact = {name: cast("Fraction", number_of(value)) for name, value in given.items()}
-            if float_of(number, {**known, **exact}) < 0:
+            if value_of(number, {**known, **exact}) < 0:
                 raise RunError(
                     f"{element} is negative with {given}",
                     element="values",

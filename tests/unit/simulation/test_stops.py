@@ -391,7 +391,7 @@ def test_a_name_goes_before_patterns() -> None:
 def test_a_joint_that_is_given_twice_is_refused(name: str) -> None:
     links = cf.read("examples/sliding_links.toml")
     place = links.coordinates.index("l1") + 1
-    table = {"l1": 0.3, f"{'qd' if name == 'qd0' else 'q'}{place}": 0.4}
+    options: dict[str, Any] = {name: {"l1": 0.3, f"{'qd' if name == 'qd0' else 'q'}{place}": 0.4}}
     for call in (simulate, simulate_batch):
         with pytest.raises(RunError, match="l1 is given twice"):
-            call(links, **{name: table})
+            call(links, **options)

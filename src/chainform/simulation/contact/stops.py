@@ -76,7 +76,7 @@ def _tables(said: object) -> dict[str, Table | None]:
 
 
 def _table(value: object, where: str) -> Table | None:
-    """Return what is said of a stop; None where there is to be none."""
+    """Return how a stop answers; None where there is to be none."""
     if value is False:
         return None
     if value is True or value is None:

@@ -133,7 +133,7 @@ def check_rates_of_time(mechanism: Mechanism, span: tuple[float, float]) -> None
 def _switch_times(mechanism: Mechanism, law: Number, span: tuple[float, float]) -> list[float]:
     """Return when arguments of functions with a kink, as far as they are laws of time, are zero."""
     names = {parameter.name for parameter in mechanism.parameters}
-    times = np.linspace(*span, INSTANTS)
+    times: Array = np.linspace(*span, INSTANTS, dtype=np.float64)
     found: list[float] = []
     for argument in () if isinstance(law, Fraction) else _switching(law):
         if "t" not in symbols_of(argument) or not symbols_of(argument) <= {"t", *names}:
@@ -162,7 +162,7 @@ def _switching(law: Expression) -> Iterator[Expression]:
 
 def _jumps(mechanism: Mechanism, law: Number, time: float, h: float, order: int) -> bool:
     """Tell whether a law, or with order 1 its rate, differs on the two sides of a time."""
-    sides = [_at(mechanism, law, time + side * h * np.arange(1, 4)) for side in (-1, 1)]
+    sides = [_at(mechanism, law, time + side * h * np.arange(1.0, 4.0)) for side in (-1, 1)]
     values = [3 * f[0] - 3 * f[1] + f[2] for f in sides]
     slopes = [
         side * (-2.5 * f[0] + 4 * f[1] - 1.5 * f[2]) / h

@@ -39,7 +39,11 @@ def real_array(name: str, value: Any, dtype: DTypeLike = np.float64) -> NDArray[
         array = _from_objects(array)
     if array.dtype.kind not in NUMBERS:
         raise _no_numbers(name, str(array.dtype))
-    return array.astype(dtype, copy=False)
+    try:
+        with np.errstate(over="raise"):
+            return array.astype(dtype, copy=False)
+    except FloatingPointError:
+        raise _no_numbers(name, f"numbers beyond the range of {np.dtype(dtype)}") from None
 
 
 def _no_numbers(name: str, wrong: str) -> RunError:

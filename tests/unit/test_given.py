@@ -82,12 +82,18 @@ def doors(arm: cf.Mechanism) -> dict[str, Callable[[Any], Any]]:
         "batch": lambda x: simulate_batch(arm, q0={"a": x}, **still).q,
         "drives": lambda x: drives(arm, x, zero, zero).tau,
         "complete": lambda x: complete(arm, {"a": x, "b": x}).q,
+        "function": lambda x: cf.simulate(arm, forces=lambda *_: x, **still).q,
+        "change": lambda x: cf.simulate(arm, events=_event(x), **still).q,
     }
+
+
+def _event(x: Any) -> dict[str, Any]:
+    return {"half": {"law": "t - 0.005", "change": lambda _t, q, _qd: (q, x)}}
 
 
 DOORS = [
     *("evaluate", "evaluate by names", "values", "program", "values of a program"),
-    *("q0", "qd0", "batch", "drives", "complete"),
+    *("q0", "qd0", "batch", "drives", "complete", "function", "change"),
 ]
 
 
@@ -139,3 +145,12 @@ def test_finite_arrays_are_copies() -> None:
     own = finite_array("q", X)
     assert own is not X
     assert not np.shares_memory(own, X)
+
+
+def test_numbers_beyond_single_precision_are_refused(arm: cf.Mechanism) -> None:
+    program = cf.derive(arm, ["gravity"], parameters=["w"]).compile(precision="float32")
+    for wrong in ([0.1, 1e39], np.full((20, 2), -1e39), [0, 10**39]):
+        with pytest.raises(RunError, match="beyond the range of float32"):
+            program.gravity(wrong)
+    with pytest.raises(RunError, match="beyond the range of float32"):
+        program.gravity([0.1, 0.2], values={"w": 1e39})

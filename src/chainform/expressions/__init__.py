@@ -17,6 +17,7 @@ from chainform.expressions.types import (
     Operator,
     Symbol,
     constants_of,
+    parts_of,
     symbols_of,
 )
 from chainform.expressions.values import substitute, value_of
@@ -41,6 +42,7 @@ __all__ = [
     "format_fraction",
     "fraction_of_decimal",
     "parse",
+    "parts_of",
     "substitute",
     "symbols_of",
     "value_of",

@@ -11,7 +11,10 @@ from chainform.mechanism.elements.numbers import numbers_in
 from chainform.mechanism.elements.remarks import element_remarks
 from chainform.mechanism.laws import parameters_in
 from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.types import Note, Number
+from chainform.mechanism.types import ZERO, Note, Number
+
+AMOUNTS = ("mass", "inertia", "stiffness", "damping", "coulomb")
+"""Fields of springs and elements that are not negative; an inertia that is a matrix is none."""
 
 
 def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
@@ -92,6 +95,22 @@ def laws_of(mechanism: Mechanism) -> Iterator[Number]:
         yield from force.laws
     yield from numbers_in((mechanism.elements, mechanism.definitions))
     yield from numbers_in((mechanism.constraints, mechanism.quasi))
+
+
+def amounts_of(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
+    """Yield the numbers that no file may have negative, each with the name of its element."""
+    for segment in mechanism.segments:
+        joint, where = segment.joint, f"segment {segment.name!r}"
+        yield f"{where}, mass", segment.body.mass
+        yield f"{where}, rotor_inertia", joint.rotor_inertia
+        if joint.friction is not None:
+            yield f"{where}, friction viscous", joint.friction.viscous
+            yield f"{where}, friction coulomb", joint.friction.coulomb
+    for element in (*mechanism.springs, *mechanism.elements):
+        for field in AMOUNTS:
+            number = getattr(element, field, ZERO)
+            if not isinstance(number, tuple):
+                yield f"{element.name!r}, {field}", number
 
 
 def numbers_of(mechanism: Mechanism) -> Iterator[Number]:

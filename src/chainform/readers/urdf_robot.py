@@ -7,6 +7,7 @@ inertial  mass, mass centre and inertia in a frame of their own on the link
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -101,9 +102,13 @@ def robot_of(document: Document, desk: Desk) -> Robot:
         raise desk.error(message, root, "file", "give a URDF file")
     for remark in document.remarks:
         desk.note("file", remark)
-    unread = ", ".join(f"{p}/{tag} ({n})" for (p, tag), n in sorted(document.unread.items())[:20])
-    if unread:
-        desk.note("file", f"elements that are not part of URDF or not read: {unread}")
+    for remark, counted in (
+        ("elements that are not part of URDF or not read", document.unread),
+        ("attributes that are not read", document.attributes),
+    ):
+        if counted:
+            is_loss = counted is document.attributes
+            desk.note("file", f"{remark}: {_listed(counted)}", "warning" if is_loss else "note")
     for tag in ("link", "joint"):
         if len(root.all(tag)) > MAX_LINKS:
             message = f"the robot has more than {MAX_LINKS} {tag}s"
@@ -117,6 +122,10 @@ def robot_of(document: Document, desk: Desk) -> Robot:
         raise desk.error(f"the robot has {what}", root, "robot", "describe at least one link")
     name = root.attributes.get("name", "").strip()
     return Robot(name if name.isprintable() and 0 < len(name) <= 200 else None, links, joints)
+
+
+def _listed(counted: Counter[tuple[str, str]]) -> str:
+    return ", ".join(f"{owner}/{name} ({n})" for (owner, name), n in sorted(counted.items())[:20])
 
 
 def _link(element: Element, desk: Desk) -> Link:
@@ -153,6 +162,9 @@ def _inertia(inertial: Element, desk: Desk, where: str) -> Rotation:
 
 
 def _origin(element: Element | None, desk: Desk, where: str) -> Origin:
+    if element is not None and "quat_xyzw" in element.attributes:
+        remedy = "write the angles: rpy, the roll, pitch and yaw of the quaternion"
+        raise desk.error("quaternions are not read", element, where, remedy)
     return Origin(desk.vector(element, "xyz", where), desk.angles(element, where))
 
 

@@ -36,6 +36,19 @@ SILENT: dict[str, frozenset[str]] = {
 }
 """Elements that are left out without a word: they say nothing about motion."""
 
+ATTRIBUTES: dict[str, frozenset[str]] = {
+    "origin": frozenset({"xyz", "rpy"}),
+    "mass": frozenset({"value"}),
+    "inertia": frozenset({"ixx", "ixy", "ixz", "iyy", "iyz", "izz"}),
+    "axis": frozenset({"xyz"}),
+    "limit": frozenset(
+        {"lower", "upper", "velocity", "effort", "acceleration", "deceleration", "jerk"}
+    ),
+    "dynamics": frozenset({"damping", "friction"}),
+    "mimic": frozenset({"joint", "multiplier", "offset"}),
+}
+"""The attributes that are read or say nothing about motion; any other may be a slip of the pen."""
+
 
 @dataclass(slots=True)
 class Element:
@@ -53,10 +66,14 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The root element; elements that nobody reads, as (parent, tag), counted; remarks."""
+    """The root element; what nobody reads, counted; remarks.
+
+    Elements are counted as (parent, tag), attributes as (tag, name).
+    """
 
     root: Element
     unread: Counter[tuple[str, str]]
+    attributes: Counter[tuple[str, str]]
     remarks: tuple[str, ...]
 
 
@@ -77,7 +94,7 @@ def parse_xml(data: bytes, source: Source) -> Document:
         raise source.error(message, "save it as UTF-8") from error
     if tree.root is None:
         raise source.error("the file holds no element", "describe a robot in it")
-    return Document(tree.root, tree.unread, tuple(remarks))
+    return Document(tree.root, tree.unread, tree.attributes, tuple(remarks))
 
 
 def _trimmed(data: bytes, source: Source, remarks: list[str]) -> bytes:
@@ -107,6 +124,7 @@ class _Tree:
         self.source = source
         self.root: Element | None = None
         self.unread: Counter[tuple[str, str]] = Counter()
+        self.attributes: Counter[tuple[str, str]] = Counter()
         self.open: list[Element] = []
         self.skipped = 0
         self.count = 0
@@ -145,6 +163,9 @@ class _Tree:
         if self.skipped or not self.is_read(tag):
             self.skipped += 1
             return
+        if tag in ATTRIBUTES:
+            others = (name for name in attributes if name not in ATTRIBUTES[tag])
+            self.attributes.update((tag, name) for name in others if ":" not in name)
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
         if self.open:
             self.open[-1].children.append(element)

@@ -1,6 +1,7 @@
 """The state in which a motion begins, its loops closed; and what is known of them there.
 
 What q0 and qd0 name in a table stays as it is, if the loops can be closed so; the rest follows.
+Of an array everything may change. Whatever was given and is another now is named in a note.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.constraints.assembly import CLOSED, assemble, consistent_rates
+from chainform.simulation.constraints.assembly import (
+    CLOSED,
+    assemble,
+    consistent_rates,
+    rates_fit,
+)
 from chainform.simulation.constraints.gaps import Gaps
 from chainform.simulation.constraints.mobility import mobility
 from chainform.simulation.initial import initial_state
@@ -23,6 +29,8 @@ Array = NDArray[np.float64]
 
 NEAR_SINGULAR = 1e-3
 """Of the squares of singular values: a share of what it was at the start that is remarkable."""
+SAME = 1e-6
+"""A smaller change (rad, m, and per s) of what was given is no remark."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ def beginning(
     *,
     remarks: bool = True,
 ) -> Beginning:
-    """Return q and qd that loops and constraints allow, near those that were asked for.
+    """Return q and qd that loops and constraints allow, near those that were given.
 
     The coordinates in `fixed` are not moved; by default these are those that a table q0 names, as
     far as the loops can be closed so. Without `remarks` nothing is said of redundant equations.
@@ -52,28 +60,53 @@ def beginning(
     q, qd = state[: mechanism.nq], state[mechanism.nq :]
     if not mechanism.loops and not mechanism.constraints:
         return Beginning(q, qd)
-    gaps, notes = Gaps(mechanism, t), list[str]()
+    gaps = Gaps(mechanism, t)
     if not gaps.has_rows:
         return Beginning(q, qd)
-    if np.max(np.abs(gaps.at(q)[0]), initial=0.0) > CLOSED:
-        named = _names(q0) if fixed is None else [str(name) for name in fixed]
-        try:
-            q = assemble(mechanism, q, named, t=t)
-        except RunError:
-            if fixed is not None or not named:
-                raise
-            q = assemble(mechanism, q, t=t)
-            notes.append(f"{', '.join(named)}: moved at the start, to close the loops")
-    named = _names(qd0)
-    if named:
-        try:
-            qd = consistent_rates(mechanism, q, qd, named, t=t)
-        except RunError:
-            qd = consistent_rates(mechanism, q, qd, t=t)
-            notes.append(f"{', '.join(named)}: rates changed at the start, to keep loops closed")
+    q, moved = _closed(gaps, q, q0, fixed)
+    qd, changed = _fitting(gaps, q, qd, qd0)
+    notes = [f"{moved}: moved at the start, to close the loops"] if moved else []
+    notes += [f"{changed}: rates changed at the start, to keep loops closed"] if changed else []
     if remarks:
         notes += mobility(mechanism, q, t=t).notes
     return Beginning(q, qd, tuple(notes))
+
+
+def _closed(gaps: Gaps, q: Array, q0: Any, fixed: Sequence[str] | None) -> tuple[Array, str]:
+    """Return a closed pose near q, and the names of the given coordinates that moved."""
+    if np.max(np.abs(gaps.at(q)[0]), initial=0.0) <= CLOSED:
+        return q, ""
+    mechanism, own = gaps.mechanism, _names(q0)
+    named = own if fixed is None else [str(name) for name in fixed]
+    try:
+        found = assemble(mechanism, q, named, t=gaps.t)
+    except RunError:
+        if fixed is not None or not named:
+            raise
+        found = assemble(mechanism, q, t=gaps.t)
+    places = [mechanism.coordinate_index(name) for name in own]
+    return found, _changed(mechanism.coordinates, q0, places, found - q)
+
+
+def _fitting(gaps: Gaps, q: Array, qd: Array, qd0: Any) -> tuple[Array, str]:
+    """Return rates near qd that the rows allow, and the names of the given ones that changed."""
+    mechanism, named = gaps.mechanism, _names(qd0)
+    if not named and rates_fit(gaps, q, qd):
+        return qd, ""
+    try:
+        found = consistent_rates(mechanism, q, qd, named, t=gaps.t)
+    except RunError:
+        if not named:
+            raise
+        found = consistent_rates(mechanism, q, qd, t=gaps.t)
+    places = [mechanism.rate_index(name) for name in named]
+    return found, _changed(mechanism.rates, qd0, places, found - qd)
+
+
+def _changed(names: Sequence[str], given: Any, own: Sequence[int], change: Array) -> str:
+    """Return which numbers changed of those that were given: in an array all, in a table `own`."""
+    places = range(len(names)) if given is not None and not _is_table(given) else own
+    return ", ".join(names[place] for place in places if abs(change[place]) > SAME)
 
 
 def _names(given: Any) -> list[str]:

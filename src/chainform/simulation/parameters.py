@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.errors import RunError
+from chainform.expressions import Symbol, symbols_of, value_of
 from chainform.given import finite_number
 from chainform.mechanism import (
     Mechanism,
@@ -25,7 +26,7 @@ from chainform.mechanism import (
     parametrise,
     with_named_numbers,
 )
-from chainform.mechanism.checks import names_in
+from chainform.mechanism.checks import amounts_of, names_in
 from chainform.simulation.initial import MANY
 
 
@@ -76,7 +77,9 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
     named = with_named_numbers(mechanism, [name for name in values if name in automatic])
     exact = {name: cast("Fraction", number_of(value)) for name, value in values.items()}
     parameters = (replace(p, value=exact.get(p.name, p.value)) for p in named.parameters)
-    return Parameters(replace(named, parameters=tuple(parameters), source=None), values)
+    valued = replace(named, parameters=tuple(parameters), source=None)
+    check_signs(valued, values)
+    return Parameters(valued, values)
 
 
 def without_values(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
@@ -99,6 +102,25 @@ def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
                 remedy="change its value in the file: axes, rotations, ratios and limits stay "
                 f'numbers; a stop takes it as stops={{"joint": {{"upper": "{parameter.name}"}}}}',
             )
+
+
+def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
+    """Refuse values, one or many of each, that make negative what no file may have negative."""
+    known = {p.name: p.value for p in mechanism.parameters if p.value is not None}
+    for element, number in amounts_of(mechanism):
+        if isinstance(number, Fraction) or not symbols_of(number) & set(values):
+            continue
+        names = sorted(symbols_of(number) & set(values))
+        rows = np.unique(np.stack([np.atleast_1d(values[name]) for name in names], -1), axis=0)
+        for row in rows[:1] if isinstance(number, Symbol) else rows:
+            given = dict(zip(names, row.tolist(), strict=True))
+            exact = {name: cast("Fraction", number_of(value)) for name, value in given.items()}
+            if value_of(number, {**known, **exact}) < 0:
+                raise RunError(
+                    f"{element} is negative with {given}",
+                    element="values",
+                    remedy="give values with which it is at least zero",
+                )
 
 
 def _numbers(given: Mapping[str, Any] | None) -> dict[str, float]:

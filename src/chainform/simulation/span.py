@@ -24,13 +24,13 @@ MOST_NUMBERS = 10**9
 def span_of(t: tuple[float, float] | float, t_eval: Any) -> tuple[tuple[float, float], Array]:
     """Return start and end, and the times of output, checked."""
     first, last = _ends(t)
-    times = np.linspace(first, last, POINTS) if t_eval is None else _listed(t_eval)
     if not (np.isfinite(first) and np.isfinite(last) and first < last):
         raise RunError(
             f"the time cannot go from {first:g} to {last:g}",
             element="t",
             remedy="give start and end in s, the end after the start",
         )
+    times = np.linspace(first, last, POINTS) if t_eval is None else _listed(t_eval)
     wrong = times.ndim != 1 or np.any(np.diff(times) < 0) or np.any(~np.isfinite(times))
     if wrong or (len(times) and (times[0] < first or times[-1] > last)):
         raise RunError(

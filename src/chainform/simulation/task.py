@@ -33,6 +33,7 @@ from chainform.simulation.machines.kept_machines import MACHINES
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.making import machine_of, model_of
 from chainform.simulation.parameters import Parameters, parameters_of
+from chainform.simulation.pictures.laws import check_rates_of_time
 from chainform.simulation.recent import Recent
 from chainform.simulation.recording import Recording, carried_out
 from chainform.simulation.resuming import Request, Start, resumed
@@ -93,6 +94,7 @@ class Task:
     def understood(self, values: Mapping[str, Any] | None) -> Understood:
         """Return what is asked for with values of parameters, all of it checked."""
         given = parameters_of(self.source, values)
+        check_rates_of_time(given.mechanism, self.span)
         moved, solver = given.mechanism, self.settings.solver
         efforts = with_signals(moved, efforts_of(moved, self.forces), self.signals)
         efforts = replace(efforts, bends=(*self.bends, *bends_of(moved, efforts)))

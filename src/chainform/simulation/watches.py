@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
+from chainform.given import real_array
 from chainform.mechanism import Mechanism, Number, law_reader
 from chainform.mechanism.intake import Intake
 from chainform.mechanism.laws import LawIntake
@@ -53,8 +54,8 @@ class Event:
                 remedy="the cause is shown above",
             ) from problem
         try:
-            after_q, after_qd = (np.array(part, dtype=np.float64) for part in found)
-        except (TypeError, ValueError):
+            after_q, after_qd = (np.array(real_array(where, part)) for part in found)
+        except (RunError, TypeError, ValueError):
             raise _no_state(where, f"it returned {found!r}", q, qd) from None
         shapes = (after_q.shape, after_qd.shape)
         if shapes != (q.shape, qd.shape):

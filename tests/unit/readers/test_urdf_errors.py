@@ -307,3 +307,31 @@ def test_a_long_chain_is_read() -> None:
     joints = "".join(edge(f"j{k}", f"l{k}", f"l{k + 1}") for k in reversed(range(count - 1)))
     mechanism = read_text(robot(links + joints), "urdf")
     assert mechanism.coordinates[:2] == ("j0", "j1")
+
+
+def test_a_quaternion_is_not_passed_over() -> None:
+    with pytest.raises(ReadError, match="quaternions are not read"):
+        read_text(with_joint(f'{ENDS}<origin quat_xyzw="0 0 0.6 0.8"/>'), "urdf")
+    with pytest.raises(ReadError, match="quaternions are not read"):
+        read_text(
+            with_body(f'<inertial><origin quat_xyzw="0 0 0 1"/>{MASS.format(1)[10:]}'), "urdf"
+        )
+
+
+@pytest.mark.parametrize(
+    ("inside", "listed"),
+    [
+        ('<mimic joint="j" multipler="2"/>', "mimic/multipler (1)"),
+        ('<origin RPY="0 0 1" unit="deg"/>', "origin/RPY (1), origin/unit (1)"),
+        ('<dynamics mu_coulomb="1"/>', "dynamics/mu_coulomb (1)"),
+        ('<axis xyz="0 0 1" ros:x="1"/><limit jerk="3" lower="0"/>', ""),
+    ],
+)
+def test_unknown_attributes_are_a_warning(inside: str, listed: str) -> None:
+    ends = '<parent link="b"/><child link="c"/>'
+    joint = f'<link name="c"/><joint name="k" type="revolute">{ends}{inside}</joint>'
+    text = robot(ARM.format("", ENDS) + joint)
+    notes = [note for note in read_text(text, "urdf").notes if "attributes" in note.text]
+    assert [(note.level, note.text.partition(": ")[2]) for note in notes] == (
+        [("warning", listed)] if listed else []
+    )

@@ -11,7 +11,8 @@ from scipy.integrate import solve_ivp
 
 import chainform as cf
 from chainform.errors import RunError
-from chainform.simulation import Run, simulate
+from chainform.simulation import Run, simulate, simulate_batch
+from chainform.simulation.constraints.assembly import assemble
 from chainform.simulation.constraints.gaps import Gaps
 from unit.simulation.linkages import (
     CRANK,
@@ -334,3 +335,27 @@ def test_what_cannot_stay_is_moved_and_told() -> None:
         simulate(four_bar(), q0={"crank": 0.0, "coupler": 0.1}, fixed=["crank", "coupler"])
     run = simulate(four_bar(), q0={"crank": 1.0}, qd0={"crank": 1.0, "rocker": 5.0}, t=0.01)
     assert "crank, rocker: rates changed at the start, to keep loops closed" in run.report
+
+
+def test_an_array_begins_the_motion_that_a_table_begins() -> None:
+    linkage = four_bar()
+    q0, rates = assemble(linkage, {"crank": 0.8}, fixed=["crank"]), [3.0, 0.0, 0.0]
+    table = dict(zip(linkage.rates, rates, strict=True))
+    options: dict[str, Any] = {"q0": q0, "t": 0.1}
+    runs = [simulate(linkage, qd0=qd0, **options) for qd0 in (rates, table)]
+    assert np.array_equal(runs[0].qd, runs[1].qd)
+    names = ", ".join(linkage.rates)
+    for run in runs:
+        assert f"{names}: rates changed at the start, to keep loops closed" in run.report
+    batch = simulate_batch(linkage, qd0=[rates], t_eval=[0.1], **options)
+    assert np.allclose(batch.qd[0, -1], runs[0].qd[-1], rtol=0, atol=1e-12)
+    moved = simulate(linkage, q0=q0 + 0.1, t=0.1)
+    assert f"{names}: moved at the start, to close the loops" in moved.report
+    assert not any("at the start" in note for note in simulate(linkage, q0=q0, t=0.1).report)
+
+
+def test_rates_against_a_blade_are_corrected_and_noted() -> None:
+    skate = cf.read("examples/knife_edge.toml")
+    run = simulate(skate, qd0=[1.0, 1.0, 1.0], t=0.1)
+    assert np.allclose(run.qd[0], [1, 0, 1], rtol=0, atol=1e-12)
+    assert run.report == ("y: rates changed at the start, to keep loops closed",)

@@ -210,3 +210,8 @@ def test_an_event_that_changes_what_sticks(method: str, change: str) -> None:
     assert "slide: sticks" in words(run)
     assert run.qd[-1, 0] == 0
     assert run.q[-1, 0] == pytest.approx(3, abs=0.05)
+
+
+def test_a_bound_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(RunError, match="slide is given twice"):
+        simulate(machine(BLOCK), friction={"slide": 3.5, "qd1": 4.0})

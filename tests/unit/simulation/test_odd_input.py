@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.errors import Error, ReadError
-from chainform.simulation import mobility
+from chainform.errors import Error, ReadError, RunError
+from chainform.readers import read_text
+from chainform.simulation import mobility, simulate_batch
 from unit.simulation.linkages import slider_crank
 from unit.simulation.small_machines import BALL, PENDULUM, machine
 
@@ -85,6 +87,9 @@ def spinning() -> cf.Mechanism:
         (lambda: cf.simulate(machine(PENDULUM), q0=["a"]), "not an array of real numbers"),
         (lambda: cf.simulate(machine(PENDULUM), q0=[1, 2]), "has the shape"),
         (lambda: cf.simulate(machine(PENDULUM), q0=[np.nan]), "not finite"),
+        (lambda: cf.simulate(machine(PENDULUM), q0=[-1e10]), "the angle .* is 1e\\+10 rad"),
+        (lambda: simulate_batch(machine(PENDULUM), q0=[[1], [2e9]]), "the angle .* is 2e\\+09"),
+        (lambda: cf.simulate(machine(PENDULUM), t=np.inf), "cannot go from 0 to inf"),
         (lambda: mobility(slider_crank(), [1]), "has the shape"),
         (lambda: cf.simulate(machine(PENDULUM)).output(3), "named by a text"),  # type: ignore[arg-type]
     ],
@@ -94,3 +99,37 @@ def test_faults_are_named(call: Any, message: str) -> None:
         call()
     assert caught.value.element
     assert caught.value.remedy
+
+
+def on_base(law: str) -> cf.Mechanism:
+    text = """
+    [base]
+    position = ["{}", 0, 0]
+    [[segments]]
+    name = "rod"
+    joint = {{ type = "revolute", axis = "y" }}
+    mass = 1
+    com = [0, 0, -1]
+    """
+    return read_text(text.format(law), "toml")
+
+
+def held(law: str) -> cf.Mechanism:
+    builder = cf.Mechanism.builder("held")
+    builder.segment("a", joint={"name": "x", "type": "prismatic"}, axis="x", mass=1)
+    return builder.constraint("holonomic", f"x - ({law})").build()
+
+
+@pytest.mark.parametrize("made", [on_base, held])
+def test_a_law_whose_rate_jumps_is_refused(made: Callable[[str], cf.Mechanism]) -> None:
+    for law in ("abs(t - 0.5)", "max(0.5 - t, t - 0.5)", "step(t - 0.5)", "min(t, 0.7)"):
+        with pytest.raises(RunError, match=r"rate jumps at t = 0\.[57] s"):
+            cf.simulate(made(law), t=1)
+    for law in (
+        "step(t - 0.5)*(t - 0.5)^2",
+        "abs(t + 1)",
+        "abs(sin(9*t))^3",
+        "min(t, 2)",
+        "abs(t)",
+    ):
+        assert cf.simulate(made(law), t=1, t_eval=[1]).about.ending == "end"

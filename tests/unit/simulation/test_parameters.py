@@ -435,3 +435,33 @@ def test_another_value_for_what_is_a_number_by_now_is_refused() -> None:
     assert simulate(mechanism, values={"end": 0.5, "m_1": 3.0}, **options).t[-1] == 0.1
     named: dict[str, Any] = {"stops": {"slide": {"upper": "end"}}}
     assert simulate(scene.mechanism(), values={"end": 0.3}, t=0.1, **named).t[-1] == 0.1
+
+
+AMOUNTS = """
+parameters = { m = 2, d = 0.1, k = 3, c = 0.2 }
+[[segments]]
+name = "a"
+joint = { name = "a", type = "prismatic", axis = "x", friction = { viscous = "d" } }
+mass = "m - 1"
+[[springs]]
+joint = "a"
+stiffness = "k"
+damping = "c"
+"""
+
+
+@pytest.mark.parametrize("value", [{"m": 0.5}, {"d": -0.1}, {"k": -1}, {"c": -1}, {"m": 0}])
+def test_a_value_that_no_file_may_have_is_refused(value: dict[str, float]) -> None:
+    mechanism = read_text(AMOUNTS, "toml")
+    with pytest.raises(RunError, match="is negative with"):
+        simulate(mechanism, q0=[1.0], values=value)
+    (name, number) = next(iter(value.items()))
+    with pytest.raises(RunError, match="is negative with"):
+        simulate_batch(mechanism, q0=[1.0], values={name: [3.0, number, 2.0]})
+    assert simulate(mechanism, q0=[1.0], values={**value, name: 3.0}).about.ending == "end"
+
+
+def test_a_negative_mass_by_its_automatic_name_is_refused() -> None:
+    mechanism = read_text(AMOUNTS.replace('"m - 1"', "1"), "toml")
+    with pytest.raises(RunError, match="mass is negative"):
+        simulate(mechanism, values={"m_1": -1.0})

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from math import log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import chainform as cf
 from chainform.errors import RunError
-from chainform.simulation import runner, simulate
+from chainform.simulation import runner, simulate, simulate_batch
 from chainform.simulation.contact.impacts import Impact
+from chainform.simulation.contact.stops import stops_of
 from unit.simulation.small_machines import BALL, BALLS, PENDULUM, machine
 
 G = 9.81
@@ -374,3 +376,22 @@ def test_a_floor_that_falls_as_fast_as_the_ball(law: str, end: float) -> None:
     assert run.q[-1, 0] == pytest.approx(end, abs=1e-8)
     push = run.contact_forces["floor"][-1]
     assert push == pytest.approx(6.0 if "t^3" in law else 0.0, abs=1e-6)
+
+
+def test_a_name_goes_before_patterns() -> None:
+    links = cf.read("examples/sliding_links.toml")
+    stops: dict[str, Any] = {"l1": 0.5, "l*": {"restitution": 0.25, "upper": 3}, "l2": False}
+    found = {stop.name: stop.manner.restitution for stop in stops_of(links, stops)}
+    assert found == {"l1 lower": 0.5, "l1 upper": 0.5, "l3 lower": 0.25, "l3 upper": 0.25}
+    reverse = dict(reversed(stops.items()))
+    assert found == {stop.name: stop.manner.restitution for stop in stops_of(links, reverse)}
+
+
+@pytest.mark.parametrize("name", ["stops", "q0", "qd0"])
+def test_a_joint_that_is_given_twice_is_refused(name: str) -> None:
+    links = cf.read("examples/sliding_links.toml")
+    place = links.coordinates.index("l1") + 1
+    options: dict[str, Any] = {name: {"l1": 0.3, f"{'qd' if name == 'qd0' else 'q'}{place}": 0.4}}
+    for call in (simulate, simulate_batch):
+        with pytest.raises(RunError, match="l1 is given twice"):
+            call(links, **options)

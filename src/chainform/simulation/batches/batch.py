@@ -32,6 +32,7 @@ from chainform.simulation.drives.actuator_states import initial_rest
 from chainform.simulation.drives.efforts import Forces
 from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
 from chainform.simulation.interruption import BatchInterrupted, listening
+from chainform.simulation.parameters import check_signs
 from chainform.simulation.recent import Recent
 from chainform.simulation.run import Run
 from chainform.simulation.scenarios import Scenario, takes_batches
@@ -116,6 +117,7 @@ def simulate_batch(
     )
     cases, count = cases_of(source, q0, qd0, x0, values), threads_of(threads) or cores()
     understood = task.understood(cases.values_of(0))
+    check_signs(understood.given.mechanism, cases.values)
     _check_names(task, cases, understood)
     with listening() as ear:
         watch = Watch(ear, progress)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.given import finite_array
 from chainform.mechanism import Mechanism
-from chainform.simulation.initial import SHORTEST
+from chainform.simulation.initial import SHORTEST, check_angles, places_of
 from chainform.simulation.parameters import check_fixed
 
 Array = NDArray[np.float64]
@@ -62,25 +62,29 @@ def cases_of(
     lengths = {"q0": mechanism.nq, "qd0": mechanism.nv, "x0": len(mechanism.states)}
     said = {"q0": q0, "qd0": qd0, "x0": x0}
     given = {name: _given(name, said[name], length) for name, length in lengths.items()}
-    for name, find in (("q0", mechanism.coordinate_index), ("qd0", mechanism.rate_index)):
+    for name in ("q0", "qd0"):
         part = given[name]
-        for key in part if isinstance(part, dict) else ():
-            find(key)
+        if isinstance(part, dict):
+            places_of(mechanism, name, part)
     columns = _columns("values", {} if values is None else values)
     check_fixed(mechanism, columns)
     count = _count([*given.values(), columns])
     whole = {name: _spread(part, count) for name, part in given.items()}
     columns = {name: _broadcast(column, count) for name, column in columns.items()}
     cases = Cases(count, **whole, values=columns)
-    _check_quaternions(mechanism, cases)
+    _check_states(mechanism, cases)
     return cases
 
 
-def _check_quaternions(mechanism: Mechanism, cases: Cases) -> None:
-    """Refuse quaternions without a direction; others are given the length 1 later."""
-    if mechanism.nq == mechanism.nv or cases.q0 is None:
+def _check_states(mechanism: Mechanism, cases: Cases) -> None:
+    """Refuse angles of too many turns, and quaternions without a direction.
+
+    Other quaternions are given the length 1 later.
+    """
+    if cases.q0 is None:
         return
     q = cases.states(mechanism)
+    check_angles(mechanism, q)
     for segment in mechanism.segments:
         if segment.joint.kind.has_quaternion and segment.coordinate is not None:
             last = segment.coordinate + segment.joint.kind.coordinates

@@ -84,7 +84,7 @@ def consistent_rates(
     change = np.linalg.lstsq(J[:, free] * scales, -missing, rcond=RANK)[0]
     qd[free] += scales * change
     left = J @ qd + gaps.drift(q)
-    if np.max(np.abs(left), initial=0.0) > 1e-8 * max(1.0, float(np.max(np.abs(qd), initial=0.0))):
+    if not rates_fit(gaps, q, qd, 1e-8):
         piece = gaps.piece_of(int(np.argmax(np.abs(left))))
         which, remedy = "", "laws that move with time contradict loops or others: take one out"
         if len(fixed):
@@ -97,6 +97,13 @@ def consistent_rates(
             remedy=remedy,
         )
     return qd
+
+
+def rates_fit(gaps: Gaps, q: Array, qd: Array, limit: float = CLOSED) -> bool:
+    """Whether loops and constraints go on to hold with these rates."""
+    left = gaps.slopes(q) @ qd + gaps.drift(q)
+    size = max(1.0, float(np.max(np.abs(qd), initial=0.0)))
+    return not np.max(np.abs(left), initial=0.0) > limit * size
 
 
 def free_rates(mechanism: Mechanism, fixed: Sequence[str]) -> Places:

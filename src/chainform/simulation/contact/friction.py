@@ -106,5 +106,8 @@ def _bounds(
             raise RunError(
                 "sticking holds at least as much as sliding", element=where, remedy=remedy
             )
+        if rate in bounds:
+            message = f"{mechanism.rates[rate]} is given twice"
+            raise RunError(message, element=where, remedy="give each joint once")
         bounds[rate] = bound
     return bounds

@@ -4,6 +4,7 @@ stops=True                                    every limit in the file, without r
 stops=0.5                                     every limit, with that restitution
 stops={"l1": 0.5, "l2": {"stiffness": 1e5, "damping": 0.2}}       single joints
 stops={"theta*": 0, "l3": {"lower": 0, "upper": 0.8}}             patterns; limits of one's own
+stops={"l*": 0.5, "l2": False}                all but one; a name goes before all patterns
 
 Limits of the file are no stops unless this is asked for; unilateral constraints of the file are
 always there, and may be named here to change how they answer.
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism, Number, Segment
@@ -29,6 +30,8 @@ from chainform.simulation.contact.barriers import (
     manner_of,
 )
 
+Table: TypeAlias = Mapping[str, object]
+
 STOP_FIELDS = (*MANNER_FIELDS, "lower", "upper")
 
 
@@ -37,13 +40,20 @@ def stops_of(mechanism: Mechanism, said: object, leave_out: Sequence[str] = ()) 
     tables = _tables(said)
     joints = {segment.joint.name: segment for segment in _movable(mechanism)}
     laws = {c.name: c for c in mechanism.constraints if c.kind == "unilateral"}
-    chosen: dict[str, Mapping[str, object]] = {}
+    patterns, own = dict[str, Table | None](), dict[str, Table | None]()
     for name, table in tables.items():
-        chosen |= dict.fromkeys(_names(name, mechanism, joints, laws), table)
+        is_pattern = name not in joints and name not in laws and any(c in name for c in "*?[")
+        for found in _names(name, mechanism, joints, laws):
+            if not is_pattern and found in own:
+                remedy = "give each joint once"
+                raise RunError(f"{found} is given twice", element="stops", remedy=remedy)
+            (patterns if is_pattern else own)[found] = table
+    chosen = {**patterns, **own}
     made: list[Barrier] = []
     for name, segment in joints.items():
-        if name in chosen:
-            made += _ends(mechanism, segment, chosen[name], is_named=name in tables)
+        given = chosen.get(name)
+        if given is not None:
+            made += _ends(mechanism, segment, given, is_named=name in own)
     for name, constraint in laws.items():
         if constraint.friction != 0 and "friction" not in leave_out:
             raise RunError(
@@ -56,7 +66,7 @@ def stops_of(mechanism: Mechanism, said: object, leave_out: Sequence[str] = ()) 
     return made
 
 
-def _tables(said: object) -> dict[str, Mapping[str, object]]:
+def _tables(said: object) -> dict[str, Table | None]:
     if said is None or said is False:
         return {}
     if isinstance(said, Mapping):
@@ -65,7 +75,10 @@ def _tables(said: object) -> dict[str, Mapping[str, object]]:
     return {"*": _table(said, "stops")}
 
 
-def _table(value: object, where: str) -> Mapping[str, object]:
+def _table(value: object, where: str) -> Table | None:
+    """Return how a stop answers; None where there is to be none."""
+    if value is False:
+        return None
     if value is True or value is None:
         return {}
     if isinstance(value, Mapping):

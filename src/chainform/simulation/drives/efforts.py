@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
+from chainform.given import real_array
 from chainform.mechanism import Force, Mechanism, intake_of
 from chainform.simulation.drives.tables import LONG, Table, entries_of, pieces_of
 
@@ -106,11 +107,12 @@ def numbers_from(value: Any, shape: tuple[int, ...], where: str = "forces") -> A
     """Return what a function of Python gave; RunError where that is not what it should be."""
     wanted = f"{shape[0]} numbers in an array" if shape and shape[0] > 1 else "a number"
     try:
-        found = None if value is None else np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        found = None if value is None else real_array(where, value)
+    except RunError:
         found = None
     if found is None or found.size != (shape[0] if shape else 1):
-        given = type(value).__name__ if found is None else f"the shape {found.shape}"
+        kind = getattr(value, "dtype", type(value).__name__)
+        given = f"{kind}" if found is None else f"the shape {found.shape}"
         raise RunError(
             f"a function of (t, q, qd) returned {given} in place of {wanted}",
             element=where,

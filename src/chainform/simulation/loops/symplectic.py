@@ -154,6 +154,9 @@ def symplectic_step(
         change = sweep(t, h, latest, y, p, stages, momenta, at, H, clock, tableau, n, s)
         rounds += 1
         if change < 0.0:
+            # What ceases to be a number in a later round was driven there by the iteration.
+            if rounds > 1 and int(change) == NO_NUMBER:
+                return NO_SOLUTION
             return int(change)
         if not change >= 0.0:
             return NO_SOLUTION

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -148,6 +150,17 @@ def test_a_ball_of_the_reference_bounces() -> None:
     assert np.allclose(path.q[:, 0], [0.2, 0.15, 5 * fall * late - 5 * late**2])
 
 
+def test_the_ground_is_normal_to_z_without_gravity() -> None:
+    joint = {"name": "z", "type": "prismatic", "axis": "z"}
+    table = {"gravity": [0, 0, 0], "segments": [{"name": "ball", "joint": joint, "mass": 2.0}]}
+    table["frames"] = [{"name": "tip", "segment": "ball"}]
+    contacts = {"tip": {"restitution": 0.5, "friction": 0}}
+    task = {"q0": [0.2], "qd0": [-2.0], "times": [0.0, 0.2], "contacts": contacts}
+    path = Mover(System.of(table), task).run()
+    assert np.allclose([impact.t for impact in path.impacts], [0.1])
+    assert np.allclose(path.q[:, 0], [0.2, 0.1])
+
+
 def test_a_moving_constraint_keeps_its_rate_in_an_impact() -> None:
     joints = [{"name": n, "type": "prismatic", "axis": n} for n in "xy"]
     bodies = [{"name": f"b{j['name']}", "joint": j, "mass": 1.0} for j in joints]
@@ -181,7 +194,7 @@ def test_every_path_is_in_the_table() -> None:
     for module, helpers in (
         (bound, {"with_wrong_values"}),
         (further, {"_is_taken"}),
-        (motions, {"arguments_of", "states", "laws", "impacts_of"}),
+        (motions, {"arguments_of", "states", "laws", "impacts_of", "starts_of", "of_lanes"}),
         (statics, {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called"}),
     ):
         own = {
@@ -208,7 +221,7 @@ def path_of(name: str) -> CasePath:
 
 def shown(path: CasePath, given: dict[str, Any], finding: Finding) -> tuple[dict[str, Any], str]:
     """Make a case smaller; return it, and its script."""
-    smaller, same = shrunk(path, given, finding, seconds=8)
+    smaller, same = shrunk(path, given, finding, seconds=3)
     assert same.label == finding.label
     assert size(smaller) < size(given)
     return smaller, script_of(path, smaller, same)
@@ -313,6 +326,41 @@ def test_one_case_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_pa
     assert main(["--seed", str(SEED), "--case", "0", "--json", str(counts)]) == 0
     assert "1 mechanisms" in capsys.readouterr().out
     assert json.loads(counts.read_text())["cases"] == 1
+
+
+def processes_of(group: int) -> list[str]:
+    """The processes of a group that run."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pgid=,stat=,args="], capture_output=True, text=True, check=True
+    )
+    lines = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+    return [what[-1] for own, stat, *what in lines if int(own) == group and stat[0] != "Z"]
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_the_campaign(end: signal.Signals, tmp_path: Path) -> None:
+    counts = tmp_path / "counts.json"
+    # A shell lets its background processes ignore SIGINT.
+    command = f"trap '' INT; exec {sys.executable} tools/campaign.py --seed {SEED} --json {counts}"
+    campaign = subprocess.Popen(
+        ["/bin/sh", "-c", command],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    until = monotonic() + 120
+    while not counts.exists() and monotonic() < until:
+        sleep(0.05)
+    campaign.send_signal(end)
+    printed, _ = campaign.communicate(timeout=60)
+    while processes_of(campaign.pid) and monotonic() < until:
+        sleep(0.05)
+    assert not processes_of(campaign.pid)
+    assert json.loads(counts.read_text())["cases"] >= 1
+    assert ("mechanisms, " in printed) == (end == signal.SIGINT)
 
 
 def test_a_case_that_hangs_is_reported() -> None:

@@ -6,8 +6,10 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from time import monotonic
 
 from tools.campaign.crew import rounds
@@ -32,18 +34,39 @@ def arguments(texts: list[str] | None = None) -> Namespace:
 
 
 def main(texts: list[str] | None = None) -> int:
-    """Run a campaign; 1 if there is a disagreement."""
+    """Run a campaign; 1 if there is a disagreement. An interrupted one has its counts as well."""
     given = arguments(texts)
     total = Counts()
     try:
-        for counts in _results(given):
-            _add(total, counts, given.scripts)
+        with closing(_results(given)) as results:
+            for counts in results:
+                _add(total, counts, given.scripts)
+                _save(total, given.json)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-    print(f"\n{total.text()}")
-    if given.json is not None:
-        given.json.write_text(json.dumps(total.as_table(), indent=1))
+    print(f"\n{total.text()}", flush=True)
+    _save(total, given.json)
     return 1 if total.disagreements else 0
+
+
+def on_signals() -> None:
+    """Let the first SIGINT or SIGTERM end the campaign, also where a shell ignores the former."""
+
+    def interrupt(*_: object) -> None:
+        for number in (SIGINT, SIGTERM):
+            signal(number, SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in (SIGINT, SIGTERM):
+        signal(number, interrupt)
+
+
+def _save(total: Counts, file: Path | None) -> None:
+    """Write the counts so far; the file is always a whole one."""
+    if file is not None:
+        part = file.with_name(f"{file.name}.part")
+        part.write_text(json.dumps(total.as_table(), indent=1))
+        part.replace(file)
 
 
 def _add(total: Counts, counts: Counts, folder: Path | None) -> None:

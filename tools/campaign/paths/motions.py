@@ -119,25 +119,40 @@ def with_values(given: Given) -> Results:
     return found
 
 
+def starts_of(given: Given) -> dict[str, Any]:
+    """Return states of their own for the motions of a batch; stops and contacts begin open."""
+    motion, lanes = given["motion"], given["batch"]
+    is_open = motion.get("stops") or motion.get("contacts")
+    poses = [motion["q0"] if is_open else lane["q"] for lane in lanes]
+    return {"q0": np.array(poses), "qd0": np.array([lane["qd"] for lane in lanes])}
+
+
+def of_lanes(run: Any) -> Results:
+    """Return the states of the first and of the last motion of a batch."""
+    chosen = sorted({0, len(run.q) - 1})
+    return {
+        f"{name} of lane {lane}": getattr(run, name)[lane]
+        for lane in chosen
+        for name in ("q", "qd")
+    }
+
+
 def batch(given: Given) -> Results:
     """Many motions at once, from states of their own."""
-    lanes = given["batch"]
-    more = {name: np.array([lane[name[:-1]] for lane in lanes]) for name in ("q0", "qd0")}
-    run = simulate_batch(mechanism_of(given), **arguments_of(given, **more))
-    return {"q of lanes": run.q, "qd of lanes": run.qd}
+    run = simulate_batch(mechanism_of(given), **arguments_of(given, **starts_of(given)))
+    return of_lanes(run)
 
 
 def batch_with_fixed_steps(given: Given) -> Results:
-    """Many motions side by side in vector registers."""
-    lanes = given["batch"]
-    more = {name: np.array([lane[name[:-1]] for lane in lanes]) for name in ("q0", "qd0")}
-    fixed = {"method": "rk4", "step": 1e-3}
-    run = simulate_batch(mechanism_of(given), **arguments_of(given, **more, **fixed))
-    half = simulate_batch(
-        mechanism_of(given), **arguments_of(given, **more, method="rk4", step=5e-4)
+    """Many motions side by side in vector registers, and with steps of half the length."""
+    mechanism, starts = mechanism_of(given), starts_of(given)
+    coarse, fine = (
+        of_lanes(
+            simulate_batch(mechanism, **arguments_of(given, **starts, method="rk4", step=step))
+        )
+        for step in (1e-3, 5e-4)
     )
-    spread = {"spread of q of lanes": run.q - half.q, "spread of qd of lanes": run.qd - half.qd}
-    return {"q of lanes": half.q, "qd of lanes": half.qd, **spread}
+    return {**fine, **{f"spread of {name}": coarse[name] - fine[name] for name in fine}}
 
 
 def batch_with_values(given: Given) -> Results:

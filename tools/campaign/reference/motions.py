@@ -288,8 +288,9 @@ def _force(given: Any, state: State) -> float:
 
 
 def _height(state: State, place: Table) -> Rows:
-    """Return the height of a point over the plane through the origin normal to gravity."""
-    up = -state.system.gravity / np.linalg.norm(state.system.gravity)
+    """Return the height of a point over the ground: normal to gravity, or to z without it."""
+    weight = float(np.linalg.norm(state.system.gravity))
+    up = -state.system.gravity / weight if weight else np.array([0.0, 0.0, 1.0])
     number, point, velocity = state.point(place)
     _, p, _, _ = state.motion.pose(number)
     block = state.motion.J[6 * number : 6 * number + 6]

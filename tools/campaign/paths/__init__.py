@@ -79,6 +79,7 @@ PATHS: tuple[Path, ...] = (
     Path(motions.resumed_with_more_times, "motion", 0.05),
     Path(motions.saved, "motion", 0.075),
     Path(motions.scenario, "motion", 0.075),
+    Path(statics.single_precision, "state", 0.1),
 )
 
 

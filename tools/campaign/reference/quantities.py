@@ -13,6 +13,7 @@ from tools.campaign.reference.bodies import WIDTH, Array, Table, shift, times
 from tools.campaign.reference.drives import complete_model, drive_efforts, driven, inner_states
 from tools.campaign.reference.dynamics import Accelerations, State
 from tools.campaign.reference.kinematics import System
+from tools.campaign.reference.motions import position_rates
 
 STEP = 1e-5
 """The step of central differences of the mass matrix, rad or m."""
@@ -186,6 +187,22 @@ class Answer:
             dH[:, :, k] = (ahead - behind) / (2 * STEP)
         return (dH + dH.transpose(0, 2, 1) - dH.transpose(2, 1, 0)) / 2
 
+    def coriolis_force(self) -> Array:
+        """Return c = Cm qd: the bias without weight, on ground at rest."""
+        table = {**self.table, "gravity": [0, 0, 0], "base": {}}
+        system = System.of(table, self.given.get("values"))
+        return State.of(system, self.state.q, self.state.qd).bias
+
+    def rate_of_mass(self) -> Array:
+        """Return dH/dt by central differences along the motion."""
+        state = self.state
+        way = STEP * position_rates(self.system, state.q, state.qd)
+        ahead, behind = (
+            State.of(self.system, state.q + step, state.qd, state.motion.t).H
+            for step in (way, -way)
+        )
+        return (ahead - behind) / (2 * STEP)
+
     def moved(self, k: int, step: float) -> State:
         """Return the state with one coordinate moved; there are no quaternions."""
         q = self.state.q.copy()
@@ -237,6 +254,8 @@ QUANTITIES: dict[str, Callable[[Answer], Any]] = {
         a.state.accelerations(a.tau + a.loop_effort, rows=a.state.no_rows()).qdd
     ),
     "coriolis": Answer.coriolis,
+    "Cm qd": Answer.coriolis_force,
+    "Cm + Cm^T": Answer.rate_of_mass,
     "kinetic_energy": Answer.kinetic_energy,
     "potential_energy": Answer.potential_energy,
     "momentum": Answer.momentum,

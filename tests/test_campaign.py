@@ -195,7 +195,10 @@ def test_every_path_is_in_the_table() -> None:
         (bound, {"with_wrong_values"}),
         (further, {"_is_taken"}),
         (motions, {"arguments_of", "states", "laws", "impacts_of", "starts_of", "of_lanes"}),
-        (statics, {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called", "by_laws"}),
+        (
+            statics,
+            {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called", "by_laws"},
+        ),
     ):
         own = {
             n for n, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__

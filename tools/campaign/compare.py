@@ -17,6 +17,7 @@ from tools.campaign.paths.statics import Given, Results
 from tools.campaign.reasons import is_legitimate, product_error, reason_of
 from tools.campaign.reference import motions
 from tools.campaign.reference.dynamics import UnsureError
+from tools.campaign.reference.events import events_of
 from tools.campaign.reference.kinematics import System
 from tools.campaign.reference.quantities import Answer
 
@@ -111,7 +112,8 @@ def _compared(path: Path, given: Given, results: Results) -> Outcome:
         value = got[0] if key.startswith("same ") else got
         outcome.comparisons += 1
         allowed = _allowed(path, given, results, key)
-        if not agree(value, wanted, allowed, has_horizon=path.kind == "motion") and not (
+        has_horizon = path.kind == "motion" and "events" not in key
+        if not agree(value, wanted, allowed, has_horizon) and not (
             path.kind == "motion" and _is_touchy(expected, key, value, wanted, allowed)
         ):
             outcome.findings.append(Finding(path.name, "wrong", key, value, wanted))
@@ -148,11 +150,11 @@ def agree(got: Any, expected: Any, allowed: float, has_horizon: bool = False) ->
 
 def _is_touchy(expected: Expected, key: str, got: Any, wanted: Any, allowed: float) -> bool:
     """Whether so small a change at the start as errors of a step moves the motion as much."""
-    if not key.startswith(("q", "impacts", "rates after")) or key.endswith("along"):
+    if not key.startswith(("q", "impacts", "rates after", "events")) or key.endswith("along"):
         return False
     try:
         magnified = expected.sensitivity(key.partition(" of lane ")[2])
-        return agree(got, wanted, allowed + 3e-8 * magnified, has_horizon=True)
+        return agree(got, wanted, allowed + 3e-8 * magnified, "events" not in key)
     except UnsureError:
         return True
 
@@ -203,6 +205,8 @@ class Expected:
             return 0.0
         if key.endswith(" along"):
             return self.along(key[:-6])
+        if key.endswith("events"):
+            return self.events(("events", "q at events", "qd at events").index(key))
         if " of lane " in key:
             name, _, lane = key.partition(" of lane ")
             return getattr(self.moved(self.start_of(lane)), name)
@@ -210,6 +214,22 @@ class Expected:
             name = "t" if key == "impacts" else "qd_after"
             return np.array([getattr(impact, name) for impact in self.path.impacts])
         return getattr(self.path, key.split(maxsplit=1)[0])
+
+    def events(self, field: int) -> Any:
+        """Return times or states of events; beyond the horizon they are the product's own."""
+        event = self.given["motion"]["events"]["mark"]
+        certain = self.path.horizon - 1e-6
+        system = System.of(self.given["mechanism"])
+        found = [e for e in events_of(system, self.path, event) if e[0] < certain]
+        if event.get("stop"):
+            found = found[:1]
+        keys = ("events", "q at events", "qd at events")
+        rest = [
+            e
+            for e in zip(*(self.results[key] for key in keys), strict=True)
+            if e[0] >= certain and not (found and event.get("stop"))
+        ]
+        return np.array([e[field] for e in (*found, *rest)])
 
     @cached_property
     def path(self) -> motions.Path:

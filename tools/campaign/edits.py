@@ -112,6 +112,7 @@ def with_mechanism(given: Table, table: Table) -> Table:
             if name in holder:
                 holder[name] = _carried(old, new, given_q=holder[name], which=1)
     names, motion = set(new.own), found["motion"]
+    feedback = _feedback((motion.get("controllers") or {}).get("feedback"), old, new)
     for field in ("forces", "controllers", "stops"):
         if motion.get(field):
             motion[field] = {n: v for n, v in motion[field].items() if n in names}
@@ -125,12 +126,26 @@ def with_mechanism(given: Table, table: Table) -> Table:
             for n, v in motion["signals"].items()
             if n in driven and not _foreign(str(v), old, names)
         }
-    if not table.get("frames"):
-        motion.pop("contacts", None)
+    if feedback:
+        motion["controllers"]["feedback"] = feedback
+    events = motion.get("events") or {}
+    motion["events"] = {n: v for n, v in events.items() if not _foreign(v["law"], old, names)}
+    points = {x["name"] for x in (*table.get("frames", ()), *table["segments"])}
+    contacts = motion.get("contacts") or {}
+    motion["contacts"] = {n: v for n, v in contacts.items() if n in points}
     found["wrong"] = {n: v for n, v in found["wrong"].items() if n in table.get("parameters", {})}
     numbers = {f"_{i}": b.name for i, b in enumerate(new.bodies, start=1)}
     found["numbers"] = [n for n in found["numbers"] if _still(n, numbers, table)]
     return whole(found)
+
+
+def _feedback(table: Table | None, old: System, new: System) -> Table | None:
+    """Return feedback with the gains of the coordinates that are left."""
+    if table is None or new.nq != new.nv or not set(table["joints"]) <= set(new.own):
+        return None
+    rows = [(row[: old.nv], row[old.nv :]) for row in table["K"]]
+    gains = [[x for half in row for x in _carried(old, new, half, which=1)] for row in rows]
+    return {**table, "K": gains}
 
 
 def _still(number: Table, bodies: dict[str, str], table: Table) -> bool:

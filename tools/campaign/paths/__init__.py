@@ -80,6 +80,7 @@ PATHS: tuple[Path, ...] = (
     Path(motions.saved, "motion", 0.075),
     Path(motions.scenario, "motion", 0.075),
     Path(statics.single_precision, "state", 0.1),
+    Path(motions.events, "motion", 0.6, needs=("events",)),
 )
 
 

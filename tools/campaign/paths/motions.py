@@ -18,7 +18,7 @@ from tools.campaign.paths.statics import Given, Results, mechanism_of
 def arguments_of(given: Given, **more: Any) -> dict[str, Any]:
     """Return the arguments of `simulate` for the motion of a case."""
     motion = given["motion"]
-    names = ("q0", "qd0", "forces", "signals", "controllers", "stops", "contacts")
+    names = ("q0", "qd0", "forces", "signals", "controllers", "stops", "contacts", "hold")
     found = {name: motion[name] for name in names if motion.get(name)}
     found |= {"t": motion["times"][-1], "t_eval": motion["times"], "rtol": 1e-9}
     return {**found, **more}
@@ -71,6 +71,14 @@ def by_method(given: Given) -> Results:
         f"spread of {name}": getattr(coarse, name) - getattr(fine, name) for name in ("q", "qd")
     }
     return {**states(fine), **spread}
+
+
+def events(given: Given) -> Results:
+    """Events of a law: when each happens, and in which state; one with `stop` ends the motion."""
+    run = cf.simulate(mechanism_of(given), **arguments_of(given, events=given["motion"]["events"]))
+    found = [h for h in run.happenings if h.name == "mark"]
+    states = {f"{name} at events": [getattr(h, name) for h in found] for name in ("q", "qd")}
+    return {"events": [h.t for h in found], **states}
 
 
 def reduced(given: Given) -> Results:
@@ -204,6 +212,8 @@ def scenario(given: Given) -> Results:
     table["solver"] = {"rtol": 1e-9}
     names = ("forces", "signals", "controllers", "stops", "contacts")
     table |= {name: motion[name] for name in names if motion.get(name)}
+    if motion.get("hold"):
+        table["forces"] = {**motion.get("forces", {}), "hold": motion["hold"]}
     with TemporaryDirectory() as folder:
         file = Path(folder) / "case.json"
         file.write_text(json.dumps(table))

@@ -10,4 +10,5 @@ dynamics      forces, mass matrix, accelerations under loops and constraints
 quantities    what the product derives, by the same names
 drives        actuators and controllers
 motions       motions by `scipy.integrate.solve_ivp`, with stops
+events        times at which laws become zero in a motion
 """

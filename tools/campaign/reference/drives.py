@@ -154,3 +154,24 @@ class Control:
         value += self.table.get("ki", 0) * integral
         value += law(self.table.get("feedforward", 0), state.names).value
         return _limited(float(value), self.table.get("limit")), float(error)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Linear feedback of the state, u = u_ref - K (x - x_ref) with x = (q, qd)."""
+
+    table: Table
+
+    def results(self, state: State) -> dict[str, float]:
+        """Return the result for each of its joints."""
+        time = {"t": Jet(state.motion.t, 1.0)}
+        q, qd = state.q.copy(), state.qd.copy()
+        for joint, text in self.table.get("q_ref", {}).items():
+            place, rate, _, _ = state.system.motions[joint]
+            wanted = law(text, time)
+            q[place] -= wanted.value
+            qd[rate] -= wanted.first
+        u = [law(text, time).value for text in self.table["u_ref"]]
+        u = np.array(u) - np.array(self.table["K"], dtype=np.float64) @ np.concatenate([q, qd])
+        bounded = [_limited(float(x), self.table.get("limit")) for x in u]
+        return dict(zip(self.table["joints"], bounded, strict=True))

@@ -9,6 +9,7 @@ import numpy as np
 from tools.campaign.generate import Draw, Table
 from tools.campaign.reference.dynamics import State
 from tools.campaign.reference.kinematics import System
+from tools.campaign.reference.motions import Mover
 
 
 def extend(draw: Draw, table: Table, motion: Table) -> None:
@@ -58,14 +59,22 @@ def _contact(draw: Draw, table: Table, system: System, motion: Table) -> Table:
     normal = [round(float(x), 2) for x in draw.rng.normal(size=3) / 3 - velocity / speed]
     up = np.array(normal) / np.linalg.norm(normal)
     below = point - draw.number(0.002, 0.1, 3) * up
-    return {
-        place["name"]: {
-            "restitution": draw.pick([0, 0.5, 0.8, 1]),
-            "friction": draw.pick([0, 0, 0, 0.5]),
-            "point": [round(float(x), 4) for x in below],
-            "normal": normal,
-        }
+    contact: Table = {
+        "restitution": draw.pick([0, 0.5, 0.8, 1]),
+        "friction": draw.pick([0, 0, 0, 0.5]),
+        "point": [round(float(x), 4) for x in below],
+        "normal": normal,
     }
+    found = {place["name"]: contact}
+    return found if _can_open(system, state, {**motion, "contacts": found}) else {}
+
+
+def _can_open(system: System, state: State, motion: Table) -> bool:
+    """Whether joints can open the gap: else a base that moves runs a point into its plane."""
+    gap = next(iter(Mover(system, motion).gaps()))
+    J = state.rows.J
+    own = np.eye(system.nv) - np.linalg.pinv(J, rcond=1e-6) @ J
+    return bool(np.linalg.norm(gap.row(state).J @ own) > 0.3)
 
 
 def _feedback(draw: Draw, system: System) -> Table:

@@ -72,6 +72,15 @@ def own_states(actuator: Table) -> int:
     return int(actuator["type"] == "dc_motor" and bool(actuator.get("inductance")))
 
 
+def motor_inertia(state: State) -> Array:
+    """Return what the rotors of motors add to the mass matrix, (nv,); they share in impacts."""
+    found = np.zeros(state.system.nv)
+    for actuator in state.system.table.get("actuators", ()):
+        drive = drive_of(state, actuator, np.zeros(own_states(actuator)), 0.0)
+        found[drive.rate] += drive.inertia
+    return found
+
+
 def has_motion(actuator: Table) -> bool:
     """Whether the state of an actuator begins with q and qd."""
     return actuator["type"] == "dc_motor" and bool(actuator.get("rotor_inertia"))

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.integrate import solve_ivp  # pyright: ignore[reportUnknownVariableType]
 
 from tools.campaign.reference.bodies import Array, Table, from_quaternion
-from tools.campaign.reference.drives import Control, Feedback, driven, own_states
+from tools.campaign.reference.drives import Control, Feedback, driven, motor_inertia, own_states
 from tools.campaign.reference.dynamics import Rows, State, UnsureError, solved
 from tools.campaign.reference.expressions import law
 from tools.campaign.reference.kinematics import System
@@ -199,11 +199,12 @@ class Mover:
     def hit(self, state: State, gap: Gap) -> Array:
         """Return the rates after an impact of one gap; loops and constraints stay satisfied."""
         row = gap.row(state)
+        H = state.H + np.diag(motor_inertia(state))
         J = np.concatenate([state.rows.J, row.J])
         # Rates of rows that move with time have a part without qd, which stays.
         jump = (1 + gap.restitution) * row.rate
         after = J @ state.qd - np.concatenate([np.zeros(len(state.rows.J)), jump])
-        return solved(state.H, J, state.H @ state.qd, after).qdd
+        return solved(H, J, H @ state.qd, after).qdd
 
     def run(self) -> Path:
         """Return the states at the times of the task."""

@@ -24,7 +24,7 @@ from tools.campaign.command import main
 from tools.campaign.compare import Finding, agree, outcome_of
 from tools.campaign.crew import rounds
 from tools.campaign.edits import whole
-from tools.campaign.paths import PATHS, bound, further, motions, statics
+from tools.campaign.paths import PATHS, bound, further, inverse, motions, statics
 from tools.campaign.paths import Path as CasePath
 from tools.campaign.reference.dynamics import UnsureError, solved
 from tools.campaign.reference.expressions import Jet, law
@@ -194,6 +194,7 @@ def test_every_path_is_in_the_table() -> None:
     for module, helpers in (
         (bound, {"with_wrong_values"}),
         (further, {"_is_taken"}),
+        (inverse, {"with_unknowns"}),
         (motions, {"arguments_of", "states", "laws", "impacts_of", "starts_of", "of_lanes"}),
         (
             statics,

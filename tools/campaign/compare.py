@@ -205,6 +205,8 @@ class Expected:
             return 0.0
         if key.endswith(" along"):
             return self.along(key[:-6])
+        if key.endswith(" under pushes"):
+            return getattr(self.moved({"pushed": True}), key[:-13])
         if key.endswith("events"):
             return self.events(("events", "q at events", "qd at events").index(key))
         if " of lane " in key:

@@ -24,15 +24,18 @@ def whole(given: Table) -> Table:
     has_rows = bool(table.get("loops") or table.get("constraints"))
     if has_rows:
         given["t"] = 0.0
-    state = State.of(system, q, np.array(given["qd"], dtype=np.float64), given["t"])
+    rates = np.array(given["qd"], dtype=np.float64)
+    state = State.of(system, q, rates, given["t"])
     if has_rows:
-        rates = state.qd - np.linalg.pinv(state.rows.J, rcond=1e-9) @ state.rows.rate
+        rates = rates - np.linalg.pinv(state.rows.J, rcond=1e-9) @ state.rows.rate
         given["qd"] = rates.tolist()
     given["motion"] |= {"q0": given["q"], "qd0": given["qd"]}
     rows = len(state.closure.value)
     given["sigma"] = (list(given.get("sigma", ())) + [0.5] * rows)[:rows]
     given["singular"] = _is_singular(state.H)
     given["loose"] = _is_singular(_allowed(state), 1e-4)
+    given["fitting"] = _fitting(State.of(system, q, rates, given["t"]), given["qdd"])
+    given["contradictory"] = has_rows and _is_contradictory(State.of(system, q, rates, 0.0))
     given["massless"] = not any(body.mass for body in system.bodies)
     if table.get("actuators"):
         given |= _actuated(given, system)
@@ -57,6 +60,21 @@ def _is_singular(H: Any, share: float = 1e-7) -> bool:
         return False
     values = np.linalg.eigvalsh(H)
     return bool(values[0] <= share * max(values[-1], 1e-9))
+
+
+def _fitting(state: State, qdd: list[float]) -> list[float]:
+    """Return the accelerations next to others that satisfy all rows."""
+    rows = state.rows
+    left = rows.right - rows.J @ np.array(qdd)
+    return (np.array(qdd) + np.linalg.pinv(rows.J, rcond=1e-9) @ left).tolist()
+
+
+def _is_contradictory(state: State) -> bool:
+    """Whether no rates, or no accelerations, satisfy all rows."""
+    rows = state.rows
+    qdd = np.linalg.lstsq(rows.J, rows.right, rcond=1e-9)[0]
+    rest = np.concatenate([rows.rate, rows.J @ qdd - rows.right])
+    return bool(np.abs(rest).max(initial=0.0) > 1e-6)
 
 
 def _allowed(state: State) -> Any:

@@ -13,7 +13,7 @@ from tools.campaign.reference.motions import Mover
 
 
 def extend(draw: Draw, table: Table, motion: Table) -> None:
-    """Add feedback, sampling, stops, contacts and an event to some motions."""
+    """Add feedback, sampling, stops, contacts, forces at a point and an event to some motions."""
     system = System.of(table)
     q = np.array(motion["q0"])
     if system.own and system.nq == system.nv and draw.chance(0.15):
@@ -28,6 +28,9 @@ def extend(draw: Draw, table: Table, motion: Table) -> None:
             motion["stops"] = some_stops(draw, system, free, q)
         if draw.chance(0.2):
             motion["contacts"] = _contact(draw, table, system, motion)
+    if draw.chance(0.15):
+        laws = [1.5, "2*sin(5*t)", "-3*t", f"{draw.number(-3, 3)}*cos(t)"]
+        motion["pushes"] = [draw.pick(laws) for _ in range(3)]
     if system.own and draw.chance(0.25):
         motion["events"] = {"mark": _event(draw, system, motion)}
 

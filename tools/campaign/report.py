@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 import chainform as cf
+from chainform import analysis
 from chainform.pipeline import available_outputs
 from chainform.readers import native_text, read_text, write_urdf
 from chainform.simulation import simulate_batch
@@ -49,6 +50,7 @@ FIELDS = (
     "q",
     "qd",
     "qdd",
+    "fitting",
     "tau",
     "sigma",
     "x",

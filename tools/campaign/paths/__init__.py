@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tools.campaign.paths import bound, further, motions, statics
+from tools.campaign.paths import bound, further, inverse, motions, statics
 from tools.campaign.paths.statics import Given, Results
 
 
@@ -81,6 +81,9 @@ PATHS: tuple[Path, ...] = (
     Path(motions.scenario, "motion", 0.075),
     Path(statics.single_precision, "state", 0.1),
     Path(motions.events, "motion", 0.6, needs=("events",)),
+    Path(inverse.drives, "state", 0.15),
+    Path(inverse.unknown_forces, "state", 0.15),
+    Path(inverse.moved_by_unknowns, "motion", 0.5, needs=("pushes",)),
 )
 
 

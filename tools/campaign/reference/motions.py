@@ -17,6 +17,7 @@ from tools.campaign.reference.bodies import Array, Table, from_quaternion
 from tools.campaign.reference.drives import Control, Feedback, driven, motor_inertia, own_states
 from tools.campaign.reference.dynamics import Rows, State, UnsureError, solved
 from tools.campaign.reference.expressions import law
+from tools.campaign.reference.inverse import at_point
 from tools.campaign.reference.kinematics import System
 
 RTOL, ATOL = 1e-10, 1e-12
@@ -142,6 +143,9 @@ class Mover:
         first = inner + sum(own_states(a) for a in self.actuators)
         tau, u, integrals = self.efforts(state, z[first:])
         tau, u = self.held or (tau, u)
+        if self.task.get("pushed"):
+            force = [law(text, state.names).value for text in self.task["pushes"]]
+            tau = tau + at_point(state, self.system.table["segments"][-1]["name"]) @ force
         found, _, drives = driven(state, z[inner:first], u, tau, state.rows)
         own = [drive.slopes for drive in drives]
         return np.concatenate(

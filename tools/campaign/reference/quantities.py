@@ -12,6 +12,7 @@ import numpy as np
 from tools.campaign.reference.bodies import WIDTH, Array, Table, shift, times
 from tools.campaign.reference.drives import complete_model, drive_efforts, driven, inner_states
 from tools.campaign.reference.dynamics import Accelerations, State
+from tools.campaign.reference.inverse import at_point, by_drives, needed
 from tools.campaign.reference.kinematics import System
 from tools.campaign.reference.motions import position_rates
 
@@ -48,6 +49,16 @@ class Answer:
     def qdd(self) -> Array:
         """The accelerations given."""
         return self.array("qdd", self.system.nv)
+
+    @cached_property
+    def fitting(self) -> Array:
+        """The accelerations that satisfy loops and constraints."""
+        return self.array("fitting", self.system.nv)
+
+    @property
+    def push(self) -> Array:
+        """What forces at the origin of the last segment do."""
+        return at_point(self.state, self.table["segments"][-1]["name"])
 
     @cached_property
     def sigma(self) -> Array:
@@ -252,6 +263,15 @@ QUANTITIES: dict[str, Callable[[Answer], Any]] = {
     "inverse_dynamics": lambda a: a.state.effort(a.qdd) - a.loop_effort,
     "forward_dynamics": lambda a: (
         a.state.accelerations(a.tau + a.loop_effort, rows=a.state.no_rows()).qdd
+    ),
+    "tau by all drives": lambda a: by_drives(a.state, a.fitting, 1)[0],
+    "multipliers by all drives": lambda a: by_drives(a.state, a.fitting, 1)[1],
+    "tau by some drives": lambda a: by_drives(a.state, a.fitting, 2)[0],
+    "multipliers by some drives": lambda a: by_drives(a.state, a.fitting, 2)[1],
+    "unknown forces": lambda a: needed(a.state, a.fitting, a.push)[0],
+    "multipliers by unknown forces": lambda a: needed(a.state, a.fitting, a.push)[1],
+    "inverse_dynamics beside forces": lambda a: (
+        a.state.effort(a.qdd) - a.loop_effort - a.push @ [1.0, -2.0, 3.0]
     ),
     "coriolis": Answer.coriolis,
     "Cm qd": Answer.coriolis_force,

@@ -193,7 +193,7 @@ def test_every_path_is_in_the_table() -> None:
     listed = {path.run.__name__ for path in PATHS}
     for module, helpers in (
         (bound, {"with_wrong_values"}),
-        (further, {"_is_taken"}),
+        (further, {"_is_taken", "hinged", "turned", "ways"}),
         (inverse, {"with_unknowns"}),
         (motions, {"arguments_of", "states", "laws", "impacts_of", "starts_of", "of_lanes"}),
         (

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from signal import SIG_IGN, SIGINT, SIGTERM, signal
@@ -29,6 +31,9 @@ def arguments(texts: list[str] | None = None) -> Namespace:
     parser.add_argument("--case", type=int, help="repeat one case, in this process")
     parser.add_argument("--processes", type=int, default=1, help="seeds S, S + 1 ... side by side")
     parser.add_argument("--json", type=Path, help="write counts and scripts to this file")
+    parser.add_argument(
+        "--postgres", action="store_true", help="with stores on a PostgreSQL server of its own"
+    )
     parser.add_argument("--scripts", type=Path, help="write scripts into this folder")
     return parser.parse_args(texts)
 
@@ -38,7 +43,7 @@ def main(texts: list[str] | None = None) -> int:
     given = arguments(texts)
     total = Counts()
     try:
-        with closing(_results(given)) as results:
+        with _server(given.postgres), closing(_results(given)) as results:
             for counts in results:
                 _add(total, counts, given.scripts)
                 _save(total, given.json)
@@ -47,6 +52,18 @@ def main(texts: list[str] | None = None) -> int:
     print(f"\n{total.text()}", flush=True)
     _save(total, given.json)
     return 1 if total.disagreements else 0
+
+
+@contextmanager
+def _server(is_wanted: bool) -> Generator[None]:
+    """Start the PostgreSQL server of the tests, and let paths know its address."""
+    if not is_wanted:
+        yield
+        return
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))
+    with import_module("postgres_server").server() as address:
+        os.environ["CAMPAIGN_POSTGRES"] = f"{address}/postgres"
+        yield
 
 
 def on_signals() -> None:
@@ -81,7 +98,7 @@ def _add(total: Counts, counts: Counts, folder: Path | None) -> None:
         print(f"{total.cases} mechanisms", file=sys.stderr, flush=True)
 
 
-def _results(given: Namespace) -> Iterator[Counts]:
+def _results(given: Namespace) -> Generator[Counts]:
     if given.case is not None:
         yield round_of(given.seed, given.case)
         return

@@ -36,6 +36,7 @@ def whole(given: Table) -> Table:
     given["loose"] = _is_singular(_allowed(state), 1e-4)
     given["fitting"] = _fitting(State.of(system, q, rates, given["t"]), given["qdd"])
     given["contradictory"] = has_rows and _is_contradictory(State.of(system, q, rates, 0.0))
+    given["prescribed"] = bool(np.linalg.matrix_rank(state.rows.J, tol=1e-6) == system.nv)
     given["massless"] = not any(body.mass for body in system.bodies)
     if table.get("actuators"):
         given |= _actuated(given, system)

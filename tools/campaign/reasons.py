@@ -33,8 +33,8 @@ def is_loose(given: Table) -> bool:
 
 
 def is_contradictory(given: Table) -> bool:
-    """Whether no motion satisfies all loops and constraints."""
-    return bool(given["contradictory"])
+    """Whether no motion satisfies all rows; one that is prescribed may run into a dead point."""
+    return bool(given["contradictory"] or given["prescribed"])
 
 
 def has_rows(given: Table) -> bool:

@@ -25,6 +25,7 @@ Case {case} of seed {seed}, made smaller. {verdict}
 from __future__ import annotations
 
 import json
+import os
 import re
 from copy import deepcopy
 from pathlib import Path

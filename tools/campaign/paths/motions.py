@@ -189,6 +189,22 @@ def resumed_with_more_times(given: Given) -> Results:
     return states(cf.simulate(mechanism, **arguments_of(given, resume=half)))
 
 
+def resumed_from_store(given: Given) -> Results:
+    """A motion half of which was in a store, and half of which was in a file."""
+    mechanism, times = mechanism_of(given), given["motion"]["times"]
+    middle = times[len(times) // 2]
+    first = [t for t in times if t <= middle]
+    half = cf.simulate(mechanism, **arguments_of(given, t=middle, t_eval=first))
+    with TemporaryDirectory() as folder, cf.open_store(f"{folder}/models.db") as store:
+        store.save(cf.derive(mechanism, ["mass_matrix"], reduce="none"), "case")
+        store.save_run(half, "case", "half")
+        half.save(f"{folder}/half.npz")
+        kept = cf.Run.load(store.run("case", "half")), cf.Run.load(f"{folder}/half.npz")
+    one, other = (cf.simulate(mechanism, **arguments_of(given, resume=run)) for run in kept)
+    same = {f"same {n} from a file": (getattr(other, n), getattr(one, n)) for n in ("q", "qd")}
+    return {**states(one), **same}
+
+
 def saved(given: Given) -> Results:
     """A run that was written to files and read again."""
     run = cf.simulate(mechanism_of(given), **arguments_of(given))

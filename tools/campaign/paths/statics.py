@@ -7,6 +7,7 @@ of a name that begins with `same` is a pair, both the product's own.
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -244,19 +245,31 @@ def emitted_python(given: Given) -> Results:
     return by_laws(given, {name: np.array(value) for name, value in found.items()})
 
 
-def stored(given: Given) -> Results:
-    """A model that was saved and loaded, and the same computed in SQL."""
+def through(store: Any, given: Given) -> Results:
+    """Return what a model gives that was saved and loaded, and the same computed in SQL."""
     mechanism = mechanism_of(given)
+    name = f"case {given.get('seed')}-{given.get('case')}"
     outputs = [o for o in ("mass_matrix", "inverse_dynamics") if o in wanted(given, mechanism)]
-    with TemporaryDirectory() as folder, cf.open_store(f"{folder}/models.db") as store:
-        store.save(cf.derive(mechanism, outputs, reduce="none"), "case")
-        found = evaluated(given, store.load("case"))
-        rows = store.evaluate("case", **state_of(given))
-        program = store.load("case").compile()
-        machine = {name: called(given, program, name) for name in outputs}
+    store.save(cf.derive(mechanism, outputs, reduce="none"), name)
+    found = evaluated(given, store.load(name))
+    rows = store.evaluate(name, **state_of(given))
+    program = store.load(name).compile()
+    machine = {name: called(given, program, name) for name in outputs}
     same = {f"same {name} in SQL": (rows[name], found[name]) for name in outputs}
     same |= {f"same {name} compiled": (machine[name], found[name]) for name in outputs}
     return {**found, **same}
+
+
+def stored(given: Given) -> Results:
+    """A model in a store of its own."""
+    with TemporaryDirectory() as folder, cf.open_store(f"{folder}/models.db") as store:
+        return through(store, given)
+
+
+def stored_in_postgres(given: Given) -> Results:
+    """A model in a database on a server, which all cases share."""
+    with cf.open_store(os.environ["CAMPAIGN_POSTGRES"]) as store:
+        return through(store, given)
 
 
 def native_round_trip(given: Given) -> Results:
@@ -265,16 +278,20 @@ def native_round_trip(given: Given) -> Results:
     return evaluated(given, cf.derive(again, wanted(given, again), reduce="none"))
 
 
+def of_urdf(given: Given, again: Any) -> Results:
+    """Return what a mechanism gives that is written as URDF, which has no bodies of the ground."""
+    outputs = [o for o in wanted(given, again) if o not in ("reactions", "com")]
+    if any(s["joint"]["type"] == "fixed" for s in given["mechanism"]["segments"]):
+        outputs = [o for o in outputs if o not in ("kinetic_energy", "potential_energy")]
+    return evaluated(given, cf.derive(again, outputs, reduce="none"))
+
+
 def urdf_round_trip(given: Given) -> Results:
     """A mechanism that was written as URDF with its side file and read again."""
     mechanism = mechanism_of(given)
     with TemporaryDirectory() as folder:
         write_urdf(mechanism, Path(folder) / "case.urdf")
-        again = cf.read(Path(folder) / "case.urdf", snap=0)
-    outputs = [o for o in wanted(given, again) if o not in ("reactions", "com")]
-    if any(s["joint"]["type"] == "fixed" for s in given["mechanism"]["segments"]):
-        outputs = [o for o in outputs if o not in ("kinetic_energy", "potential_energy")]
-    return evaluated(given, cf.derive(again, outputs, reduce="none"))
+        return of_urdf(given, cf.read(Path(folder) / "case.urdf", snap=0))
 
 
 def as_elements(given: Given) -> Results:

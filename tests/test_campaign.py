@@ -24,10 +24,12 @@ from tools.campaign.command import main
 from tools.campaign.compare import Finding, agree, outcome_of
 from tools.campaign.crew import rounds
 from tools.campaign.edits import whole
-from tools.campaign.paths import PATHS, bound, further, inverse, motions, statics
+from tools.campaign.paths import PATHS, applies, bound, further, inverse, motions, statics
 from tools.campaign.paths import Path as CasePath
-from tools.campaign.reference.dynamics import UnsureError, solved
+from tools.campaign.reference.dynamics import State, UnsureError, solved
+from tools.campaign.reference.events import events_of
 from tools.campaign.reference.expressions import Jet, law
+from tools.campaign.reference.inverse import by_drives
 from tools.campaign.reference.kinematics import System
 from tools.campaign.reference.motions import Mover
 from tools.campaign.reference.quantities import Answer
@@ -150,6 +152,51 @@ def test_a_ball_of_the_reference_bounces() -> None:
     assert np.allclose(path.q[:, 0], [0.2, 0.15, 5 * fall * late - 5 * late**2])
 
 
+def slide(**motion: Any) -> Any:
+    """The motion of a mass of 2 kg on a slide without weight, by the reference."""
+    joint = {"name": "x", "type": "prismatic", "axis": "x"}
+    table = {"gravity": [0, 0, 0], "segments": [{"name": "b", "joint": joint, "mass": 2.0}]}
+    start = {"q0": [0.0], "qd0": [0.0], "times": [0.0, 0.25]}
+    return System.of(table), Mover(System.of(table), {**start, **motion}).run()
+
+
+def test_efforts_that_are_held_by_hand() -> None:
+    _, path = slide(forces={"x": "40*t"}, hold=0.1)
+    # 0, 4 and 8 N, each for 0.1 s.
+    assert np.allclose(path.qd[-1], (4 * 0.1 + 8 * 0.05) / 2)
+    assert np.allclose(path.q[-1], 2 * 0.1**2 / 2 + 0.2 * 0.05 + 4 * 0.05**2 / 2)
+
+
+def test_feedback_makes_a_spring() -> None:
+    control = {"type": "state_feedback", "K": [[18.0, 0.0]], "joints": ["x"], "u_ref": [0]}
+    _, path = slide(controllers={"feedback": {**control, "q_ref": {"x": 1}}})
+    assert np.allclose(path.q[-1], 1 - np.cos(3 * 0.25))
+
+
+def test_events_by_hand() -> None:
+    system, path = slide(qd0=[2.0])
+    times = [t for t, _, _ in events_of(system, path, {"law": "x - 0.3", "direction": "rising"})]
+    assert np.allclose(times, [0.15], rtol=0, atol=1e-12)
+    assert not list(events_of(system, path, {"law": "x - 0.3", "direction": "falling"}))
+    with pytest.raises(UnsureError):
+        list(events_of(system, path, {"law": "(x - 0.3)^2"}))
+
+
+def test_drives_of_a_closed_chain_by_hand() -> None:
+    # Two slides that a tie holds together: each of two drives has half of the force.
+    joints = [{"name": n, "type": "prismatic", "axis": "x"} for n in "ab"]
+    bodies = [{"name": f"b{j['name']}", "joint": j, "mass": 1.0} for j in joints]
+    tie = {"name": "tie", "kind": "holonomic", "law": "a - b"}
+    table = {"gravity": [0, 0, 0], "segments": bodies, "constraints": [tie]}
+    state = State.of(System.of(table), np.zeros(2), np.zeros(2))
+    tau, multipliers = by_drives(state, np.array([3.0, 3.0]), 1)
+    assert np.allclose(tau, [3, 3])
+    assert np.allclose(multipliers, [0])
+    tau, multipliers = by_drives(state, np.array([3.0, 3.0]), 2)
+    assert np.allclose(tau, [6, 0])
+    assert np.allclose(multipliers, [-3])
+
+
 def test_the_ground_is_normal_to_z_without_gravity() -> None:
     joint = {"name": "z", "type": "prismatic", "axis": "z"}
     table = {"gravity": [0, 0, 0], "segments": [{"name": "ball", "joint": joint, "mass": 2.0}]}
@@ -198,7 +245,8 @@ def test_every_path_is_in_the_table() -> None:
         (motions, {"arguments_of", "states", "laws", "impacts_of", "starts_of", "of_lanes"}),
         (
             statics,
-            {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called", "by_laws"},
+            {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called"}
+            | {"by_laws", "through", "of_urdf"},
         ),
     ):
         own = {
@@ -262,6 +310,30 @@ def test_values_that_are_ignored_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert "mass_matrix" in {finding.key for finding in findings}
     smaller, _ = shown(path, given, findings[0])
     assert len(smaller["mechanism"]["segments"]) == 1
+
+
+def test_a_coriolis_matrix_that_is_transposed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, path = case(DOUBLE), path_of("auto")
+    assert not outcome_of(path, given).findings
+    right = Model.evaluate
+
+    def transposed(self: Model, *args: Any, **more: Any) -> Any:
+        found = right(self, *args, **more)
+        return {n: v.T if n == "coriolis_matrix" else v for n, v in found.items()}
+
+    monkeypatch.setattr(Model, "evaluate", transposed)
+    assert {finding.key for finding in outcome_of(path, given).findings} == {"Cm qd"}
+
+
+def test_models_in_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, given = path_of("stored_in_postgres"), case(DOUBLE)
+    monkeypatch.setenv("CAMPAIGN_POSTGRES", postgres_url)
+    outcome = outcome_of(path, given)
+    assert not outcome.findings
+    assert outcome.comparisons == 6
+    assert applies(path, given)
+    monkeypatch.delenv("CAMPAIGN_POSTGRES")
+    assert not applies(path, given)
 
 
 def test_a_lost_lane_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -213,7 +213,10 @@ class Expected:
             return self.events(("events", "q at events", "qd at events").index(key))
         if " of lane " in key:
             name, _, lane = key.partition(" of lane ")
-            return getattr(self.moved(self.start_of(lane)), name)
+            moved = self.moved(self.start_of(lane))
+            if name == "impacts":
+                return np.array([impact.t for impact in moved.impacts])
+            return getattr(moved, name)
         if key in ("impacts", "rates after impacts"):
             name = "t" if key == "impacts" else "qd_after"
             return np.array([getattr(impact, name) for impact in self.path.impacts])

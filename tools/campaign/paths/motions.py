@@ -146,9 +146,13 @@ def of_lanes(run: Any) -> Results:
 
 
 def batch(given: Given) -> Results:
-    """Many motions at once, from states of their own."""
+    """Many motions at once, from states of their own; with stops each has its impacts."""
     run = simulate_batch(mechanism_of(given), **arguments_of(given, **starts_of(given)))
-    return of_lanes(run)
+    found = of_lanes(run)
+    if given["motion"].get("stops"):
+        last = len(run.q) - 1
+        found[f"impacts of lane {last}"] = impacts_of(run.runs[last])["impacts"]
+    return found
 
 
 def batch_with_fixed_steps(given: Given) -> Results:

@@ -253,6 +253,26 @@ def test_a_step_that_leaves_a_loop_open_ends_the_motion() -> None:
             simulate(linkage, q0={"a": 1.0}, qd0={"a": 3.0}, t=1, method=method, step=1e-3)
 
 
+def test_a_constraint_of_rates_moves_no_coordinates() -> None:
+    """Steps end with rates on it; x' (sin r + 0.3) = r' cos r keeps e^x = 1 + sin(r)/0.3."""
+    builder = cf.Mechanism.builder("blade", gravity=("9.81", 0, 0))
+    joint: dict[str, Any] = {"type": "cylindrical", "axis": [1, 0, 0], "name": "j"}
+    builder.segment("blade", joint=joint, mass=2, inertia=["0.1", "0.1", "0.1"])
+    builder.constraint("nonholonomic", "der(j_t)*(sin(j_r) + 0.3) - der(j_r)*cos(j_r)")
+    blade = builder.build()
+    for method, step, error in (
+        ("verner65", None, 1e-8),
+        ("heun", 5e-4, 1e-5),
+        ("euler", 2e-4, 2e-3),
+        ("semi_implicit", 2e-4, 2e-3),
+    ):
+        run = simulate(blade, t=0.25, method=method, step=step)
+        (x, r), (xd, rd) = run.q.T, run.qd.T
+        assert np.abs(np.exp(x) - 1 - np.sin(r) / 0.3).max() < error
+        assert np.abs(xd * (np.sin(r) + 0.3) - rd * np.cos(r)).max() < 1e-12
+        assert run.qd[-1, 0] > 2
+
+
 def test_what_cannot_stay_is_moved_and_told() -> None:
     run = simulate(four_bar(), q0={"crank": 0.0, "coupler": 0.1}, t=0.01)
     assert run.report[0] == "crank, coupler: moved at the start, to close the loops"

@@ -103,6 +103,9 @@ def _event(draw: Draw, system: System, motion: Table) -> Table:
     joint = draw.pick(list(system.own))
     place, rate = system.own[joint]
     ahead = draw.number(0.1, 0.8) * motion["times"][-1] * motion["qd0"][rate]
+    if abs(ahead) < 0.003:
+        # A law that is zero at rest stays there, but for rounding.
+        ahead = 0.05
     law = f"{joint} - ({round(motion['q0'][place] + ahead, 4)})"
     if draw.chance(0.4):
         law += f" + {draw.number(0.01, 0.1)}*sin({draw.number(10, 60, 0)}*t)"

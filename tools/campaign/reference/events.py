@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import brentq  # pyright: ignore[reportUnknownVariableType]
@@ -26,8 +27,8 @@ def events_of(system: System, path: Path, event: Table) -> Iterator[tuple[float,
     nq, nv = system.nq, system.nv
     for begin, end, states in path.pieces:
 
-        def value(t: float, states: object = states) -> float:
-            z = np.asarray(states(t))  # pyright: ignore[reportCallIssue]
+        def value(t: float, states: Any = states) -> float:
+            z = np.asarray(states(t))
             return law(event["law"], system.jets(z[:nq], z[nq : nq + nv], t)).value
 
         times = np.linspace(begin, end, PLACES)
@@ -37,7 +38,9 @@ def events_of(system: System, path: Path, event: Table) -> Iterator[tuple[float,
                 yield t, z[:nq], z[nq : nq + nv]
 
 
-def _zeros(times: Array, values: Array, value: object) -> Iterator[tuple[float, float]]:
+def _zeros(
+    times: Array, values: Array, value: Callable[[float], float]
+) -> Iterator[tuple[float, float]]:
     """Yield the zeros between places, and the sign of the law after each."""
     size = np.abs(values)
     lowest = (size[1:-1] <= size[:-2]) & (size[1:-1] <= size[2:]) & (size[1:-1] < NEAR)
@@ -49,4 +52,5 @@ def _zeros(times: Array, values: Array, value: object) -> Iterator[tuple[float, 
     for i in np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1])):
         if abs(values[i + 1] - values[i]) < SLOWEST * (times[i + 1] - times[i]):
             raise UnsureError("a law goes through zero slowly")
-        yield float(brentq(value, times[i], times[i + 1], xtol=1e-14)), float(values[i + 1])
+        t = cast("float", brentq(value, times[i], times[i + 1], xtol=1e-14))
+        yield t, float(values[i + 1])

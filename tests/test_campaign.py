@@ -129,6 +129,13 @@ def test_laws_have_two_derivatives() -> None:
     assert np.isclose(found.second, (values[2] - 2 * values[1] + values[0]) / h**2, rtol=1e-5)
 
 
+def test_rows_of_rounding_errors_are_zero() -> None:
+    J = np.array([[1e-16, -3e-16], [2e-16, 0]])
+    found = solved(np.diag([1.0, 2.0]), J, np.array([3.0, 4.0]), np.array([1e-16, 1e-16]))
+    assert np.allclose(found.qdd, [3, 2])
+    assert not found.is_unique
+
+
 def test_accelerations_are_those_of_the_null_space() -> None:
     # The middle of three slides on one loop has no mass: all fall alike.
     H, J = np.diag([1.0, 0.0, 1.0]), np.array([[1.0, -1, 0], [0, 1, -1], [1, 0, -1]])

@@ -10,7 +10,7 @@ import numpy as np
 from tools.campaign.generate import Table
 from tools.campaign.reference.bodies import WIDTH
 from tools.campaign.reference.drives import has_motion, own_states
-from tools.campaign.reference.dynamics import State
+from tools.campaign.reference.dynamics import State, inverse
 from tools.campaign.reference.expressions import Jet, law
 from tools.campaign.reference.kinematics import System, motion_at
 
@@ -27,7 +27,7 @@ def whole(given: Table) -> Table:
     rates = np.array(given["qd"], dtype=np.float64)
     state = State.of(system, q, rates, given["t"])
     if has_rows:
-        rates = rates - np.linalg.pinv(state.rows.J, rcond=1e-9) @ state.rows.rate
+        rates = rates - inverse(state.rows.J) @ state.rows.rate
         given["qd"] = rates.tolist()
     given["motion"] |= {"q0": given["q"], "qd0": given["qd"]}
     rows = len(state.closure.value)
@@ -67,13 +67,13 @@ def _fitting(state: State, qdd: list[float]) -> list[float]:
     """Return the accelerations next to others that satisfy all rows."""
     rows = state.rows
     left = rows.right - rows.J @ np.array(qdd)
-    return (np.array(qdd) + np.linalg.pinv(rows.J, rcond=1e-9) @ left).tolist()
+    return (np.array(qdd) + inverse(rows.J) @ left).tolist()
 
 
 def _is_contradictory(state: State) -> bool:
     """Whether no rates, or no accelerations, satisfy all rows."""
     rows = state.rows
-    qdd = np.linalg.lstsq(rows.J, rows.right, rcond=1e-9)[0]
+    qdd = inverse(rows.J) @ rows.right
     rest = np.concatenate([rows.rate, rows.J @ qdd - rows.right])
     return bool(np.abs(rest).max(initial=0.0) > 1e-6)
 

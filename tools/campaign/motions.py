@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tools.campaign.generate import Draw, Table
-from tools.campaign.reference.dynamics import State
+from tools.campaign.reference.dynamics import State, inverse
 from tools.campaign.reference.kinematics import System
 from tools.campaign.reference.motions import Mover
 
@@ -76,7 +76,7 @@ def _can_open(system: System, state: State, motion: Table) -> bool:
     """Whether joints can open the gap: else a base that moves runs a point into its plane."""
     gap = next(iter(Mover(system, motion).gaps()))
     J = state.rows.J
-    own = np.eye(system.nv) - np.linalg.pinv(J, rcond=1e-6) @ J
+    own = np.eye(system.nv) - inverse(J) @ J
     return bool(np.linalg.norm(gap.row(state).J @ own) > 0.3)
 
 

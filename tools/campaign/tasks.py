@@ -11,7 +11,7 @@ from tools.campaign.features import FEATURES, mimic, some_law, some_pose
 from tools.campaign.generate import Draw, Mechanism, Table
 from tools.campaign.motions import extend, some_stops
 from tools.campaign.reference.drives import has_motion, own_states
-from tools.campaign.reference.dynamics import State, UnsureError
+from tools.campaign.reference.dynamics import State, UnsureError, inverse
 from tools.campaign.reference.kinematics import System
 
 STEPPED = {"rk4": 1e-3, "heun": 5e-4, "euler": 2e-4, "semi_implicit": 2e-4}
@@ -85,7 +85,7 @@ def _state(draw: Draw, table: Table, q: Any) -> Table:
     t = 0.0 if has_rows else draw.number(0, 1)
     state = State.of(system, q, qd, t)
     if has_rows:
-        qd = qd - np.linalg.pinv(state.rows.J, rcond=1e-9) @ state.rows.rate
+        qd = qd - inverse(state.rows.J) @ state.rows.rate
     given: Table = {"q": q.tolist(), "qd": qd.tolist(), "t": t}
     for name in ("qdd", "tau"):
         given[name] = np.round(draw.rng.uniform(-2, 2, system.nv), 3).tolist()

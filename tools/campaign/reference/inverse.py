@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tools.campaign.reference.bodies import Array
-from tools.campaign.reference.dynamics import RANK, State, UnsureError, ranks
+from tools.campaign.reference.dynamics import State, UnsureError, inverse, ranks
 
 
 def needed(state: State, qdd: Array, S: Array) -> tuple[Array, Array]:
@@ -17,9 +17,8 @@ def needed(state: State, qdd: Array, S: Array) -> tuple[Array, Array]:
     ranks(inner)
     if len(inner) and np.abs(inner).max() < 1e-6:
         raise UnsureError("the forces do nearly nothing")
-    x = np.linalg.lstsq(inner, N.T @ W, rcond=RANK)[0] if len(inner) else np.zeros(S.shape[1])
-    s = np.linalg.lstsq(J.T, W - S @ x, rcond=RANK)[0] if len(J) else np.zeros(0)
-    return x, s
+    x = inverse(inner) @ N.T @ W
+    return x, inverse(J).T @ (W - S @ x)
 
 
 def by_drives(state: State, qdd: Array, every: int) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 import chainform as cf
+from chainform.analysis import drives
 from chainform.errors import RunError
 from chainform.simulation import Run, simulate
 from chainform.simulation.constraints.gaps import Gaps
@@ -251,6 +252,38 @@ def test_a_step_that_leaves_a_loop_open_ends_the_motion() -> None:
     for method in ("rk4", "heun", "euler", "semi_implicit"):
         with pytest.raises(RunError, match="a step have no solution"):
             simulate(linkage, q0={"a": 1.0}, qd0={"a": 3.0}, t=1, method=method, step=1e-3)
+
+
+def inside(has_loop: bool) -> cf.Mechanism:
+    """A free body of two segments, and a loop whose ends both stand on it."""
+    builder = cf.Mechanism.builder("body", gravity=(0, 0, "-9.81"))
+    more: dict[str, Any] = {"mass": 1, "com": [0, "-0.2", "0.3"], "inertia": [1, 2, 2]}
+    builder.segment("a", joint="free", rpy=["0.24", 0, "-0.51"], **more)
+    place: dict[str, Any] = {"position": [0, "0.21", "0.51"], "rpy": [0, 0, "1.32"]}
+    builder.segment("b", parent="a", joint="fixed", **place, **more)
+    turn = np.array([[np.cos(1.32), -np.sin(1.32), 0], [np.sin(1.32), np.cos(1.32), 0], [0, 0, 1]])
+    point = np.array([0.26, -0.31, 0.1])
+    target = {"segment": "a", "point": [*(np.array([0, 0.21, 0.51]) + turn @ point)]}
+    if has_loop:
+        closing = {"segment": "b", "point": [*point]}
+        builder.loop("inside", "frame", closing, {**target, "rotation": turn.tolist()})
+    return builder.build()
+
+
+def test_a_loop_inside_a_body_binds_nothing() -> None:
+    """Columns of joints that carry both ends are zero, not rounding errors."""
+    q0 = np.array([-0.3, 0.4, -1.1, -0.2, 0.6, -0.6, np.sqrt(0.24)])
+    qd0 = [-1.2, 0.2, -1.5, -4.7, -3.6, -4.2]
+    free, bound = (
+        simulate(inside(has_loop), q0=q0, qd0=qd0, t=0.3, t_eval=[0.1, 0.3], rtol=1e-7)
+        for has_loop in (False, True)
+    )
+    assert np.abs(bound.q - free.q).max() < 1e-9
+    assert np.abs(bound.multipliers).max() == 0
+    needed = drives(inside(True), q0, qd0, np.ones(6), inside(True).rates)
+    open_chain = cf.derive(inside(False), ["inverse_dynamics"], reduce="none")
+    tau = open_chain.evaluate(q=q0, qd=qd0, qdd=np.ones(6))["inverse_dynamics"]
+    assert np.abs(needed.tau - tau).max() < 1e-10
 
 
 def test_a_constraint_of_rates_moves_no_coordinates() -> None:

@@ -28,8 +28,28 @@ def rows_of(builder: Builder, mechanism: Mechanism) -> list[ConstraintRow]:
     if mechanism.loops:
         places = WorldColumns(builder, mechanism)
         for loop in mechanism.loops:
-            rows += [laws.holonomic(value) for value in loop_residuals(places, loop)]
+            found = [laws.holonomic(value) for value in loop_residuals(places, loop)]
+            rows += [_bare(row, rates_between(mechanism, loop), builder) for row in found]
     return [*rows, *laws.bilateral]
+
+
+def rates_between(mechanism: Mechanism, loop: Loop) -> frozenset[int]:
+    """Return the rates of the joints that move one end of a loop against the other."""
+    first, second = (set(mechanism.path_to(end.segment)) for end in (loop.closing, loop.target))
+    joints = [mechanism.segments[k] for k in first ^ second]
+    return frozenset(
+        s.rate + i for s in joints if s.rate is not None for i in range(s.joint.kind.rates)
+    )
+
+
+def _bare(row: ConstraintRow, rates: frozenset[int], builder: Builder) -> ConstraintRow:
+    """Return a row of a loop without joints that carry both ends, which is exact at a closed loop.
+
+    Their columns would be rounding errors, and a loop inside a rigid body would consist of them.
+    """
+    J = {k: entry for k, entry in row.J.items() if k in rates}
+    gamma = row.gamma if J else builder.number(0)
+    return ConstraintRow(row.value, row.rate, J, gamma)
 
 
 def damped(rows: Sequence[ConstraintRow], alpha: Fraction, beta: Fraction) -> list[ConstraintRow]:

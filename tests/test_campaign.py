@@ -40,7 +40,7 @@ from tools.campaign.tasks import case_of
 
 ROOT = Path(__file__).parents[1]
 SEED = 3
-CASES = 10
+CASES = 7
 
 
 def rod(name: str, parent: str, place: list[float], axis: str = "y") -> dict[str, Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,12 @@ from tools.campaign.command import main
 from tools.campaign.compare import Finding, agree, outcome_of
 from tools.campaign.crew import rounds
 from tools.campaign.edits import whole
-from tools.campaign.paths import PATHS, bound, further, motions, statics
+from tools.campaign.paths import PATHS, applies, bound, further, inverse, motions, statics
 from tools.campaign.paths import Path as CasePath
-from tools.campaign.reference.dynamics import UnsureError, solved
+from tools.campaign.reference.dynamics import State, UnsureError, solved
+from tools.campaign.reference.events import events_of
 from tools.campaign.reference.expressions import Jet, law
+from tools.campaign.reference.inverse import by_drives
 from tools.campaign.reference.kinematics import System
 from tools.campaign.reference.motions import Mover
 from tools.campaign.reference.quantities import Answer
@@ -36,7 +40,7 @@ from tools.campaign.tasks import case_of
 
 ROOT = Path(__file__).parents[1]
 SEED = 3
-CASES = 10
+CASES = 7
 
 
 def rod(name: str, parent: str, place: list[float], axis: str = "y") -> dict[str, Any]:
@@ -125,6 +129,13 @@ def test_laws_have_two_derivatives() -> None:
     assert np.isclose(found.second, (values[2] - 2 * values[1] + values[0]) / h**2, rtol=1e-5)
 
 
+def test_rows_of_rounding_errors_are_zero() -> None:
+    J = np.array([[1e-16, -3e-16], [2e-16, 0]])
+    found = solved(np.diag([1.0, 2.0]), J, np.array([3.0, 4.0]), np.array([1e-16, 1e-16]))
+    assert np.allclose(found.qdd, [3, 2])
+    assert not found.is_unique
+
+
 def test_accelerations_are_those_of_the_null_space() -> None:
     # The middle of three slides on one loop has no mass: all fall alike.
     H, J = np.diag([1.0, 0.0, 1.0]), np.array([[1.0, -1, 0], [0, 1, -1], [1, 0, -1]])
@@ -146,6 +157,62 @@ def test_a_ball_of_the_reference_bounces() -> None:
     assert np.allclose(path.impacts[0].qd_after, 5 * fall)
     late = 0.35 - fall
     assert np.allclose(path.q[:, 0], [0.2, 0.15, 5 * fall * late - 5 * late**2])
+
+
+def slide(**motion: Any) -> Any:
+    """The motion of a mass of 2 kg on a slide without weight, by the reference."""
+    joint = {"name": "x", "type": "prismatic", "axis": "x"}
+    table = {"gravity": [0, 0, 0], "segments": [{"name": "b", "joint": joint, "mass": 2.0}]}
+    start = {"q0": [0.0], "qd0": [0.0], "times": [0.0, 0.25]}
+    return System.of(table), Mover(System.of(table), {**start, **motion}).run()
+
+
+def test_efforts_that_are_held_by_hand() -> None:
+    _, path = slide(forces={"x": "40*t"}, hold=0.1)
+    # 0, 4 and 8 N, each for 0.1 s.
+    assert np.allclose(path.qd[-1], (4 * 0.1 + 8 * 0.05) / 2)
+    assert np.allclose(path.q[-1], 2 * 0.1**2 / 2 + 0.2 * 0.05 + 4 * 0.05**2 / 2)
+
+
+def test_feedback_makes_a_spring() -> None:
+    control = {"type": "state_feedback", "K": [[18.0, 0.0]], "joints": ["x"], "u_ref": [0]}
+    _, path = slide(controllers={"feedback": {**control, "q_ref": {"x": 1}}})
+    assert np.allclose(path.q[-1], 1 - np.cos(3 * 0.25))
+
+
+def test_events_by_hand() -> None:
+    system, path = slide(qd0=[2.0])
+    times = [t for t, _, _ in events_of(system, path, {"law": "x - 0.3", "direction": "rising"})]
+    assert np.allclose(times, [0.15], rtol=0, atol=1e-12)
+    assert not list(events_of(system, path, {"law": "x - 0.3", "direction": "falling"}))
+    with pytest.raises(UnsureError):
+        list(events_of(system, path, {"law": "(x - 0.3)^2"}))
+
+
+def test_drives_of_a_closed_chain_by_hand() -> None:
+    # Two slides that a tie holds together: each of two drives has half of the force.
+    joints = [{"name": n, "type": "prismatic", "axis": "x"} for n in "ab"]
+    bodies = [{"name": f"b{j['name']}", "joint": j, "mass": 1.0} for j in joints]
+    tie = {"name": "tie", "kind": "holonomic", "law": "a - b"}
+    table = {"gravity": [0, 0, 0], "segments": bodies, "constraints": [tie]}
+    state = State.of(System.of(table), np.zeros(2), np.zeros(2))
+    tau, multipliers = by_drives(state, np.array([3.0, 3.0]), 1)
+    assert np.allclose(tau, [3, 3])
+    assert np.allclose(multipliers, [0])
+    tau, multipliers = by_drives(state, np.array([3.0, 3.0]), 2)
+    assert np.allclose(tau, [6, 0])
+    assert np.allclose(multipliers, [-3])
+
+
+def test_the_ground_is_normal_to_z_without_gravity() -> None:
+    joint = {"name": "z", "type": "prismatic", "axis": "z"}
+    table = {"gravity": [0, 0, 0], "segments": [{"name": "ball", "joint": joint, "mass": 2.0}]}
+    table["frames"] = [{"name": "tip", "segment": "ball"}]
+    contacts = {"tip": {"restitution": 0.5, "friction": 0}}
+    task = {"q0": [0.2], "qd0": [-2.0], "times": [0.0, 0.2], "contacts": contacts}
+    path = Mover(System.of(table), task).run()
+    assert np.allclose([impact.t for impact in path.impacts], [0.1])
+    assert np.allclose(path.q[:, 0], [0.2, 0.1])
 
 
 def test_a_moving_constraint_keeps_its_rate_in_an_impact() -> None:
@@ -180,9 +247,14 @@ def test_every_path_is_in_the_table() -> None:
     listed = {path.run.__name__ for path in PATHS}
     for module, helpers in (
         (bound, {"with_wrong_values"}),
-        (further, {"_is_taken"}),
-        (motions, {"arguments_of", "states", "laws", "impacts_of"}),
-        (statics, {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called"}),
+        (further, {"_is_taken", "hinged", "turned", "ways"}),
+        (inverse, {"with_unknowns"}),
+        (motions, {"arguments_of", "states", "laws", "impacts_of", "starts_of", "of_lanes"}),
+        (
+            statics,
+            {"mechanism_of", "wanted", "of_frames", "state_of", "evaluated", "called"}
+            | {"by_laws", "through", "of_urdf"},
+        ),
     ):
         own = {
             n for n, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__
@@ -247,8 +319,32 @@ def test_values_that_are_ignored_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(smaller["mechanism"]["segments"]) == 1
 
 
+def test_a_coriolis_matrix_that_is_transposed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, path = case(DOUBLE), path_of("auto")
+    assert not outcome_of(path, given).findings
+    right = Model.evaluate
+
+    def transposed(self: Model, *args: Any, **more: Any) -> Any:
+        found = right(self, *args, **more)
+        return {n: v.T if n == "coriolis_matrix" else v for n, v in found.items()}
+
+    monkeypatch.setattr(Model, "evaluate", transposed)
+    assert {finding.key for finding in outcome_of(path, given).findings} == {"Cm qd"}
+
+
+def test_models_in_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, given = path_of("stored_in_postgres"), case(DOUBLE)
+    monkeypatch.setenv("CAMPAIGN_POSTGRES", postgres_url)
+    outcome = outcome_of(path, given)
+    assert not outcome.findings
+    assert outcome.comparisons == 6
+    assert applies(path, given)
+    monkeypatch.delenv("CAMPAIGN_POSTGRES")
+    assert not applies(path, given)
+
+
 def test_a_lost_lane_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = case(DOUBLE)
+    given = case({**DOUBLE, "segments": DOUBLE["segments"][:1]})
     given["batch"] = [
         {n: [v + 0.1 * i for v in b[n]] for n in b} for i, b in enumerate(given["batch"])
     ]
@@ -313,6 +409,41 @@ def test_one_case_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_pa
     assert main(["--seed", str(SEED), "--case", "0", "--json", str(counts)]) == 0
     assert "1 mechanisms" in capsys.readouterr().out
     assert json.loads(counts.read_text())["cases"] == 1
+
+
+def processes_of(group: int) -> list[str]:
+    """The processes of a group that run."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pgid=,stat=,args="], capture_output=True, text=True, check=True
+    )
+    lines = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+    return [what[-1] for own, stat, *what in lines if int(own) == group and stat[0] != "Z"]
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_the_campaign(end: signal.Signals, tmp_path: Path) -> None:
+    counts = tmp_path / "counts.json"
+    # A shell lets its background processes ignore SIGINT.
+    command = f"trap '' INT; exec {sys.executable} tools/campaign.py --seed {SEED} --json {counts}"
+    campaign = subprocess.Popen(
+        ["/bin/sh", "-c", command],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    until = monotonic() + 120
+    while not counts.exists() and monotonic() < until:
+        sleep(0.05)
+    campaign.send_signal(end)
+    printed, _ = campaign.communicate(timeout=60)
+    while processes_of(campaign.pid) and monotonic() < until:
+        sleep(0.05)
+    assert not processes_of(campaign.pid)
+    assert json.loads(counts.read_text())["cases"] >= 1
+    assert ("mechanisms, " in printed) == (end == signal.SIGINT)
 
 
 def test_a_case_that_hangs_is_reported() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from tools.campaign.command import main
+    from tools.campaign.command import main, on_signals
 
+    on_signals()
     sys.exit(main())

@@ -1,6 +1,7 @@
 """Random mechanisms at every path of the product, compared with a reference of their own.
 
-generate, features, tasks   from a seed to a mechanism, a state and a motion: plain tables
+generate, features, motions, tasks
+                            from a seed to a mechanism, a state and a motion: plain tables
 reference                   the answer, without any of the product's code
 paths                       the product's answers: one function and one line of the table each
 compare                     which answers are held against each other, and how closely

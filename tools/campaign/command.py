@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from importlib import import_module
 from itertools import count
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from time import monotonic
 
 from tools.campaign.crew import rounds
@@ -27,23 +31,59 @@ def arguments(texts: list[str] | None = None) -> Namespace:
     parser.add_argument("--case", type=int, help="repeat one case, in this process")
     parser.add_argument("--processes", type=int, default=1, help="seeds S, S + 1 ... side by side")
     parser.add_argument("--json", type=Path, help="write counts and scripts to this file")
+    parser.add_argument(
+        "--postgres", action="store_true", help="with stores on a PostgreSQL server of its own"
+    )
     parser.add_argument("--scripts", type=Path, help="write scripts into this folder")
     return parser.parse_args(texts)
 
 
 def main(texts: list[str] | None = None) -> int:
-    """Run a campaign; 1 if there is a disagreement."""
+    """Run a campaign; 1 if there is a disagreement. An interrupted one has its counts as well."""
     given = arguments(texts)
     total = Counts()
     try:
-        for counts in _results(given):
-            _add(total, counts, given.scripts)
+        with _server(given.postgres), closing(_results(given)) as results:
+            for counts in results:
+                _add(total, counts, given.scripts)
+                _save(total, given.json)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-    print(f"\n{total.text()}")
-    if given.json is not None:
-        given.json.write_text(json.dumps(total.as_table(), indent=1))
+    print(f"\n{total.text()}", flush=True)
+    _save(total, given.json)
     return 1 if total.disagreements else 0
+
+
+@contextmanager
+def _server(is_wanted: bool) -> Generator[None]:
+    """Start the PostgreSQL server of the tests, and let paths know its address."""
+    if not is_wanted:
+        yield
+        return
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))
+    with import_module("postgres_server").server() as address:
+        os.environ["CAMPAIGN_POSTGRES"] = f"{address}/postgres"
+        yield
+
+
+def on_signals() -> None:
+    """Let the first SIGINT or SIGTERM end the campaign, also where a shell ignores the former."""
+
+    def interrupt(*_: object) -> None:
+        for number in (SIGINT, SIGTERM):
+            signal(number, SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in (SIGINT, SIGTERM):
+        signal(number, interrupt)
+
+
+def _save(total: Counts, file: Path | None) -> None:
+    """Write the counts so far; the file is always a whole one."""
+    if file is not None:
+        part = file.with_name(f"{file.name}.part")
+        part.write_text(json.dumps(total.as_table(), indent=1))
+        part.replace(file)
 
 
 def _add(total: Counts, counts: Counts, folder: Path | None) -> None:
@@ -58,7 +98,7 @@ def _add(total: Counts, counts: Counts, folder: Path | None) -> None:
         print(f"{total.cases} mechanisms", file=sys.stderr, flush=True)
 
 
-def _results(given: Namespace) -> Iterator[Counts]:
+def _results(given: Namespace) -> Generator[Counts]:
     if given.case is not None:
         yield round_of(given.seed, given.case)
         return

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from signal import SIGXCPU
+from signal import SIG_IGN, SIGINT, SIGXCPU, signal
+from threading import Thread
 from time import monotonic, process_time
 from typing import Any, cast
 
@@ -28,8 +30,18 @@ def _bounded(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(process_time() + seconds) + 1, hard))
 
 
+def _orphaned() -> None:
+    """End this process when its parent has ended, however that was."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def _work(connection: Connection, seed: int, limit: float) -> None:
-    """Take cases by their numbers until there is none."""
+    """Take cases by their numbers until there is none; the parent ends it, no key does."""
+    signal(SIGINT, SIG_IGN)
+    Thread(target=_orphaned, daemon=True).start()
     from tools.campaign.rounds import round_of
 
     known: set[str] = set()

@@ -10,7 +10,7 @@ import numpy as np
 from tools.campaign.generate import Table
 from tools.campaign.reference.bodies import WIDTH
 from tools.campaign.reference.drives import has_motion, own_states
-from tools.campaign.reference.dynamics import State
+from tools.campaign.reference.dynamics import State, inverse
 from tools.campaign.reference.expressions import Jet, law
 from tools.campaign.reference.kinematics import System, motion_at
 
@@ -24,15 +24,19 @@ def whole(given: Table) -> Table:
     has_rows = bool(table.get("loops") or table.get("constraints"))
     if has_rows:
         given["t"] = 0.0
-    state = State.of(system, q, np.array(given["qd"], dtype=np.float64), given["t"])
+    rates = np.array(given["qd"], dtype=np.float64)
+    state = State.of(system, q, rates, given["t"])
     if has_rows:
-        rates = state.qd - np.linalg.pinv(state.rows.J, rcond=1e-9) @ state.rows.rate
+        rates = rates - inverse(state.rows.J) @ state.rows.rate
         given["qd"] = rates.tolist()
     given["motion"] |= {"q0": given["q"], "qd0": given["qd"]}
     rows = len(state.closure.value)
     given["sigma"] = (list(given.get("sigma", ())) + [0.5] * rows)[:rows]
     given["singular"] = _is_singular(state.H)
     given["loose"] = _is_singular(_allowed(state), 1e-4)
+    given["fitting"] = _fitting(State.of(system, q, rates, given["t"]), given["qdd"])
+    given["contradictory"] = has_rows and _is_contradictory(State.of(system, q, rates, 0.0))
+    given["prescribed"] = bool(np.linalg.matrix_rank(state.rows.J, tol=1e-6) == system.nv)
     given["massless"] = not any(body.mass for body in system.bodies)
     if table.get("actuators"):
         given |= _actuated(given, system)
@@ -57,6 +61,21 @@ def _is_singular(H: Any, share: float = 1e-7) -> bool:
         return False
     values = np.linalg.eigvalsh(H)
     return bool(values[0] <= share * max(values[-1], 1e-9))
+
+
+def _fitting(state: State, qdd: list[float]) -> list[float]:
+    """Return the accelerations next to others that satisfy all rows."""
+    rows = state.rows
+    left = rows.right - rows.J @ np.array(qdd)
+    return (np.array(qdd) + inverse(rows.J) @ left).tolist()
+
+
+def _is_contradictory(state: State) -> bool:
+    """Whether no rates, or no accelerations, satisfy all rows."""
+    rows = state.rows
+    qdd = inverse(rows.J) @ rows.right
+    rest = np.concatenate([rows.rate, rows.J @ qdd - rows.right])
+    return bool(np.abs(rest).max(initial=0.0) > 1e-6)
 
 
 def _allowed(state: State) -> Any:
@@ -112,6 +131,7 @@ def with_mechanism(given: Table, table: Table) -> Table:
             if name in holder:
                 holder[name] = _carried(old, new, given_q=holder[name], which=1)
     names, motion = set(new.own), found["motion"]
+    feedback = _feedback((motion.get("controllers") or {}).get("feedback"), old, new)
     for field in ("forces", "controllers", "stops"):
         if motion.get(field):
             motion[field] = {n: v for n, v in motion[field].items() if n in names}
@@ -125,12 +145,26 @@ def with_mechanism(given: Table, table: Table) -> Table:
             for n, v in motion["signals"].items()
             if n in driven and not _foreign(str(v), old, names)
         }
-    if not table.get("frames"):
-        motion.pop("contacts", None)
+    if feedback:
+        motion["controllers"]["feedback"] = feedback
+    events = motion.get("events") or {}
+    motion["events"] = {n: v for n, v in events.items() if not _foreign(v["law"], old, names)}
+    points = {x["name"] for x in (*table.get("frames", ()), *table["segments"])}
+    contacts = motion.get("contacts") or {}
+    motion["contacts"] = {n: v for n, v in contacts.items() if n in points}
     found["wrong"] = {n: v for n, v in found["wrong"].items() if n in table.get("parameters", {})}
     numbers = {f"_{i}": b.name for i, b in enumerate(new.bodies, start=1)}
     found["numbers"] = [n for n in found["numbers"] if _still(n, numbers, table)]
     return whole(found)
+
+
+def _feedback(table: Table | None, old: System, new: System) -> Table | None:
+    """Return feedback with the gains of the coordinates that are left."""
+    if table is None or new.nq != new.nv or not set(table["joints"]) <= set(new.own):
+        return None
+    rows = [(row[: old.nv], row[old.nv :]) for row in table["K"]]
+    gains = [[x for half in row for x in _carried(old, new, half, which=1)] for row in rows]
+    return {**table, "K": gains}
 
 
 def _still(number: Table, bodies: dict[str, str], table: Table) -> bool:

@@ -32,6 +32,11 @@ def is_loose(given: Table) -> bool:
     return bool(given["loose"])
 
 
+def is_contradictory(given: Table) -> bool:
+    """Whether no motion satisfies all rows; one that is prescribed may run into a dead point."""
+    return bool(given["contradictory"] or given["prescribed"])
+
+
 def has_rows(given: Table) -> bool:
     """Whether there are loops or constraints."""
     return bool(given["mechanism"].get("loops") or given["mechanism"].get("constraints"))
@@ -66,6 +71,9 @@ LEGITIMATE: tuple[tuple[str, Condition], ...] = (
     (r"cannot take joints that share a coordinate", has_coupling),
     (r"^nothing resists .* at t = ", is_loose),
     (r"^nothing resists (?!.* at t = )", is_singular_tree),
+    (r"of the motion do not fit", is_contradictory),
+    (r"^at t = N s steps are N s long, and the rest would take", is_loose),
+    (r"^the equations of a step have no solution at t = ", is_contradictory),
     (r"does not take closed loops or constraints", has_rows),
     (r"does not hold closed loops or constraints", has_rows),
     (r"does not take stops, contacts and sticking", switches),

@@ -25,6 +25,7 @@ Case {case} of seed {seed}, made smaller. {verdict}
 from __future__ import annotations
 
 import json
+import os
 import re
 from copy import deepcopy
 from pathlib import Path
@@ -34,6 +35,7 @@ from typing import Any
 import numpy as np
 
 import chainform as cf
+from chainform import analysis
 from chainform.pipeline import available_outputs
 from chainform.readers import native_text, read_text, write_urdf
 from chainform.simulation import simulate_batch
@@ -49,6 +51,7 @@ FIELDS = (
     "q",
     "qd",
     "qdd",
+    "fitting",
     "tau",
     "sigma",
     "x",

@@ -40,9 +40,10 @@ def features_of(given: Table) -> list[str]:
     ]
     found += [
         f"motion {key}"
-        for key in ("stops", "contacts", "controllers", "forces")
+        for key in ("stops", "contacts", "controllers", "forces", "events", "hold")
         if given["motion"].get(key)
     ]
+    found += ["feedback"] if "feedback" in (given["motion"].get("controllers") or {}) else []
     return [*found, *(["singular"] if given["singular"] else [])]
 
 

@@ -14,7 +14,7 @@ from tools.campaign.paths import Path, applies
 from tools.campaign.reasons import has_quaternion
 
 LISTS = ("actuators", "springs", "forces", "constraints", "loops", "frames")
-MOTION = ("forces", "signals", "controllers", "stops", "contacts", "lanes")
+MOTION = ("forces", "signals", "controllers", "stops", "contacts", "hold", "lanes")
 IN_JOINT = ("friction", "rotor_inertia", "gear_ratio", "mimic", "limits")
 IN_SEGMENT = {
     "rpy": None,

@@ -9,13 +9,16 @@ import numpy as np
 from tools.campaign.edits import whole
 from tools.campaign.features import FEATURES, mimic, some_law, some_pose
 from tools.campaign.generate import Draw, Mechanism, Table
+from tools.campaign.motions import extend, some_stops
 from tools.campaign.reference.drives import has_motion, own_states
-from tools.campaign.reference.dynamics import State, UnsureError
+from tools.campaign.reference.dynamics import State, UnsureError, inverse
 from tools.campaign.reference.kinematics import System
 
 STEPPED = {"rk4": 1e-3, "heun": 5e-4, "euler": 2e-4, "semi_implicit": 2e-4}
 SYMPLECTIC = {"midpoint": 1e-3, "gauss4": 2e-3, "gauss6": 4e-3}
 CONTROLLED = ("verner65", "dopri853", "cvode", "ida")
+MORE = 13
+"""With a source of random numbers of its own an addition to motions changes nothing else."""
 METHODS = (*CONTROLLED, *STEPPED, *SYMPLECTIC)
 
 
@@ -41,6 +44,8 @@ def case_of(seed: int, number: int) -> Table:
     given |= _state(draw, table, q)
     given |= _values(draw, table)
     given["motion"] = _motion(draw, table, q, np.array(given["qd"]))
+    more = Draw(np.random.default_rng([seed, number, MORE]))
+    extend(more, table, given["motion"])
     return whole(given)
 
 
@@ -80,7 +85,7 @@ def _state(draw: Draw, table: Table, q: Any) -> Table:
     t = 0.0 if has_rows else draw.number(0, 1)
     state = State.of(system, q, qd, t)
     if has_rows:
-        qd = qd - np.linalg.pinv(state.rows.J, rcond=1e-9) @ state.rows.rate
+        qd = qd - inverse(state.rows.J) @ state.rows.rate
     given: Table = {"q": q.tolist(), "qd": qd.tolist(), "t": t}
     for name in ("qdd", "tau"):
         given[name] = np.round(draw.rng.uniform(-2, 2, system.nv), 3).tolist()
@@ -170,7 +175,7 @@ def _motion(draw: Draw, table: Table, q: Any, qd: Any) -> Table:
         motion["controllers"] = {joint: control}
     free = [n for n in names if not any(n in str(c["law"]) for c in table.get("constraints", ()))]
     if free and draw.chance(0.25):
-        motion["stops"] = _stops(draw, system, free, q)
+        motion["stops"] = some_stops(draw, system, free, q)
     if draw.chance(0.15) and table.get("frames") and np.linalg.norm(System.of(table).gravity) > 1:
         height = State.of(system, q, qd).point(table["frames"][0])[1] @ -system.gravity
         if height > 0.5 and table["frames"][0]["segment"] != "ground":
@@ -191,13 +196,3 @@ def _force(draw: Draw, names: list[str], end: float) -> Any:
         values = [draw.number(-3, 3) for _ in range(3)]
         return {"t": [0.0, round(end / 3, 3), end], "values": values}
     return some_law(draw, names)
-
-
-def _stops(draw: Draw, system: System, names: list[str], q: Any) -> Table:
-    joint = draw.pick(names)
-    here = float(q[system.own[joint][0]])
-    stop: Table = {"restitution": draw.pick([0, 0.3, 0.6, 0.9, 1])}
-    for side, sign in (("lower", -1), ("upper", 1)):
-        if draw.chance(0.8):
-            stop[side] = round(here + sign * draw.number(0.02, 0.15, 3), 3)
-    return {joint: stop} if len(stop) > 1 else {}

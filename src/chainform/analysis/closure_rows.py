@@ -20,8 +20,8 @@ Array = NDArray[np.float64]
 
 CONSISTENT = 1e-6
 """A motion fits the rows if what it leaves open is below this share of the terms."""
-SMALLEST = 1e-12
-"""Terms below this count as so large: rounding leaves something of zero, too."""
+SMALLEST = 1e-6
+"""Terms below this, per unit of speed, count as so large: rounding leaves something of zero."""
 DIRECTIONS = ("x", "y", "z", "turn x", "turn y", "turn z")
 
 
@@ -76,12 +76,21 @@ class ClosureRows:
         drift = at.rates - np.einsum("...ij,...j->...i", at.J, qd)
         change = np.einsum("...ij,...j->...i", at.J, qdd)
         reach, flow = np.abs(at.J), np.abs(drift)
+        arm = np.sum(reach, axis=-1)
+        # Terms of rates and accelerations that cancel leave rounding errors of their own size.
+        least = SMALLEST * np.maximum(1.0, np.max(arm, axis=-1, keepdims=True, initial=0.0))
+        speed, swing = (np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0) for x in (qd, qdd))
         levels = {
-            "positions": (at.values, np.sum(reach, axis=-1)),
-            "rates": (at.rates, np.einsum("...ij,...j->...i", reach, np.abs(qd)) + flow),
+            "positions": (at.values, arm, least),
+            "rates": (
+                at.rates,
+                np.einsum("...ij,...j->...i", reach, np.abs(qd)) + flow,
+                least * (1 + speed),
+            ),
             "accelerations": (
                 change - at.gamma,
                 np.einsum("...ij,...j->...i", reach, np.abs(qdd)) + np.abs(at.gamma),
+                least * (1 + speed**2 + swing),
             ),
         }
         if np.any(at.cosines < 0):
@@ -92,8 +101,11 @@ class ClosureRows:
                 f"{_when(t, at.cosines.shape[:-1], place[:-1])}",
                 "begin where the loop is closed; chainform.simulation.assemble finds such a state",
             )
-        for level, (left, terms) in levels.items():
-            self._check_level(level, left, terms, t)
+        for level, (left, terms, smallest) in levels.items():
+            # A row that nothing moves is measured by the others.
+            largest = np.max(terms, axis=-1, keepdims=True, initial=0.0)
+            size = np.maximum(np.maximum(terms, 1e-3 * largest), smallest)
+            self._check_level(level, left, size, t)
         if at.gaps.size and np.min(at.gaps) < CONSISTENT:
             place = np.unravel_index(int(np.argmin(at.gaps)), at.gaps.shape)
             name = self.barriers[int(place[-1])]
@@ -103,10 +115,7 @@ class ClosureRows:
                 "describe what stays in touch as a holonomic constraint",
             )
 
-    def _check_level(self, level: str, left: Array, terms: Array, t: Any) -> None:
-        # A row that nothing moves is measured by the others.
-        largest = np.max(terms, axis=-1, keepdims=True, initial=0.0)
-        size = np.maximum(np.maximum(terms, 1e-3 * largest), SMALLEST)
+    def _check_level(self, level: str, left: Array, size: Array, t: Any) -> None:
         share = np.abs(left) / size
         # What is not finite is refused where the equations are solved.
         if not share.size or not np.nanmax(share, initial=0.0) > CONSISTENT:

@@ -144,7 +144,8 @@ class EquationBuilder:
         jacobian = [row.J.get(k, zero) for row in rows for k in range(n)]
         lists = [
             [row.gamma for row in rows],
-            [row.value for row in rows],
+            # A constraint of rates leaves positions free.
+            [zero if row.value is row.rate else row.value for row in rows],
             [row.rate for row in rows],
         ]
         flat = [value for values in lists for value in values]

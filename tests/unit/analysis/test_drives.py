@@ -109,6 +109,17 @@ def test_a_motion_that_opens_the_loop_is_refused() -> None:
         drives(four_bar(), motion.q, motion.qd, motion.qdd + np.array([0.1, 0, 0]))
 
 
+def test_rounding_errors_of_a_mechanism_at_rest_fit_the_loop() -> None:
+    q, rounding = turning().q[0], np.array([1e-15, -2e-15, 3e-15])
+    found = drives(four_bar(), q, rounding, rounding)
+    still = drives(four_bar(), q, np.zeros(3), np.zeros(3))
+    assert np.abs(found.tau - still.tau).max() < 1e-12
+    with pytest.raises(RunError, match="rates of the motion do not fit"):
+        drives(four_bar(), q, 1e6 * rounding, rounding)
+    with pytest.raises(RunError, match="accelerations of the motion do not fit"):
+        drives(four_bar(), q, rounding, 1e6 * rounding)
+
+
 def test_frames_that_are_half_a_turn_apart_do_not_close_a_loop() -> None:
     """Residuals of directions vanish there as well."""
     builder = cf.Mechanism.builder("pair", gravity=(0, 0, 0))

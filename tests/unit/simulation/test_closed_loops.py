@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 import chainform as cf
+from chainform.analysis import drives
 from chainform.errors import RunError
 from chainform.simulation import Run, simulate, simulate_batch
 from chainform.simulation.constraints.assembly import assemble
@@ -326,6 +327,58 @@ def test_work_of_a_motion_that_constraints_dictate_is_as_exact_as_asked() -> Non
         run = simulate(mechanism, **start, rtol=rtol)
         assert np.ptp(run.work) > 100
         assert np.ptp(run.balance) < 1000 * rtol * np.ptp(run.work), rtol
+
+
+def inside(has_loop: bool) -> cf.Mechanism:
+    """A free body of two segments, and a loop whose ends both stand on it."""
+    builder = cf.Mechanism.builder("body", gravity=(0, 0, "-9.81"))
+    more: dict[str, Any] = {"mass": 1, "com": [0, "-0.2", "0.3"], "inertia": [1, 2, 2]}
+    builder.segment("a", joint="free", rpy=["0.24", 0, "-0.51"], **more)
+    place: dict[str, Any] = {"position": [0, "0.21", "0.51"], "rpy": [0, 0, "1.32"]}
+    builder.segment("b", parent="a", joint="fixed", **place, **more)
+    turn = np.array([[np.cos(1.32), -np.sin(1.32), 0], [np.sin(1.32), np.cos(1.32), 0], [0, 0, 1]])
+    point = np.array([0.26, -0.31, 0.1])
+    target = {"segment": "a", "point": [*(np.array([0, 0.21, 0.51]) + turn @ point)]}
+    if has_loop:
+        closing = {"segment": "b", "point": [*point]}
+        builder.loop("inside", "frame", closing, {**target, "rotation": turn.tolist()})
+    return builder.build()
+
+
+def test_a_loop_inside_a_body_binds_nothing() -> None:
+    """Columns of joints that carry both ends are zero, not rounding errors."""
+    q0 = np.array([-0.3, 0.4, -1.1, -0.2, 0.6, -0.6, np.sqrt(0.24)])
+    qd0 = [-1.2, 0.2, -1.5, -4.7, -3.6, -4.2]
+    free, bound = (
+        simulate(inside(has_loop), q0=q0, qd0=qd0, t=0.3, t_eval=[0.1, 0.3], rtol=1e-7)
+        for has_loop in (False, True)
+    )
+    assert np.abs(bound.q - free.q).max() < 1e-9
+    assert np.abs(bound.multipliers).max() == 0
+    needed = drives(inside(True), q0, qd0, np.ones(6), inside(True).rates)
+    open_chain = cf.derive(inside(False), ["inverse_dynamics"], reduce="none")
+    tau = open_chain.evaluate(q=q0, qd=qd0, qdd=np.ones(6))["inverse_dynamics"]
+    assert np.abs(needed.tau - tau).max() < 1e-10
+
+
+def test_a_constraint_of_rates_moves_no_coordinates() -> None:
+    """Steps end with rates on it; x' (sin r + 0.3) = r' cos r keeps e^x = 1 + sin(r)/0.3."""
+    builder = cf.Mechanism.builder("blade", gravity=("9.81", 0, 0))
+    joint: dict[str, Any] = {"type": "cylindrical", "axis": [1, 0, 0], "name": "j"}
+    builder.segment("blade", joint=joint, mass=2, inertia=["0.1", "0.1", "0.1"])
+    builder.constraint("nonholonomic", "der(j_t)*(sin(j_r) + 0.3) - der(j_r)*cos(j_r)")
+    blade = builder.build()
+    for method, step, error in (
+        ("verner65", None, 1e-8),
+        ("heun", 5e-4, 1e-5),
+        ("euler", 2e-4, 2e-3),
+        ("semi_implicit", 2e-4, 2e-3),
+    ):
+        run = simulate(blade, t=0.25, method=method, step=step)
+        (x, r), (xd, rd) = run.q.T, run.qd.T
+        assert np.abs(np.exp(x) - 1 - np.sin(r) / 0.3).max() < error
+        assert np.abs(xd * (np.sin(r) + 0.3) - rd * np.cos(r)).max() < 1e-12
+        assert run.qd[-1, 0] > 2
 
 
 def test_what_cannot_stay_is_moved_and_told() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tools.campaign.paths import bound, further, motions, statics
+from tools.campaign.paths import bound, further, inverse, motions, statics
 from tools.campaign.paths.statics import Given, Results
 
 
@@ -79,11 +80,21 @@ PATHS: tuple[Path, ...] = (
     Path(motions.resumed_with_more_times, "motion", 0.05),
     Path(motions.saved, "motion", 0.075),
     Path(motions.scenario, "motion", 0.075),
+    Path(statics.single_precision, "state", 0.1),
+    Path(motions.events, "motion", 0.6, needs=("events",)),
+    Path(further.xacro, "state", 0.05),
+    Path(further.vectors_form, "state", 0.1),
+    Path(motions.resumed_from_store, "motion", 0.06),
+    Path(statics.stored_in_postgres, "state", 0.1, needs=("postgres",)),
+    Path(inverse.drives, "state", 0.15),
+    Path(inverse.unknown_forces, "state", 0.15),
+    Path(inverse.moved_by_unknowns, "motion", 0.5, needs=("pushes",)),
 )
 
 
 def applies(path: Path, given: Given) -> bool:
     """Whether a path can be taken for a case."""
     has = {name for name, value in {**given["mechanism"], **given["motion"]}.items() if value}
+    has |= {"postgres"} if os.environ.get("CAMPAIGN_POSTGRES") else set()
     has |= {"values"} if given["numbers"] or given["wrong"] else set()
     return has.issuperset(path.needs) and has.isdisjoint(path.without)

@@ -68,7 +68,9 @@ def by_bind(given: Given) -> Results:
 def at_call(given: Given) -> Results:
     """Values in a call of machine code, and bound in the program."""
     mechanism, values, names = with_wrong_values(given)
-    outputs = [o for o in wanted(given, mechanism) if o not in ("coriolis", "com")]
+    outputs = [
+        o for o in wanted(given, mechanism) if o not in ("coriolis", "coriolis_matrix", "com")
+    ]
     program = cf.derive(mechanism, outputs, parameters=names, reduce="none").compile()
     known = {name: value for name, value in values.items() if name in program.parameters}
     found: Results = {}

@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 import re
 from copy import deepcopy
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import chainform as cf
-from chainform.readers import read_text
+from chainform.readers import read_text, write_urdf
 from tools.campaign.paths.motions import arguments_of, impacts_of, states
-from tools.campaign.paths.statics import Given, Results, evaluated, mechanism_of, state_of, wanted
+from tools.campaign.paths.statics import (
+    Given,
+    Results,
+    evaluated,
+    mechanism_of,
+    of_urdf,
+    state_of,
+    wanted,
+)
 
 
 def tree_form(given: Given) -> Results:
@@ -46,6 +56,75 @@ def tree_form(given: Given) -> Results:
     mechanism = read_text(re.sub(r"\bj(\d)", r"b\1", json.dumps(table)), "json")
     model = cf.derive(mechanism, ["mass_matrix", "bias"], reduce="none")
     return dict(model.evaluate(**state_of(given, "q", "qd", "t")))
+
+
+def hinged(segment: Given) -> Given:
+    """Return a segment on a hinge, with plain numbers and moments about the axes of its frame."""
+    found: Given = {"name": segment["name"], "parent": segment["parent"], "mass": 1.5}
+    for name, usual in (("position", 0.2), ("com", 0.3), ("rpy", 0.4)):
+        given = segment.get(name) or [0, 0, 0]
+        found[name] = [usual if isinstance(x, str) else x + usual / 8 for x in given]
+    place = len(segment["joint"]["type"]) % 3
+    axis = [[0.6, 0, 0.8], [0, 1, 0], [1, 0, 0]][place]
+    joint = {"name": f"{segment['name']}_hinge", "type": "revolute", "axis": axis}
+    return {**found, "joint": joint, "inertia": [0.1, 0.15, 0.2]}
+
+
+def turned(place: int, angle: float) -> Any:
+    """Return the rotation about x, y or z."""
+    i, j = (place + 1) % 3, (place + 2) % 3
+    R = np.eye(3)
+    R[i, i] = R[j, j] = np.cos(angle)
+    R[j, i], R[i, j] = np.sin(angle), -np.sin(angle)
+    return R
+
+
+def ways(parents: list[int]) -> list[list[int]]:
+    """Return the joints from the ground to every tip; `parents` has 0 for the ground."""
+    found: list[list[int]] = []
+    for tip in range(1, len(parents) + 1):
+        if tip in parents:
+            continue
+        way = [tip]
+        while parents[way[0] - 1]:
+            way.insert(0, parents[way[0] - 1])
+        found.append(way)
+    return found
+
+
+def vectors_form(given: Given) -> Results:
+    """The tree with hinges in place of all joints, in the vectors form: its chain is stretched."""
+    segments = [hinged(segment) for segment in given["mechanism"]["segments"]]
+    names = ["ground", *(s["name"] for s in segments)]
+    count = len(segments)
+    q, qd = 0.3 + 0.2 * np.arange(count), 1.1 - 0.6 * np.arange(count)
+    arms: dict[str, Any] = {}
+    axes, zeros = [], np.zeros(count)
+    for number, segment in enumerate(segments, start=1):
+        parent = names.index(segment["parent"])
+        centre = np.array(segments[parent - 1]["com"]) if parent else np.zeros(3)
+        axis, com = np.array(segment["joint"]["axis"]), np.array(segment["com"])
+        still = np.linalg.multi_dot([turned(k, segment["rpy"][k]) for k in (2, 1, 0)])
+        to_parent = centre - segment["position"]
+        axes.append((still @ axis).tolist())
+        arms[f"{number},{number}"] = com.tolist()
+        arms[f"{parent},{number}"] = to_parent.tolist()
+        # At zero the mass centre lies opposite to that of the parent, seen along the axis.
+        seen = still.T @ -to_parent
+        across = np.cross(axis, com)
+        zeros[number - 1] = np.arctan2(seen @ across, seen @ np.cross(across, axis))
+    table: Given = {"format": "vectors", "gravity": [0, 0, -9.81], "r": arms, "names": names[1:]}
+    table["e"] = [s["joint"]["axis"] for s in segments]
+    table["e_in_parent"] = {str(i): axis for i, axis in enumerate(axes, start=1)}
+    table["m"], table["J"] = ([s[key] for s in segments] for key in ("mass", "inertia"))
+    table["rows"] = ways([names.index(s["parent"]) for s in segments])
+    native = {"gravity": [0, 0, -9.81], "segments": segments}
+    outputs = ["mass_matrix", "bias"]
+    first, second = (
+        cf.derive(read_text(json.dumps(t), "json"), outputs, reduce="none").evaluate(q=x, qd=qd)
+        for t, x in ((native, q), (table, q - zeros))
+    )
+    return {f"same {name} by vectors": (second[name], first[name]) for name in outputs}
 
 
 def payload(given: Given) -> Results:
@@ -153,3 +232,22 @@ def named_by_table(given: Given) -> Results:
     q = dict(zip(mechanism.coordinates, given["q"], strict=True))
     qd = dict(zip(mechanism.rates, given["qd"], strict=True))
     return dict(model.evaluate(q=q, qd=qd, **state_of(given, "t", "sigma")))
+
+
+def xacro(given: Given) -> Results:
+    """A file named xacro: without macros it is URDF, and what is not expanded is refused."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "case.xacro"
+        write_urdf(mechanism_of(given), Path(folder) / "case.urdf")
+        text = (Path(folder) / "case.urdf").read_text()
+        found: Results = {}
+        for what, old, new in (
+            ("a macro", "<link ", '<xacro:insert name="a"/><link '),
+            ("a variable", '<origin xyz="', '<origin xyz="${x} '),
+        ):
+            file.write_text(text.replace(old, new, 1))
+            if old in text:
+                found[f"taken: {what}"] = _is_taken(lambda: cf.read(file))
+        file.write_text(text)
+        again = cf.read(file, snap=0)
+    return {**found, **of_urdf(given, again)}

@@ -18,7 +18,7 @@ from tools.campaign.paths.statics import Given, Results, mechanism_of
 def arguments_of(given: Given, **more: Any) -> dict[str, Any]:
     """Return the arguments of `simulate` for the motion of a case."""
     motion = given["motion"]
-    names = ("q0", "qd0", "forces", "signals", "controllers", "stops", "contacts")
+    names = ("q0", "qd0", "forces", "signals", "controllers", "stops", "contacts", "hold")
     found = {name: motion[name] for name in names if motion.get(name)}
     found |= {"t": motion["times"][-1], "t_eval": motion["times"], "rtol": 1e-9}
     return {**found, **more}
@@ -73,6 +73,14 @@ def by_method(given: Given) -> Results:
     return {**states(fine), **spread}
 
 
+def events(given: Given) -> Results:
+    """Events of a law: when each happens, and in which state; one with `stop` ends the motion."""
+    run = cf.simulate(mechanism_of(given), **arguments_of(given, events=given["motion"]["events"]))
+    found = [h for h in run.happenings if h.name == "mark"]
+    states = {f"{name} at events": [getattr(h, name) for h in found] for name in ("q", "qd")}
+    return {"events": [h.t for h in found], **states}
+
+
 def reduced(given: Given) -> Results:
     """The motion by reduced equations."""
     return states(cf.simulate(mechanism_of(given), **arguments_of(given, reduce="fast")))
@@ -119,25 +127,44 @@ def with_values(given: Given) -> Results:
     return found
 
 
+def starts_of(given: Given) -> dict[str, Any]:
+    """Return states of their own for the motions of a batch; stops and contacts begin open."""
+    motion, lanes = given["motion"], given["batch"]
+    is_open = motion.get("stops") or motion.get("contacts")
+    poses = [motion["q0"] if is_open else lane["q"] for lane in lanes]
+    return {"q0": np.array(poses), "qd0": np.array([lane["qd"] for lane in lanes])}
+
+
+def of_lanes(run: Any) -> Results:
+    """Return the states of the first and of the last motion of a batch."""
+    chosen = sorted({0, len(run.q) - 1})
+    return {
+        f"{name} of lane {lane}": getattr(run, name)[lane]
+        for lane in chosen
+        for name in ("q", "qd")
+    }
+
+
 def batch(given: Given) -> Results:
-    """Many motions at once, from states of their own."""
-    lanes = given["batch"]
-    more = {name: np.array([lane[name[:-1]] for lane in lanes]) for name in ("q0", "qd0")}
-    run = simulate_batch(mechanism_of(given), **arguments_of(given, **more))
-    return {"q of lanes": run.q, "qd of lanes": run.qd}
+    """Many motions at once, from states of their own; with stops each has its impacts."""
+    run = simulate_batch(mechanism_of(given), **arguments_of(given, **starts_of(given)))
+    found = of_lanes(run)
+    if given["motion"].get("stops"):
+        last = len(run.q) - 1
+        found[f"impacts of lane {last}"] = impacts_of(run.runs[last])["impacts"]
+    return found
 
 
 def batch_with_fixed_steps(given: Given) -> Results:
-    """Many motions side by side in vector registers."""
-    lanes = given["batch"]
-    more = {name: np.array([lane[name[:-1]] for lane in lanes]) for name in ("q0", "qd0")}
-    fixed = {"method": "rk4", "step": 1e-3}
-    run = simulate_batch(mechanism_of(given), **arguments_of(given, **more, **fixed))
-    half = simulate_batch(
-        mechanism_of(given), **arguments_of(given, **more, method="rk4", step=5e-4)
+    """Many motions side by side in vector registers, and with steps of half the length."""
+    mechanism, starts = mechanism_of(given), starts_of(given)
+    coarse, fine = (
+        of_lanes(
+            simulate_batch(mechanism, **arguments_of(given, **starts, method="rk4", step=step))
+        )
+        for step in (1e-3, 5e-4)
     )
-    spread = {"spread of q of lanes": run.q - half.q, "spread of qd of lanes": run.qd - half.qd}
-    return {"q of lanes": half.q, "qd of lanes": half.qd, **spread}
+    return {**fine, **{f"spread of {name}": coarse[name] - fine[name] for name in fine}}
 
 
 def batch_with_values(given: Given) -> Results:
@@ -166,6 +193,22 @@ def resumed_with_more_times(given: Given) -> Results:
     return states(cf.simulate(mechanism, **arguments_of(given, resume=half)))
 
 
+def resumed_from_store(given: Given) -> Results:
+    """A motion half of which was in a store, and half of which was in a file."""
+    mechanism, times = mechanism_of(given), given["motion"]["times"]
+    middle = times[len(times) // 2]
+    first = [t for t in times if t <= middle]
+    half = cf.simulate(mechanism, **arguments_of(given, t=middle, t_eval=first))
+    with TemporaryDirectory() as folder, cf.open_store(f"{folder}/models.db") as store:
+        store.save(cf.derive(mechanism, ["mass_matrix"], reduce="none"), "case")
+        store.save_run(half, "case", "half")
+        half.save(f"{folder}/half.npz")
+        kept = cf.Run.load(store.run("case", "half")), cf.Run.load(f"{folder}/half.npz")
+    one, other = (cf.simulate(mechanism, **arguments_of(given, resume=run)) for run in kept)
+    same = {f"same {n} from a file": (getattr(other, n), getattr(one, n)) for n in ("q", "qd")}
+    return {**states(one), **same}
+
+
 def saved(given: Given) -> Results:
     """A run that was written to files and read again."""
     run = cf.simulate(mechanism_of(given), **arguments_of(given))
@@ -189,6 +232,8 @@ def scenario(given: Given) -> Results:
     table["solver"] = {"rtol": 1e-9}
     names = ("forces", "signals", "controllers", "stops", "contacts")
     table |= {name: motion[name] for name in names if motion.get(name)}
+    if motion.get("hold"):
+        table["forces"] = {**motion.get("forces", {}), "hold": motion["hold"]}
     with TemporaryDirectory() as folder:
         file = Path(folder) / "case.json"
         file.write_text(json.dumps(table))

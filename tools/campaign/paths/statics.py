@@ -7,6 +7,7 @@ of a name that begins with `same` is a pair, both the product's own.
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,6 +42,7 @@ def wanted(given: Given, mechanism: Any, formulation: str = "auto") -> list[str]
     if given.get("massless"):
         dropped += ["com", "centroidal_momentum"]
     known = "mass_matrix gravity bias passive inverse_dynamics forward_dynamics coriolis "
+    known += "coriolis_matrix "
     known += "kinetic_energy potential_energy momentum centroidal_momentum com reactions "
     known += "closure_jacobian constraint constraint_rate constraint_jacobian constraint_right "
     known += "constrained_dynamics multipliers complete_model drives"
@@ -73,9 +75,18 @@ def state_of(given: Given, *groups: str) -> dict[str, Any]:
     return {name: given[name] for name in names if np.size(given.get(name, []))}
 
 
+def by_laws(given: Given, found: Results) -> Results:
+    """Return what Cm must satisfy in place of it: Cm qd = c and Cm + Cm^T = dH/dt."""
+    if "coriolis_matrix" not in found:
+        return found
+    Cm = np.asarray(found["coriolis_matrix"])
+    rest = {name: value for name, value in found.items() if name != "coriolis_matrix"}
+    return {**rest, "Cm qd": Cm @ np.array(given["qd"]), "Cm + Cm^T": Cm + Cm.T}
+
+
 def evaluated(given: Given, model: Any, values: Any = None) -> Results:
     """Evaluate a model at the state of a case."""
-    return dict(model.evaluate(**state_of(given), values=values))
+    return by_laws(given, dict(model.evaluate(**state_of(given), values=values)))
 
 
 def by_formulation(given: Given, formulation: str) -> Results:
@@ -171,7 +182,7 @@ def reduced_thesis(given: Given) -> Results:
 
 def called(given: Given, program: Any, name: str, values: Any = None) -> Any:
     """Call one function of a program with the inputs that it takes."""
-    groups = re.findall(r"const double \*(\w+)", program.prototype(name))
+    groups = re.findall(r"const (?:double|float) \*(\w+)", program.prototype(name))
     state = {group: given.get(group, []) for group in groups if group != "parameter"}
     return program[name](**state, values=values) if values else program[name](**state)
 
@@ -180,7 +191,20 @@ def compiled(given: Given) -> Results:
     """Machine code, one state at a time."""
     mechanism = mechanism_of(given)
     program = cf.derive(mechanism, wanted(given, mechanism), reduce="none").compile()
-    return {name: called(given, program, name) for name in program.outputs}
+    return by_laws(given, {name: called(given, program, name) for name in program.outputs})
+
+
+def single_precision(given: Given) -> Results:
+    """Machine code in float32, one state and many."""
+    mechanism = mechanism_of(given)
+    names = ("mass_matrix", "bias", "inverse_dynamics", "coriolis_matrix", "potential_energy")
+    outputs = [o for o in wanted(given, mechanism) if o in names]
+    program = cf.derive(mechanism, outputs, reduce="none").compile(precision="float32")
+    batch = given["batch"]
+    state = {name: np.array([each[name] for each in batch]) for name in batch[0]}
+    state |= {name: np.array(given[name]) for name in ("sigma", "t") if given.get(name) != []}
+    found = {f"{n} of a batch": called(state, program, n) for n in outputs if n in names[:3]}
+    return {**found, **by_laws(given, {name: called(given, program, name) for name in outputs})}
 
 
 def compiled_batch(given: Given) -> Results:
@@ -218,22 +242,34 @@ def emitted_python(given: Given) -> Results:
     groups = [name for name in head.split(", ") if "=" not in name and name]
     state = {**state_of(given), "t": [given["t"]]}
     found = space["model"](**{name: state[name] for name in groups})
-    return {name: np.array(value) for name, value in found.items()}
+    return by_laws(given, {name: np.array(value) for name, value in found.items()})
 
 
-def stored(given: Given) -> Results:
-    """A model that was saved and loaded, and the same computed in SQL."""
+def through(store: Any, given: Given) -> Results:
+    """Return what a model gives that was saved and loaded, and the same computed in SQL."""
     mechanism = mechanism_of(given)
+    name = f"case {given.get('seed')}-{given.get('case')}"
     outputs = [o for o in ("mass_matrix", "inverse_dynamics") if o in wanted(given, mechanism)]
-    with TemporaryDirectory() as folder, cf.open_store(f"{folder}/models.db") as store:
-        store.save(cf.derive(mechanism, outputs, reduce="none"), "case")
-        found = evaluated(given, store.load("case"))
-        rows = store.evaluate("case", **state_of(given))
-        program = store.load("case").compile()
-        machine = {name: called(given, program, name) for name in outputs}
+    store.save(cf.derive(mechanism, outputs, reduce="none"), name)
+    found = evaluated(given, store.load(name))
+    rows = store.evaluate(name, **state_of(given))
+    program = store.load(name).compile()
+    machine = {name: called(given, program, name) for name in outputs}
     same = {f"same {name} in SQL": (rows[name], found[name]) for name in outputs}
     same |= {f"same {name} compiled": (machine[name], found[name]) for name in outputs}
     return {**found, **same}
+
+
+def stored(given: Given) -> Results:
+    """A model in a store of its own."""
+    with TemporaryDirectory() as folder, cf.open_store(f"{folder}/models.db") as store:
+        return through(store, given)
+
+
+def stored_in_postgres(given: Given) -> Results:
+    """A model in a database on a server, which all cases share."""
+    with cf.open_store(os.environ["CAMPAIGN_POSTGRES"]) as store:
+        return through(store, given)
 
 
 def native_round_trip(given: Given) -> Results:
@@ -242,16 +278,20 @@ def native_round_trip(given: Given) -> Results:
     return evaluated(given, cf.derive(again, wanted(given, again), reduce="none"))
 
 
+def of_urdf(given: Given, again: Any) -> Results:
+    """Return what a mechanism gives that is written as URDF, which has no bodies of the ground."""
+    outputs = [o for o in wanted(given, again) if o not in ("reactions", "com")]
+    if any(s["joint"]["type"] == "fixed" for s in given["mechanism"]["segments"]):
+        outputs = [o for o in outputs if o not in ("kinetic_energy", "potential_energy")]
+    return evaluated(given, cf.derive(again, outputs, reduce="none"))
+
+
 def urdf_round_trip(given: Given) -> Results:
     """A mechanism that was written as URDF with its side file and read again."""
     mechanism = mechanism_of(given)
     with TemporaryDirectory() as folder:
         write_urdf(mechanism, Path(folder) / "case.urdf")
-        again = cf.read(Path(folder) / "case.urdf", snap=0)
-    outputs = [o for o in wanted(given, again) if o not in ("reactions", "com")]
-    if any(s["joint"]["type"] == "fixed" for s in given["mechanism"]["segments"]):
-        outputs = [o for o in outputs if o not in ("kinetic_energy", "potential_energy")]
-    return evaluated(given, cf.derive(again, outputs, reduce="none"))
+        return of_urdf(given, cf.read(Path(folder) / "case.urdf", snap=0))
 
 
 def as_elements(given: Given) -> Results:

@@ -8,6 +8,8 @@ bodies        the table as elementary bodies, one for each elementary joint
 kinematics    poses, velocities, the linear equations of all joints
 dynamics      forces, mass matrix, accelerations under loops and constraints
 quantities    what the product derives, by the same names
+inverse       drives and other forces that a motion needs
 drives        actuators and controllers
 motions       motions by `scipy.integrate.solve_ivp`, with stops
+events        times at which laws become zero in a motion
 """

@@ -72,6 +72,15 @@ def own_states(actuator: Table) -> int:
     return int(actuator["type"] == "dc_motor" and bool(actuator.get("inductance")))
 
 
+def motor_inertia(state: State) -> Array:
+    """Return what the rotors of motors add to the mass matrix, (nv,); they share in impacts."""
+    found = np.zeros(state.system.nv)
+    for actuator in state.system.table.get("actuators", ()):
+        drive = drive_of(state, actuator, np.zeros(own_states(actuator)), 0.0)
+        found[drive.rate] += drive.inertia
+    return found
+
+
 def has_motion(actuator: Table) -> bool:
     """Whether the state of an actuator begins with q and qd."""
     return actuator["type"] == "dc_motor" and bool(actuator.get("rotor_inertia"))
@@ -154,3 +163,24 @@ class Control:
         value += self.table.get("ki", 0) * integral
         value += law(self.table.get("feedforward", 0), state.names).value
         return _limited(float(value), self.table.get("limit")), float(error)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Linear feedback of the state, u = u_ref - K (x - x_ref) with x = (q, qd)."""
+
+    table: Table
+
+    def results(self, state: State) -> dict[str, float]:
+        """Return the result for each of its joints."""
+        time = {"t": Jet(state.motion.t, 1.0)}
+        q, qd = state.q.copy(), state.qd.copy()
+        for joint, text in self.table.get("q_ref", {}).items():
+            place, rate, _, _ = state.system.motions[joint]
+            wanted = law(text, time)
+            q[place] -= wanted.value
+            qd[rate] -= wanted.first
+        u = [law(text, time).value for text in self.table["u_ref"]]
+        u = np.array(u) - np.array(self.table["K"], dtype=np.float64) @ np.concatenate([q, qd])
+        bounded = [_limited(float(x), self.table.get("limit")) for x in u]
+        return dict(zip(self.table["joints"], bounded, strict=True))

@@ -22,6 +22,10 @@ NEAR = 1e-5
 """Singular values between RANK and this leave the rank open."""
 
 
+LEAST = 1e-3
+"""The greatest singular value counts as no less, m: a loop inside a rigid body has rows of zero."""
+
+
 class UnsureError(Exception):
     """The reference has no certain answer at this state."""
 
@@ -302,12 +306,18 @@ def _stacked(parts: list[Rows], width: int) -> Rows:
     return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
 
 
+def inverse(J: Array) -> Array:
+    """Return the pseudoinverse of rows; those that are nothing but rounding errors are zero."""
+    size = float(np.linalg.norm(J, 2)) if J.size else 0.0
+    return np.linalg.pinv(J, rcond=RANK) if size > LEAST * RANK else np.zeros(J.shape[::-1])
+
+
 def ranks(matrix: Array) -> tuple[int, Array]:
     """Return the rank and the right singular vectors; unsure where the rank is open."""
     if not len(matrix):
         return 0, np.eye(matrix.shape[1])
     _, values, vectors = np.linalg.svd(matrix)
-    greatest = values[0] if len(values) and values[0] > 0 else 1.0
+    greatest = max(float(values.max(initial=0.0)), LEAST)
     if np.any((values > RANK * greatest) & (values < NEAR * greatest)):
         raise UnsureError("the rank of a matrix is open")
     return int(np.sum(values > RANK * greatest)), vectors
@@ -320,7 +330,7 @@ def solved(H: Array, J: Array, force: Array, right: Array) -> Accelerations:
     """
     rank, vectors = ranks(J)
     N = vectors[rank:].T
-    qdd = np.linalg.lstsq(J, right, rcond=RANK)[0] if len(J) else np.zeros(len(H))
+    qdd = inverse(J) @ right
     if len(J) and np.abs(J @ qdd - right).max() > 1e-7 * (1 + np.abs(right).max()):
         raise UnsureError("the rows contradict each other")
     inner = N.T @ H @ N
@@ -329,5 +339,5 @@ def solved(H: Array, J: Array, force: Array, right: Array) -> Accelerations:
         if values[0] <= 1e-7 * max(values[-1], np.abs(H).max()):
             raise UnsureError("the mass matrix is singular on the null space of the rows")
         qdd = qdd + N @ np.linalg.solve(inner, N.T @ (force - H @ qdd))
-    multipliers = np.linalg.lstsq(J.T, H @ qdd - force, rcond=RANK)[0] if len(J) else np.zeros(0)
+    multipliers = inverse(J).T @ (H @ qdd - force)
     return Accelerations(qdd, multipliers, rank == len(J))

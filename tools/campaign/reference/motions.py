@@ -14,9 +14,10 @@ import numpy as np
 from scipy.integrate import solve_ivp  # pyright: ignore[reportUnknownVariableType]
 
 from tools.campaign.reference.bodies import Array, Table, from_quaternion
-from tools.campaign.reference.drives import Control, driven, own_states
+from tools.campaign.reference.drives import Control, Feedback, driven, motor_inertia, own_states
 from tools.campaign.reference.dynamics import Rows, State, UnsureError, solved
 from tools.campaign.reference.expressions import law
+from tools.campaign.reference.inverse import at_point
 from tools.campaign.reference.kinematics import System
 
 RTOL, ATOL = 1e-10, 1e-12
@@ -46,6 +47,8 @@ class Path:
     qd: Array
     impacts: tuple[Impact, ...]
     horizon: float
+    pieces: tuple[tuple[float, float, Any], ...] = ()
+    """Begin, end and dense output of every piece without an impact."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Mover:
     system: System
     task: Table
     evaluations: int = field(default=0)
+    held: tuple[Array, Array] | None = None
+    """Efforts and signals as they were sampled last."""
 
     @property
     def actuators(self) -> list[Table]:
@@ -74,8 +79,20 @@ class Mover:
     @property
     def controls(self) -> list[Control]:
         """The controllers."""
+        return [
+            Control(table, table.get("joint", name))
+            for name, table in self._controllers()
+            if table["type"] != "state_feedback"
+        ]
+
+    @property
+    def feedbacks(self) -> list[Feedback]:
+        """The controllers of several joints."""
+        return [Feedback(t) for _, t in self._controllers() if t["type"] == "state_feedback"]
+
+    def _controllers(self) -> list[tuple[str, Table]]:
         given: Mapping[str, Table] = self.task.get("controllers") or {}
-        return [Control(table, table.get("joint", name)) for name, table in given.items()]
+        return list(given.items())
 
     def start(self) -> Array:
         """Return q, qd, states of actuators, integrals."""
@@ -97,14 +114,24 @@ class Mover:
         signals: Mapping[str, Any] = self.task.get("signals") or {}
         for joint, given in signals.items():
             u[numbers[joint]] += _force(given, state)
-        rates = np.zeros(len(self.controls))
+        rates, results = np.zeros(len(self.controls)), list[tuple[str, float]]()
         for i, control in enumerate(self.controls):
             value, rates[i] = control.result(state, float(integrals[i]))
-            if control.joint in numbers:
-                u[numbers[control.joint]] += value
+            results.append((control.joint, value))
+        for feedback in self.feedbacks:
+            results += feedback.results(state).items()
+        for joint, value in results:
+            if joint in numbers:
+                u[numbers[joint]] += value
             else:
-                tau[self.system.own[control.joint][1]] += value
+                tau[self.system.own[joint][1]] += value
         return tau, u, rates
+
+    def sample(self, t: float, z: Array) -> None:
+        """Sample efforts and signals, which are held from now on."""
+        first = len(z) - len(self.controls)
+        tau, u, _ = self.efforts(self.state(t, z), z[first:])
+        self.held = tau, u
 
     def slope(self, t: float, z: Array) -> Array:
         """Return the derivative of the vector."""
@@ -115,6 +142,10 @@ class Mover:
         inner = self.system.nq + self.system.nv
         first = inner + sum(own_states(a) for a in self.actuators)
         tau, u, integrals = self.efforts(state, z[first:])
+        tau, u = self.held or (tau, u)
+        if self.task.get("pushed"):
+            force = [law(text, state.names).value for text in self.task["pushes"]]
+            tau = tau + at_point(state, self.system.table["segments"][-1]["name"]) @ force
         found, _, drives = driven(state, z[inner:first], u, tau, state.rows)
         own = [drive.slopes for drive in drives]
         return np.concatenate(
@@ -134,6 +165,11 @@ class Mover:
             found |= {float(force[key]) for key in ("from", "until") if key in force}
         return sorted(found)
 
+    def samples(self, end: float) -> list[float]:
+        """Return the times at which efforts are sampled, none where they are not held."""
+        hold = self.task.get("hold")
+        return [] if hold is None else [k * hold for k in range(int(end / hold) + 1)]
+
     # --- stops ------------------------------------------------------------------------------
 
     def gaps(self) -> Iterator[Gap]:
@@ -150,10 +186,13 @@ class Mover:
                     )
         contacts: Mapping[str, Table] = self.task.get("contacts") or {}
         for frame, contact in contacts.items():
-            place = next(f for f in self.system.table["frames"] if f["name"] == frame)
-            rough = bool(contact.get("friction"))
+            frames = {f["name"]: f for f in self.system.table.get("frames", ())}
+            place = frames.get(frame, {"segment": frame})
             yield Gap(
-                frame, contact["restitution"], lambda s, place=place: _height(s, place), rough
+                frame,
+                contact["restitution"],
+                lambda s, place=place, contact=contact: _height(s, place, contact),
+                bool(contact.get("friction")),
             )
 
     def rubs(self) -> list[int]:
@@ -164,11 +203,12 @@ class Mover:
     def hit(self, state: State, gap: Gap) -> Array:
         """Return the rates after an impact of one gap; loops and constraints stay satisfied."""
         row = gap.row(state)
+        H = state.H + np.diag(motor_inertia(state))
         J = np.concatenate([state.rows.J, row.J])
         # Rates of rows that move with time have a part without qd, which stays.
         jump = (1 + gap.restitution) * row.rate
         after = J @ state.qd - np.concatenate([np.zeros(len(state.rows.J)), jump])
-        return solved(state.H, J, state.H @ state.qd, after).qdd
+        return solved(H, J, H @ state.qd, after).qdd
 
     def run(self) -> Path:
         """Return the states at the times of the task."""
@@ -180,8 +220,12 @@ class Mover:
         if any(z[self.system.nq + place] == 0 for place in rubs):
             raise UnsureError("a joint with dry friction begins at rest")
         found, impacts, horizon = list[Array](), list[Impact](), end
-        edges = [b for b in self.breaks() if 0 < b < end] + [end]
+        samples = self.samples(end)
+        edges = sorted({*(b for b in self.breaks() if 0 < b < end), *samples[1:], end})
+        pieces: list[tuple[float, float, Any]] = []
         while t < end and edges:
+            if t in samples:
+                self.sample(t, z)
             inside = times[(times >= t) & (times <= edges[0])]
             result = self.piece(t, edges[0], z, gaps, rubs)
             reached = result.t[-1]
@@ -190,6 +234,7 @@ class Mover:
                 & (inside >= times[len(found)] if len(found) < len(times) else False)
             ]
             found += [np.asarray(result.sol(x)) for x in sampled]
+            pieces.append((t, float(reached), result.sol))
             t, z = float(reached), np.asarray(result.y[:, -1])
             if result.status == 0:
                 edges.pop(0)
@@ -213,7 +258,8 @@ class Mover:
         kept = times[: len(found)]
         nq, nv = self.system.nq, self.system.nv
         states = np.array(found).reshape(len(found), len(z))
-        return Path(kept, states[:, :nq], states[:, nq : nq + nv], tuple(impacts), horizon)
+        q, qd = states[:, :nq], states[:, nq : nq + nv]
+        return Path(kept, q, qd, tuple(impacts), horizon, tuple(pieces))
 
     def piece(self, t: float, end: float, z: Array, gaps: list[Gap], rubs: list[int]) -> Any:
         """Integrate up to an event or the end of a piece."""
@@ -287,9 +333,13 @@ def _force(given: Any, state: State) -> float:
     return law(given, state.names).value
 
 
-def _height(state: State, place: Table) -> Rows:
-    """Return the height of a point over the plane through the origin normal to gravity."""
-    up = -state.system.gravity / np.linalg.norm(state.system.gravity)
+def _height(state: State, place: Table, contact: Table) -> Rows:
+    """Return the height over a plane: as given, or normal to gravity, or to z without it."""
+    weight = float(np.linalg.norm(state.system.gravity))
+    up = -state.system.gravity / weight if weight else np.array([0.0, 0.0, 1.0])
+    if "normal" in contact:
+        up = np.array(contact["normal"]) / np.linalg.norm(contact["normal"])
+    origin = np.array(contact.get("point", (0.0, 0.0, 0.0)))
     number, point, velocity = state.point(place)
     _, p, _, _ = state.motion.pose(number)
     block = state.motion.J[6 * number : 6 * number + 6]
@@ -299,4 +349,4 @@ def _height(state: State, place: Table) -> Rows:
         else np.zeros((3, state.system.nv))
     )
     one = np.ones(1)
-    return Rows((up @ J)[None], 0 * one, up @ point * one, up @ velocity * one)
+    return Rows((up @ J)[None], 0 * one, up @ (point - origin) * one, up @ velocity * one)

@@ -12,7 +12,9 @@ import numpy as np
 from tools.campaign.reference.bodies import WIDTH, Array, Table, shift, times
 from tools.campaign.reference.drives import complete_model, drive_efforts, driven, inner_states
 from tools.campaign.reference.dynamics import Accelerations, State
+from tools.campaign.reference.inverse import at_point, by_drives, needed
 from tools.campaign.reference.kinematics import System
+from tools.campaign.reference.motions import position_rates
 
 STEP = 1e-5
 """The step of central differences of the mass matrix, rad or m."""
@@ -47,6 +49,16 @@ class Answer:
     def qdd(self) -> Array:
         """The accelerations given."""
         return self.array("qdd", self.system.nv)
+
+    @cached_property
+    def fitting(self) -> Array:
+        """The accelerations that satisfy loops and constraints."""
+        return self.array("fitting", self.system.nv)
+
+    @property
+    def push(self) -> Array:
+        """What forces at the origin of the last segment do."""
+        return at_point(self.state, self.table["segments"][-1]["name"])
 
     @cached_property
     def sigma(self) -> Array:
@@ -186,6 +198,22 @@ class Answer:
             dH[:, :, k] = (ahead - behind) / (2 * STEP)
         return (dH + dH.transpose(0, 2, 1) - dH.transpose(2, 1, 0)) / 2
 
+    def coriolis_force(self) -> Array:
+        """Return c = Cm qd: the bias without weight, on ground at rest."""
+        table = {**self.table, "gravity": [0, 0, 0], "base": {}}
+        system = System.of(table, self.given.get("values"))
+        return State.of(system, self.state.q, self.state.qd).bias
+
+    def rate_of_mass(self) -> Array:
+        """Return dH/dt by central differences along the motion."""
+        state = self.state
+        way = STEP * position_rates(self.system, state.q, state.qd)
+        ahead, behind = (
+            State.of(self.system, state.q + step, state.qd, state.motion.t).H
+            for step in (way, -way)
+        )
+        return (ahead - behind) / (2 * STEP)
+
     def moved(self, k: int, step: float) -> State:
         """Return the state with one coordinate moved; there are no quaternions."""
         q = self.state.q.copy()
@@ -236,7 +264,18 @@ QUANTITIES: dict[str, Callable[[Answer], Any]] = {
     "forward_dynamics": lambda a: (
         a.state.accelerations(a.tau + a.loop_effort, rows=a.state.no_rows()).qdd
     ),
+    "tau by all drives": lambda a: by_drives(a.state, a.fitting, 1)[0],
+    "multipliers by all drives": lambda a: by_drives(a.state, a.fitting, 1)[1],
+    "tau by some drives": lambda a: by_drives(a.state, a.fitting, 2)[0],
+    "multipliers by some drives": lambda a: by_drives(a.state, a.fitting, 2)[1],
+    "unknown forces": lambda a: needed(a.state, a.fitting, a.push)[0],
+    "multipliers by unknown forces": lambda a: needed(a.state, a.fitting, a.push)[1],
+    "inverse_dynamics beside forces": lambda a: (
+        a.state.effort(a.qdd) - a.loop_effort - a.push @ [1.0, -2.0, 3.0]
+    ),
     "coriolis": Answer.coriolis,
+    "Cm qd": Answer.coriolis_force,
+    "Cm + Cm^T": Answer.rate_of_mass,
     "kinetic_energy": Answer.kinetic_energy,
     "potential_energy": Answer.potential_energy,
     "momentum": Answer.momentum,

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import GROUND, Attachment, Frame, Loop, Mechanism
+from chainform.mechanism import Attachment, Frame, Loop, Mechanism
 from chainform.spatial import Matrix, Vector, apply, product, subtract, transpose
 
 
@@ -39,10 +39,7 @@ def _moving(mechanism: Mechanism, loop: Loop) -> frozenset[int]:
     Joints that carry both ends turn what is left between them, which is nothing where the loop is
     closed. In the stages of a step it would be taken for a motion.
     """
-    closing, target = (
-        set[int]() if end.segment == GROUND else set(mechanism.path_to(end.segment))
-        for end in (loop.closing, loop.target)
-    )
+    closing, target = (set(mechanism.path_to(end.segment)) for end in (loop.closing, loop.target))
     moving = [mechanism.segments[i] for i in closing ^ target]
     return frozenset(
         segment.coordinate + k

@@ -71,7 +71,7 @@ LEGITIMATE: tuple[tuple[str, Condition], ...] = (
     (r"cannot take joints that share a coordinate", has_coupling),
     (r"^nothing resists .* at t = ", is_loose),
     (r"^nothing resists (?!.* at t = )", is_singular_tree),
-    (r"of the motion do not fit", is_contradictory),
+    (r"of the motion do not fit|^no (such )?rates keep ", is_contradictory),
     (r"^at t = N s steps are N s long, and the rest would take", is_loose),
     (r"^the equations of a step have no solution at t = ", is_contradictory),
     (r"does not take closed loops or constraints", has_rows),

@@ -58,6 +58,9 @@ def beginning(
     """
     state = initial_state(mechanism, q0, qd0)
     q, qd = state[: mechanism.nq], state[mechanism.nq :]
+    fixed = (fixed,) if isinstance(fixed, str) else fixed
+    for name in fixed or ():
+        mechanism.coordinate_index(str(name))
     if not mechanism.loops and not mechanism.constraints:
         return Beginning(q, qd)
     gaps = Gaps(mechanism, t)

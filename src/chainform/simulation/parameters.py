@@ -8,7 +8,7 @@ mechanism, with all values in it, from which everything else is made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -17,10 +17,11 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.errors import RunError
-from chainform.expressions import Symbol, symbols_of, value_of
+from chainform.expressions import Expression, Symbol, symbols_of, value_of
 from chainform.given import finite_number
 from chainform.mechanism import (
     Mechanism,
+    Number,
     automatic_parameters,
     number_of,
     parametrise,
@@ -73,6 +74,7 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
                 remedy=f"values={{{parameter.name!r}: ...}}, or give it one in the mechanism",
             )
     if not values:
+        check_signs(mechanism, values)
         return Parameters(mechanism, values)
     named = with_named_numbers(mechanism, [name for name in values if name in automatic])
     exact = {name: cast("Fraction", number_of(value)) for name, value in values.items()}
@@ -105,22 +107,54 @@ def check_fixed(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
 
 
 def check_signs(mechanism: Mechanism, values: Mapping[str, Any]) -> None:
-    """Refuse values, one or many of each, that make negative what no file may have negative."""
+    """Refuse amounts that are negative with values, one or many of each, and negative moments.
+
+    A file has no negative amounts; of its moments of inertia it may only warn.
+    """
     known = {p.name: p.value for p in mechanism.parameters if p.value is not None}
     for element, number in amounts_of(mechanism):
-        if isinstance(number, Fraction) or not symbols_of(number) & set(values):
+        for given in _cases([number], values) if set(values) & _symbols(number) else ():
+            if value_of(cast("Expression", number), {**known, **given}) < 0:
+                raise _negative(element, given)
+    for segment in mechanism.segments:
+        entries = [entry for row in segment.body.inertia for entry in row]
+        if not any(entries) or any(_symbols(e) - {*known, *values} for e in entries):
             continue
-        names = sorted(symbols_of(number) & set(values))
-        rows = np.unique(np.stack([np.atleast_1d(values[name]) for name in names], -1), axis=0)
-        for row in rows[:1] if isinstance(number, Symbol) else rows:
-            given = dict(zip(names, row.tolist(), strict=True))
-            exact = {name: cast("Fraction", number_of(value)) for name, value in given.items()}
-            if value_of(number, {**known, **exact}) < 0:
-                raise RunError(
-                    f"{element} is negative with {given}",
-                    element="values",
-                    remedy="give values with which it is at least zero",
-                )
+        for given in _cases(entries, values):
+            numbers = [
+                float(e if isinstance(e, Fraction) else value_of(e, {**known, **given}))
+                for e in entries
+            ]
+            least = np.linalg.eigvalsh(np.reshape(numbers, (3, 3)))[0]
+            if least < -1e-9 * max(map(abs, numbers)):
+                raise _negative(f"segment {segment.name!r}, a principal moment of inertia", given)
+
+
+def _symbols(number: Number) -> set[str]:
+    return set() if isinstance(number, Fraction) else set(symbols_of(number))
+
+
+def _cases(numbers: Sequence[Number], values: Mapping[str, Any]) -> Iterator[dict[str, Fraction]]:
+    """Yield values, those of batches once each, of what numbers name; once without any."""
+    names = sorted(set(values) & set[str]().union(*map(_symbols, numbers)))
+    if not names:
+        yield {}
+        return
+    rows = np.unique(np.stack([np.atleast_1d(values[name]) for name in names], -1), axis=0)
+    # Of one name alone the smallest is enough, where what it names is an amount.
+    is_alone = len(numbers) == 1 and isinstance(numbers[0], Symbol)
+    for row in rows[:1] if is_alone else rows:
+        exact = map(number_of, row.tolist())
+        yield {name: cast("Fraction", value) for name, value in zip(names, exact, strict=True)}
+
+
+def _negative(element: str, given: Mapping[str, Fraction]) -> RunError:
+    if not given:
+        remedy = "correct it in the file: the kinetic energy would be negative"
+        return RunError("it is negative", element=element, remedy=remedy)
+    shown = {name: float(value) for name, value in given.items()}
+    remedy = "give values with which it is at least zero"
+    return RunError(f"{element} is negative with {shown}", element="values", remedy=remedy)
 
 
 def _numbers(given: Mapping[str, Any] | None) -> dict[str, float]:

@@ -108,5 +108,7 @@ def _event(name: str, given: Any, laws: LawIntake) -> Event:
     if change is not None and not callable(change):
         remedy = "let it return q and qd as they are afterwards"
         raise RunError("change is a function of (t, q, qd)", element=where, remedy=remedy)
-    stop = bool(table.get("stop", False))
+    stop = table.get("stop", False)
+    if not isinstance(stop, bool):
+        raise RunError(f"stop is {stop!r}", element=where, remedy="true or false")
     return Event(name, law, DIRECTIONS[direction], stop, cast("Change | None", change))

@@ -91,6 +91,9 @@ def spinning() -> cf.Mechanism:
         (lambda: simulate_batch(machine(PENDULUM), q0=[[1], [2e9]]), "the angle .* is 2e\\+09"),
         (lambda: cf.simulate(machine(PENDULUM), t=np.inf), "cannot go from 0 to inf"),
         (lambda: mobility(slider_crank(), [1]), "has the shape"),
+        (lambda: cf.simulate(machine(PENDULUM), fixed=["hing"]), "no coordinate named 'hing'"),
+        (lambda: cf.simulate(machine(BALL), stops={"height": {"lower": 2, "upper": 1}}), "exceeds"),
+        (lambda: cf.simulate(machine(BALL), events={"e": {"law": "t", "stop": "no"}}), "stop is"),
         (lambda: cf.simulate(machine(PENDULUM)).output(3), "named by a text"),  # type: ignore[arg-type]
     ],
 )

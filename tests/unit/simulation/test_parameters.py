@@ -465,3 +465,19 @@ def test_a_negative_mass_by_its_automatic_name_is_refused() -> None:
     mechanism = read_text(AMOUNTS.replace('"m - 1"', "1"), "toml")
     with pytest.raises(RunError, match="mass is negative"):
         simulate(mechanism, values={"m_1": -1.0})
+
+
+def test_negative_moments_of_inertia_are_refused() -> None:
+    """A file only warns of them; a motion would have negative kinetic energy."""
+
+    def wheel(moment: str) -> cf.Mechanism:
+        text = AMOUNTS.replace('mass = "m - 1"', f'mass = 1\ninertia = [1, "{moment}", 1]')
+        return read_text(text.replace("prismatic", "revolute").replace('"x"', '"y"'), "toml")
+
+    with pytest.raises(RunError, match="it is negative"):
+        simulate(wheel("-5"), t=0.1)
+    with pytest.raises(RunError, match="principal moment of inertia is negative with"):
+        simulate(wheel("m"), t=0.1, values={"m": -5})
+    with pytest.raises(RunError, match="principal moment of inertia is negative with"):
+        simulate_batch(wheel("2*m"), t=0.1, values={"m": [1.0, -1e-3]})
+    assert simulate(wheel("m"), t=0.1, values={"m": 0.5}).q.shape == (201, 1)

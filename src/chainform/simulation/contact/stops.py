@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 from chainform.errors import RunError
@@ -133,12 +134,17 @@ def _ends(
     intake, limits = intake_of(mechanism), segment.joint.limits
     manner = manner_of(table, where)
     made: list[Barrier] = []
+    known: list[Fraction] = []
     for side, end in ((1, "lower"), (-1, "upper")):
         bound: Number | None = None if limits is None else getattr(limits, end)
         if table.get(end) is not None:
             bound = intake.number(table[end], f"{where}, {end}")
         if bound is not None:
             made.append(EndStop(f"{name} {end}", segment, side, bound, manner))
+            known += [bound] if isinstance(bound, Fraction) else []
+    if len(known) == 2 and known[0] > known[1]:
+        ends = f"lower {float(known[0]):g} exceeds upper {float(known[1]):g}"
+        raise RunError(ends, element=where, remedy="exchange them")
     if not made and is_named:
         remedy = "give lower or upper here, or limits in the file"
         raise RunError(f"the joint {name} has no limits", element=where, remedy=remedy)

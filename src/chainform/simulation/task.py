@@ -219,6 +219,6 @@ class Prepared:
         moved, machine, first = self.understood.given.mechanism, self.machine, task.span[0]
         begun = beginning(switches.bare(moved), q0, qd0, first, task.fixed)
         y = whole_state(moved, begun.q, begun.qd, x0, machine.equations.nx)
-        start = Start(first, machine.begun(first, y, p), task.times)
+        start = Start(first, machine.start_state(first, y, p), task.times)
         lowest = machine.layout.part(p, "lowest")
         return start, Remarks(begun.notes, None if switches else lowest.copy())

@@ -274,7 +274,7 @@ def test_a_linkage_whose_equations_are_redundant_where_it_is_closed(step: float 
     """In the stages of a step it is not closed, and there more equations are independent."""
     mechanism, constant = bennett()
     second = 2 * np.arctan(constant / np.tan(0.5))
-    how = {"rtol": 1e-8} if step is None else {"method": "rk4", "step": step}
+    how: dict[str, Any] = {"rtol": 1e-8} if step is None else {"method": "rk4", "step": step}
     run = simulate(mechanism, q0=[1, second, -1, -second], t=2, **how)
     np.testing.assert_allclose(np.ptp(run.energy), 0, atol=1e-6)
     halves = np.tan(run.q / 2)

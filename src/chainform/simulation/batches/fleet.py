@@ -249,7 +249,7 @@ class Each(Fleet):
         """
         for state, given in zip(states, p, strict=True):
             try:
-                state[:] = self.machine.begun(t, state, given)
+                state[:] = self.machine.start_state(t, state, given)
             except RunError:
                 continue
 

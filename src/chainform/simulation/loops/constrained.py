@@ -235,7 +235,7 @@ def constrained_rate(
     terms(t, y, p, area)
     moved(t, y, p, rate)
     rank = constrained_acceleration(area, mask, room, order, rate[nq:], multipliers, n, m)
-    note_rank(t[0], area, room, order, lowest, n, m, rank)
+    note_rank(t[0], lowest, smallest_share(area, room, order, n, m, rank), rank)
     return rank
 
 
@@ -260,7 +260,7 @@ def constrained_state(
     """
     unit(t, new, p, y)
     rank = project(t, y, p, area, mask, room, order, change, nq, n, m)
-    note_rank(t[0], area, room, order, lowest, n, m, rank)
+    note_rank(t[0], lowest, smallest_share(area, room, order, n, m, rank), rank)
     return rank
 
 
@@ -342,26 +342,28 @@ def without_normal(
         rates[e] += back[e]
 
 
-def note_rank(
-    t: float, area: Floats, room: Floats, order: Ints, lowest: Floats, n: int, m: int, rank: int
-) -> None:
+def note_rank(t: float, lowest: Floats, share: float, rank: int) -> None:
     """Note the lowest rank so far, and how near rows came to depending on each other, and when.
 
     `lowest` has the smallest share of a row that does not follow from others, its time, the rank
-    and its time; the share is that of squares, in the unit of the row. Where nothing was noted yet,
-    it is zero.
+    and its time. Where nothing was noted yet, the share is zero.
     """
     if rank <= 0:
         return
-    smallest = 1.0
-    for k in range(rank):
-        smallest = fmin(smallest, share_of(area[n * n + n :], room, order, n, m, k))
-    if lowest[0] == 0.0 or smallest < lowest[0]:
-        lowest[0] = smallest
+    if lowest[0] == 0.0 or share < lowest[0]:
+        lowest[0] = share
         lowest[1] = t
     if lowest[2] == 0.0 or rank < lowest[2]:
         lowest[2] = float(rank)
         lowest[3] = t
+
+
+def smallest_share(area: Floats, room: Floats, order: Ints, n: int, m: int, rank: int) -> float:
+    """Return the smallest share of an independent row that does not follow from others."""
+    found = 1.0
+    for k in range(rank):
+        found = fmin(found, share_of(area[n * n + n :], room, order, n, m, k))
+    return found
 
 
 def share_of(J: Floats, room: Floats, order: Ints, n: int, m: int, place: int) -> float:

@@ -155,7 +155,7 @@ class Machine:
         self.check(status, t, result)
         return result
 
-    def begun(self, t: float, y: Array, p: Array) -> Array:
+    def start_state(self, t: float, y: Array, p: Array) -> Array:
         """Return the state at the start put where it belongs; the usual rank of rows is found.
 
         In a singular position it is lower than nearby.

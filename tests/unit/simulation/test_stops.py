@@ -90,7 +90,8 @@ def test_paper_003_through_the_stops(restitution: float) -> None:
     if restitution == 1:
         assert run.losses[-1] == pytest.approx(0, abs=1e-9)
     else:
-        assert run.losses[-1] == pytest.approx(sum(hit.loss for hit in impacts(run)), rel=1e-9)
+        # Hops of less than 1e-9 m that are put to rest lose a little, too.
+        assert run.losses[-1] == pytest.approx(sum(hit.loss for hit in impacts(run)), rel=1e-8)
 
 
 def test_a_pendulum_between_stops() -> None:

@@ -18,10 +18,11 @@ Array = NDArray[np.float64]
 NOISE = 1e-9
 """Accelerations below this share of what they are the sum of count as none."""
 
-HOP, SMALLEST_HOP = 1e-9, 1e-13
-"""The height (m, rad) of a hop below the rest speed, and of one at any speed, that counts as none.
+HOP, SMALLEST_HOP = 0.1, 1e-13
+"""A hop counts as none below this height over the square of the rest speed (s^2/m), and below this
+height (m, rad).
 
-After bounces that become lower and lower this is where they end."""
+With the usual rest speed that is 1e-9 m. After bounces that become lower this is where they end."""
 
 
 @dataclass(frozen=True)
@@ -73,5 +74,4 @@ class Balance:
         """Tell whether a gap that opens closes before it is open by a height worth noting."""
         speed = float(terms.speeds[gap.row])
         back = float(terms.gamma[gap.row] - terms.J[gap.row] @ self.acceleration)
-        height = HOP if speed <= gap.rest_speed else SMALLEST_HOP
-        return speed**2 <= 2 * height * back
+        return speed**2 <= 2 * max(HOP * gap.rest_speed**2, SMALLEST_HOP) * back

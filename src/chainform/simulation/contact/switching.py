@@ -7,7 +7,7 @@ dry friction slide in known directions. At an event
     2. of all that is at rest then, forces within their bounds decide what stays at rest (grip.py):
        gaps with a push stay closed, and what friction can hold sticks;
     3. gaps that open so slowly that these forces close them at once are put to rest, and 1 and 2
-       are done again: a hop of the height v^2 / (2 a) below `balance.HOP` is none;
+       are done again: a hop of the height v^2 / (2 a) below that of `balance.HOP` is none;
     4. the state is put onto the rows that hold, and the motion goes on.
 """
 

@@ -14,7 +14,7 @@ import numpy as np
 from tools.campaign.edits import bare
 from tools.campaign.paths import Path
 from tools.campaign.paths.statics import Given, Results
-from tools.campaign.reasons import is_legitimate, product_error, reason_of
+from tools.campaign.reasons import is_legitimate, is_short, product_error, reason_of
 from tools.campaign.reference import motions
 from tools.campaign.reference.dynamics import UnsureError
 from tools.campaign.reference.events import events_of
@@ -85,9 +85,19 @@ def _refused(path: Path, given: Given, error: Exception) -> Outcome:
         detail = f"{type(error).__name__}: {reason}"
         return Outcome(findings=[Finding(path.name, "foreign", "", detail=detail)])
     found = Outcome(refusals=[reason])
-    if not is_legitimate(reason, given):
+    if not is_legitimate(reason, given) and not (is_short(reason) and _is_unsure(given)):
         found.findings.append(Finding(path.name, "refused", "", detail=reason))
     return found
+
+
+def _is_unsure(given: Given) -> bool:
+    """Whether the reference comes to no end of the motion either, as at a pole of Euler angles."""
+    try:
+        with np.errstate(all="ignore"):
+            path = Expected(given, {}).path
+    except (UnsureError, np.linalg.LinAlgError):
+        return True
+    return path.horizon < given["motion"]["times"][-1]
 
 
 def _compared(path: Path, given: Given, results: Results) -> Outcome:

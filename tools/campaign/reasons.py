@@ -57,6 +57,11 @@ def rubs(given: Table) -> bool:
     return "coulomb" in str(given["mechanism"]["segments"])
 
 
+def rubs_in_implicit_steps(given: Table) -> bool:
+    """Whether a joint with dry friction may come to rest in a step that is solved for."""
+    return rubs(given) and given["motion"]["method"] in ("midpoint", "gauss4", "gauss6")
+
+
 def switches(given: Table) -> bool:
     """Whether there are stops, contacts or dry friction."""
     return rubs(given) or has("stops", "contacts")(given)
@@ -74,6 +79,7 @@ LEGITIMATE: tuple[tuple[str, Condition], ...] = (
     (r"of the motion do not fit|^no (such )?rates keep ", is_contradictory),
     (r"^at t = N s steps are N s long, and the rest would take", is_loose),
     (r"^the equations of a step have no solution at t = ", is_contradictory),
+    (r"^the equations of a step have no solution at t = ", rubs_in_implicit_steps),
     (r"does not take closed loops or constraints", has_rows),
     (r"does not hold closed loops or constraints", has_rows),
     (r"does not take stops, contacts and sticking", switches),
@@ -102,3 +108,8 @@ def reason_of(error: BaseException) -> str:
 def is_legitimate(reason: str, given: Table) -> bool:
     """Whether a refusal is one that the documentation gives for such a case."""
     return any(re.search(pattern, reason) and holds(given) for pattern, holds in LEGITIMATE)
+
+
+def is_short(reason: str) -> bool:
+    """Whether steps became too short to go on."""
+    return bool(re.search("^the step became too small|^at t = N s steps are N s long", reason))

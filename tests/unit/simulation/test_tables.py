@@ -124,3 +124,17 @@ def test_wrong_tables_are_refused(table: Any, message: str) -> None:
         cf.simulate(machine(PENDULUM), forces={"hinge": table})
     assert caught.value.element == "forces, hinge"
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_fixed_steps_end_where_a_force_of_the_file_begins_and_ends(together: bool) -> None:
+    """Errors of a step over such a time would be of first order."""
+    builder = cf.Mechanism.builder("cart").segment("cart", joint="prismatic", axis="x", mass=2)
+    cart = builder.force("cart", "8", **{"from": 0.123, "until": "0.4567"}).build()
+    how: dict[str, Any] = {"t": 1, "t_eval": [1], "method": "rk4", "step": 0.1}
+    if together:
+        last = simulate_batch(cart, q0=[[0.0], [0.0]], **how).q[1, -1]
+    else:
+        last = cf.simulate(cart, **how).q[-1]
+    speed, length = 4 * (0.4567 - 0.123), 1 - (0.4567 + 0.123) / 2
+    np.testing.assert_allclose(last, speed * length, rtol=1e-12)

@@ -239,6 +239,8 @@ class Mover:
             if result.status == 0:
                 edges.pop(0)
                 continue
+            if result.status < 0:
+                raise UnsureError("the steps of the reference become too short")
             number = next(i for i, x in enumerate(result.t_events) if len(x))
             if number >= len(gaps):
                 horizon = t

@@ -151,10 +151,11 @@ def efforts_of(mechanism: Mechanism, forces: Forces | None) -> Efforts:
 
 
 def bends_of(mechanism: Mechanism, efforts: Efforts) -> list[float]:
-    """Return the times of pieces that are expressions, with the values of a mechanism."""
-    reader, given = intake_of(mechanism), (*efforts.laws, *(efforts.signals or Efforts()).laws)
+    """Return the times of pieces of the file, and of pieces that are expressions, by its values."""
+    given = (*mechanism.forces, *efforts.laws, *(efforts.signals or Efforts()).laws)
     times = (number for force in given for number in force.numbers)
-    known = (reader.known(time, "forces") for time in times if not isinstance(time, Fraction))
+    reader = intake_of(mechanism)
+    known = (reader.known(time, "forces") for time in times)
     return [float(time) for time in known if time is not None]
 
 

@@ -130,7 +130,8 @@ def test_wrong_tables_are_refused(table: Any, message: str) -> None:
 def test_fixed_steps_end_where_a_force_of_the_file_begins_and_ends(together: bool) -> None:
     """Errors of a step over such a time would be of first order."""
     builder = cf.Mechanism.builder("cart").segment("cart", joint="prismatic", axis="x", mass=2)
-    cart = builder.force("cart", "8", **{"from": 0.123, "until": "0.4567"}).build()
+    times: dict[str, Any] = {"from": 0.123, "until": "0.4567"}
+    cart = builder.force("cart", "8", **times).build()
     how: dict[str, Any] = {"t": 1, "t_eval": [1], "method": "rk4", "step": 0.1}
     if together:
         last = simulate_batch(cart, q0=[[0.0], [0.0]], **how).q[1, -1]

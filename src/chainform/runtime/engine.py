@@ -70,6 +70,9 @@ def _optimised(text: str, target: Target) -> tuple[Any, Any]:
     )
     module.data_layout = str(machine.target_data)
     options = binding.create_pipeline_tuning_options(speed_level=1)
+    # Batches are in vector registers already; of the short loops of procedures this pass makes no
+    # faster ones, and in llvmlite 0.50 it may end the process where two of its models disagree.
+    options.loop_vectorization = False
     builder = binding.create_pass_builder(machine, options)
     passes = builder.getModulePassManager()
     try:

@@ -316,3 +316,24 @@ def test_planes_that_are_not_known(base: Any, contact: Any, word: str) -> None:
     with pytest.raises(cf.Error, match=word) as caught:
         simulate(block(base).build(), t=0.1, contacts={"z": contact})
     assert caught.value.remedy
+
+
+def test_contacts_of_many_points_compile_for_a_processor_with_avx2(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """LLVM's vectoriser of loops ended the process for such a machine; see runtime/engine.py."""
+    monkeypatch.setenv("CHAINFORM_CPU", "x86-64-v3")
+    builder, parent = cf.Mechanism.builder("arm"), "ground"
+    for name in "abc":
+        builder.segment(
+            name, parent=parent, axis="y", position=[0.4, 0, 0], mass=1, com=[0.2, 0, 0]
+        )
+        parent = name
+    points = {
+        name: {"points": {f"{name}l": [0.4, 0.05, 0], f"{name}r": [0.4, -0.05, 0]}}
+        for name in "abc"
+    }
+    grounds = {
+        name: {**where, "friction": 0.5, "point": [0, 0, -0.5]} for name, where in points.items()
+    }
+    assert simulate(builder.build(), t=0.01, contacts=grounds).t[-1] == 0.01

@@ -95,16 +95,10 @@ class Ida(Sundials):
 
     def _asks(self) -> Array:
         """Return for each row whether it is one of values or, not holonomic, one of rates."""
-        sizes = self.machine.equations
-        variables = sizes.graph.outputs["terms"].variables
-        m = sizes.rows
-        values, rates = variables[-2 * m : -m], variables[-m:]
-        return np.array(
-            [
-                float(OF_RATES if value == rate else OF_VALUES)
-                for value, rate in zip(values, rates, strict=True)
-            ]
-        )
+        equations = self.machine.equations
+        kinds = [c.kind for c in equations.mechanism.constraints if c.kind != "unilateral"]
+        own = [float(OF_RATES if kind == "nonholonomic" else OF_VALUES) for kind in kinds]
+        return np.array([float(OF_VALUES)] * (equations.rows - len(own)) + own)
 
 
 def refuses(equations: Equations) -> str | None:

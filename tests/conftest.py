@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import uuid
@@ -10,6 +11,9 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from chainform.pipeline import derive
+
+# Tests leave the user's cache of machine code alone; those of the cache name a folder of their own.
+os.environ["CHAINFORM_CACHE"] = ""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,4 @@
-"""The folder for a user's data, as each platform has it."""
+"""The folders for a user's data and for a cache, as each platform has them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,17 @@ def data_folder(platform: str, environment: Mapping[str, str]) -> Path:
     else:
         place = _absolute(environment.get("XDG_DATA_HOME")) or home / ".local" / "share"
     return place / "chainform"
+
+
+def cache_folder(platform: str, environment: Mapping[str, str]) -> Path:
+    """Return the folder for what can be made again, as each platform has it; it need not exist."""
+    home = Path.home()
+    if platform == "win32":
+        place = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
+        return place / "chainform" / "Cache"
+    if platform == "darwin":
+        return home / "Library" / "Caches" / "chainform"
+    return (_absolute(environment.get("XDG_CACHE_HOME")) or home / ".cache") / "chainform"
 
 
 def _absolute(text: str | None) -> Path | None:

@@ -6,9 +6,8 @@ from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpForm
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from chainform.cli.commands import COMMANDS, Command
+from chainform.cli.commands import SUMMARIES, command_of
 from chainform.cli.printing import printable
-from chainform.cli.store_place import add_db
 from chainform.errors import ReadError
 
 OPEN_ENDED = ("quantities", "names", "tags")
@@ -36,14 +35,16 @@ def parse(arguments: Sequence[str]) -> Namespace:
     parser.add_argument("--version", action="version", version=_version())
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands = {
-        name: parsers.add_parser(name, **_form(command)) for name, command in COMMANDS.items()
-    }
-    for name, options in commands.items():
-        _add_options(options, COMMANDS[name])
+    named = next((text for text in arguments if not text.startswith("-")), "")
+    command: Parser | None = None
+    for name, summary in SUMMARIES.items():
+        if name == named:
+            command = _add_command(parsers, name)
+        else:
+            parsers.add_parser(name, help=summary)
     chosen, rest = parser.parse_known_args(arguments)
-    if rest:
-        _take_rest(commands[chosen.command], chosen, rest)
+    if rest and command is not None:
+        _take_rest(command, chosen, rest)
     return chosen
 
 
@@ -58,17 +59,19 @@ def _check_text(argument: str) -> None:
         ) from None
 
 
-def _form(command: Command) -> dict[str, Any]:
-    return {
-        "help": command.summary,
-        "usage": f"%(prog)s {command.usage} [options]",
-        "description": command.description,
-        "formatter_class": RawDescriptionHelpFormatter,
-        "allow_abbrev": False,
-    }
+def _add_command(parsers: Any, name: str) -> Parser:
+    """Add the command that is called, with its options: only its file is imported."""
+    from chainform.cli.store_place import add_db
 
-
-def _add_options(parser: Parser, command: Command) -> None:
+    command = command_of(name)
+    parser: Parser = parsers.add_parser(
+        name,
+        help=SUMMARIES[name],
+        usage=f"%(prog)s {command.usage} [options]",
+        description=command.description,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     command.add_options(parser)
     add_db(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -76,6 +79,7 @@ def _add_options(parser: Parser, command: Command) -> None:
     parser.add_argument(
         "--debug", action="store_true", default=SUPPRESS, help="show the traceback of an error"
     )
+    return parser
 
 
 def _take_rest(parser: Parser, chosen: Namespace, rest: list[str]) -> None:

@@ -12,6 +12,7 @@ from chainform.cli.motion_progress import shown_motions
 from chainform.cli.overriding import blamed, overrides_of
 from chainform.cli.printing import Document, Page, Report, counted, tell
 from chainform.errors import ReadError
+from chainform.runtime import CodeCache
 from chainform.simulation import BatchInterrupted, BatchRun, Scenario, simulate_batch
 from chainform.simulation.batches.along import needs_runs
 
@@ -65,7 +66,7 @@ def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Batc
     more |= given
     try:
         with blamed(given), shown_motions(mechanism.name, count, quiet=args.quiet) as told:
-            return simulate_batch(scenario, progress=told, **more)
+            return simulate_batch(scenario, progress=told, keeper=CodeCache.of_user(), **more)
     except BatchInterrupted as stop:
         if stop.batch.about.is_complete:
             return stop.batch

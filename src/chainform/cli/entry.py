@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from chainform.cli.arguments import parse
-from chainform.cli.commands import COMMANDS
+from chainform.cli.commands import command_of
 from chainform.cli.interruption import INTERRUPTED, Interruption, drop_stdout
 from chainform.cli.printing import Page, printable, write_document
 from chainform.cli.remedies import in_shell_words
@@ -71,7 +71,7 @@ def _run(arguments: Sequence[str]) -> int:
         chosen = parse(arguments)
     finally:
         _flush()
-    report = COMMANDS[chosen.command].run(chosen)
+    report = command_of(chosen.command).run(chosen)
     if chosen.json and report.document is not None:
         write_document({"schema": "chainform/1", "command": chosen.command, **report.document})
     else:

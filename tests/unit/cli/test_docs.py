@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from chainform.cli.commands import COMMANDS
+from chainform.cli.commands import SUMMARIES
 
 pytestmark = pytest.mark.reduces
 
@@ -84,7 +84,7 @@ def test_the_section_on_stored_models_is_one_session(
 
 
 def test_every_command_has_an_example() -> None:
-    assert {shlex.split(command)[1] for command, _ in EXAMPLES} == set(COMMANDS)
+    assert {shlex.split(command)[1] for command, _ in EXAMPLES} == set(SUMMARIES)
 
 
 def test_the_example_of_an_error_is_true(call: Callable[..., Any], arm: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_example_of_an_error_is_true(call: Callable[..., Any], arm: Path) ->
 
 def test_every_option_is_described(call: Callable[..., Any]) -> None:
     page = PAGE.read_text("utf-8")
-    for name in COMMANDS:
+    for name in SUMMARIES:
         for option in re.findall(r"--[a-z-]+", call(name, "--help").out):
             assert option in page or option in ("--help", "--output-file")
 

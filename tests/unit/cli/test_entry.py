@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+import chainform as cf
 from chainform.cli import entry, main
-from chainform.cli.commands import COMMANDS
+from chainform.cli.commands import SUMMARIES, command_of
 from chainform.errors import DeriveError, Error, ReadError, RunError, StoreError
 
 ROOT = Path(__file__).parents[3]
@@ -51,8 +52,8 @@ def sqlite_error(code: int) -> sqlite3.OperationalError:
 
 def replace_run(monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> None:
     """Let `check` end with an exception."""
-    changed = replace(COMMANDS["check"], run=raising(problem))
-    monkeypatch.setitem(COMMANDS, "check", changed)
+    changed = replace(command_of("check"), run=raising(problem))
+    monkeypatch.setattr("chainform.cli.commands.check.COMMAND", changed)
 
 
 def test_module_runs_as_a_process() -> None:
@@ -222,9 +223,9 @@ def test_strange_file_names(
 def test_help_and_version(call: Callable[..., Any]) -> None:
     result = call("--help")
     assert result.code == 0
-    assert all(name in result.out for name in COMMANDS)
+    assert all(name in result.out for name in SUMMARIES)
     assert call("--version").out.startswith("chainform ")
-    for name in COMMANDS:
+    for name in SUMMARIES:
         result = call(name, "--help")
         assert result.code == 0
         assert result.out.startswith(f"usage: chainform {name} ")
@@ -275,7 +276,7 @@ def test_an_error_of_the_system_names_the_file(
 def test_arguments_that_are_not_text(
     call: Callable[..., Any], refused: Callable[[Any], str], argument: str
 ) -> None:
-    for command in COMMANDS:
+    for command in SUMMARIES:
         assert "is not UTF-8" in refused(call(command, argument))
 
 
@@ -296,3 +297,36 @@ def test_what_is_too_much_is_named_with_the_use_of_the_command(
     message = refused(call("show", "a.toml", "--bogus", "H"))
     assert "unknown option --bogus" in message
     assert "write chainform show FILE" in message
+
+
+def test_help_imports_no_room_of_the_product() -> None:
+    """The first keystroke is answered at once: nothing is imported that a command needs."""
+    for arguments in (("--help",), ("--version",)):
+        code = f"import sys; from chainform.cli import main; main({arguments!r}); "
+        code += "print(sorted(name for name in sys.modules if name.startswith('chainform.')))"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        names = done.stdout.splitlines()[-1]
+        assert "chainform.cli.commands'" in names
+        assert "chainform.cli.commands.command'" in names
+        for room in ("mechanism", "model", "store", "simulation", "graph", "runtime"):
+            assert f"chainform.{room}" not in names
+
+
+def test_a_second_simulation_takes_its_machine_code_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, results = tmp_path / "cache", [tmp_path / "first.npz", tmp_path / "second.npz"]
+    monkeypatch.setenv("CHAINFORM_CACHE", str(cache))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    files: dict[str, int] = {}
+    for result in results:
+        scenario = "examples/scenarios/four_bar.toml"
+        done = run_process("simulate", scenario, "--out", str(result))
+        assert done.returncode == 0, done.stderr
+        before, files = files, {path.name: path.stat().st_size for path in cache.iterdir()}
+        assert files
+        assert before in ({}, files)
+    first, second = (cf.Run.load(result) for result in results)
+    assert (first.q == second.q).all()

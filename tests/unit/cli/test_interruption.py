@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import chainform as cf
-from chainform.cli.commands import COMMANDS
+from chainform.cli.commands import command_of
 
 ROOT = Path(__file__).parents[3]
 QUIET = "chainform: interrupted\n"
@@ -115,13 +115,13 @@ def test_the_handler_is_put_back(
     call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, arm: Path
 ) -> None:
     seen: list[Any] = []
-    command = COMMANDS["check"]
+    command = command_of("check")
 
     def run(args: Any) -> Any:
         seen.append(signal.getsignal(signal.SIGINT))
         return command.run(args)
 
-    monkeypatch.setitem(COMMANDS, "check", replace(command, run=run))
+    monkeypatch.setattr("chainform.cli.commands.check.COMMAND", replace(command, run=run))
     before = signal.getsignal(signal.SIGINT), sys.unraisablehook
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from chainform.cli.commands import COMMANDS
+from chainform.cli.commands import SUMMARIES
 from chainform.cli.commands.schema import NAMES, schema_text
 
 FROZEN = Path(__file__).with_name("schemas.sha256")
@@ -55,7 +55,7 @@ def test_schema_command(call: Callable[..., Any], name: str) -> None:
 
 
 def test_every_command_has_a_schema() -> None:
-    assert {*COMMANDS, "state"} == {*NAMES, "schema"}
+    assert {*SUMMARIES, "state"} == {*NAMES, "schema"}
 
 
 CLOSED_FORM = ("--formulation", "closed_form", "--reduce", "none")

@@ -1,60 +1,47 @@
-"""The commands: one file each, one line each in the table."""
+"""The commands: one file each, which is imported when it is called; one line each in the table."""
 
 from __future__ import annotations
 
-from chainform.cli.commands.bind import BIND
-from chainform.cli.commands.check import CHECK
-from chainform.cli.commands.check_db import CHECK_DB
+from importlib import import_module
+
 from chainform.cli.commands.command import Command
-from chainform.cli.commands.compare import COMPARE
-from chainform.cli.commands.compile import COMPILE
-from chainform.cli.commands.count import COUNT
-from chainform.cli.commands.delete import DELETE
-from chainform.cli.commands.derive import DERIVE
-from chainform.cli.commands.diff import DIFF
-from chainform.cli.commands.eval import EVAL
-from chainform.cli.commands.export import EXPORT
-from chainform.cli.commands.export_db import EXPORT_DB
-from chainform.cli.commands.forces import FORCES
-from chainform.cli.commands.gc import GC
-from chainform.cli.commands.import_db import IMPORT_DB
-from chainform.cli.commands.log import LOG
-from chainform.cli.commands.models import MODELS
-from chainform.cli.commands.reduce import REDUCE
-from chainform.cli.commands.rename import RENAME
-from chainform.cli.commands.revert import REVERT
-from chainform.cli.commands.runs import RUNS
-from chainform.cli.commands.schema import SCHEMA
-from chainform.cli.commands.show import SHOW
-from chainform.cli.commands.simulate import SIMULATE
-from chainform.cli.commands.tag import TAG
 
-COMMANDS: dict[str, Command] = {
-    "check": CHECK,
-    "derive": DERIVE,
-    "show": SHOW,
-    "eval": EVAL,
-    "count": COUNT,
-    "compare": COMPARE,
-    "compile": COMPILE,
-    "forces": FORCES,
-    "simulate": SIMULATE,
-    "runs": RUNS,
-    "export": EXPORT,
-    "bind": BIND,
-    "reduce": REDUCE,
-    "models": MODELS,
-    "log": LOG,
-    "diff": DIFF,
-    "tag": TAG,
-    "rename": RENAME,
-    "revert": REVERT,
-    "delete": DELETE,
-    "gc": GC,
-    "check-db": CHECK_DB,
-    "export-db": EXPORT_DB,
-    "import-db": IMPORT_DB,
-    "schema": SCHEMA,
+SUMMARIES = {
+    "check": "read a mechanism and tell what was understood",
+    "derive": "derive the equations and tell their size",
+    "show": "show the formulas of quantities",
+    "eval": "evaluate outputs at a state",
+    "count": "count the operations of each output",
+    "compare": "derive with every formulation and compare",
+    "compile": "compile the outputs to machine code and time them",
+    "forces": "find unknown forces along a motion",
+    "simulate": "compute the motion of a scenario",
+    "runs": "list, tell, draw and delete runs",
+    "export": "write the equations, or the mechanism, in another language",
+    "bind": "make free parameters numbers",
+    "reduce": "reduce a stored model to fewer operations",
+    "models": "list the models in the store",
+    "log": "show the history of a stored model",
+    "diff": "show what changed between two revisions",
+    "tag": "give a revision tags, or take them away",
+    "rename": "give a stored model another name",
+    "revert": "make an earlier revision the last one again",
+    "delete": "remove a stored model with its history",
+    "gc": "free what no stored model needs any more",
+    "check-db": "tell whether the store is whole",
+    "export-db": "write stored models into a file of their own",
+    "import-db": "take models over from a file",
+    "schema": "print the JSON Schema of a document or of state files",
 }
+"""What each command does, in the order of the help."""
 
-__all__ = ["COMMANDS", "Command"]
+
+def command_of(name: str) -> Command:
+    """Return a command by its name."""
+    module = import_module(f"chainform.cli.commands.{name.replace('-', '_')}")
+    command = module.COMMAND
+    assert isinstance(command, Command)
+    return command
+
+
+__all__ = ["SUMMARIES", "Command", "command_of"]

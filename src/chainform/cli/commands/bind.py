@@ -103,8 +103,7 @@ def _show(
         show_saved(page, revision, moved)
 
 
-BIND = Command(
-    summary="make free parameters numbers",
+COMMAND = Command(
     usage="FILE PARAMETER=VALUE ...",
     description="Make free parameters numbers, exactly, or give them other default values and\n"
     "keep them free. A stored model gets a new revision; with --save the result goes under\n"

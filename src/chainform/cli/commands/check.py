@@ -206,8 +206,7 @@ def _short(value: Number) -> str:
     return decimal if len(text) > 18 or Fraction(decimal) == value else text
 
 
-CHECK = Command(
-    summary="read a mechanism and tell what was understood",
+COMMAND = Command(
     usage="FILE",
     description="Read a mechanism and tell what was understood: segments, joints, the\n"
     "coordinates in the order of q, the rates in that of qd, parameters, loops,\n"

@@ -50,8 +50,7 @@ def _verdict(found: int, left: int, *, repair: bool) -> str:
     return f"{counted(left, 'problem')} cannot be repaired; take the store from a backup"
 
 
-CHECK_DB = Command(
-    summary="tell whether the store is whole",
+COMMAND = Command(
     usage="",
     description="Compare every cell that a stored model depends on with what was saved, and name\n"
     "those that differ. The exit code is 1 where something is wrong. With --repair rows, counts\n"

@@ -13,7 +13,6 @@ from chainform.cli.printing import Report
 class Command:
     """One command: how it is called and explained, its options, and the function behind it."""
 
-    summary: str
     usage: str
     description: str
     add_options: Callable[[ArgumentParser], None]

@@ -147,8 +147,7 @@ def _agreement(row: Row, *, alone: bool) -> str:
     return f"equal in {WORDS.get(row.how, row.how)}" if row.agrees else "DIFFERS"
 
 
-COMPARE = Command(
-    summary="derive with every formulation and compare",
+COMMAND = Command(
     usage="FILE",
     description="Derive each output with every formulation that has it, check that all agree, and\n"
     "print operations and seconds side by side. The check is made at a random state in fractions,\n"

@@ -175,8 +175,7 @@ def _show(
         page.text("the machine code is kept in the store")
 
 
-COMPILE = Command(
-    summary="compile the outputs to machine code and time them",
+COMMAND = Command(
     usage="FILE",
     description="Compile each output, for one state and for batches, and time it: a call from\n"
     "Python with prepared arrays, and a state of a batch of 8,192, or of as many as fit\n"

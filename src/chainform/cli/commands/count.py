@@ -126,8 +126,7 @@ def _show_quantities(page: Page, document: Document) -> None:
     page.table(("output", *COLUMNS), rows, numbers=COLUMNS)
 
 
-COUNT = Command(
-    summary="count the operations of each output",
+COMMAND = Command(
     usage="FILE",
     description="Count the operations of each output alone and of all together, where what\n"
     "they share counts once. x^n costs n - 1 multiplications, 2x one addition, a sign nothing.\n"

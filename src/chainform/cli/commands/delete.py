@@ -37,8 +37,7 @@ def _asked(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-DELETE = Command(
-    summary="remove a stored model with its history",
+COMMAND = Command(
     usage="NAME",
     description="Remove a stored model with all its revisions. On a terminal it asks first.\n"
     "What other models share stays; gc frees what nothing needs any more.",

@@ -61,8 +61,7 @@ def run(args: Namespace) -> Report:
     return Report(document, show)
 
 
-DERIVE = Command(
-    summary="derive the equations and tell their size",
+COMMAND = Command(
     usage="FILE",
     description="Derive the equations of motion and tell their size: outputs and shapes,\n"
     "variables, operations, seconds. With --save the model goes into the store.",

@@ -89,8 +89,7 @@ def _show(page: Page, found: Difference, args: Namespace) -> None:
         page.text("--expand multiplies out the entries that changed")
 
 
-DIFF = Command(
-    summary="show what changed between two revisions",
+COMMAND = Command(
     usage="REV REV",
     description="Show what changed between two revisions: parameters, operations, and outputs\n"
     "entry by entry. Entries whose formulas only are others are told apart from those with other\n"

@@ -200,8 +200,7 @@ def _text(value: float, negligible: float) -> str:
     return "0" if abs(value) <= negligible else f"{value:.8g}"
 
 
-EVAL = Command(
-    summary="evaluate outputs at a state",
+COMMAND = Command(
     usage="FILE --at STATE",
     description="Evaluate outputs at a state or a batch of states. The state file holds\n"
     '{"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],\n'

@@ -141,8 +141,7 @@ def _show(page: Page, target: Path | None, text: str) -> None:
         page.text(f"wrote {target}")
 
 
-EXPORT = Command(
-    summary="write the equations, or the mechanism, in another language",
+COMMAND = Command(
     usage="FILE --language LANGUAGE",
     description="Write the equations as a Python function, as LaTeX, or as the text of the graph;\n"
     "or the mechanism itself as URDF, as a native file, or as elements.",

@@ -38,8 +38,7 @@ def run(args: Namespace) -> Report:
     return Report({"written": args.path, "models": names}, lambda page: page.text(text))
 
 
-EXPORT_DB = Command(
-    summary="write stored models into a file of their own",
+COMMAND = Command(
     usage="PATH [NAME ...]",
     description="Write stored models, all or those named, with their history into one new SQLite\n"
     "file, which is a store of its own.",

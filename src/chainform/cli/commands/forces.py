@@ -165,8 +165,7 @@ def _show(
         page.text(f"written to {target}")
 
 
-FORCES = Command(
-    summary="find unknown forces along a motion",
+COMMAND = Command(
     usage="FILE --motion LAWS --times START:END:COUNT",
     description="Solve for the forces and moments that an element model leaves unknown, along a\n"
     "motion that is prescribed by laws of time. Rates and accelerations are found by exact\n"

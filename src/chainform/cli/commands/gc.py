@@ -23,8 +23,7 @@ def run(args: Namespace) -> Report:
     return Report(document, lambda page: page.text(text))
 
 
-GC = Command(
-    summary="free what no stored model needs any more",
+COMMAND = Command(
     usage="",
     description="Remove graphs and mechanisms that no revision needs any more.",
     add_options=add_options,

@@ -56,8 +56,7 @@ def _names(args: Namespace, known: list[str]) -> list[str] | dict[str, str] | No
     return {chosen[0]: args.new_name}
 
 
-IMPORT_DB = Command(
-    summary="take models over from a file",
+COMMAND = Command(
     usage="PATH [NAME ...]",
     description="Copy models, all or those named, with their history from a file that export-db\n"
     "wrote. A model whose name is taken is refused, and then nothing is copied; --as gives a\n"

@@ -73,8 +73,7 @@ def _values(revision: Revision) -> str:
     return ", ".join(texts[:MOST_VALUES] + more)
 
 
-LOG = Command(
-    summary="show the history of a stored model",
+COMMAND = Command(
     usage="NAME",
     description="Show the revisions of a stored model: what made each, from which one, with which\n"
     "values, when, and how many operations it takes.",

@@ -105,8 +105,7 @@ def _rows(entry: ModelEntry) -> Iterator[tuple[str, ...]]:
         )
 
 
-MODELS = Command(
-    summary="list the models in the store",
+COMMAND = Command(
     usage="[TEXT]",
     description="List the models in the store with the last revision of each, or those that fit,\n"
     "with the revisions that do.",

@@ -74,8 +74,7 @@ def run(args: Namespace) -> Report:
     return Report(document, show)
 
 
-REDUCE = Command(
-    summary="reduce a stored model to fewer operations",
+COMMAND = Command(
     usage="NAME",
     description="Reduce a stored model further; each step is a new revision, and nothing is lost.\n"
     "A deep search goes on from where the last revision has got to.",

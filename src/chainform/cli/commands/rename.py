@@ -25,8 +25,7 @@ def run(args: Namespace) -> Report:
     return Report(document, lambda page: page.text(f"{args.name} is {args.new_name} now"))
 
 
-RENAME = Command(
-    summary="give a stored model another name",
+COMMAND = Command(
     usage="OLD NEW",
     description="Give a stored model, with its history and its tags, another name.",
     add_options=add_options,

@@ -31,8 +31,7 @@ def run(args: Namespace) -> Report:
     return Report(document, lambda page: page.text(text))
 
 
-REVERT = Command(
-    summary="make an earlier revision the last one again",
+COMMAND = Command(
     usage="NAME REV",
     description="Add a revision with the content of an earlier one. Nothing is removed.",
     add_options=add_options,

@@ -177,8 +177,7 @@ def _show(page: Page, told: Document, written: Sequence[str]) -> None:
         page.text(f"written to {file}")
 
 
-RUNS = Command(
-    summary="list, tell, draw and delete runs",
+COMMAND = Command(
     usage="NAME[@REVISION]|FILE [RUN]",
     description="List the runs of a stored model, or tell one of them, or that in a file of\n"
     "results; write it in another form, plot or animate it, or remove it from the store.",

@@ -32,8 +32,7 @@ def schema_text(name: str) -> str:
     return (files("chainform.cli") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
 
 
-SCHEMA = Command(
-    summary="print the JSON Schema of a document or of state files",
+COMMAND = Command(
     usage="NAME",
     description="Print the JSON Schema (draft 2020-12) of what a command prints with --json,\n"
     "or of the state files that eval reads.",

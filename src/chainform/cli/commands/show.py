@@ -283,8 +283,7 @@ def _head(file: str, model: Model) -> Document:
     return {"file": file, "mechanism": model.mechanism.name, **method_document(model)}
 
 
-SHOW = Command(
-    summary="show the formulas of quantities",
+COMMAND = Command(
     usage="FILE [QUANTITY ...]",
     description="Show the formulas of quantities; without QUANTITY, list those there are.",
     add_options=add_options,

@@ -30,6 +30,7 @@ from chainform.cli.run_saving import (
 )
 from chainform.cli.run_telling import run_document, show_run
 from chainform.errors import Error
+from chainform.runtime import CodeCache
 from chainform.simulation import Interrupted, MotionError, Run, Scenario, simulate
 
 
@@ -109,7 +110,8 @@ def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Run:
     try:
         name = scenario.mechanism.name
         with blamed(given), shown_motion(name, span, quiet=args.quiet) as told:
-            options: dict[str, Any] = {"progress": told, "resume": before, **given}
+            cache = CodeCache.of_user()
+            options: dict[str, Any] = {"progress": told, "resume": before, "keeper": cache, **given}
             found = simulate(scenario, checkpoint=keep if files else None, **options)
     except Interrupted as stop:
         if not stop.run.about.is_complete:
@@ -165,8 +167,7 @@ def _show(page: Page, args: Namespace, document: Document) -> None:
         page.text(f"saved with {document['saved']['revision']} as {document['saved']['run']}")
 
 
-SIMULATE = Command(
-    summary="compute the motion of a scenario",
+COMMAND = Command(
     usage="SCENARIO",
     description="Compute the motion that a scenario file asks for, and tell how it ended. Ctrl-C\n"
     "ends it early: what was computed is written, the exit code is 130, and --resume goes on from\n"

@@ -42,8 +42,7 @@ def run(args: Namespace) -> Report:
     return Report(document, show)
 
 
-TAG = Command(
-    summary="give a revision tags, or take them away",
+COMMAND = Command(
     usage="REV TAG ...",
     description="Give a revision tags, by which it can be named: arm@TAG. A tag belongs to one\n"
     "revision of a model at a time, and moves. With --delete tags are taken away, from the\n"

@@ -183,6 +183,7 @@ class Prepared:
             named = {name: text for name, text in digests.items() if first.get(name, 0) is not None}
             request = Request(moved, task.span, task.times, named, task.has_times)
             start = resumed(resume, request, self.machine, p)
+            self.machine.find_redundant(start.t, start.y, p)
             digests = dict(resume.about.given)
             notes = (UNCOMPARED,) if has_functions(given) else ()
             remarks = Remarks(tuple(dict.fromkeys((*resume.report, *notes))))

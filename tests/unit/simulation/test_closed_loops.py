@@ -284,6 +284,16 @@ def test_a_linkage_whose_equations_are_redundant_where_it_is_closed(step: float 
     assert run.statistics.rejected <= 2
 
 
+def test_such_a_linkage_goes_on_from_a_run_as_it_would_have() -> None:
+    mechanism, constant = bennett()
+    second = 2 * np.arctan(constant / np.tan(0.5))
+    how: dict[str, Any] = {"q0": [1, second, -1, -second], "method": "rk4", "step": 0.02}
+    half = simulate(mechanism, t=0.5, t_eval=[0.5], **how)
+    parts = simulate(mechanism, t=2, t_eval=[0.5, 2], resume=half, **how)
+    whole = simulate(mechanism, t=2, t_eval=[0.5, 2], **how)
+    np.testing.assert_allclose(parts.q, whole.q, atol=1e-11)
+
+
 @pytest.mark.parametrize("how", [{}, {"qd0": [0.1, 0]}, {"method": "rk4", "step": 0.01}])
 def test_a_law_that_moves_what_loops_hold_is_refused_at_the_start(how: dict[str, Any]) -> None:
     builder = cf.Mechanism.builder("held")

@@ -156,19 +156,28 @@ class Machine:
         return result
 
     def start_state(self, t: float, y: Array, p: Array) -> Array:
-        """Return the state at the start put where it belongs; the usual rank of rows is found.
-
-        In a singular position it is lower than nearby.
-        """
+        """Return the state at the start put where it belongs."""
         start = self.settled(t, y, p)
-        if self.equations.sorts.always:
-            nearby, nq, lowest = start.copy(), self.equations.nq, self.layout.part(p, "lowest")
-            nearby[:nq] += NEARBY * np.sin(1.0 + np.arange(nq))
-            at_start = lowest.copy()
-            with suppress(RunError):
-                self.settled(t, nearby, p)
-            lowest[:] = at_start
+        self.find_redundant(t, start, p)
         return start
+
+    def find_redundant(self, t: float, y: Array, p: Array) -> None:
+        """Find the lasting rows that are redundant where they are closed: near a state, then there.
+
+        In a singular position more of them seem to be.
+        """
+        sorts, nq = self.equations.sorts, self.equations.nq
+        if not sorts.always:
+            return
+        mask, lowest = self.layout.part(p, "mask"), self.layout.part(p, "lowest")
+        before = mask.copy(), lowest.copy()
+        mask[sorts.always :] = 0.0
+        nearby = y.copy()
+        nearby[:nq] += NEARBY * np.sin(1.0 + np.arange(nq))
+        for state in (nearby, y):
+            with suppress(RunError):
+                self.settled(t, state, p)
+        mask[:], lowest[:] = before
 
     def terms(self, t: float, y: Array, p: Array) -> Array:
         """Return the terms of the equations under constraints, one after the other.

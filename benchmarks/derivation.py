@@ -2,7 +2,7 @@
 
 Prints one row for each mechanism, formulation and way of treating parameters: seconds to
 derive H, C and hG (best of five), variables of the graph, multiplications and additions. For
-the examples of paper 000 two more columns: the count if each vector product inside H, C and
+the examples of Racković 1996 two more columns: the count if each vector product inside H, C and
 hG were formed anew wherever it is used, as the paper's algorithm is written, and the initial
 count printed there.
 """

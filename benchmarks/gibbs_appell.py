@@ -1,7 +1,7 @@
 """Operations of the Gibbs-Appell equations: `python benchmarks/gibbs_appell.py [--most N]`.
 
-Chains of n links that turn and slide through their joints, beside what paper 003 prints for the
-inertia matrix and the right-hand side: 197 n^2 - 265 n + 109 multiplications and
+Chains of n links that turn and slide through their joints, beside what Korayem and Shafei print for
+the inertia matrix and the right-hand side: 197 n^2 - 265 n + 109 multiplications and
 157 n^2 - 168 n + 92 additions. The paper does not say for which chain; it multiplies whole 3 x 3
 matrices, for which that makes no difference. Here the count depends on the chain: in a plane as in
 the paper's example, with axes at right angles or inclined, of rods or of any bodies. Counted are
@@ -48,7 +48,7 @@ def row(n: int, chain: str) -> list[str]:
 
 def main() -> None:
     """Print a table for each chain."""
-    parser = argparse.ArgumentParser(description="operations beside those of paper 003")
+    parser = argparse.ArgumentParser(description="operations beside those of Korayem and Shafei")
     parser.add_argument("--most", type=int, default=10, metavar="N", help="links (default: 10)")
     parser.add_argument("--chain", choices=CHAINS, help="one of the chains (default: all)")
     args = parser.parse_args()

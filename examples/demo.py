@@ -15,7 +15,7 @@ OUTPUTS = ["mass_matrix", "coriolis", "gravity"]
 
 
 def main() -> None:
-    """Run the demo on the arm of Example 2.1 of paper 000."""
+    """Run the demo on the arm of Example 2.1 of Racković 1996."""
     console = Console(highlight=False)
     mechanism = cf.read(Path(__file__).parent / "six_axis_arm.toml")
     console.print(f"[bold]{mechanism.name}[/]: coordinates {', '.join(mechanism.coordinates)}")

@@ -1,4 +1,4 @@
-"""Chains of links that turn and slide through their joints, as in paper 003."""
+"""Chains of links that turn and slide through their joints, as in Korayem and Shafei."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def squeezer(run: Run) -> None:
 
 
 def sliding_links(run: Run) -> None:
-    """The first stop of paper 003, and rods that stay between their ends."""
+    """The first stop of Korayem and Shafei, and rods that stay between their ends."""
     first = next(h for h in run.happenings if "impact" in h.name)
     assert first.t == pytest.approx(0.244380415735792, abs=1e-6)
     assert np.min(run.q[:, 3:]) > -1e-9
@@ -82,7 +82,7 @@ def sliding_links(run: Run) -> None:
 
 
 def manipulator(run: Run) -> None:
-    """The last row of Tables 5 and 6 of paper 002."""
+    """The last row of Tables 5 and 6 of Obradović and Marković 1991."""
     printed = reference_data("manipulator_5dof")["printed_trajectory"]
     np.testing.assert_allclose(run.q[-1], printed["q"][-1], rtol=1e-5, atol=1e-6)
 

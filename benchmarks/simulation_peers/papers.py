@@ -1,4 +1,4 @@
-"""The three sliding links of paper 003 over 1.5 s, through their stops."""
+"""The three sliding links of Korayem and Shafei over 1.5 s, through their stops."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ def section(rounds: int) -> Section:
         "error of the first stop (s)",
     )
     assert np.isfinite(run.q).all()
-    return Section("Paper 003: three sliding links, 1.5 s", words, header, rows)
+    return Section("Korayem and Shafei: three sliding links, 1.5 s", words, header, rows)

@@ -73,13 +73,13 @@ def derive(
     inverse dynamics, as far as there are such), `formulation` the method. `parameters` is
     "numeric", "symbolic" or a list of name patterns to keep free. `closure` says how the
     reactions of closed loops enter inverse dynamics: "complete" by virtual work on every joint
-    of the loop, "basic" on the basic joints only, as in paper 000. `wrenches` names the frames
+    of the loop, "basic" on the basic joints only, as in Racković 1996. `wrenches` names the frames
     on which external forces and moments act; they are inputs of inverse and forward dynamics.
     `leave_out` names what the mechanism has and the equations shall not have: "friction",
     "springs", "rotors" or "forces". `forces` are laws of coordinates, rates and time that act
     beside those of the mechanism, by joint: {"joint2": "673*t - 508"}.
 
-    `reduce` is the effort spent on fewer operations: "none", "thesis" (as in paper 000), "fast"
+    `reduce` is the effort spent on fewer operations: "none", "thesis" (as in Racković 1996), "fast"
     (about a second for six axes) or "deep", a search for the time `budget` (60, "5m") or a number
     of `steps`, on so many `cores`; the same `seed` and steps give the same graph. Passes may be
     named instead: "expand, extract_monomials". `sine_cost` is what a sine

@@ -1,4 +1,4 @@
-"""The complete model against paper 001's (III.4) to (III.6), in fractions: equal, no tolerance."""
+"""The complete model against Turek's (III.4) to (III.6), in fractions: equal, no tolerance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements against all other formulations, and the two algorithms of paper 004, in fractions."""
+"""Elements against all other formulations, and both algorithms of its authors, in fractions."""
 
 from __future__ import annotations
 

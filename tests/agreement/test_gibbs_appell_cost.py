@@ -1,4 +1,4 @@
-"""Operations of the Gibbs-Appell equations: below those of paper 003, and how they grow."""
+"""Operations of the Gibbs-Appell equations, below those of Korayem and Shafei, and their growth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Printed analytic forms of paper 000 against ours: equal as polynomials, exactly."""
+"""Printed analytic forms of Racković 1996 against ours: equal as polynomials, exactly."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_stanford_arm_forces_along_the_given_motions(sign: int) -> None:
 
 
 def stanford_arm(sign: int) -> cf.Mechanism:
-    """Return the arm of paper 004, with the lateral shift of body L as printed or reversed."""
+    """Return the arm of Andrieiev and Dziuba 2023, body L shifted as printed or the other way."""
     mechanism = reference("stanford_arm")
     if sign == 1:
         return mechanism

@@ -1,4 +1,4 @@
-"""The forces of paper 002 in a file: piece by piece in time, and the accelerations they give."""
+"""The forces of Obradović and Marković 1991 in a file, and the accelerations they give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The five-coordinate manipulator of paper 002: Tables 5 and 6, and continuous forces."""
+"""The manipulator of Obradović and Marković 1991: Tables 5 and 6, and continuous forces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reduced program that paper 000 prints, corrected, against the formulations."""
+"""The reduced program that Racković 1996 prints, corrected, against the formulations."""
 
 from __future__ import annotations
 

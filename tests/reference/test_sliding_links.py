@@ -1,4 +1,4 @@
-"""Paper 003: three rods that turn and slide, by its own recursions."""
+"""Korayem and Shafei: three rods that turn and slide, by its own recursions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Unknown forces along a prescribed motion: A X = B, solved state by state (paper 004, eq. 3, 6).
+"""Unknown forces along a prescribed motion: A X = B, solved state by state.
+
+The equations are (3) and (6) of Andrieiev and Dziuba 2023.
 
 symbol   meaning
 X        unknown forces; A their columns, B all else that the motion needs

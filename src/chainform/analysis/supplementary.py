@@ -1,4 +1,4 @@
-"""Basic and supplementary coordinates (paper 000, 1.4): the motion of a closed mechanism.
+"""Basic and supplementary coordinates (Racković 1996, 1.4): the motion of a closed mechanism.
 
 The basic coordinates are chosen freely, the supplementary ones follow from the closure:
 

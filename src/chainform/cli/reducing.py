@@ -17,7 +17,7 @@ from chainform.search import EFFORTS, Progress, Stage, comparison, seconds_of
 from chainform.search.efforts import DEFAULT_SECONDS
 
 PAPER_CASES = {"rackovic_2_1": "example_2_1", "rackovic_4_1": "example_4_1"}
-"""The mechanisms whose reduction paper 000 publishes, by name."""
+"""The mechanisms whose reduction Racković 1996 publishes, by name."""
 
 SEARCH_OPTIONS = ("budget", "steps_made", "seed", "cores", "sine_cost")
 
@@ -30,7 +30,7 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
     group.add_argument(
         "--reduce",
         metavar="EFFORT",
-        help=f"{', '.join(EFFORTS)}: nothing, as in paper 000, about a second, or a search for "
+        help=f"{', '.join(EFFORTS)}: nothing, as in Racković 1996, about a second, or a search for "
         "as long as --budget or --steps says (Ctrl-C ends it and keeps the best); or passes by "
         "name, such as expand,extract_monomials",
     )
@@ -188,7 +188,7 @@ def stage_documents(stages: Sequence[Stage]) -> list[dict[str, Any]]:
 
 
 def show_stages(page: Page, stages: Sequence[Stage], mechanism: str) -> None:
-    """Print what each step of a reduction left, beside what paper 000 has where it has."""
+    """Print what each step of a reduction left, beside what Racković 1996 has where it has."""
     case = PAPER_CASES.get(mechanism)
     published: dict[str, str] = {}
     if case is not None:

@@ -1,4 +1,4 @@
-"""The inertia matrix by the recursions of Gibbs-Appell (paper 003, section 5.1).
+"""The inertia matrix by the recursions of Gibbs-Appell (Korayem and Shafei, section 5.1).
 
 The paper has, for each pair of links j and k, 3 x 3 matrices that sum over all links i beyond both,
 written between the axes of j and of k. A matrix of a pair follows from that of k with itself by
@@ -6,7 +6,7 @@ the turn R between them and the vector r from O_j to O_k, as in psi_jk = R psi_k
 only those with j = k are built, at a cost linear in the steps; of the others only the columns are
 needed that belong to the directions of the freedoms, which are passed inward as vectors.
 
-symbol    meaning, for step k; r_i from O_k to O_i, sums over the steps i      frame    paper 003
+symbol    meaning, for step k; r_i from O_k to O_i, sums over the steps i      frame    eq.
 sigma     sum of B7 + B8, at and beyond k                                     step k   (38)
 psi       sum of [r_i] B3, beyond k                                           step k   (39)
 U         sum of (B0 [r_i] + B3) [r_i], beyond k                              step k   (40)

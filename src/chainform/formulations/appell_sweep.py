@@ -1,6 +1,6 @@
 """The acceleration energy of every body and its derivatives: motion outward, forces inward.
 
-symbol   meaning, for step i with origin O_i                                frame    paper 003
+symbol   meaning, for step i with origin O_i                                frame    eq.
 w, w'    angular velocity and acceleration                                  step i   (27)
 U        [w'] + [w][w]: U r is the acceleration of r against O_i            step i
 r''      acceleration of O_i; gravity is an acceleration of the ground      step i   (26)

@@ -1,4 +1,4 @@
-"""The motion of the base body: paper 001's body 0, whose motion is given.
+"""The motion of the base body: Turek's body 0, whose motion is given.
 
 symbol   meaning                                                                     frame
 R0       rotation of the base, its components to world components                    world

@@ -1,4 +1,4 @@
-"""Closed-form equations of chains, trees and closed loops (paper 000, algorithms 1.1 to 1.3).
+"""Closed-form equations of chains, trees and closed loops (Racković 1996, algorithms 1.1 to 1.3).
 
     tau = H qdd + qd^T C qd + hG (+ B sigma)
 

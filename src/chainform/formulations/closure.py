@@ -1,4 +1,4 @@
-"""Closed loops: the closure Jacobian J, and the matrix B of paper 000.
+"""Closed loops: the closure Jacobian J, and the matrix B of Racković 1996.
 
 The closing body is held to another body, or to the ground, at a point or by a whole frame.
 sigma is the force (and, for a frame, the moment) that acts on the closing body there, in
@@ -6,7 +6,7 @@ world axes; the opposite acts on the other body. Column i of J is the velocity o
 point, and below it the angular velocity of the closing body, per unit rate of coordinate i,
 each relative to the other body. Virtual work then gives tau = ... - J^T sigma, so B = -J^T.
 
-Paper 000 splits the joints of a closed row into a basic and a supplementary set and gives B
+Racković 1996 splits the joints of a closed row into a basic and a supplementary set and gives B
 the rows of the basic ones only, (1.31); the moment rows have the sign of algorithm 1.3.
 """
 

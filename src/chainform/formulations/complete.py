@@ -1,6 +1,6 @@
-"""Mechanism and actuators together: the complete model (paper 001, chapter III).
+"""Mechanism and actuators together: the complete model (Turek 1993, chapter III).
 
-symbol   meaning                                                                  paper 001
+symbol   meaning                                                                  Turek 1993
 H, h     of the mechanism, H qdd + h = P; h with friction, springs and all        (II.43)
          other forces
 x, N     states of all actuators; their signals within the limits                 (III.1), (III.2)

@@ -1,6 +1,6 @@
-"""The equations of single actuators as scalars of a graph (paper 001, (III.1) to (III.3)).
+"""The equations of single actuators as scalars of a graph (Turek 1993, (III.1) to (III.3)).
 
-symbol   meaning                                                       paper 001
+symbol   meaning                                                       Turek 1993
 x, N     states of the actuator; its signal within the limits          (III.1), (III.2)
 g        the row with qd = g x, where the motion is part of the state  (III.3)
 I        - 1 / (g f), the inertia of the actuator felt at its joint

@@ -1,4 +1,7 @@
-"""The general equation of dynamics of an element model, term by term (paper 004, eq. 1 to 8)."""
+"""The general equation of dynamics of an element model, term by term.
+
+The terms are those of Andrieiev and Dziuba 2023, (1) to (8).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Elastic, dissipative and force elements of a model, by structural matrices (paper 004).
+"""Elastic, dissipative and force elements of a model, by structural matrices.
+
+The method is that of Andrieiev and Dziuba 2023.
 
 symbol      meaning                                                                  eq.
 W_C         derivatives of a deformation gamma by the coordinates                    (1)

@@ -1,4 +1,6 @@
-"""Inertia forces and gravity of an element model, by structural matrices (paper 004, eq. 1).
+"""Inertia forces and gravity of an element model, by structural matrices.
+
+The method is that of Andrieiev and Dziuba 2023, (1).
 
 symbol     meaning                                                              frame
 W_R, W_M   derivatives of v_C and w by the rates; their columns W_R_k, W_M_k    own axes

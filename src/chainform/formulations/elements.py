@@ -1,4 +1,4 @@
-"""Elements: the general equation of dynamics by structural matrices (paper 004).
+"""Elements: the general equation of dynamics by structural matrices (Andrieiev and Dziuba 2023).
 
     sum { W_R^T m a_C + W_M^T (J eps + w x J w) } + W_D^T D beta' + W_C^T C gamma = W_P^T P    (1)
 

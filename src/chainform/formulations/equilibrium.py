@@ -1,6 +1,6 @@
-"""Equilibrium of everything beyond a joint (paper 001): reactions and drives, in world axes.
+"""Equilibrium of everything beyond a joint (Turek 1993): reactions and drives, in world axes.
 
-symbol   meaning, for a segment j with mass m_j                               frame   paper 001
+symbol   meaning, for a segment j with mass m_j                               frame   Turek 1993
 w, eps   angular velocity and acceleration                                    world   (II.19-20)
 c_j      from the origin of its limb to the mass centre                       world   r_jj
 a_j      acceleration of the mass centre, less gravity                        world   w_j, (II.20)

@@ -1,4 +1,4 @@
-"""Recursive Gibbs-Appell equations, each body in its own axes (paper 003).
+"""Recursive Gibbs-Appell equations, each body in its own axes (Korayem and Shafei).
 
     dS/dqdd = tau,      S the acceleration energy, half the integral of a . a dm
 

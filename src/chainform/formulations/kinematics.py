@@ -1,6 +1,6 @@
 """Positions and axes of a mechanism as named variables of a graph.
 
-symbol   meaning                                                            frame   paper 000
+symbol   meaning                                                            frame   Racković 1996
 A_j      rotation of segment j against its parent, R0_j Rot(axis, q)        parent  (1.9)
 Q_j      rotation of segment j; its columns are the body axes               world   (1.9)
 e_j      unit axis of the joint that carries segment j                      world   (1.10)

@@ -1,6 +1,6 @@
-"""The kinetostatic method (paper 001): every joint is cut, and what holds it is the reaction.
+"""The kinetostatic method (Turek 1993): every joint is cut, and what holds it is the reaction.
 
-symbol     meaning, for a body j and joints i, k between it and the base        frame   paper 001
+symbol     meaning, for a body j and joints i, k between it and the base        frame   Turek 1993
 e_k        direction of the freedom of joint k                                  world   (II.18)
 R_jk       from joint k to the mass centre of j                                 world   (II.26)
 alpha_jk   angular acceleration of j per unit qdd_k: e_k; 0 if k slides         world   (II.26a)

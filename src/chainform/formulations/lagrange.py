@@ -1,6 +1,6 @@
-"""Lagrange's equations with Christoffel symbols (paper 002).
+"""Lagrange's equations with Christoffel symbols (Obradović and Marković 1991).
 
-symbol     meaning                                                        paper 002
+symbol     meaning                                                        there
 a_ij       metric tensor of the configuration space: the mass matrix H    Table 1
 da_ij/dq_k its derivatives                                                Table 2
 [j,k;i]    Christoffel symbols of the first kind, C_i_j_k here            (1)

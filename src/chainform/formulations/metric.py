@@ -1,4 +1,4 @@
-"""Derivatives da_ij/dq_k of the metric tensor of a tree (paper 002, Table 2).
+"""Derivatives da_ij/dq_k of the metric tensor of a tree (Obradović and Marković 1991, Table 2).
 
 The paper sums its tables over the bodies: l_i,alpha = e_i x f_i,alpha is the velocity of the mass
 centre of body alpha for unit rate of a turning joint i, e_i that of a sliding one; call either

@@ -17,9 +17,9 @@ class Options:
     """How forces from outside enter the equations, and which axes they are written in.
 
     `closure`: reactions of closed loops act by virtual work on every joint of the loop
-    ("complete"), or on the basic joints only, as in paper 000 ("basic"). `wrenches`: the frames on
-    which an external force and moment act, given as inputs. `leave_out`: what a mechanism has and
-    the equations shall not have, of PARTS. `rank`: which choice of axes, 0 for the cheapest;
+    ("complete"), or on the basic joints only, as in Racković 1996 ("basic"). `wrenches`: the frames
+    on which an external force and moment act, given as inputs. `leave_out`: what a mechanism has
+    and the equations shall not have, of PARTS. `rank`: which choice of axes, 0 for the cheapest;
     `choices` remembers those of mechanisms and changes no result.
     """
 

@@ -1,16 +1,16 @@
 """The bodies as steps of a recursion: each turns, slides through its joint, or does both at once.
 
 A massless piece that turns and carries nothing but a body that slides in it makes one step with
-that body (paper 003: a link that turns about z and slides along its own x). The origin O of the
-step stays at the joint while the body slides, so the place of its mass centre and its inertia
-about O depend on the extension l. With mass m and, at l = 0, first moment h and second moments P
-about O (P the integral of r r^T dm), for a slide along the unit vector x
+that body (Korayem and Shafei: a link that turns about z and slides along its own x). The origin O
+of the step stays at the joint while the body slides, so the place of its mass centre and its
+inertia about O depend on the extension l. With mass m and, at l = 0, first moment h and second
+moments P about O (P the integral of r r^T dm), for a slide along the unit vector x
 
     h(l) = h + m l x,      P(l) = P + l (h x^T + x h(l)^T),
 
 which holds for any body; the paper's integrals over a rod are made of them:
 
-symbol     meaning                                             closed form             paper 003
+symbol     meaning                                             closed form             eq.
 B0         mass                                                m                       (9)
 B1         what l'' adds to the force                          m l'' x                 (10)
 B2         what l' adds, to be multiplied by w                 m l' [x]                (11)

@@ -1,6 +1,6 @@
-"""Actuators: what turns a signal into the drive of a joint (paper 001, chapter III).
+"""Actuators: what turns a signal into the drive of a joint (Turek 1993, chapter III).
 
-symbol   meaning                                                           paper 001
+symbol   meaning                                                           Turek 1993
 x        state of the actuator, n entries                                  (III.1)
 u        its signal: a voltage, a current in a valve, a torque asked for   (III.1)
 N(u)     the signal within its limits, min(max(u, -u_m), u_m)              (III.2)

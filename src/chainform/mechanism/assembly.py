@@ -3,12 +3,12 @@
 For joint i the triad on the parent side is (e0, a0, e0 x a0), a0 being the direction of the part of
 r_(parent,i) normal to e0; on the side of the body it is (e, a, e x a), a being opposite to the part
 of r_ii normal to e. At zero coordinate they coincide, so the chain is stretched. The r vectors
-point from the joint to the mass centre, of the parent and of the body (paper 000, eq. 1.6-1.8).
+point from the joint to the mass centre, of the parent and of the body (Racković 1996, eq. 1.6-1.8).
 
-Paper 001 calls this the mapping of assembly and comes to the same rotation: of the two poses with
+Turek 1993 calls this the mapping of assembly and comes to the same rotation: of the two poses with
 (r_(parent,i) x e).r_ii = 0 its triads (II.7) and (II.10), which are (e x a, -a, e) in these
 letters, choose the stretched one; the nine equations (II.15) for the entries, solved in
-(V.7)-(V.13), say that the rotation takes one triad to the other. Where r lies along e, paper 001
+(V.7)-(V.13), say that the rotation takes one triad to the other. Where r lies along e, Turek 1993
 lets the user define a vector R* across e in its place.
 """
 

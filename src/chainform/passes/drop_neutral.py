@@ -11,7 +11,7 @@ from chainform.graph.draft import Draft
 
 @dataclass(frozen=True)
 class DropNeutral:
-    """Remove operations with neutral elements (algorithm 2.2 of paper 000).
+    """Remove operations with neutral elements (algorithm 2.2 of Racković 1996).
 
     General formulas meet special mechanisms: most components of axes and offsets are 0 or 1. Terms
     that are zero go, constants become part of coefficients, and a variable that equals another one

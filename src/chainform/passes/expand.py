@@ -18,7 +18,7 @@ BEYOND = ("refuse", "stop")
 
 @dataclass(frozen=True)
 class Expand:
-    """Multiply definitions out (algorithm 2.3 of paper 000).
+    """Multiply definitions out (algorithm 2.3 of Racković 1996).
 
     Identities and equal expressions only show when nothing stands between an output and the
     sines and cosines of the coordinates. What is gained by it comes later; the step itself costs.

@@ -21,7 +21,7 @@ Expression: TypeAlias = dict[Product, int]
 
 @dataclass(frozen=True)
 class ExtractMonomials:
-    """Write Y = mu Y1 + Y2 for all sums at once, again and again (algorithm 3.3 of paper 000).
+    """Write Y = mu Y1 + Y2 for all sums at once, again and again (algorithm 3.3 of Racković 1996).
 
     mu is the product of up to `degree` letters that saves the most multiplications. A number is a
     letter like any other, so that 0.54 c5 is found as c4 c5 is. The saving is the exact one, by the
@@ -50,7 +50,7 @@ class ExtractMonomials:
 
 
 def printed_saving(terms: int, degree: int, sums: int) -> int:
-    """Return formula (3.5) of paper 000, U = Phi d - N (d - 1), zero where it is negative."""
+    """Return formula (3.5) of Racković 1996, U = Phi d - N (d - 1), zero where it is negative."""
     return max(terms * degree - sums * (degree - 1), 0)
 
 

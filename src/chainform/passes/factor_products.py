@@ -26,7 +26,7 @@ from chainform.graph.scalar import Monomial, Number, Terms
 
 @dataclass(frozen=True)
 class FactorProducts:
-    """Write Y = sum Y1 Y2 + rest (algorithms 3.4 and 3.5 of paper 000).
+    """Write Y = sum Y1 Y2 + rest (algorithms 3.4 and 3.5 of Racković 1996).
 
     Where bodies move together, their expressions share whole factors, such as 0.777 + cos q5.
     All 2 x n products of a sum are found from the conditions on its structural matrix, grown to

@@ -16,7 +16,7 @@ Key: TypeAlias = tuple[tuple[Monomial, Number], ...]
 
 @dataclass(frozen=True)
 class MergeEqual:
-    """Leave one variable for each distinct definition (algorithm 3.2 of paper 000).
+    """Leave one variable for each distinct definition (algorithm 3.2 of Racković 1996).
 
     The paper compares every two expressions, which takes time with the square of their number; here
     each is looked up by its terms, so one sweep in definition order is enough. With `sign`, a

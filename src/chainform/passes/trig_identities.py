@@ -21,7 +21,7 @@ CHOICES = ("best", "first")
 
 @dataclass(frozen=True)
 class TrigIdentities:
-    """Shorten expressions in sines and cosines (algorithm 3.1 of paper 000).
+    """Shorten expressions in sines and cosines (algorithm 3.1 of Racković 1996).
 
     Rotations about parallel axes multiply out to c1 c2 - s1 s2, moments of inertia to s^2 and
     c^2 with the same cofactor. Of each angle the form in s^2, in c^2 or in both is chosen that

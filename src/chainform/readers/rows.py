@@ -1,4 +1,4 @@
-"""The topology of paper 000: one row of joints per path from the base to a tip (matrix MS)."""
+"""The topology of Racković 1996: one row of joints per path from the base to a tip (matrix MS)."""
 
 from __future__ import annotations
 

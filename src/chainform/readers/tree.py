@@ -1,4 +1,4 @@
-"""The tree form of paper 002: bodies whose frames are all parallel at zero.
+"""The tree form of Obradović and Marković 1991: bodies whose frames are all parallel at zero.
 
     n         number of bodies (may be left out)
     L(i)      the body before body i, 0 for the ground

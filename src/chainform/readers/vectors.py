@@ -1,4 +1,4 @@
-"""The vectors form of paper 000: axes e, vectors r from joints to mass centres, rows of joints.
+"""The vectors form of Racković 1996: axes e, vectors r from joints to mass centres, rows of joints.
 
     e_i      the axis of joint i in frame i; e_in_parent where it differs in the frame before
     r_ij     from joint j to the mass centre of body i, frame i (m); r_0j from joint j to the origin
@@ -9,7 +9,7 @@
     normals  what stands for r_ij in the zero pose, where r_ij lies along the axis of joint j
 
 The zero pose follows from assembly, see `chainform.mechanism.assembly`; `normals` are the vectors
-R* that paper 001 defines for axes without a direction across them.
+R* that Turek 1993 defines for axes without a direction across them.
 """
 
 from __future__ import annotations

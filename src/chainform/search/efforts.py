@@ -1,4 +1,4 @@
-"""How much is done to reduce a graph: nothing, as in paper 000, a second, or for long."""
+"""How much is done to reduce a graph: nothing, as in Racković 1996, a second, or for long."""
 
 from __future__ import annotations
 

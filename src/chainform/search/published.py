@@ -1,4 +1,4 @@
-"""What paper 000 prints: the operations after each stage of its reduction.
+"""What Racković 1996 prints: the operations after each stage of its reduction.
 
 Multiplications and additions, from Tables 3.3 and 3.4 (Example 2.1, an arm of six joints) and 4.2
 to 4.13 (Example 4.1, a biped of fourteen, standing on one leg). The counts are of expressions with

@@ -113,7 +113,7 @@ class _Run:
         self._step(step.name, step, passes=sequence_text([step]))
 
     def thesis(self) -> None:
-        """Reduce as in paper 000; the stages that compute all outputs are kept."""
+        """Reduce as in Racković 1996; the stages that compute all outputs are kept."""
         # Its passes are imported at its first use: most reductions need none of them.
         from chainform.search.thesis import Thesis
 

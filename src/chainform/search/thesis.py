@@ -1,4 +1,4 @@
-"""The reduction of paper 000 (chapter 3), stage by stage.
+"""The reduction of Racković 1996 (chapter 3), stage by stage.
 
 First the rotations and axes by themselves: multiply out, use the trigonometric identities, merge
 what is equal, take out monomials, put back. Then the same with the whole, with products of sums
@@ -84,7 +84,7 @@ def thesis(
     factoring: bool = True,
     limit: int = 1000,
 ) -> Graph:
-    """Return a graph reduced as in paper 000."""
+    """Return a graph reduced as in Racković 1996."""
     return Thesis(by_parts, factoring, limit)(graph, observe)
 
 

@@ -29,7 +29,7 @@ def trajectories() -> list[Any]:
 
 
 @pytest.mark.parametrize("path", trajectories())
-def test_the_stanford_arm_of_paper_004(path: dict[str, Any]) -> None:
+def test_the_stanford_arm_of_andrieiev_and_dziuba(path: dict[str, Any]) -> None:
     """The bodies in the words of the paper; forces computed by CasADi and Pinocchio."""
     side = {"d22": path["d22_sign"] * 0.5}
     found = unknown_forces(

@@ -1,4 +1,4 @@
-"""Lagrange's equations with Christoffel symbols: the tables of paper 002, and derivatives."""
+"""Lagrange's equations: the tables of Obradović and Marković 1991, and derivatives."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_the_tables_as_printed(kinds: str) -> None:
         assert (got["metric_derivative"][i, j] == slopes[low, high]).all()
 
 
-# --- paper 002 ------------------------------------------------------------------------------
+# --- Obradović and Marković 1991 ------------------------------------------------------------
 
 
 def test_the_manipulator_of_the_paper() -> None:

@@ -1,4 +1,4 @@
-"""Paper 001's assembly: its triads, its nine equations, its zero, and vectors R* of one's own."""
+"""Turek's assembly: its triads, its nine equations, its zero, and vectors R* of one's own."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_coordinate_is_the_angle_between_the_two_vectors() -> None:
 
 
 def test_vectors_along_the_axis_may_be_replaced() -> None:
-    """R* of paper 001: without them both sides share a perpendicular, with them they decide."""
+    """R* of Turek 1993: without them both sides share a perpendicular, with them they decide."""
     plain = arm()
     assert plain.segments[1].rotation == IDENTITY
     assert any("collinear" in note.text for note in plain.notes)

@@ -1,4 +1,4 @@
-"""What the passes of paper 000 promise: short forms, low powers, savings, products of sums."""
+"""What the passes of Racković 1996 promise: short forms, low powers, savings, products of sums."""
 
 from __future__ import annotations
 

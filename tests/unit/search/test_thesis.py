@@ -1,4 +1,4 @@
-"""The reduction of paper 000: the same values, and at no stage more operations than printed."""
+"""The reduction of Racković 1996: the same values, and at no stage more operations than printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actuators in the loop: against the complete model, paper 001's formulas, and closed forms."""
+"""Actuators in the loop: against the complete model, Turek's formulas, and closed forms."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_forces_act_beside_the_drives() -> None:
     assert np.abs(run.q - simulate(arm, t=0.1, signals=VOLTAGES).q).max() > 1e-4
 
 
-# --- against the formulas of paper 001, integrated by another program ---------------------------
+# --- against the formulas of Turek 1993, integrated by another program ---------------------------
 
 
 class Paper:
@@ -122,7 +122,7 @@ def _diagonal(blocks: list[Array]) -> Array:
     return whole
 
 
-def test_an_arm_with_motors_moves_as_paper_001_says() -> None:
+def test_an_arm_with_motors_moves_as_turek_says() -> None:
     arm, times = driven_arm(), np.linspace(0, 0.02, 6)
     paper = Paper(arm)
 

@@ -1,4 +1,4 @@
-"""The biped of paper 000 puts a foot down and lifts it: phases, impacts, the ground."""
+"""The biped of Racković 1996 puts a foot down and lifts it: phases, impacts, the ground."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_limits_are_no_stops_unless_asked_for() -> None:
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
-def test_paper_003_through_the_stops(restitution: float) -> None:
+def test_korayem_and_shafei_through_the_stops(restitution: float) -> None:
     case = json.loads((REFERENCE / "sliding_links_3.json").read_text())["trajectories"][0]
     first = case["first_limit_violation"]
     links = cf.read(EXAMPLES / "sliding_links.toml")

@@ -1,4 +1,6 @@
-"""The records of an element model: frames and masses, springs, dampers, forces (paper 004).
+"""The records of an element model: frames and masses, springs, dampers, forces.
+
+They are those of Andrieiev and Dziuba 2023.
 
 Numbers called laws are expressions of coordinates, time and parameters; where it is said so also of
 rates and of unknown forces. All other numbers are expressions of parameters alone.

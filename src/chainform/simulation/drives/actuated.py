@@ -1,6 +1,6 @@
 """Actuators in the loop: their states, their signals, and what they put on the joints.
 
-symbol   meaning                                                               paper 001
+symbol   meaning                                                               Turek 1993
 x, N     states of an actuator; its signal within the limits                   (III.1), (III.2)
 g        the row with qd = g x, where the motion is part of the state          (III.3)
 P        drive                                                                 (III.4)

@@ -16,7 +16,6 @@ from chainform.pipeline import derive
 from chainform.readers import native_text
 from chainform.simulation import Run, Scenario
 from chainform.simulation.results.files import form_of
-from chainform.store import check_run_name
 
 PLOTS = (".svg", ".png", ".pdf")
 FILMS = (".html", ".mp4", ".gif")
@@ -111,6 +110,9 @@ def check_store(args: Namespace, scenario: Scenario) -> None:
         return
     name, _, revision = args.save.partition("@")
     check_name(name)
+    # The database is imported only where a store is opened.
+    from chainform.store import check_run_name
+
     check_run_name(run_name(args))
     file = store_file(args)
     is_new = file is not None and not exists(file)

@@ -330,3 +330,12 @@ def test_a_second_simulation_takes_its_machine_code_from_the_cache(
         assert before in ({}, files)
     first, second = (cf.Run.load(result) for result in results)
     assert (first.q == second.q).all()
+
+
+def test_commands_without_a_store_import_no_database() -> None:
+    for command in ("check", "derive", "show", "eval", "count", "export", "simulate"):
+        code = f"import sys, chainform.cli.commands.{command}; print('sqlalchemy' in sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "False", command

@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import chainform as cf
 from chainform.places import cache_folder
 from chainform.runtime import CodeCache, Sealed
-
-SCENARIO = Path(__file__).parents[3] / "examples" / "scenarios" / "four_bar.toml"
-
 
 def test_code_comes_back(tmp_path: Path) -> None:
     cache = CodeCache(tmp_path / "new" / "folder")
@@ -47,15 +43,6 @@ def test_code_of_somebody_else_is_not_taken(tmp_path: Path) -> None:
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-1] + b"E")
     assert Sealed(cache, b"k" * 32).get("name") is None
-
-
-def test_a_motion_is_the_same_from_the_cache(tmp_path: Path) -> None:
-    first = cf.simulate(SCENARIO, keeper=CodeCache(tmp_path))
-    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
-    again = cf.simulate(SCENARIO, keeper=CodeCache(tmp_path))
-    assert sizes
-    assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == sizes
-    assert (first.q == again.q).all()
 
 
 def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

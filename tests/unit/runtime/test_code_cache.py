@@ -10,6 +10,7 @@ import pytest
 from chainform.places import cache_folder
 from chainform.runtime import CodeCache, Sealed
 
+
 def test_code_comes_back(tmp_path: Path) -> None:
     cache = CodeCache(tmp_path / "new" / "folder")
     assert cache.get("a") is None

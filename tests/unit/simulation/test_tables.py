@@ -64,7 +64,8 @@ def test_long_tables_are_as_short_ones(monkeypatch: pytest.MonkeyPatch, ways: An
 
 def test_tables_in_closed_loops_and_beside_functions() -> None:
     crank = slider_crank()
-    start: dict[str, Any] = {"q0": {"crank": 0.5}, "fixed": ["crank"], "t": 1}
+    # Steps go over the corners of the function: errors there are far above the tolerance.
+    start: dict[str, Any] = {"q0": {"crank": 0.5}, "fixed": ["crank"], "t": 1, "rtol": 1e-11}
     run = cf.simulate(crank, forces={"crank": TABLE, "slider": brake}, **start)
     laws = {"crank": interpolated, "slider": "-der(slider)"}
     other = cf.simulate(crank, forces=laws, largest=0.8 / 127, **start)

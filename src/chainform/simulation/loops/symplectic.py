@@ -116,6 +116,13 @@ def sweep(
     return fmax(moved / far, pushed / strong)
 
 
+def failure_of(status: int, rounds: int) -> int:
+    """Return why a step failed: what is no number later on was driven there by the iteration."""
+    if rounds > 1 and status == NO_NUMBER:
+        return NO_SOLUTION
+    return status
+
+
 def symplectic_step(
     t: Number,
     h: Number,
@@ -154,10 +161,7 @@ def symplectic_step(
         change = sweep(t, h, latest, y, p, stages, momenta, at, H, clock, tableau, n, s)
         rounds += 1
         if change < 0.0:
-            # What ceases to be a number in a later round was driven there by the iteration.
-            if rounds > 1 and int(change) == NO_NUMBER:
-                return NO_SOLUTION
-            return int(change)
+            return failure_of(int(change), rounds)
         if not change >= 0.0:
             return NO_SOLUTION
         if change == 0.0 or (change >= before and change < ROUNDING):

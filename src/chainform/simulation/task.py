@@ -29,11 +29,11 @@ from chainform.simulation.drives.efforts import Efforts, Forces, bends_of, effor
 from chainform.simulation.drives.signals import with_signals
 from chainform.simulation.initial import initial_state, whole_state
 from chainform.simulation.interruption import Ear
+from chainform.simulation.law_values import check_rates_of_time
 from chainform.simulation.machines.kept_machines import MACHINES
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.making import machine_of, model_of
 from chainform.simulation.parameters import Parameters, parameters_of
-from chainform.simulation.pictures.laws import check_rates_of_time
 from chainform.simulation.recent import Recent
 from chainform.simulation.recording import Recording, carried_out
 from chainform.simulation.resuming import Request, Start, resumed

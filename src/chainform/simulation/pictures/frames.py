@@ -21,7 +21,7 @@ from chainform.mechanism import GROUND, JointKind, Mechanism, Rotation
 from chainform.mechanism.elements import Fixed, InertialElement, Shift, Turn
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.pose import NumericTree, float_vector, known_values, numeric_tree
-from chainform.simulation.pictures.laws import LawValues
+from chainform.simulation.law_values import LawValues
 
 Array = NDArray[np.float64]
 

@@ -9,6 +9,8 @@ from os import PathLike
 from time import perf_counter
 from typing import cast
 
+import numpy as np
+
 from chainform.errors import DeriveError
 from chainform.formulations import (
     COMMON,
@@ -28,11 +30,12 @@ from chainform.formulations import (
     quantities_of,
     refuse_base_without_laws,
     refuse_elements,
+    refuse_massless,
     refuse_moving_base,
     uses_elements,
 )
-from chainform.graph import Builder, Graph
-from chainform.mechanism import Mechanism, parametrise
+from chainform.graph import FLOAT, Builder, Graph, evaluate
+from chainform.mechanism import Mechanism, lacks_inertia, parametrise
 from chainform.model import Model
 from chainform.readers import read
 from chainform.search import SINE_COST, Observer, Progress, effort_of, reduce_graph
@@ -44,6 +47,11 @@ OTHERS = 5
 """How many other choices of axes are tried as a start of the reduction."""
 LARGEST_WITH_OTHERS = 2_000
 """The most variables of a graph for which others are tried."""
+
+POSES = 2
+"""The poses in which it is seen whether a mass matrix is singular everywhere."""
+ROUNDING = 1e-14
+"""The share of a mass matrix, its diagonal made 1, that rounding may leave of nothing."""
 
 CLOSURES = ("complete", "basic")
 
@@ -104,6 +112,7 @@ def derive(
     for part in left_out:
         _choice("leave_out", part, PARTS)
     options = Options(closure, acting, frozenset(left_out))
+    _check_masses(settled, wanted, options)
     began = perf_counter()
     graph = _graph(settled, method, wanted, options)
     stages = reduce_graph(
@@ -190,6 +199,43 @@ def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[Requ
                 refuse_base_without_laws(mechanism, output)
             others = [f for f in FORMULATIONS.values() if f.moving_base and output in f.outputs]
             refuse_moving_base(mechanism, output, method.name, [f.name for f in others])
+
+
+def _check_masses(mechanism: Mechanism, wanted: Sequence[Request], options: Options) -> None:
+    """Refuse accelerations where the mass matrix is singular in every pose, for any parameters.
+
+    A pivot that is zero as a number may be a sum of terms that only cancel, and rounding would
+    stand for it. So the matrix is computed in poses taken at random.
+    """
+    names = [request.name for request in wanted]
+    if "forward_dynamics" not in names or uses_elements(mechanism):
+        return
+    if not lacks_inertia(mechanism):
+        return
+    graph = _graph(mechanism, FORMULATIONS["auto"], [parse_request("mass_matrix")], options)
+    random = np.random.default_rng(0)
+    loose = {_loose_rate(mechanism, graph, random) for _ in range(POSES)}
+    if None not in loose:
+        raise refuse_massless(min(rate for rate in loose if rate is not None))
+
+
+def _loose_rate(mechanism: Mechanism, graph: Graph, random: np.random.Generator) -> int | None:
+    """Return the rate that the mass matrix resists least in a pose, if only by rounding."""
+    q = random.uniform(-1.0, 1.0, mechanism.nq)
+    for segment in mechanism.segments:
+        if segment.coordinate is not None and segment.joint.kind.has_quaternion:
+            last = segment.coordinate + segment.joint.kind.coordinates
+            q[last - 4 : last] /= np.linalg.norm(q[last - 4 : last])
+    values = {item.name: random.uniform(0.5, 1.5) for item in graph.inputs.values()}
+    values |= {
+        item.name: float(q[item.index]) for item in graph.inputs.values() if item.group == "q"
+    }
+    H = evaluate(graph, values, FLOAT)["mass_matrix"].astype(np.float64)
+    sizes = np.sqrt(np.diag(H))
+    if not np.all(sizes > 0.0):
+        return int(np.argmin(sizes))
+    shares, directions = np.linalg.eigh(H / np.outer(sizes, sizes))
+    return None if shares[0] > ROUNDING else int(np.argmax(np.abs(directions[:, 0])))
 
 
 def _takes_base(mechanism: Mechanism, method: Formulation) -> bool:

@@ -32,6 +32,7 @@ from chainform.formulations.refusals import (
     has_coupled,
     has_quaternions,
     refuse_base_without_laws,
+    refuse_massless,
     refuse_moving_base,
 )
 from chainform.formulations.scope import (
@@ -202,6 +203,7 @@ __all__ = [
     "quantities_of",
     "refuse_base_without_laws",
     "refuse_elements",
+    "refuse_massless",
     "refuse_moving_base",
     "uses_elements",
 ]

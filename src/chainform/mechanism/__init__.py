@@ -3,6 +3,7 @@
 from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.additions import intake_of, law_reader
 from chainform.mechanism.builder import MechanismBuilder
+from chainform.mechanism.checks import lacks_inertia, names_in
 from chainform.mechanism.closing import closed_pose
 from chainform.mechanism.describe import Description
 from chainform.mechanism.elements.types import Definition
@@ -79,7 +80,9 @@ __all__ = [
     "automatic_parameters",
     "closed_pose",
     "intake_of",
+    "lacks_inertia",
     "law_reader",
+    "names_in",
     "number_of",
     "parametrise",
     "poses_of",

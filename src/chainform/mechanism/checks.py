@@ -11,10 +11,13 @@ from chainform.mechanism.elements.numbers import numbers_in
 from chainform.mechanism.elements.remarks import element_remarks
 from chainform.mechanism.laws import parameters_in
 from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.types import ZERO, Note, Number
+from chainform.mechanism.types import ZERO, Body, Note, Number
 
 AMOUNTS = ("mass", "inertia", "stiffness", "damping", "coulomb")
 """Fields of springs and elements that are not negative; an inertia that is a matrix is none."""
+
+SLIGHT = Fraction(1, 10**9)
+"""A determinant of the inertia that is a smaller share of the cube of its trace is none."""
 
 
 def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
@@ -111,6 +114,27 @@ def amounts_of(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
             number = getattr(element, field, ZERO)
             if not isinstance(number, tuple):
                 yield f"{element.name!r}, {field}", number
+
+
+def lacks_inertia(mechanism: Mechanism) -> bool:
+    """Whether a moving body may have no mass, or hardly a moment of inertia about some axis.
+
+    Where none does, the mass matrix of a tree is positive definite in every pose.
+    """
+    moving = (segment.body for segment in mechanism.segments if segment.coordinate is not None)
+    return not all(_has_inertia(body) for body in moving)
+
+
+def _has_inertia(body: Body) -> bool:
+    """Whether mass and inertia are numbers, and those of a body that has some about every axis."""
+    (a, d, e), (_, b, f), (_, _, c) = body.inertia
+    numbers = [n for n in (body.mass, a, b, c, d, e, f) if isinstance(n, Fraction)]
+    if len(numbers) < 7:
+        return False
+    mass, a, b, c, d, e, f = numbers
+    minor = a * b - d * d
+    whole = c * minor - a * f * f - b * e * e + 2 * d * e * f
+    return mass > 0 and a > 0 and minor > 0 and whole > SLIGHT * (a + b + c) ** 3
 
 
 def numbers_of(mechanism: Mechanism) -> Iterator[Number]:

@@ -32,6 +32,7 @@ from chainform.simulation.interruption import Ear
 from chainform.simulation.law_values import check_rates_of_time
 from chainform.simulation.machines.kept_machines import MACHINES
 from chainform.simulation.machines.machine import Machine
+from chainform.simulation.machines.troubles import check_resistance
 from chainform.simulation.making import machine_of, model_of
 from chainform.simulation.parameters import Parameters, parameters_of
 from chainform.simulation.recent import Recent
@@ -221,5 +222,6 @@ class Prepared:
         begun = beginning(switches.bare(moved), q0, qd0, first, task.fixed)
         y = whole_state(moved, begun.q, begun.qd, x0, machine.equations.nx)
         start = Start(first, machine.start_state(first, y, p), task.times)
+        check_resistance(machine.equations, first, start.y, p)
         lowest = machine.layout.part(p, "lowest")
         return start, Remarks(begun.notes, None if switches else lowest.copy())

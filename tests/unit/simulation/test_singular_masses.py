@@ -243,6 +243,49 @@ def test_what_nothing_resists_is_named_without_constraints(
         cf.simulate(arm(), q0=[0.3, 0.1], t=1.0, values={"mb": 0}, method=method, **settings)
 
 
+def sheet(**body: Any) -> cf.Mechanism:
+    """A body on a ball joint that carries another on a plane: without inertia a coordinate more."""
+    builder = cf.Mechanism.builder("sheet").parameter("J", "1/10")
+    tensor = [["1/5", "1/90", 0], ["1/90", "1/7", "1/80"], [0, "1/80", "1/9"]]
+    builder.segment("a", joint="spherical", mass=2, com=["1/3", 0, "1/7"], inertia=tensor)
+    joint = {"type": "planar", "name": "p", "axis": "y"}
+    builder.segment("b", parent="a", joint=joint, mass="0.65", com=["0.2", "0.36", 0], **body)
+    return builder.build()
+
+
+TILTED = [-0.493, -0.826, -0.267, -0.056, -0.3, 0.371, 0.857]
+"""A pose of the sheet in which its mass matrix, singular, has no pivot that is zero."""
+
+
+@pytest.mark.parametrize("formulation", ["auto", "articulated_body", "composite_body"])
+def test_pivots_that_only_cancel_are_no_resistance(formulation: str) -> None:
+    with pytest.raises(cf.Error, match="nothing resists"):
+        cf.derive(sheet(), ["forward_dynamics"], formulation=formulation, reduce="none")
+
+
+def test_rounding_is_no_resistance_at_the_start() -> None:
+    """Motions so short that nothing overflows: the accelerations would be finite, and noise."""
+    mechanism = sheet(inertia=[0, "J", 0])
+    settings: dict[str, Any] = {"t": 2e-3, "t_eval": [2e-3], "method": "rk4", "step": 1e-3}
+    with pytest.raises(cf.Error, match="nothing resists p_r"):
+        cf.simulate(mechanism, q0=TILTED, values={"J": 0}, **settings)
+    batch = simulate_batch(mechanism, q0=TILTED, values={"J": [0.1, 0.0, 0.2]}, **settings)
+    assert list(batch.problems) == [1]
+    assert batch.problems[1].startswith("nothing resists p_r")
+    assert np.isnan(batch.q[1, -1]).all()
+    alone = cf.simulate(mechanism, q0=TILTED, values={"J": 0.2}, **settings)
+    np.testing.assert_allclose(batch.q[2, -1], alone.q[-1], atol=1e-12)
+
+
+def test_a_pole_of_euler_angles_is_no_place_to_start() -> None:
+    builder = cf.Mechanism.builder("top")
+    joint = {"type": "spherical", "name": "s", "euler": "xyz"}
+    builder.segment("top", joint=joint, mass=1, com=[0, 0, "1/2"], inertia=["1/5", "1/7", "1/9"])
+    settings: dict[str, Any] = {"t": 2e-3, "t_eval": [2e-3], "method": "rk4", "step": 1e-3}
+    with pytest.raises(cf.Error, match="nothing resists"):
+        cf.simulate(builder.build(), q0=[0.3, pi / 2, 0.1], **settings)
+
+
 def test_what_nothing_resists_is_named_while_stops_are_open() -> None:
     builder = cf.Mechanism.builder("open", gravity=(0, 0, -10)).parameter("m", 1)
     joint = {"type": "prismatic", "name": "x", "limits": {"lower": -1, "upper": 1}}

@@ -27,7 +27,7 @@ from chainform.simulation.loops.fixed import integrate_each
 from chainform.simulation.machines.integrator import Integrator
 from chainform.simulation.machines.layout import Layout
 from chainform.simulation.machines.machine import Machine
-from chainform.simulation.machines.troubles import trouble, unresisted, unresisted_rate
+from chainform.simulation.machines.troubles import loose_rates, trouble, unresisted, unresisted_rate
 from chainform.simulation.solver import Settings, Statistics
 from chainform.simulation.span import check_size
 from chainform.simulation.watches import Event
@@ -80,7 +80,8 @@ class Fleet(ABC):
         p, begun = self._given(parameters, len(states)), states.copy()
         self.settle(span[0], begun, p)
         early = int(np.searchsorted(times, span[0], side="right"))
-        cargo = self._loaded(span, times[early:], begun, p)
+        loose = loose_rates(self.equations, span[0], begun, p)[:, None] >= 0
+        cargo = self._loaded(span, times[early:], np.where(loose, np.nan, begun), p)
         loop = self.procedure()
         watch.begin()
         self._launch(cargo, loop, threads, watch, len(states))

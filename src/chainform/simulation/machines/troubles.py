@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
-from math import isfinite
-
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
+from chainform.mechanism import lacks_inertia, names_in
 from chainform.pipeline import derive
 from chainform.simulation.along import values_along
 from chainform.simulation.equations import Equations
@@ -18,9 +15,12 @@ from chainform.simulation.loops.linear import cholesky
 from chainform.simulation.machines.layout import Layout
 
 Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
+ROUNDING = 1e-12
+"""The share of a pivot of the mass matrix in its diagonal below which rounding decides it,"""
 LIGHT = 1e-10
-"""The share of a pivot of the mass matrix in its diagonal below which no motion goes on."""
+"""and the share of a pivot of the mass matrix in its diagonal below which no motion goes on."""
 AFTER = 1e-6
 """How much later (s) laws are looked at that may have a value no more."""
 
@@ -67,27 +67,52 @@ def unresisted(equations: Equations, rate: int, t: float) -> RunError:
     )
 
 
+def check_resistance(equations: Equations, t: float, y: Array, p: Array) -> None:
+    """Refuse a state of a tree in which nothing but rounding resists a rate.
+
+    Its accelerations would be finite, and noise.
+    """
+    loose = int(loose_rates(equations, t, y[None], p[None])[0])
+    if loose >= 0:
+        raise unresisted(equations, loose, t)
+
+
+def loose_rates(equations: Equations, t: float, states: Array, p: Array) -> Whole:
+    """Return for each state of a tree the first rate that nothing but rounding resists, or -1."""
+    if equations.rows or not lacks_inertia(equations.mechanism):
+        return np.full(len(states), -1, dtype=np.int64)
+    return _first_loose(equations, t, states, p, ROUNDING)
+
+
 def unresisted_rate(equations: Equations, t: float, y: Array, p: Array) -> int | None:
     """Return the first rate that no mass resists in a motion that no constraint holds, or None."""
-    is_held = bool(equations.rows) and bool(Layout(equations).part(p, "mask").any())
-    if is_held or not equations.nv or equations.mechanism.actuators:
+    if bool(equations.rows) and bool(Layout(equations).part(p, "mask").any()):
         return None
-    values = {k: v for k, v in zip(equations.parameters, p.tolist(), strict=False) if isfinite(v)}
-    known = [
-        replace(item, value=Fraction(values[item.name])) if item.name in values else item
-        for item in equations.mechanism.parameters
-    ]
+    loose = int(_first_loose(equations, t, y[None], p[None], LIGHT)[0])
+    return loose if loose >= 0 else None
+
+
+def _first_loose(equations: Equations, t: float, states: Array, p: Array, share: float) -> Whole:
+    """Return the first rate whose pivot is such a share of its entry of the mass matrix, or -1."""
+    none = np.full(len(states), -1, dtype=np.int64)
+    mechanism, n = equations.mechanism, equations.nv
+    if not n or mechanism.actuators:
+        return none
+    free = [name for name in equations.parameters if name in names_in(mechanism)]
+    given = {name: p[:, equations.parameters.index(name)] for name in free}
     try:
-        model = derive(
-            replace(equations.mechanism, parameters=tuple(known)), ["mass_matrix"], reduce="none"
-        )
-        is_timed = any(item.group == "t" for item in model.graph.inputs.values())
-        H = model.evaluate(q=y[: equations.nq], t=t if is_timed else None)["mass_matrix"]
+        model = derive(mechanism, ["mass_matrix"], parameters=free or "numeric", reduce="none")
+        inputs = model.graph.inputs.values()
+        values = {k: v for k, v in given.items() if any(item.name == k for item in inputs)}
+        is_timed = any(item.group == "t" for item in inputs)
+        clock = np.full(len(states), t) if is_timed else None
+        found = model.evaluate(q=states[:, : equations.nq], t=clock, values=values)["mass_matrix"]
     except Error:
         # What has no mass matrix has another cause.
-        return None
-    failed = cholesky(np.array(H, dtype=np.float64).ravel(), equations.nv, LIGHT)
-    return failed - 1 if failed > 0 else None
+        return none
+    matrices = np.broadcast_to(found, (len(states), n, n)).reshape(len(states), n * n)
+    failed = [cholesky(H.copy(), n, share) for H in matrices]
+    return np.maximum(np.array(failed) - 1, -1)
 
 
 def trouble(status: int, t: float) -> RunError:

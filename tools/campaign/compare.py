@@ -14,9 +14,9 @@ import numpy as np
 from tools.campaign.edits import bare
 from tools.campaign.paths import Path
 from tools.campaign.paths.statics import Given, Results
-from tools.campaign.reasons import is_legitimate, is_short, product_error, reason_of
+from tools.campaign.reasons import is_legitimate, is_lost, product_error, reason_of
 from tools.campaign.reference import motions
-from tools.campaign.reference.dynamics import UnsureError
+from tools.campaign.reference.dynamics import State, UnsureError
 from tools.campaign.reference.events import events_of
 from tools.campaign.reference.kinematics import System
 from tools.campaign.reference.quantities import Answer
@@ -33,6 +33,8 @@ LOOSER = {
     "drift of the balance": 10.0,
 }
 """By how much the tolerance of some answers is wider."""
+LIGHT, SAMPLES = 1e-3, 100
+"""The share of a mass matrix below which a motion may be lost, and at how many times it is seen."""
 SINGLE = 3e-5
 """The tolerance of float32: some hundred times its rounding error."""
 METHODS = {"cvode": 100.0, "ida": 1000.0}
@@ -85,19 +87,33 @@ def _refused(path: Path, given: Given, error: Exception) -> Outcome:
         detail = f"{type(error).__name__}: {reason}"
         return Outcome(findings=[Finding(path.name, "foreign", "", detail=detail)])
     found = Outcome(refusals=[reason])
-    if not is_legitimate(reason, given) and not (is_short(reason) and _is_unsure(given)):
+    if not is_legitimate(reason, given) and not (is_lost(reason) and _is_unsure(path, given)):
         found.findings.append(Finding(path.name, "refused", "", detail=reason))
     return found
 
 
-def _is_unsure(given: Given) -> bool:
-    """Whether the reference comes to no end of the motion either, as at a pole of Euler angles."""
+def _is_unsure(path: Path, given: Given) -> bool:
+    """Whether the reference, too, comes to no end, or to a pose in which hardly a mass resists."""
+    task = {"pushed": True} if path.name.endswith("moved_by_unknowns") else {}
+    expected = Expected(given, {})
     try:
         with np.errstate(all="ignore"):
-            path = Expected(given, {}).path
+            moved = expected.moved(task)
+            return moved.horizon < given["motion"]["times"][-1] or _least_mass(given, moved) < LIGHT
     except (UnsureError, np.linalg.LinAlgError):
         return True
-    return path.horizon < given["motion"]["times"][-1]
+
+
+def _least_mass(given: Given, moved: motions.Path) -> float:
+    """Return the least share of an eigenvalue of the mass matrix along a motion."""
+    system = System.of(given["mechanism"])
+    shares = [1.0]
+    for begin, end, dense in moved.pieces:
+        for t in np.linspace(begin, end, SAMPLES):
+            q, qd = np.split(dense(t)[: system.nq + system.nv], [system.nq])
+            values = np.linalg.eigvalsh(State.of(system, q, qd, t).H)
+            shares.append(float(values[0] / max(values[-1], 1e-9)) if len(values) else 1.0)
+    return min(shares)
 
 
 def _compared(path: Path, given: Given, results: Results) -> Outcome:

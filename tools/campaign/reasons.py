@@ -110,6 +110,8 @@ def is_legitimate(reason: str, given: Table) -> bool:
     return any(re.search(pattern, reason) and holds(given) for pattern, holds in LEGITIMATE)
 
 
-def is_short(reason: str) -> bool:
-    """Whether steps became too short to go on."""
-    return bool(re.search("^the step became too small|^at t = N s steps are N s long", reason))
+def is_lost(reason: str) -> bool:
+    """Whether a motion ended on the way: by short steps or large accelerations."""
+    signs = ("the step became too small", "at t = N s steps are N s long")
+    signs += ("the motion has no finite value after", "nothing resists … at t =")
+    return reason.startswith(signs)

@@ -114,4 +114,5 @@ def is_lost(reason: str) -> bool:
     """Whether a motion ended on the way: by short steps or large accelerations."""
     signs = ("the step became too small", "at t = N s steps are N s long")
     signs += ("the motion has no finite value after", "nothing resists … at t =")
+    signs += ("impacts at one moment come to no end",)
     return reason.startswith(signs)

@@ -16,7 +16,7 @@ from speed_peers.cases import Array, Case
 from speed_peers.measure import Competitor
 from speed_peers.ours import ours_of
 
-from chainform.simulation.batches.batch import simulate_batch
+from chainform.simulation import simulate_batch
 from pinocchio_oracle import pin
 from simulation_peers import SWINGS, mujoco_peer
 from simulation_peers.report import Section

@@ -16,7 +16,7 @@ from time import process_time
 import chainform as cf
 from chainform.simulation import simulate
 from chainform.simulation.solvers import SOLVERS
-from chainform.simulation.making import model_of
+from chainform.simulation.compilation import model_of
 
 file, store = sys.argv[1:3]
 keeper = cf.open_store(store).database.objects if store else None

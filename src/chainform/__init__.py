@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from chainform.pipeline import derive
     from chainform.readers import read
     from chainform.runtime import Program
-    from chainform.simulation import Run, simulate
+    from chainform.simulation import Problem, Run, System, simulate
 
 __version__ = VERSION
 
@@ -31,8 +31,10 @@ __all__ = [
     "Error",
     "Mechanism",
     "Model",
+    "Problem",
     "Program",
     "Run",
+    "System",
     "compare",
     "derive",
     "open_store",
@@ -44,8 +46,10 @@ _ROOMS = {
     "Error": "errors",
     "Mechanism": "mechanism",
     "Model": "model",
+    "Problem": "simulation",
     "Program": "runtime",
     "Run": "simulation",
+    "System": "simulation",
     "compare": "analysis",
     "derive": "pipeline",
     "open_store": "model",

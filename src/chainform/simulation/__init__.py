@@ -1,13 +1,13 @@
 """Programs in motion: integrators, events, closed loops, results."""
 
-from chainform.simulation.batches.batch import simulate_batch
 from chainform.simulation.batches.batch_run import BatchRun
 from chainform.simulation.constraints.assembly import assemble
 from chainform.simulation.constraints.mobility import Mobility, mobility
 from chainform.simulation.interruption import BatchInterrupted, Interrupted, MotionError
+from chainform.simulation.problem import Problem, ProblemOptions, System
 from chainform.simulation.run import Happening, Run
 from chainform.simulation.scenarios import Scenario
-from chainform.simulation.simulate import simulate
+from chainform.simulation.simulate import simulate, simulate_batch
 
 __all__ = [
     "BatchInterrupted",
@@ -16,8 +16,11 @@ __all__ = [
     "Interrupted",
     "Mobility",
     "MotionError",
+    "Problem",
+    "ProblemOptions",
     "Run",
     "Scenario",
+    "System",
     "assemble",
     "mobility",
     "simulate",

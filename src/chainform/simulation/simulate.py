@@ -1,57 +1,28 @@
-"""From a mechanism, a state and forces to a motion."""
+"""From a mechanism, a state and forces to a motion, or to many of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
+from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
-from chainform.readers import read
-from chainform.runtime.keeping import Keeper
-from chainform.simulation.constraints.stabilise import stabilise_of
-from chainform.simulation.drives.efforts import Forces
-from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
+from chainform.simulation.batches.batch import run_batch
+from chainform.simulation.batches.batch_run import BatchRun
+from chainform.simulation.problem import Problem, ProblemOptions
 from chainform.simulation.run import Run
-from chainform.simulation.scenarios import Scenario, takes_scenarios
-from chainform.simulation.solvers import settings_of
-from chainform.simulation.span import span_of
-from chainform.simulation.task import Task
+from chainform.simulation.scenarios import Scenario, errors_of_file, scenario_of
 
 
-@takes_scenarios
 def simulate(
     mechanism: Mechanism | Scenario | str | PathLike[str],
     *,
-    q0: Any = None,
-    qd0: Any = None,
-    t: tuple[float, float] | float = (0.0, 1.0),
-    t_eval: Any = None,
-    forces: Forces | None = None,
-    signals: Forces | None = None,
-    unknowns: Mapping[str, Any] | FoundForces | None = None,
-    controllers: Mapping[str, Any] | None = None,
-    x0: Any = None,
-    fixed: Sequence[str] | None = None,
-    stabilise: Any = "projection",
-    hold: float | None = None,
-    events: Mapping[str, Any] | None = None,
-    method: str = "verner65",
-    rtol: float = 1e-9,
-    atol: float | None = None,
-    step: float | None = None,
-    largest: float | None = None,
-    leave_out: Sequence[str] = (),
-    reduce: str = "none",
-    stops: Any = None,
-    contacts: Any = None,
-    friction: Mapping[str, float] | None = None,
-    books: bool = True,
-    values: Mapping[str, float] | None = None,
     resume: Run | None = None,
     progress: Callable[[float], None] | None = None,
     checkpoint: Callable[[Run], None] | None = None,
-    keeper: Keeper | None = None,
+    **options: Unpack[ProblemOptions],
 ) -> Run:
     """Return the motion of a mechanism from a state under forces, or that of a scenario file.
 
@@ -85,30 +56,54 @@ def simulate(
     computed. `progress` is called with the time now and then, `checkpoint` every half a minute with
     the run so far. `keeper` keeps machine code for the next time, such as the objects of a store.
     """
-    assert not isinstance(mechanism, Scenario), "scenarios are read before"
-    given = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    source, bends = with_unknowns(given, unknowns)
-    span, times = span_of(t, t_eval)
-    task = Task(
-        source,
-        span,
-        times,
-        settings_of(method, rtol, atol, step, largest, hold, span=span),
-        forces=forces,
-        signals=signals,
-        controllers=controllers,
-        events=events,
-        stops=stops,
-        contacts=contacts,
-        friction=friction,
-        fixed=fixed,
-        stabilise=stabilise_of(stabilise),
-        leave_out=leave_out,
-        reduce=reduce,
-        books=books,
-        keeper=keeper,
-        bends=bends,
-        has_times=t_eval is not None,
-    )
-    prepared = task.prepared(task.understood(values))
-    return prepared.run(q0, qd0, x0, resume=resume, progress=progress, checkpoint=checkpoint)
+    with _source(mechanism, options) as source:
+        if isinstance(source, Scenario) and source.batch is not None:
+            raise ReadError(
+                "the scenario asks for many motions",
+                element="batch",
+                remedy="call chainform.simulation.simulate_batch, or leave out [batch]",
+            )
+        system = Problem.of(source, **options).compile()
+        return system.run(resume=resume, progress=progress, checkpoint=checkpoint)
+
+
+def simulate_batch(
+    mechanism: Mechanism | Scenario | str | PathLike[str],
+    *,
+    runs: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    **options: Unpack[ProblemOptions],
+) -> BatchRun:
+    """Return the motions of a mechanism from many states, or with many values of parameters.
+
+    `q0` (b, nq), `qd0` (b, nv), `x0`, or tables by names, and `values` of parameters have a leading
+    dimension b, or none where all motions have the same. Without `t_eval` only the states at the
+    end are put out. All else is as in `simulate`, and so is each motion; one that fails leaves the
+    others alone. A scenario with a section `batch` will do in place of a mechanism.
+
+    Motions run side by side in compiled loops, unless there are stops, contacts, Coulomb friction,
+    events after which a motion goes on, `cvode` or `ida`, or `runs` asks for it: then they run one
+    by one in threads, and `runs` of the result has them all. `threads` is the number of threads,
+    all cores without it. `progress` is called with the number of motions done. Ctrl-C raises
+    BatchInterrupted, whose `batch` has those that were finished.
+    """
+    given = {**options, **({} if threads is None else {"threads": threads})}
+    with _source(mechanism, given) as source:
+        if threads is None and isinstance(source, Scenario) and source.batch is not None:
+            threads = source.batch.get("threads")
+        problem = Problem.of(source, **options)
+        return run_batch(problem, runs=runs, threads=threads, progress=progress)
+
+
+@contextmanager
+def _source(
+    mechanism: Mechanism | Scenario | str | PathLike[str], given: Mapping[str, Any]
+) -> Generator[Mechanism | Scenario | str | PathLike[str]]:
+    """Give the scenario, read from its file, in whose words errors are told; else the mechanism."""
+    scenario = scenario_of(mechanism)
+    if scenario is None:
+        yield mechanism
+        return
+    with errors_of_file(scenario.file, scenario.batch, given):
+        yield scenario

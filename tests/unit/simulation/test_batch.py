@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from chainform.errors import Error, RunError
-from chainform.simulation import simulate
-from chainform.simulation.batches.batch import simulate_batch
+from chainform.simulation import simulate, simulate_batch
 from chainform.simulation.batches.cargo import aligned
 from chainform.simulation.solvers import SOLVERS
 from unit.simulation.swings import example, rods, spinning_top

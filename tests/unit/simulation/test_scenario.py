@@ -596,7 +596,7 @@ def test_damaged_tables_give_no_foreign_error(
     path = folder / "damaged.json"
     path.write_text(json.dumps(table))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chainform.simulation.task.model_of", prepared)
+        patch.setattr("chainform.simulation.problem.model_of", prepared)
         with pytest.raises((cf.Error, Prepared)) as caught:
             cf.simulate(Scenario.read(path))
     if isinstance(caught.value, cf.Error):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 import chainform as cf
 from chainform.runtime.texts import code_of
 from chainform.simulation import simulate_batch
+from chainform.simulation.compilation import EquationOptions, machine_of, model_of
 from chainform.simulation.drives.efforts import Efforts
-from chainform.simulation.making import machine_of, model_of
 from chainform.simulation.solvers import SOLVERS
 
 LINKS = (0.5, 0.85, 0.6)
@@ -354,7 +354,7 @@ def test_a_contact_with_friction_on_a_body_without_mass() -> None:
 
 def test_functions_of_a_system_return_a_status_that_python_reads() -> None:
     mechanism, solver = slides("0"), SOLVERS["verner65"]
-    machine = machine_of(mechanism, model_of(mechanism, (), solver), Efforts())
+    machine = machine_of(mechanism, model_of(mechanism, (), solver), EquationOptions(Efforts()))
     y, p = np.zeros(machine.equations.size), machine.layout.fresh()
     for call in (machine.rate, machine.settled, machine.terms):
         with pytest.raises(cf.Error, match="nothing resists z"):

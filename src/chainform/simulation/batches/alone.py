@@ -19,26 +19,26 @@ from chainform.simulation.batches.cases import Cases
 from chainform.simulation.batches.found import Found
 from chainform.simulation.batches.watch import Watch
 from chainform.simulation.interruption import Interrupted, MotionError
+from chainform.simulation.problem import Problem, System
 from chainform.simulation.recent import Key, Recent
 from chainform.simulation.run import Run
 from chainform.simulation.solver import Statistics
 from chainform.simulation.span import check_size
-from chainform.simulation.task import Prepared, Task
 
 Array = NDArray[np.float64]
 
-PREPARED = 64
+SYSTEMS = 64
 """How many sets of values are kept ready at a time."""
 
 
 class Alone:
     """The motions of a batch; `first` is what the first of them needs, made ready before."""
 
-    def __init__(self, task: Task, cases: Cases, first: Prepared) -> None:
-        self.task = task
+    def __init__(self, problem: Problem, cases: Cases, first: System) -> None:
+        self.problem = problem
         self.cases = cases
         self.first = first
-        self._ready: Recent[Prepared] = Recent(PREPARED)
+        self._ready: Recent[System] = Recent(SYSTEMS)
         self._differing = bool(cases.differing)
         self.problems: dict[int, str] = {}
         self._runs: dict[int, Run] = {}
@@ -51,8 +51,8 @@ class Alone:
                 self._runs[motion] = self._one(motion, watch)
                 watch.note(1)
 
-        source = self.task.source
-        check_size(len(self.task.times), source.nq + source.nv, self.cases.count)
+        source = self.problem.mechanism
+        check_size(len(self.problem.times), source.nq + source.nv, self.cases.count)
         watch.begin()
         share(work, range(self.cases.count), threads)
         runs = [self._runs.get(i) or self._nothing(INTERRUPTED) for i in range(self.cases.count)]
@@ -60,11 +60,11 @@ class Alone:
 
     def _one(self, motion: int, watch: Watch) -> Run:
         try:
-            prepared = self._prepared(motion)
+            system = self._system(motion)
         except Error as problem:
             return self._failed(motion, problem)
         try:
-            return prepared.run(**self.cases.start(motion), ear=watch.ear)
+            return system.run(**self.cases.start(motion), ear=watch.ear)
         except Interrupted as stop:
             return stop.run
         except RunError as problem:
@@ -75,25 +75,25 @@ class Alone:
         self.problems[motion] = problem.message
         return problem.run if isinstance(problem, MotionError) else self._nothing(FAILED)
 
-    def _prepared(self, motion: int) -> Prepared:
+    def _system(self, motion: int) -> System:
         if not self._differing or motion == 0:
             return self.first
         values = self.cases.values_of(motion)
         key = Key(tuple(values.values()), ())
-        return self._ready.get(key, lambda: self.task.prepared(self.task.understood(values)))
+        return self._ready.get(key, lambda: self.problem.compile(values))
 
     def _nothing(self, ending: str) -> Run:
         """Return the run of a motion that did not begin."""
-        mechanism, about = self.first.understood.given.mechanism, self.first.about
+        mechanism, about = self.first.conditions.given.mechanism, self.first.about
         nq, nv = mechanism.nq, mechanism.nv
         q, qd, tau = (np.zeros((0, count)) for count in (nq, nv, nv))
-        method, told = self.task.settings.solver.name, replace(about, ending=ending)
+        method, told = self.problem.settings.solver.name, replace(about, ending=ending)
         return Run(mechanism, np.zeros(0), q, qd, tau, method=method, about=told)
 
     def _found(self, runs: list[Run]) -> Found:
         """Return the states of all runs, side by side."""
-        source, times = self.task.source, self.task.times
-        names = [event.name for event in self.first.understood.events]
+        source, times = self.problem.mechanism, self.problem.times
+        names = [event.name for event in self.first.conditions.events]
         states = np.full((len(runs), len(times), source.nq + source.nv), np.nan)
         ends, events = np.full(len(runs), np.nan), np.full(len(runs), -1, dtype=np.int64)
         for i, run in enumerate(runs):

@@ -8,181 +8,114 @@ motion, in several threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainform.mechanism import Mechanism
-from chainform.readers import read
-from chainform.runtime.keeping import Keeper
 from chainform.runtime.options import threads_of
 from chainform.runtime.share import cores
-from chainform.simulation.about import END, INTERRUPTED, About
+from chainform.simulation.about import END, INTERRUPTED
 from chainform.simulation.batches.alone import Alone
 from chainform.simulation.batches.batch_run import BatchRun
 from chainform.simulation.batches.cases import Cases, cases_of
 from chainform.simulation.batches.found import Found
 from chainform.simulation.batches.side_by_side import runs_alone, side_by_side
 from chainform.simulation.batches.watch import Watch
-from chainform.simulation.constraints.stabilise import stabilise_of
 from chainform.simulation.drives.actuator_states import initial_rest
-from chainform.simulation.drives.efforts import Forces
-from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
 from chainform.simulation.interruption import BatchInterrupted, listening
 from chainform.simulation.parameters import check_signs
+from chainform.simulation.problem import Conditions, Problem
 from chainform.simulation.recent import Recent
 from chainform.simulation.run import Run
-from chainform.simulation.scenarios import Scenario, takes_batches
-from chainform.simulation.solvers import settings_of
-from chainform.simulation.span import span_of
-from chainform.simulation.task import Task, Understood
-
-Array = NDArray[np.float64]
 
 
-@takes_batches
-def simulate_batch(
-    mechanism: Mechanism | Scenario | str | PathLike[str],
+def run_batch(
+    problem: Problem,
     *,
-    q0: Any = None,
-    qd0: Any = None,
-    values: Mapping[str, Any] | None = None,
-    t: tuple[float, float] | float = (0.0, 1.0),
-    t_eval: Any = None,
-    forces: Forces | None = None,
-    signals: Forces | None = None,
-    unknowns: Mapping[str, Any] | FoundForces | None = None,
-    controllers: Mapping[str, Any] | None = None,
-    x0: Any = None,
-    fixed: Sequence[str] | None = None,
-    stabilise: Any = "projection",
-    hold: float | None = None,
-    events: Mapping[str, Any] | None = None,
-    method: str = "verner65",
-    rtol: float = 1e-9,
-    atol: float | None = None,
-    step: float | None = None,
-    largest: float | None = None,
-    leave_out: Sequence[str] = (),
-    reduce: str = "none",
-    stops: Any = None,
-    contacts: Any = None,
-    friction: Mapping[str, float] | None = None,
-    books: bool = True,
     runs: bool = False,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-    keeper: Keeper | None = None,
 ) -> BatchRun:
-    """Return the motions of a mechanism from many states, or with many values of parameters.
+    """Return motions of a problem whose states and values have a leading dimension.
 
-    `q0` (b, nq), `qd0` (b, nv), `x0`, or tables by names, and `values` of parameters have a leading
-    dimension b, or none where all motions have the same. Without `t_eval` only the states at the
-    end are put out. All else is as in `simulate`, and so is each motion; one that fails leaves the
-    others alone. A scenario with a section `batch` will do in place of a mechanism.
-
-    Motions run side by side in compiled loops, unless there are stops, contacts, Coulomb friction,
-    events after which a motion goes on, `cvode` or `ida`, or `runs` asks for it: then they run one
-    by one in threads, and `runs` of the result has them all. `threads` is the number of threads,
-    all cores without it. `progress` is called with the number of motions done. Ctrl-C raises
-    BatchInterrupted, whose `batch` has those that were finished.
+    With `runs` they are computed one by one. Ctrl-C raises BatchInterrupted.
     """
-    assert not isinstance(mechanism, Scenario), "scenarios are read before"
-    given = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
-    source, bends = with_unknowns(given, unknowns)
-    span, times = span_of(t, t_eval)
-    task = Task(
-        source,
-        span,
-        np.array([span[1]]) if t_eval is None else times,
-        settings_of(method, rtol, atol, step, largest, hold, span=span),
-        forces=forces,
-        signals=signals,
-        controllers=controllers,
-        events=events,
-        stops=stops,
-        contacts=contacts,
-        friction=friction,
-        fixed=fixed,
-        stabilise=stabilise_of(stabilise),
-        leave_out=leave_out,
-        reduce=reduce,
-        books=books,
-        keeper=keeper,
-        bends=bends,
-        own=Recent(16),
-    )
-    cases, count = cases_of(source, q0, qd0, x0, values), threads_of(threads) or cores()
-    understood = task.understood(cases.values_of(0))
-    check_signs(understood.given.mechanism, cases.values)
-    _check_names(task, cases, understood)
+    options = problem.options
+    if options["t_eval"] is None and problem.scenario is None:
+        problem = replace(problem, times=np.array([problem.span[1]]))
+    problem = replace(problem, cache=Recent(16))
+    first = (options["q0"], options["qd0"], options["x0"], options["values"])
+    cases, count = cases_of(problem.mechanism, *first), threads_of(threads) or cores()
+    conditions = problem.conditions(cases.values_of(0))
+    check_signs(conditions.given.mechanism, cases.values)
+    _check_names(problem, cases, conditions)
     with listening() as ear:
         watch = Watch(ear, progress)
-        found, each = _computed(task, cases, understood, count, watch, one_by_one=runs)
+        found, each = _computed(problem, cases, conditions, count, watch, one_by_one=runs)
         seconds = watch.end()
-    batch = _batch(task, cases, understood, found, each, seconds)
+    batch = _batch(problem, cases, conditions, found, each, seconds)
     if ear.came:
         raise BatchInterrupted(batch)
     return batch
 
 
-def _check_names(task: Task, cases: Cases, understood: Understood) -> None:
+def _check_names(problem: Problem, cases: Cases, conditions: Conditions) -> None:
     """Refuse names that are wrong in all motions alike."""
-    mechanism = understood.given.mechanism
+    mechanism = conditions.given.mechanism
     if isinstance(cases.x0, dict):
         initial_rest(mechanism, mechanism.neutral(), np.zeros(mechanism.nv), cases.start(0)["x0"])
     if mechanism.loops or mechanism.constraints:
-        for name in (task.fixed,) if isinstance(task.fixed, str) else task.fixed or ():
+        for name in (
+            (problem.options["fixed"],)
+            if isinstance(problem.options["fixed"], str)
+            else problem.options["fixed"] or ()
+        ):
             mechanism.coordinate_index(name)
 
 
 def _computed(
-    task: Task,
+    problem: Problem,
     cases: Cases,
-    understood: Understood,
+    conditions: Conditions,
     threads: int,
     watch: Watch,
     *,
     one_by_one: bool,
 ) -> tuple[Found, tuple[Run, ...]]:
-    if not one_by_one and not runs_alone(task, understood, cases):
-        found = side_by_side(task, cases, understood, threads, watch)
+    if not one_by_one and not runs_alone(problem, conditions, cases):
+        found = side_by_side(problem, cases, conditions, threads, watch)
         if found is not None:
             return found, ()
-    return Alone(task, cases, task.prepared(understood)).run(threads, watch)
+    return Alone(problem, cases, problem.system(conditions)).run(threads, watch)
 
 
 def _batch(
-    task: Task,
+    problem: Problem,
     cases: Cases,
-    understood: Understood,
+    conditions: Conditions,
     found: Found,
     runs: tuple[Run, ...],
     seconds: float,
 ) -> BatchRun:
-    nq, nv = task.source.nq, task.source.nv
-    about = About(
-        task.span,
-        INTERRUPTED if found.interrupted.any() else END,
-        task.settings.numbers,
-        leave_out=tuple(task.leave_out),
+    nq, nv = problem.mechanism.nq, problem.mechanism.nv
+    about = replace(
+        problem.about,
+        ending=INTERRUPTED if found.interrupted.any() else END,
         seconds=seconds,
-        opened=understood.switches.opened,
+        opened=conditions.switches.opened,
     )
     return BatchRun(
-        task.source,
-        task.times,
+        problem.mechanism,
+        problem.times,
         found.states[..., :nq],
         found.states[..., nq : nq + nv],
         cases.values,
         found.ends,
         found.events,
         found.statistics,
-        task.settings.solver.name,
-        event_names=tuple(event.name for event in understood.events),
+        problem.settings.solver.name,
+        event_names=tuple(event.name for event in conditions.events),
         problems=dict(sorted(found.problems.items())),
         interrupted=found.interrupted,
         runs=runs,

@@ -20,43 +20,43 @@ from chainform.simulation.batches.fleet import Each, Fleet, Lanes
 from chainform.simulation.batches.found import Found, nothing
 from chainform.simulation.batches.watch import Watch
 from chainform.simulation.beginning import beginning
+from chainform.simulation.compilation import equations_of, model_of
 from chainform.simulation.controllers.computed_torque import ComputedTorque
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.initial import whole_state
-from chainform.simulation.making import equations_of, model_of
 from chainform.simulation.parameters import parameters_of
+from chainform.simulation.problem import Conditions, Problem
 from chainform.simulation.solver import Settings
-from chainform.simulation.task import Task, Understood
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
 
 
-def runs_alone(task: Task, understood: Understood, cases: Cases) -> bool:
+def runs_alone(problem: Problem, conditions: Conditions, cases: Cases) -> bool:
     """Tell whether motions are run one by one: what happens in each decides how it goes on.
 
     That is so with stops, contacts and dry friction, with events after which a motion goes on, with
     methods that call back, and where values that differ are taken as numbers when the equations are
     made.
     """
-    solver, differing = task.settings.solver, set(cases.differing)
-    if solver.tableau is None or understood.switches:
+    solver, differing = problem.settings.solver, set(cases.differing)
+    if solver.tableau is None or conditions.switches:
         return True
-    if any(event.change is not None or not event.stop for event in understood.events):
+    if any(event.change is not None or not event.stop for event in conditions.events):
         return True
     if not differing:
         return False
-    is_modelled = any(isinstance(c, ComputedTorque) for c in understood.controllers)
-    return is_modelled or bool(differing & _decisive(task))
+    is_modelled = any(isinstance(c, ComputedTorque) for c in conditions.controllers)
+    return is_modelled or bool(differing & _decisive(problem))
 
 
-def _decisive(task: Task) -> set[str]:
+def _decisive(problem: Problem) -> set[str]:
     """Return the parameters whose values decide what the equations are like."""
-    source, numbers = task.source, list[Number]()
+    source, numbers = problem.mechanism, list[Number]()
     for actuator in source.actuators:
         numbers += [*(actuator.velocity or ()), *(actuator.position or ())]
-    if task.settings.solver.switches and "friction" not in task.leave_out:
+    if problem.settings.solver.switches and "friction" not in problem.leave_out:
         frictions = [segment.joint.friction for segment in source.segments]
         numbers += [friction.coulomb for friction in frictions if friction is not None]
     laws = [number for number in numbers if not isinstance(number, Fraction)]
@@ -64,39 +64,32 @@ def _decisive(task: Task) -> set[str]:
 
 
 def side_by_side(
-    task: Task, cases: Cases, understood: Understood, threads: int, watch: Watch
+    problem: Problem, cases: Cases, conditions: Conditions, threads: int, watch: Watch
 ) -> Found | None:
     """Run all motions; None where values differ that the equations know as numbers only."""
-    given = understood.given
-    solver, free = task.settings.solver, given.names(given.mechanism)
-    model = model_of(given.mechanism, task.leave_out, solver, free, reduce=task.reduce)
+    given = conditions.given
+    solver, free = problem.settings.solver, given.names(given.mechanism)
+    reduce = problem.options["reduce"]
+    model = model_of(given.mechanism, problem.leave_out, solver, free, reduce=reduce)
     equations = equations_of(
-        given.settled(given.mechanism),
-        model,
-        understood.efforts,
-        understood.events,
-        hold=task.hold,
-        solver=task.settings.solver,
-        leave_out=task.leave_out,
-        controllers=understood.controllers,
-        stabilise=task.stabilise,
+        given.settled(given.mechanism), model, problem.equation_options(conditions)
     )
     if not set(cases.differing) <= set(equations.parameters):
         return None
-    states, able, problems = _begun(task, cases, given.mechanism, equations)
+    states, able, problems = _begun(problem, cases, given.mechanism, equations)
     if not able:
-        return nothing(len(task.times), equations.size).among(cases.count, able, problems)
-    projects = task.stabilise.projects
+        return nothing(len(problem.times), equations.size).among(cases.count, able, problems)
+    projects = problem.stabilise.projects
     fleet = fleet_of(
         equations,
-        task.settings,
-        understood.efforts,
-        understood.events,
-        task.keeper,
+        problem.settings,
+        conditions.efforts,
+        conditions.events,
+        problem.options["keeper"],
         projects=projects,
     )
     columns = {name: column[able] for name, column in cases.values.items()}
-    found = fleet.run(task.span, task.times, states, columns, threads, watch)
+    found = fleet.run(problem.span, problem.times, states, columns, threads, watch)
     return found.among(cases.count, able, problems) if problems else found
 
 
@@ -117,7 +110,7 @@ def fleet_of(
 
 
 def _begun(
-    task: Task, cases: Cases, mechanism: Mechanism, equations: Equations
+    problem: Problem, cases: Cases, mechanism: Mechanism, equations: Equations
 ) -> tuple[Array, list[int], dict[int, str]]:
     """Return the states in which motions begin, which ones do, and what is wrong with others."""
     every = list(range(cases.count))
@@ -127,12 +120,12 @@ def _begun(
     for motion in every:
         own, start = mechanism, cases.start(motion)
         if cases.differing:
-            own = parameters_of(task.source, cases.values_of(motion)).mechanism
-        places = (start["q0"], start["qd0"], task.span[0], task.fixed)
+            own = parameters_of(problem.mechanism, cases.values_of(motion)).mechanism
+        places = (start["q0"], start["qd0"], problem.span[0], problem.options["fixed"])
         try:
             begun = beginning(own, *places, remarks=False)
-        except RunError as problem:
-            problems[motion] = problem.message
+        except RunError as error:
+            problems[motion] = error.message
             continue
         states.append(whole_state(own, begun.q, begun.qd, start["x0"], equations.nx))
     able = [motion for motion in every if motion not in problems]

@@ -1,6 +1,6 @@
 """Scenarios: files that tell a whole simulation."""
 
-from chainform.simulation.scenarios.scenario import Scenario
-from chainform.simulation.scenarios.taking import takes_batches, takes_scenarios
+from chainform.simulation.scenarios.scenario import Scenario, scenario_of
+from chainform.simulation.scenarios.words import errors_of_file
 
-__all__ = ["Scenario", "takes_batches", "takes_scenarios"]
+__all__ = ["Scenario", "errors_of_file", "scenario_of"]

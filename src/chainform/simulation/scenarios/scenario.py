@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
-from chainform.mechanism import Mechanism
+from chainform.mechanism import Mechanism, number_of
 from chainform.readers import FILE_TYPES
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 from chainform.simulation.scenarios.output_times import OutputTimes
 from chainform.simulation.scenarios.reading import read_scenario
 from chainform.simulation.scenarios.source import not_a_scenario
+from chainform.simulation.span import span_of
 
 SYNTAXES = {".toml": "toml", ".json": "json"}
 
@@ -52,6 +54,19 @@ class Scenario:
         text = (source.data or b"").decode()
         asked = (told.mechanism, told.arguments, told.outputs)
         return Scenario(*asked, source.file, text, told.batch, told.name, told.times)
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a problem; those that are `given` come before its own.
+
+        Another time has the times of output that the scenario asks for.
+        """
+        options = {**self.arguments, **(self.batch or {}), **given}
+        options.pop("threads", None)
+        if given.get("t") is not None and given.get("t_eval") is None:
+            bounds = span_of(given["t"], None)[0]
+            first, last = (cast("Fraction", number_of(bound)) for bound in bounds)
+            options["t_eval"] = self.times.within(first, last)
+        return options
 
 
 def scenario_of(given: object) -> Scenario | None:

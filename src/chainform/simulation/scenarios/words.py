@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from chainform.errors import Error
+from chainform.errors import DeriveError, Error, ReadError, RunError
+from chainform.simulation.interruption import MotionError
 
 PYTHON_PAIR = re.compile(
     r"\b([a-z_]\w*)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|False|[-+.\w]+|(?=\{))"
@@ -59,3 +61,24 @@ def tell_in_file(
     if remedy is not None and not (file or "").lower().endswith(".json"):
         remedy = in_toml(remedy)
     return place_in_file(problem.element, batch), remedy
+
+
+@contextmanager
+def errors_of_file(
+    file: str | None, batch: Mapping[str, Any] | None, given: Mapping[str, Any]
+) -> Generator[None]:
+    """Let errors name the part of the file that they are about, unless that was `given` in a call.
+
+    A motion that fails on the way keeps what there is of it.
+    """
+    try:
+        yield
+    except MotionError as problem:
+        problem.file = problem.file or file
+        problem.element, problem.remedy = tell_in_file(problem, file)
+        raise
+    except (ReadError, RunError, DeriveError) as problem:
+        if (problem.element or "").partition(", ")[0] in given:
+            raise
+        element, remedy = tell_in_file(problem, file, batch)
+        raise ReadError(problem.message, file=file, element=element, remedy=remedy) from problem

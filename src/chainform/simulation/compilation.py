@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 from chainform.mechanism import Mechanism
 from chainform.model import Model
@@ -27,6 +28,30 @@ from chainform.simulation.watches import Event
 MODELS: Recent[Model] = Recent(32)
 
 
+@dataclass(frozen=True, eq=False)
+class EquationOptions:
+    """What the equations of a motion hold besides those of the mechanism.
+
+    With `hold` efforts are sampled and held; `books` adds up work and losses.
+    """
+
+    efforts: Efforts
+    events: tuple[Event, ...] = ()
+    controllers: tuple[Controller, ...] = ()
+    switches: Switches = NO_SWITCHES
+    solver: Solver = SOLVERS["verner65"]
+    stabilise: Stabilise = PROJECTION
+    leave_out: tuple[str, ...] = ()
+    hold: bool = False
+    books: bool = False
+
+    def key(self) -> tuple[Hashable, ...]:
+        """Return what tells them from others, apart from the efforts."""
+        laws = tuple(event.law for event in self.events)
+        choices = (self.hold, self.solver.name, self.switches, self.books, self.leave_out)
+        return (laws, *choices, self.controllers, self.stabilise)
+
+
 def model_of(
     mechanism: Mechanism,
     leave_out: Sequence[str],
@@ -38,8 +63,8 @@ def model_of(
 ) -> Model:
     """Return the equations: forward dynamics, or the parts of it where constraints hold.
 
-    With `rows` both, for constraints that come and go. `parameters` stay free. What was derived
-    lately is not derived again.
+    With `rows` both, for constraints that come and go. `parameters` stay free. Recent models are
+    in a cache.
     """
     held = [c for c in mechanism.constraints if c.kind != "unilateral"]
     outputs = ["forward_dynamics"]
@@ -48,10 +73,10 @@ def model_of(
     elif rows:
         outputs += ["mass_matrix", "inverse_dynamics"]
     outputs += [output for output in solver.outputs if output not in outputs]
-    asked = (tuple(outputs), tuple(leave_out), tuple(parameters), reduce)
+    choices = (tuple(outputs), tuple(leave_out), tuple(parameters), reduce)
     free, blank = parameters or "numeric", without_values(mechanism, parameters)
     return MODELS.get(
-        Key((*asked, blank.name, blank.nv), (blank,)),
+        Key((*choices, blank.name, blank.nv), (blank,)),
         lambda: derive(blank, outputs, leave_out=leave_out, parameters=free, reduce=reduce),
     )
 
@@ -59,85 +84,49 @@ def model_of(
 def machine_of(
     mechanism: Mechanism,
     model: Model,
-    efforts: Efforts,
-    events: Sequence[Event] = (),
-    *,
-    hold: bool = False,
-    solver: Solver = SOLVERS["verner65"],
-    keeper: Keeper | None = None,
-    switches: Switches = NO_SWITCHES,
-    books: bool = False,
-    leave_out: Sequence[str] = (),
-    controllers: Sequence[Controller] = (),
-    stabilise: Stabilise = PROJECTION,
+    options: EquationOptions,
     free: Sequence[str] = (),
-    kept: Recent[tuple[Machine, Model]] = MACHINES,
+    keeper: Keeper | None = None,
+    cache: Recent[tuple[Machine, Model]] = MACHINES,
 ) -> Machine:
-    """Return the machine code for a mechanism under given efforts.
+    """Return the machine code for a mechanism, from `cache` where it is there.
 
-    The same code serves for other values of the parameters that are `free`. It is looked for in
-    `kept`, and kept there.
+    The same code serves for other values of the parameters that are `free`.
     """
 
     def make() -> Machine:
-        equations = equations_of(
-            mechanism,
-            model,
-            efforts,
-            events,
-            hold=hold,
-            solver=solver,
-            switches=switches,
-            books=books,
-            leave_out=leave_out,
-            controllers=controllers,
-            stabilise=stabilise,
-        )
         return Machine(
-            equations,
-            efforts,
-            hold=hold,
-            loop=solver.loop,
+            equations_of(mechanism, model, options),
+            options.efforts,
+            hold=options.hold,
+            loop=options.solver.loop,
             keeper=keeper,
-            projects=stabilise.projects,
+            projects=options.stabilise.projects,
         )
 
-    laws = tuple(event.law for event in events)
-    ways = (hold, solver.name, switches, books, tuple(leave_out), tuple(controllers), stabilise)
     # Which states of actuators follow from q and qd is chosen by the size of numbers.
     divided = tuple((share.position, share.velocity) for share in shares_of(mechanism))
-    blank = without_values(mechanism, free)
-    machine = kept_machine(blank, model, efforts, (laws, *ways, divided), make, kept)
+    blank, key = without_values(mechanism, free), (*options.key(), divided)
+    machine = kept_machine(blank, model, options.efforts, key, make, cache)
     return machine.with_values(mechanism) if free else machine
 
 
-def equations_of(
-    mechanism: Mechanism,
-    model: Model,
-    efforts: Efforts,
-    events: Sequence[Event] = (),
-    *,
-    hold: bool = False,
-    solver: Solver = SOLVERS["verner65"],
-    switches: Switches = NO_SWITCHES,
-    books: bool = False,
-    leave_out: Sequence[str] = (),
-    controllers: Sequence[Controller] = (),
-    stabilise: Stabilise = PROJECTION,
-) -> Equations:
-    """Return the system of equations of a mechanism under given efforts, for a method."""
+def equations_of(mechanism: Mechanism, model: Model, options: EquationOptions) -> Equations:
+    """Return the system of equations of a mechanism, for a method of integration."""
+    switches = options.switches
     builder = EquationBuilder(mechanism, model)
-    given = tau = put_inputs(builder, efforts, controllers, hold=hold)
+    given = tau = put_inputs(builder, options.efforts, options.controllers, hold=options.hold)
+    stabilise = options.stabilise
     always = damped(rows_of(builder.builder, mechanism), stabilise.alpha, stabilise.beta)
     if builder.actuated is not None and (always or switches.has_rows):
         always += builder.actuated.rows()
     switched = SwitchedEquations(builder, switches)
-    given = switched.declare(given, always, books=books, leave_out=leave_out)
+    given = switched.declare(given, always, books=options.books, leave_out=options.leave_out)
     builder.declare_drives(tau)
     builder.declare_settled()
-    if events:
-        builder.declare("events", [builder.laws.scalar(event.law) for event in events])
-    solver.declare(builder, given)
+    if options.events:
+        builder.declare("events", [builder.laws.scalar(event.law) for event in options.events])
+    options.solver.declare(builder, given)
     equations = builder.finish()
-    solver.check(equations)
+    options.solver.check(equations)
     return equations

@@ -1,0 +1,362 @@
+"""Problem, System, Run: what moves under which conditions, its machine code, and a motion of it.
+
+problem = Problem.of(mechanism, forces={"elbow": "-2*der(elbow)"}, t=2.0)
+system = problem.compile()
+run = system.run(q0=[0.1, 0.2])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from os import PathLike
+from typing import Any, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.mechanism import Mechanism
+from chainform.model import Model
+from chainform.readers import read
+from chainform.runtime.keeping import Keeper
+from chainform.simulation.about import END, About, digests_of, has_functions
+from chainform.simulation.beginning import Remarks, beginning
+from chainform.simulation.bookkeeping import can_be_booked
+from chainform.simulation.columns import Columns
+from chainform.simulation.compilation import EquationOptions, machine_of, model_of
+from chainform.simulation.constraints.stabilise import Stabilise, stabilise_of
+from chainform.simulation.contact.switches import Switches, switches_for
+from chainform.simulation.contact.switching import Switching
+from chainform.simulation.controllers import Controller, controllers_of
+from chainform.simulation.drives.efforts import Efforts, Forces, bends_of, efforts_of
+from chainform.simulation.drives.signals import with_signals
+from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
+from chainform.simulation.initial import initial_state, whole_state
+from chainform.simulation.interruption import Ear
+from chainform.simulation.law_values import check_rates_of_time
+from chainform.simulation.machines.kept_machines import MACHINES
+from chainform.simulation.machines.machine import Machine
+from chainform.simulation.machines.troubles import check_resistance
+from chainform.simulation.parameters import Parameters, parameters_of
+from chainform.simulation.recent import Recent
+from chainform.simulation.recording import Recording, carried_out
+from chainform.simulation.resuming import Request, Start, resumed
+from chainform.simulation.run import Run
+from chainform.simulation.runner import Runner
+from chainform.simulation.scenarios import Scenario, scenario_of
+from chainform.simulation.solvers import Settings, settings_of
+from chainform.simulation.span import span_of
+from chainform.simulation.watches import Event, events_of
+
+Array = NDArray[np.float64]
+
+UNCOMPARED = "of functions of Python only name and code were compared when the run went on"
+"""A remark on runs that were resumed."""
+
+
+class ProblemOptions(TypedDict, total=False):
+    """What may be given of a problem besides its mechanism; `simulate` tells what each means."""
+
+    q0: Any
+    qd0: Any
+    x0: Any
+    values: Mapping[str, Any] | None
+    t: tuple[float, float] | float
+    t_eval: Any
+    forces: Forces | None
+    signals: Forces | None
+    unknowns: Mapping[str, Any] | FoundForces | None
+    controllers: Mapping[str, Any] | None
+    fixed: Sequence[str] | None
+    stabilise: Any
+    hold: float | None
+    events: Mapping[str, Any] | None
+    method: str
+    rtol: float
+    atol: float | None
+    step: float | None
+    largest: float | None
+    leave_out: Sequence[str]
+    reduce: str
+    stops: Any
+    contacts: Any
+    friction: Mapping[str, float] | None
+    books: bool
+    keeper: Keeper | None
+
+
+DEFAULTS: ProblemOptions = {
+    "t": (0.0, 1.0),
+    "stabilise": "projection",
+    "method": "verner65",
+    "rtol": 1e-9,
+    "leave_out": (),
+    "reduce": "none",
+    "books": True,
+}
+"""The options that are not None where they are not given."""
+
+LAWS = ("forces", "signals", "controllers", "events", "stops", "contacts", "friction")
+"""The options that decide how a motion goes, apart from its start and its solver."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A mechanism, what drives and stops it, from when to when, and the solver.
+
+    `options` are as they were given; a scenario is the file that they came from. In `cache` stands
+    machine code that calls functions of Python, for motions of this problem only.
+    """
+
+    mechanism: Mechanism
+    options: Mapping[str, Any]
+    span: tuple[float, float]
+    times: Array
+    settings: Settings
+    stabilise: Stabilise
+    breaks: tuple[float, ...] = ()
+    """Times (s) at which forces that were unknown change their slope."""
+    scenario: Scenario | None = None
+    cache: Recent[tuple[Machine, Model]] | None = None
+
+    @staticmethod
+    def of(
+        mechanism: Mechanism | Scenario | str | PathLike[str], **options: Unpack[ProblemOptions]
+    ) -> Problem:
+        """Return the problem of a mechanism, of its file, or of a scenario, with options."""
+        _check_names(options)
+        scenario, given = scenario_of(mechanism), cast("dict[str, Any]", options)
+        if scenario is not None:
+            mechanism, given = scenario.mechanism, scenario.options(given)
+        elif not isinstance(mechanism, Mechanism):
+            mechanism = read(cast("str", mechanism))
+        whole: dict[str, Any] = {**dict.fromkeys(NAMES), **DEFAULTS, **given}
+        source, breaks = with_unknowns(mechanism, whole["unknowns"])
+        span, times = span_of(whole["t"], whole["t_eval"])
+        steps = (whole["rtol"], whole["atol"], whole["step"], whole["largest"], whole["hold"])
+        settings = settings_of(whole["method"], *steps, span=span)
+        held = stabilise_of(whole["stabilise"])
+        return Problem(source, whole, span, times, settings, held, breaks, scenario)
+
+    @property
+    def leave_out(self) -> Sequence[str]:
+        """Parts of the mechanism that the equations do not hold."""
+        return self.options["leave_out"]
+
+    @property
+    def is_held(self) -> bool:
+        """Whether efforts are sampled and held."""
+        return self.settings.hold is not None
+
+    def conditions(self, values: Mapping[str, Any] | None) -> Conditions:
+        """Return the conditions of motions with values of parameters, all of them checked."""
+        given, laws = parameters_of(self.mechanism, values), self.options
+        check_rates_of_time(given.mechanism, self.span)
+        moving, solver = given.mechanism, self.settings.solver
+        efforts = with_signals(moving, efforts_of(moving, laws["forces"]), laws["signals"])
+        efforts = replace(efforts, bends=(*self.breaks, *bends_of(moving, efforts)))
+        events = tuple(events_of(moving, laws["events"]))
+        controllers = tuple(controllers_of(moving, laws["controllers"], self.leave_out))
+        contact = (laws["stops"], laws["contacts"], laws["friction"])
+        switches = switches_for(moving, solver, *contact, self.leave_out)
+        return Conditions(given, efforts, events, controllers, switches)
+
+    def equation_options(self, conditions: Conditions, *, books: bool = False) -> EquationOptions:
+        """Return what the equations hold under conditions."""
+        return EquationOptions(
+            conditions.efforts,
+            conditions.events,
+            conditions.controllers,
+            conditions.switches,
+            self.settings.solver,
+            self.stabilise,
+            tuple(self.leave_out),
+            self.is_held,
+            books,
+        )
+
+    def compile(self, values: Mapping[str, Any] | None = None) -> System:
+        """Return equations and machine code, with values of parameters in place of those given."""
+        return self.system(self.conditions(self.options["values"] if values is None else values))
+
+    def system(self, conditions: Conditions) -> System:
+        """Return equations and machine code under conditions."""
+        given, switches, solver = conditions.given, conditions.switches, self.settings.solver
+        moving = switches.bare(given.mechanism)
+        has_books = self.options["books"] and solver.switches and can_be_booked(self.mechanism)
+        model = model_of(
+            moving,
+            self.leave_out,
+            solver,
+            given.names(moving),
+            rows=switches.has_rows,
+            reduce=self.options["reduce"],
+        )
+        machine = machine_of(
+            given.settled(moving),
+            model,
+            self.equation_options(conditions, books=has_books),
+            tuple(given.values),
+            self.options["keeper"],
+            self._cache(conditions.efforts),
+        )
+        return System(self, conditions, model, machine, has_books)
+
+    def _cache(self, efforts: Efforts) -> Recent[tuple[Machine, Model]]:
+        return self.cache if self.cache is not None and efforts.has_functions else MACHINES
+
+    def given(self, values: Mapping[str, float]) -> dict[str, Any]:
+        """Return all that decides how a motion goes, but its start, by names of options."""
+        chosen = {name: self.options[name] for name in LAWS}
+        empty = {n for n, x in chosen.items() if isinstance(x, Mapping | list | tuple) and not x}
+        chosen |= dict.fromkeys(empty)
+        chosen |= {"method": self.settings.solver.name, **self.settings.numbers}
+        chosen |= {"stabilise": repr(self.stabilise), "books": self.options["books"]}
+        return {**chosen, "leave_out": list(self.leave_out), "values": dict(values)}
+
+    @property
+    def about(self) -> About:
+        """What is known of runs before they begin."""
+        about = About(self.span, END, self.settings.numbers, leave_out=tuple(self.leave_out))
+        if self.scenario is None:
+            return about
+        return replace(about, scenario=self.scenario.text, title=self.scenario.name)
+
+
+NAMES = tuple(ProblemOptions.__annotations__)
+
+
+def _check_names(options: Mapping[str, Any]) -> None:
+    """Refuse an option that there is not, as Python does."""
+    for name in options:
+        if name not in NAMES:
+            close = get_close_matches(name, NAMES, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise TypeError(f"there is no option {name!r} of a problem{hint}")
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """Parameters with their values, and efforts, events, controllers and contacts under them."""
+
+    given: Parameters
+    efforts: Efforts
+    events: tuple[Event, ...]
+    controllers: tuple[Controller, ...]
+    switches: Switches
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A problem as equations and machine code, for any number of motions."""
+
+    problem: Problem
+    conditions: Conditions
+    model: Model
+    machine: Machine
+    has_books: bool
+
+    def run(
+        self,
+        q0: Any = None,
+        qd0: Any = None,
+        x0: Any = None,
+        *,
+        resume: Run | None = None,
+        progress: Callable[[float], None] | None = None,
+        checkpoint: Callable[[Run], None] | None = None,
+        ear: Ear | None = None,
+    ) -> Run:
+        """Return the motion from a state (that of the problem by default), or on from a run.
+
+        Ctrl-C is noted in `ear`, which several motions may share, or in one of its own.
+        """
+        problem, conditions = self.problem, self.conditions
+        moving, switches = conditions.given.mechanism, conditions.switches
+        p = self.machine.layout.fresh()
+        first = self._first(q0, qd0, x0)
+        start, remarks, digests = self._start(first, resume, p)
+        directions = [event.direction for event in conditions.events] + switches.directions
+        settings, breaks = problem.settings, conditions.efforts.breaks
+        integrator = settings.solver.start(
+            self.machine, settings, start.t, start.y, p, directions, breaks
+        )
+        switching = Switching(integrator, switches, settings.step) if switches else None
+        runner = Runner(integrator, conditions.events, moving.nq, switching)
+        start.remind(runner, settings.numbers)
+        columns = Columns(
+            self.machine, conditions.efforts, is_held=problem.is_held, has_books=self.has_books
+        )
+        recording = Recording(
+            moving,
+            self.model,
+            settings.solver.name,
+            replace(self.about, given=digests),
+            columns,
+            switches,
+            start.before,
+            remarks,
+        )
+        return carried_out(
+            recording, runner, problem.span[1], start.times, progress, checkpoint, ear
+        )
+
+    @property
+    def about(self) -> About:
+        """What is known of a run before it begins."""
+        conditions = self.conditions
+        return replace(
+            self.problem.about,
+            values=conditions.given.values,
+            opened=conditions.switches.opened,
+        )
+
+    def _first(self, q0: Any, qd0: Any, x0: Any) -> dict[str, Any]:
+        """Return the state at the start as it was given."""
+        options = self.problem.options
+        given = {"q0": q0, "qd0": qd0, "x0": x0}
+        first: dict[str, Any] = {n: options[n] if x is None else x for n, x in given.items()}
+        return {**first, "fixed": options["fixed"]}
+
+    def _start(
+        self, first: Mapping[str, Any], resume: Run | None, p: Array
+    ) -> tuple[Start, Remarks, dict[str, str]]:
+        """Return where the motion begins, remarks on it, and digests of all that decides it."""
+        problem, moving = self.problem, self.conditions.given.mechanism
+        given = problem.given(self.conditions.given.values)
+        digests = digests_of({**given, **self._exact(first)})
+        if resume is None:
+            return *self._begin(first, p), digests
+        named = {name: text for name, text in digests.items() if first.get(name, 0) is not None}
+        has_times = problem.options["t_eval"] is not None
+        request = Request(moving, problem.span, self._times_after(resume), named, has_times)
+        start = resumed(resume, request, self.machine, p)
+        self.machine.find_redundant(start.t, start.y, p)
+        notes = (UNCOMPARED,) if has_functions(given) else ()
+        remarks = Remarks(tuple(dict.fromkeys((*resume.report, *notes))))
+        return start, remarks, dict(resume.about.given)
+
+    def _times_after(self, run: Run) -> Array:
+        """Return times of output; so many over another time are those from where a run stands."""
+        problem = self.problem
+        mark = getattr(getattr(run, "about", None), "bookmark", None)
+        if problem.scenario is None or problem.scenario.times.points is None or mark is None:
+            return problem.times
+        return problem.times[problem.times >= mark.t]
+
+    def _exact(self, first: Mapping[str, Any]) -> dict[str, Any]:
+        """Return how a motion begins, its state as it is meant, not as it is written."""
+        mechanism = self.conditions.given.mechanism
+        state = initial_state(mechanism, first["q0"], first["qd0"])
+        return {**first, "q0": state[: mechanism.nq], "qd0": state[mechanism.nq :]}
+
+    def _begin(self, first: Mapping[str, Any], p: Array) -> tuple[Start, Remarks]:
+        switches, t = self.conditions.switches, self.problem.span[0]
+        moving, machine = self.conditions.given.mechanism, self.machine
+        state = beginning(switches.bare(moving), first["q0"], first["qd0"], t, first["fixed"])
+        y = whole_state(moving, state.q, state.qd, first["x0"], machine.equations.nx)
+        start = Start(t, machine.start_state(t, y, p), self.problem.times)
+        check_resistance(machine.equations, t, start.y, p)
+        lowest = machine.layout.part(p, "lowest")
+        return start, Remarks(state.notes, None if switches else lowest.copy())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import Literal, TypedDict, Unpack, cast
 
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
@@ -22,6 +22,7 @@ __all__ = [
     "DOCUMENT_READERS",
     "FILE_TYPES",
     "READERS",
+    "ReadOptions",
     "export_urdf",
     "native_text",
     "read",
@@ -48,10 +49,21 @@ FILE_TYPES: dict[str, str] = {".toml": "toml", ".json": "json", ".urdf": "urdf",
 """The syntax of a file by the ending of its name."""
 
 
+class ReadOptions(TypedDict, total=False):
+    """Options of URDF files; `read` tells what each means."""
+
+    base: Literal["fixed", "floating"]
+    mimic: Literal["couple", "free"]
+    snap: bool | float | Mapping[str, float]
+    root: str | None
+    tips: str | Sequence[str] | None
+    side_file: str | PathLike[str] | bool | None
+
+
 def read(
     path: str | PathLike[str],
     format: str | None = None,  # noqa: A002
-    **options: object,
+    **options: Unpack[ReadOptions],
 ) -> Mechanism:
     """Return the mechanism described in a file.
 
@@ -83,7 +95,7 @@ def read_text(
     syntax: str,
     file: str | None = None,
     format: str | None = None,  # noqa: A002
-    **options: object,
+    **options: Unpack[ReadOptions],
 ) -> Mechanism:
     """Return the mechanism described in a text; `syntax` is `toml`, `json` or `urdf`."""
     source = Source(file, text.encode("utf-8", "surrogatepass"))

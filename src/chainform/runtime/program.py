@@ -43,6 +43,25 @@ class Program:
     will do for their names: `program["H"]`.
     """
 
+    inverse_dynamics: Callable[..., Any]
+    forward_dynamics: Callable[..., Any]
+    mass_matrix: Callable[..., Any]
+    coriolis: Callable[..., Any]
+    coriolis_matrix: Callable[..., Any]
+    gravity: Callable[..., Any]
+    bias: Callable[..., Any]
+    closure: Callable[..., Any]
+    closure_jacobian: Callable[..., Any]
+    constrained_dynamics: Callable[..., Any]
+    multipliers: Callable[..., Any]
+    reactions: Callable[..., Any]
+    drives: Callable[..., Any]
+    com: Callable[..., Any]
+    momentum: Callable[..., Any]
+    centroidal_momentum: Callable[..., Any]
+    kinetic_energy: Callable[..., Any]
+    potential_energy: Callable[..., Any]
+
     def __init__(
         self,
         graph: Graph,

@@ -16,7 +16,7 @@ from chainform.mechanism.pose import float_vector, known_values, numeric_tree
 from chainform.simulation.pictures import colours
 from chainform.simulation.pictures.anatomy import Anatomy, Measures, anatomies, measures
 from chainform.simulation.pictures.element_bodies import add_elements
-from chainform.simulation.pictures.frames import Frames
+from chainform.simulation.pictures.frames import Frames, Track
 from chainform.simulation.pictures.lone_bodies import add_lone_body
 from chainform.simulation.pictures.scene import Point, Scene, Span
 from chainform.simulation.pictures.shapes import along, placed
@@ -24,17 +24,13 @@ from chainform.simulation.pictures.shapes import along, placed
 Array = NDArray[np.float64]
 
 
-def scene_of(frames: Frames) -> tuple[Scene, Measures]:
-    """Return what is drawn of a mechanism, and how large it is at the first time.
-
-    Springs whose ends wander on a body may add frames.
-    """
+def scene_of(frames: Frames, q: Array, track: Track) -> tuple[Scene, Measures]:
+    """Return what is drawn of a motion q (m, nq), and how large it is at the first time."""
     bodies = anatomies(frames)
-    track = frames.track
     scale = measures(bodies, track.rotations[0], track.positions[0])
     scene = Scene()
     painter = _Bodies(frames, scene, bodies, scale)
-    painter.add_segments()
+    painter.add_segments(q)
     add_elements(frames, scene, bodies, scale)
     painter.add_springs()
     painter.add_points()
@@ -60,12 +56,12 @@ class _Bodies:
         """Return how thick a body is: thinner from the ground to the tips."""
         return self.scale.rod * (1.0 - 0.4 * max(body.depth - 1, 0) / max(self.deepest - 1, 1))
 
-    def add_segments(self) -> None:
+    def add_segments(self, q: Array) -> None:
         for i in range(len(self.mechanism.segments)):
             body, colour = self.bodies[i + 1], self.colours[i]
             radius = self.radius(body)
             self._add_rods(body, radius, colour)
-            self._add_joint(i, radius, colour)
+            self._add_joint(i, q, radius, colour)
             self._add_mass(body, radius, colour)
             self.scene.triad(body.frame, placed(np.zeros(3)), 3.2 * radius, "axes")
 
@@ -97,7 +93,7 @@ class _Bodies:
 
     # --- joints -----------------------------------------------------------------------------
 
-    def _add_joint(self, i: int, radius: float, colour: str) -> None:
+    def _add_joint(self, i: int, q: Array, radius: float, colour: str) -> None:
         segment = self.mechanism.segments[i]
         origin, axis = np.zeros(3), self.tree.axes[i]
         match segment.joint.kind:
@@ -107,7 +103,7 @@ class _Bodies:
             case JointKind.SPHERICAL:
                 self.scene.ball(i + 1, origin, 1.5 * radius, colours.JOINT, "joint")
             case JointKind.PRISMATIC:
-                self._add_slide(i, radius, colour)
+                self._add_slide(i, q, radius, colour)
             case _:
                 pass
         if segment.parent == GROUND and segment.joint.kind is JointKind.REVOLUTE:
@@ -116,11 +112,11 @@ class _Bodies:
                 0, self.tree.positions[i], place, (1.0 * radius, 2.1 * radius), colours.GROUND
             )
 
-    def _add_slide(self, i: int, radius: float, colour: str) -> None:
+    def _add_slide(self, i: int, q: Array, radius: float, colour: str) -> None:
         """Add a carriage on a rail where the ground carries it, else a rod through a sleeve."""
         axis, parent = self.tree.axes[i], self.tree.parents[i]
         first = self.tree.coordinates[i]
-        amounts = self.tree.ratios[i] * self.frames.laws.q[:, first or 0] + self.tree.offsets[i]
+        amounts = self.tree.ratios[i] * q[:, first or 0] + self.tree.offsets[i]
         low, high = min(float(amounts.min()), 0.0), max(float(amounts.max()), 0.0)
         outer = self.tree.rotations[i] @ axis
         home = self.tree.positions[i]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.pictures.stage import Stage
+from chainform.simulation.pictures.stage import Bounds, Stage
 
 Array = NDArray[np.float64]
 
@@ -34,8 +34,8 @@ class Camera:
         return np.stack([x, y], axis=-1), depth
 
 
-def camera_of(stage: Stage, offset: Array, size: tuple[int, int]) -> Camera:
-    """Return a camera that sees all of the stage, moved by `offset` (m), in a picture (pixels)."""
+def camera_of(stage: Stage, bounds: Bounds, offset: Array, size: tuple[int, int]) -> Camera:
+    """Return a camera that sees all within bounds, moved by `offset` (m), in a picture (pixels)."""
     width, height = size
     towards = stage.direction
     right = np.cross(stage.up, towards)
@@ -45,7 +45,7 @@ def camera_of(stage: Stage, offset: Array, size: tuple[int, int]) -> Camera:
     slope = np.tan(FIELD / 2)
     # Room at the edges, and for the time at the lower one.
     room = np.array([slope * width / height * 0.94, slope * 0.88])
-    eye = offset + fitting_eye(stage.outline, axes, room)
+    eye = offset + fitting_eye(bounds.outline, axes, room)
     return Camera(axes, eye, height / 2 / slope, (width / 2, height * 0.48))
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainform.mechanism.elements import DissipativeElement, ElasticElement, InertialElement, Place
+from chainform.mechanism.elements import DissipativeElement, ElasticElement, InertialElement
 from chainform.simulation.pictures import colours
 from chainform.simulation.pictures.anatomy import Anatomy, Measures
 from chainform.simulation.pictures.frames import Frames
 from chainform.simulation.pictures.lone_bodies import add_lone_body
 from chainform.simulation.pictures.scene import Point, Scene, Span
 from chainform.simulation.pictures.shapes import placed
-
-Array = NDArray[np.float64]
 
 
 def add_elements(frames: Frames, scene: Scene, bodies: list[Anatomy], scale: Measures) -> None:
@@ -46,7 +43,7 @@ def _add_chain(
 
     Nothing is drawn from the ground to the first of them, which may be anywhere.
     """
-    joints = frames.joints[element.name]
+    joints = frames.turns[element.name]
     for frame, axis in zip(joints.frames, joints.axes, strict=True):
         scene.drum(frame, np.zeros(3), axis, (1.25 * rod, 1.4 * rod), colours.JOINT)
     start = frames.place(element.on)
@@ -60,20 +57,7 @@ def _add_chain(
 def _add_span(
     frames: Frames, scene: Scene, element: ElasticElement | DissipativeElement, rod: float
 ) -> None:
-    first, last = (_point(frames, end) for end in element.ends or ())
+    first, last = (Point(*end) for end in frames.ends[element.name])
     kind = "spring" if isinstance(element, ElasticElement) else "strut"
     radius = 1.5 * rod if kind == "spring" else 0.3 * rod
     scene.spans.append(Span(kind, first, last, radius, colours.JOINT))
-
-
-def _point(frames: Frames, place: Place) -> Point:
-    """Return a place as a point of a frame; one that moves in its frame gets a frame of its own."""
-    number, origin, axes = frames.place(place.on)
-    values = frames.laws.vector(place.point)
-    local = origin + values @ axes.T
-    if not any(frames.laws.depends(entry) for entry in place.point):
-        return Point(number, local[0])
-    track = frames.track
-    rotations = track.rotations[:, number]
-    moved = track.positions[:, number] + np.einsum("mij,mj->mi", rotations, local)
-    return Point(frames.add("", rotations, moved), np.zeros(3))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism
+from chainform.mechanism.pose import float_vector
 from chainform.simulation.pictures.anatomy import Measures
 from chainform.simulation.pictures.bodies import scene_of
 from chainform.simulation.pictures.frames import Frames, Track
@@ -16,7 +17,7 @@ from chainform.simulation.pictures.motion import Event, Motion, check_motion
 from chainform.simulation.pictures.mounts import add_mounts
 from chainform.simulation.pictures.resampling import frame_times, resampled
 from chainform.simulation.pictures.scene import Point, Scene
-from chainform.simulation.pictures.stage import Stage, framed, stage_of
+from chainform.simulation.pictures.stage import Bounds, Stage, bounds_of, stage_of
 from chainform.simulation.pictures.standing import ground_height
 
 Array = NDArray[np.float64]
@@ -39,6 +40,7 @@ class Film:
     scene: Scene
     scale: Measures
     stage: Stage
+    bounds: Bounds
     events: tuple[Event, ...]
 
     def offset(self, k: int) -> Array:
@@ -76,8 +78,7 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
     _check(mechanism, run.qd, run.t, "the rates are not numbers that can be drawn")
     times = frame_times(float(run.t[0]), float(run.t[-1]), rate, most)
     q = resampled(run, times)
-    with np.errstate(all="ignore"):
-        frames = Frames(mechanism, q, times)
+    frames = Frames(mechanism)
     if len(frames.names) == 1:
         raise RunError(
             "nothing of the mechanism has a place",
@@ -85,23 +86,22 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
             element=mechanism.name,
             remedy="plot it instead",
         )
-    places = frames.track.positions
-    _check(mechanism, places, times, "the mechanism has no pose that can be drawn")
-    scene, scale = scene_of(frames)
-    track = frames.track
-    gravity = _direction(frames.laws.vector(mechanism.gravity)[0])
-    ground = ground_height(mechanism, gravity, float(times[0]))
+    track = frames.track(q, times)
+    _check(mechanism, track.positions, times, "the mechanism has no pose that can be drawn")
+    scene, scale = scene_of(frames, q, track)
+    gravity = _direction(float_vector(mechanism.gravity, frames.known))
+    ground = ground_height(frames, gravity, float(times[0]))
     stage = stage_of(scene, scale, track, gravity, view, ground)
-    add_mounts(frames, scene, scale, stage)
-    stage = framed(stage, scene, track)
-    if not stage.radius < HUGE:
+    add_mounts(frames, track, scene, scale, stage)
+    bounds = bounds_of(scene, track, stage.follow)
+    if not bounds.radius < HUGE:
         raise RunError(
             "the bodies are too large to be drawn",
             file=mechanism.file,
             element=mechanism.name,
             remedy="plot it instead, or look at the inertias",
         )
-    return Film(mechanism, times, q, track, scene, scale, stage, tuple(run.happenings))
+    return Film(mechanism, times, q, track, scene, scale, stage, bounds, tuple(run.happenings))
 
 
 def _direction(gravity: Array) -> Array:

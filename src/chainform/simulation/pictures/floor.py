@@ -31,9 +31,9 @@ def grid_step(size: float) -> float:
 
 def draw_floor(brush: Any, film: Film, camera: Camera, offset: Array, paper: str) -> None:
     """Draw the grid around the place below the middle of the stage, moved by `offset` (m)."""
-    stage, reach = film.stage, 2.4 * film.stage.radius
-    centre = stage.centre + offset
-    step = grid_step(film.stage.radius * 2)
+    stage, reach = film.stage, 2.4 * film.bounds.radius
+    centre = film.bounds.centre + offset
+    step = grid_step(film.bounds.radius * 2)
     x, y = floor_axes(stage.normal)
     middle = np.array([centre @ x, centre @ y])
     first = np.ceil((middle - reach) / step).astype(int)

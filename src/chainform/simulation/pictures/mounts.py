@@ -13,7 +13,7 @@ from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.pose import numeric_tree
 from chainform.simulation.pictures import colours
 from chainform.simulation.pictures.anatomy import Measures
-from chainform.simulation.pictures.frames import Frames
+from chainform.simulation.pictures.frames import Frames, Track
 from chainform.simulation.pictures.scene import Scene
 from chainform.simulation.pictures.stage import Stage
 
@@ -22,13 +22,13 @@ Array = NDArray[np.float64]
 HELD = (JointKind.REVOLUTE, JointKind.SPHERICAL)
 
 
-def add_mounts(frames: Frames, scene: Scene, scale: Measures, stage: Stage) -> None:
+def add_mounts(frames: Frames, track: Track, scene: Scene, scale: Measures, stage: Stage) -> None:
     """Add a plate for each turning or ball joint on the ground, and a column down to the floor.
 
     The plate stands behind the joint, as seen by the eye; under it, if its axis is upright.
     """
-    rotation, origin = frames.track.rotations[0, 0], frames.track.positions[0, 0]
-    for point, axis in held_joints(frames):
+    rotation, origin = track.rotations[0, 0], track.positions[0, 0]
+    for point, axis in held_joints(frames, track):
         is_upright = axis is None or abs(axis @ stage.up) > 0.7
         along = stage.up if axis is None else axis
         back = -along if along @ (stage.up if is_upright else stage.direction) > 0 else along
@@ -42,12 +42,12 @@ def add_mounts(frames: Frames, scene: Scene, scale: Measures, stage: Stage) -> N
             scene.rod(0, ends, (1.2 * scale.rod, 1.2 * scale.rod), colours.GROUND, "ground")
 
 
-def held_joints(frames: Frames) -> Iterator[tuple[Array, Array | None]]:
+def held_joints(frames: Frames, track: Track) -> Iterator[tuple[Array, Array | None]]:
     """Yield joints on the ground that turn: where they are there, and their axes in the world.
 
     A ball has no axis.
     """
-    mechanism, track = frames.mechanism, frames.track
+    mechanism = frames.mechanism
     rotation, origin = track.rotations[0, 0], track.positions[0, 0]
     tree = numeric_tree(mechanism)
     for i in first_segments(mechanism):
@@ -59,7 +59,7 @@ def held_joints(frames: Frames) -> Iterator[tuple[Array, Array | None]]:
     for element in mechanism.elements:
         if not isinstance(element, InertialElement) or element.on != GROUND_NAME:
             continue
-        turns = frames.joints[element.name]
+        turns = frames.turns[element.name]
         # Where a chain slides first, its turns are not held by the ground.
         if turns.frames and np.ptp(track.positions[:, turns.frames[0]], axis=0).max() < 1e-9:
             first = turns.frames[0]

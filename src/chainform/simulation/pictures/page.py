@@ -114,7 +114,7 @@ def data_of(film: Film, trace: Point | None, speed: float, title: str) -> dict[s
 
 
 def _stage(film: Film) -> dict[str, Any]:
-    stage = film.stage
+    stage, bounds = film.stage, film.bounds
     return {
         "up": _numbers(stage.up),
         "across": _numbers(stage.across),
@@ -122,10 +122,10 @@ def _stage(film: Film) -> dict[str, Any]:
         "axes": [_numbers(axis) for axis in floor_axes(stage.normal)],
         "light": _numbers(stage.light),
         "floor": stage.floor,
-        "step": grid_step(2 * stage.radius),
-        "centre": _numbers(stage.centre),
-        "radius": stage.radius,
-        "outline": [_numbers(point) for point in stage.outline],
+        "step": grid_step(2 * bounds.radius),
+        "centre": _numbers(bounds.centre),
+        "radius": bounds.radius,
+        "outline": [_numbers(point) for point in bounds.outline],
         "follow": stage.follow,
         "front": stage.front,
         "azimuth": stage.azimuth,

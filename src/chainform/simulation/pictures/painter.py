@@ -62,7 +62,7 @@ class Painter:
     def picture(self, k: int, label: str = "", ghosts: Sequence[int] = ()) -> Any:
         """Return frame k of the film, an image of Pillow; other frames are ghosts behind it."""
         film, size = self.film, (FINE * self.size[0], FINE * self.size[1])
-        camera = camera_of(film.stage, film.offset(k), size)
+        camera = camera_of(film.stage, film.bounds, film.offset(k), size)
         image = self._background(camera, film.offset(k), size)
         for ghost in ghosts:
             solid = image.copy()

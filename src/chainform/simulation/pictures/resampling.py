@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.mechanism import JointKind, Mechanism
-from chainform.simulation.pictures.frames import turn_of_quaternion
 from chainform.simulation.pictures.motion import Motion
 
 Array = NDArray[np.float64]
@@ -56,9 +55,9 @@ def slopes_of(mechanism: Mechanism, q: Array, qd: Array) -> Array:
         last, end = first + kind.coordinates, rate + kind.rates
         r, turning = q[:, last - 4 : last], qd[:, end - 3 : end]
         if kind is JointKind.FREE:
-            rotations = turn_of_quaternion(r)
-            linear = np.einsum("mij,mj->mi", rotations, qd[:, rate : rate + 3])
-            slopes[:, first : first + 3] = linear
+            linear = qd[:, rate : rate + 3]
+            across = 2.0 * np.cross(r[:, :3], linear)
+            slopes[:, first : first + 3] = linear + r[:, 3:] * across + np.cross(r[:, :3], across)
         slopes[:, last - 4 : last - 1] = (r[:, 3:] * turning + np.cross(r[:, :3], turning)) / 2
         slopes[:, last - 1] = -np.sum(r[:, :3] * turning, axis=1) / 2
     return slopes

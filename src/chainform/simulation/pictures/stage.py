@@ -6,7 +6,7 @@ plane mechanism without gravity has it behind instead, like a drawing board.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +36,15 @@ class Stage:
     """The surroundings, world axes, m.
 
     `up` is the way up on the screen and `across` a unit vector normal to it. The floor has a unit
-    `normal` and the height `floor` along it. Everything is within `radius` of `centre`, and
-    `outline` (k, 3) are the outmost points; with `follow`, all this is seen from the middle of all
-    frames at each time. One looks from `azimuth`, counted from `across` about `up`, and `elevation`
-    (rad); `front` is the azimuth from which x runs to the right, or a plane motion faces the eye.
+    `normal` and the height `floor` along it. With `follow` the camera moves with the middle of all
+    frames. One looks from `azimuth`, counted from `across` about `up`, and `elevation` (rad);
+    `front` is the azimuth from which x runs to the right, or a plane motion faces the eye.
     """
 
     up: Array
     across: Array
     normal: Array
     floor: float
-    centre: Array
-    radius: float
-    outline: Array
     follow: bool
     front: float
     azimuth: float
@@ -69,6 +65,19 @@ class Stage:
     def _level(self, turn: float) -> Array:
         angle = self.azimuth + turn
         return np.cos(angle) * self.across + np.sin(angle) * np.cross(self.up, self.across)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How far the motion reaches: all is within `radius` of `centre`, m.
+
+    `outline` (k, 3) are the outmost points. Where the camera follows, all this is counted from the
+    middle of all frames at each time.
+    """
+
+    centre: Array
+    radius: float
+    outline: Array
 
 
 def stage_of(
@@ -98,7 +107,6 @@ def stage_of(
         floor = ground
     middle = some.positions[:, 1:].mean(axis=1)
     follow = float(np.linalg.norm(np.ptp(middle, axis=0))) > FOLLOW * scale.size
-    centre, radius, outline = _frame(cloud, some, follow)
     across = _across(up)
     front = _front(up, across, plane)
     azimuth, elevation = _view(paths, up, across, plane, front)
@@ -106,29 +114,22 @@ def stage_of(
         azimuth, elevation = front + 0.2, 0.15
     if view is not None:
         azimuth, elevation = (float(np.radians(angle)) for angle in view)
-    return Stage(
-        up, across, normal, floor, centre, radius, outline, follow, front, azimuth, elevation
-    )
+    return Stage(up, across, normal, floor, follow, front, azimuth, elevation)
 
 
-def framed(stage: Stage, scene: Scene, track: Track) -> Stage:
-    """Return the stage with all of a scene in sight, which has more in it than it had before."""
+def bounds_of(scene: Scene, track: Track, follow: bool) -> Bounds:
+    """Return how far all parts of a scene reach."""
     some = _some(track)
-    centre, radius, outline = _frame(cloud_of(scene, some), some, stage.follow)
-    return replace(stage, centre=centre, radius=radius, outline=outline)
+    cloud = cloud_of(scene, some)
+    seen = cloud - some.positions[:, 1:].mean(axis=1)[:, None] if follow else cloud
+    centre = (seen.min(axis=(0, 1)) + seen.max(axis=(0, 1))) / 2
+    radius = float(np.linalg.norm(seen - centre, axis=-1).max())
+    return Bounds(centre, radius, _outmost(seen.reshape(-1, 3)))
 
 
 def _some(track: Track) -> Track:
     rows = np.unique(np.linspace(0, len(track.positions) - 1, SAMPLES).astype(int))
     return Track(track.rotations[rows], track.positions[rows])
-
-
-def _frame(cloud: Array, track: Track, follow: bool) -> tuple[Array, float, Array]:
-    """Return the middle of a cloud (m, k, 3), its radius about that, and its outmost points."""
-    seen = cloud - track.positions[:, 1:].mean(axis=1)[:, None] if follow else cloud
-    centre = (seen.min(axis=(0, 1)) + seen.max(axis=(0, 1))) / 2
-    radius = float(np.linalg.norm(seen - centre, axis=-1).max())
-    return centre, radius, _outmost(seen.reshape(-1, 3))
 
 
 def cloud_of(scene: Scene, track: Track) -> Array:

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error
-from chainform.mechanism import Mechanism
 from chainform.simulation.pictures.bodies import scene_of
-from chainform.simulation.pictures.frames import Frames
+from chainform.simulation.pictures.frames import Frames, Track
 from chainform.simulation.pictures.mounts import HELD, first_segments, held_joints
 from chainform.simulation.pictures.stage import cloud_of
 
@@ -25,7 +24,7 @@ LITTLE = 4.0
 """Joints and plates at the ground may be below it by so many thicknesses of a rod."""
 
 
-def ground_height(mechanism: Mechanism, gravity: Array, t: float) -> float | None:
+def ground_height(frames: Frames, gravity: Array, t: float) -> float | None:
     """Return how high (m) the ground is on which a mechanism stands, against gravity (m/s^2).
 
     None for one that does not stand, or has no weight.
@@ -35,22 +34,23 @@ def ground_height(mechanism: Mechanism, gravity: Array, t: float) -> float | Non
         return None
     up = -gravity / size
     try:
-        frames = Frames(mechanism, mechanism.neutral()[None], np.array([t]))
-        if not _is_upright(frames, up):
+        neutral = frames.mechanism.neutral()[None]
+        track = frames.track(neutral, np.array([t]))
+        if not _is_upright(frames, track, up):
             return None
-        scene, scale = scene_of(frames)
+        scene, scale = scene_of(frames, neutral, track)
     except Error:
         # In this pose it has no place.
         return None
-    base = float(frames.track.positions[0, 0] @ up)
-    lowest = float((cloud_of(scene, frames.track) @ up).min())
+    base = float(track.positions[0, 0] @ up)
+    lowest = float((cloud_of(scene, track) @ up).min())
     return min(base, lowest) if lowest > base - LITTLE * scale.rod else None
 
 
-def _is_upright(frames: Frames, up: Array) -> bool:
+def _is_upright(frames: Frames, track: Track, up: Array) -> bool:
     """Tell whether there are joints on the ground, and all turn about the way up, or are balls."""
     segments = frames.mechanism.segments
     if any(segments[i].joint.kind not in HELD for i in first_segments(frames.mechanism)):
         return False
-    axes = [axis for _, axis in held_joints(frames)]
+    axes = [axis for _, axis in held_joints(frames, track)]
     return bool(axes) and all(axis is None or abs(axis @ up) > UPRIGHT for axis in axes)

@@ -17,8 +17,8 @@ from PIL import Image
 
 import chainform as cf
 from chainform.errors import RunError
-from chainform.mechanism.pose import rotation_of_quaternion
-from chainform.simulation.pictures import Page, animate, picture, poses
+from chainform.mechanism.pose import poses_of, rotation_of_quaternion
+from chainform.simulation.pictures import Page, animate, picture
 from chainform.simulation.pictures.page import quaternions_of
 from chainform.simulation.pictures.video import Timing
 from unit.simulation.pictures.runs import EXAMPLES, Mark, arm, given, pendulum, sliding, swinging
@@ -172,13 +172,13 @@ def test_a_page_holds_the_motion(tmp_path: Path) -> None:
     assert {c["unit"] for c in data["coordinates"]} == {"rad"}
     assert data["points"][data["trace"]]["name"] == "forearm"
     stored = numbers(data["poses"]).reshape(121, data["frames"], 7)
-    expected = poses(arm(), run.q)
     # Every third stored frame is a state of the run.
     for row, k in ((0, 0), (60, 20), (120, 40)):
+        expected = poses_of(arm(), run.q[k])
         for i in range(6):
-            assert stored[row, i + 1, 4:] == pytest.approx(expected.positions[k, i], abs=1e-6)
+            assert stored[row, i + 1, 4:] == pytest.approx(expected.positions[i], abs=1e-6)
             turn = rotation_of_quaternion(stored[row, i + 1, :4].astype(float))
-            assert turn == pytest.approx(expected.rotations[k, i], abs=1e-6)
+            assert turn == pytest.approx(expected.rotations[i], abs=1e-6)
     q = numbers(data["q"]).reshape(121, 6)
     assert q[60] == pytest.approx(run.q[20], abs=1e-6)
 

@@ -25,7 +25,7 @@ def film(mechanism: cf.Mechanism) -> Film:
 @pytest.mark.parametrize("seed", range(8))
 def test_everything_is_in_the_picture_and_fills_it(seed: int, size: tuple[int, int]) -> None:
     drawn = film(random_tree(seed, quaternions=True))
-    camera = camera_of(drawn.stage, np.zeros(3), size)
+    camera = camera_of(drawn.stage, drawn.bounds, np.zeros(3), size)
     places, depths = camera.project(cloud_of(drawn.scene, drawn.track))
     if drawn.stage.follow:
         pytest.fail("random trees stay where they are")
@@ -139,7 +139,8 @@ def test_the_view_may_be_given() -> None:
     assert stage.direction == pytest.approx([1, 0, 0])
     stage = film_of(swinging(arm()), 20, 100, view=(90, 30)).stage
     assert stage.direction == pytest.approx([0, np.cos(np.pi / 6), 0.5])
-    above = camera_of(film_of(swinging(arm()), 20, 100, view=(0, 90)).stage, np.zeros(3), (80, 60))
+    drawn = film_of(swinging(arm()), 20, 100, view=(0, 90))
+    above = camera_of(drawn.stage, drawn.bounds, np.zeros(3), (80, 60))
     assert above.axes @ above.axes.T == pytest.approx(np.eye(3))
 
 

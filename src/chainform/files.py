@@ -18,12 +18,12 @@ REMEDY = "look at the folder, the rights to it, and the room on the disk"
 
 @contextmanager
 def replacing(path: str | PathLike[str]) -> Generator[Path]:
-    """Give a new file beside `path` that takes its place when all went well, and is gone if not.
+    """Give a new file that takes the place of `path` when all went well, and is gone if not.
 
-    Its name is short and ends as that of `path` does. Where `path` is a link, the file that it
-    leads to is replaced. What the system refuses is a RunError.
+    It is in the same folder, and its name is short and ends as that of `path` does. Where `path` is
+    a link, the file that it leads to is replaced. What the system refuses is a RunError.
     """
-    target, part = _begun(path)
+    target, part = _new_file(path)
     try:
         yield part
         _take_rights(part, target)
@@ -70,8 +70,8 @@ def target_of(path: str | PathLike[str]) -> Path:
     return target
 
 
-def _begun(path: str | PathLike[str]) -> tuple[Path, Path]:
-    """Return the file that a path leads to, and a new, empty one beside it."""
+def _new_file(path: str | PathLike[str]) -> tuple[Path, Path]:
+    """Return the file that a path leads to, and a new, empty one in its folder."""
     try:
         target = target_of(path)
         while True:

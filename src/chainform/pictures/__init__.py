@@ -1,8 +1,18 @@
-"""Pictures of a simulated motion: plots, a page to turn about, films."""
+"""Pictures of a motion: plots, a page to turn about, films."""
 
 from chainform.pictures.animation import animate
-from chainform.pictures.page import Page
-from chainform.pictures.plots import plot
-from chainform.pictures.stills import picture
+from chainform.pictures.motion import Drawable, Plottable, PlottableBatch
+from chainform.pictures.page import HtmlPage
+from chainform.pictures.painter import picture
+from chainform.pictures.plots import plot, plot_batch
 
-__all__ = ["Page", "animate", "picture", "plot"]
+__all__ = [
+    "Drawable",
+    "HtmlPage",
+    "Plottable",
+    "PlottableBatch",
+    "animate",
+    "picture",
+    "plot",
+    "plot_batch",
+]

@@ -12,7 +12,7 @@ SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f
 """Colours of curves and bodies, in order."""
 
 GRADIENT = ("#4f3f96", "#3f62a5", "#21918c", "#5ec962", "#c9d52a")
-"""From dark to light in even steps, for so many curves that single colours cannot be told apart."""
+"""From dark to light in even steps, for so many curves that single colours would repeat."""
 
 JOINT = "#525d6b"
 GROUND = "#8a94a0"

@@ -7,26 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
-from chainform.mechanism import Mechanism
-from chainform.mechanism.pose import float_vector
-from chainform.pictures.anatomy import Measures
-from chainform.pictures.bodies import scene_of
-from chainform.pictures.frames import Frames, Track
-from chainform.pictures.motion import Event, Motion, check_motion
-from chainform.pictures.mounts import add_mounts
-from chainform.pictures.resampling import frame_times, resampled
+from chainform.errors import Error, RunError
+from chainform.mechanism import Mechanism, float_vector
+from chainform.pictures.bodies import HELD, add_mounts, first_segments, held_joints, scene_of
+from chainform.pictures.frames import Frames, Track, frame_times, resampled
+from chainform.pictures.geometry import Measures
+from chainform.pictures.motion import Drawable, TimeMark, check_motion
 from chainform.pictures.scene import Point, Scene
-from chainform.pictures.stage import Bounds, Stage, bounds_of, stage_of
-from chainform.pictures.standing import ground_height
+from chainform.pictures.view import Angles, Bounds, View, bounds_of, cloud_of, view_of
 
 Array = NDArray[np.float64]
 
-View = tuple[float, float]
-"""From where one looks: azimuth and elevation in degrees."""
 
 HUGE = 1e15
 """What is as far away (m), or turns by as much (rad), has no place in a picture any more."""
+
+UPRIGHT = 0.9
+"""The least cosine between an upright axis and the way up."""
+
+LITTLE = 4.0
+"""Joints and plates at the ground may be below it by so many thicknesses of a rod."""
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,18 @@ class Film:
     track: Track
     scene: Scene
     scale: Measures
-    stage: Stage
+    view: View
     bounds: Bounds
-    events: tuple[Event, ...]
+    events: tuple[TimeMark, ...]
 
     def offset(self, k: int) -> Array:
-        """Return how far the stage has moved with the mechanism in frame k, world axes."""
+        """Return how far the view has moved with the mechanism in frame k, world axes."""
         middle = self.track.positions[k, 1:].mean(axis=0)
-        return middle if self.stage.follow else np.zeros(3)
+        return middle if self.view.follow else np.zeros(3)
 
     def path(self, point: Point) -> Array:
         """Return where a point is at all times, (m, 3), world axes."""
-        turned = self.track.rotations[:, point.frame] @ point.local
-        return self.track.positions[:, point.frame] + turned
+        return self.track.path(point.frame, point.local)
 
     def traced(self, trace: str | bool) -> Point | None:
         """Return the point to trace: the tip for True, or the frame, segment or element named."""
@@ -70,7 +69,7 @@ class Film:
         )
 
 
-def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Film:
+def film_of(run: Drawable, rate: float, most: int, angles: Angles | None = None) -> Film:
     """Return a film of a motion with about `rate` frames per second of motion, `most` at most."""
     check_motion(run, "animate")
     mechanism = run.mechanism
@@ -91,9 +90,9 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
     scene, scale = scene_of(frames, q, track)
     gravity = _direction(float_vector(mechanism.gravity, frames.known))
     ground = ground_height(frames, gravity, float(times[0]))
-    stage = stage_of(scene, scale, track, gravity, view, ground)
-    add_mounts(frames, track, scene, scale, stage)
-    bounds = bounds_of(scene, track, stage.follow)
+    view = view_of(scene, scale, track, gravity, angles, ground)
+    add_mounts(frames, track, scene, scale, view)
+    bounds = bounds_of(scene, track, view.follow)
     if not bounds.radius < HUGE:
         raise RunError(
             "the bodies are too large to be drawn",
@@ -101,7 +100,7 @@ def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Fi
             element=mechanism.name,
             remedy="plot it instead, or look at the inertias",
         )
-    return Film(mechanism, times, q, track, scene, scale, stage, bounds, tuple(run.happenings))
+    return Film(mechanism, times, q, track, scene, scale, view, bounds, tuple(run.happenings))
 
 
 def _direction(gravity: Array) -> Array:
@@ -120,3 +119,39 @@ def _check(mechanism: Mechanism, values: Array, times: Array, message: str) -> N
             element="animate",
             remedy="end the motion before that time",
         )
+
+
+# --- the ground -----------------------------------------------------------------------------------
+
+
+def ground_height(frames: Frames, gravity: Array, t: float) -> float | None:
+    """Return how high (m) the ground is on which a mechanism stands, against gravity (m/s^2).
+
+    It stands if it turns about upright axes first, or on balls, and nothing of it is below the
+    ground while all coordinates are zero. All else hangs, slides or flies, or has no weight: None.
+    """
+    size = float(np.linalg.norm(gravity))
+    if size == 0:
+        return None
+    up = -gravity / size
+    try:
+        neutral = frames.mechanism.neutral()[None]
+        track = frames.track(neutral, np.array([t]))
+        if not _is_upright(frames, track, up):
+            return None
+        scene, scale = scene_of(frames, neutral, track)
+    except Error:
+        # In this pose it has no place.
+        return None
+    base = float(track.positions[0, 0] @ up)
+    lowest = float((cloud_of(scene, track) @ up).min())
+    return min(base, lowest) if lowest > base - LITTLE * scale.rod else None
+
+
+def _is_upright(frames: Frames, track: Track, up: Array) -> bool:
+    """Tell whether there are joints on the ground, and all turn about the way up, or are balls."""
+    segments = frames.mechanism.segments
+    if any(segments[i].joint.kind not in HELD for i in first_segments(frames.mechanism)):
+        return False
+    axes = [axis for _, axis in held_joints(frames, track)]
+    return bool(axes) and all(axis is None or abs(axis @ up) > UPRIGHT for axis in axes)

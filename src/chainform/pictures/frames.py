@@ -1,4 +1,15 @@
-"""Where all frames of a mechanism are, at many times: its derived poses, evaluated together."""
+"""The frames of a mechanism at the times of a picture.
+
+Poses are derived as a graph and evaluated for all times together. Between two states of a motion
+the coordinates are cubic polynomials with the right rates, on each interval of length h
+
+    q(s) = h00 q0 + h10 h q0' + h01 q1 + h11 h q1'
+
+For a joint of one freedom q' is the rate. With a quaternion r = (v, w) and rates in body axes
+(linear u, angular o)
+
+    x' = R u,    v' = (w o + v x o) / 2,    w' = -(v . o) / 2
+"""
 
 from __future__ import annotations
 
@@ -13,18 +24,22 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.expressions import symbols_of
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.elements import (
+from chainform.mechanism import (
+    GROUND_NAME,
     DissipativeElement,
     ElasticElement,
     InertialElement,
+    JointKind,
+    Mechanism,
+    Number,
     Place,
     Shift,
     Step,
     Turn,
+    float_vector,
+    known_values,
 )
-from chainform.mechanism.numbering import GROUND_NAME
-from chainform.mechanism.pose import float_vector, known_values
+from chainform.pictures.motion import Drawable
 from chainform.pipeline import derive
 
 Array = NDArray[np.float64]
@@ -35,6 +50,10 @@ class Track(NamedTuple):
 
     rotations: Array
     positions: Array
+
+    def path(self, frame: int, local: Array) -> Array:
+        """Return where a point of a frame is at all times, (m, 3), world axes."""
+        return self.positions[:, frame] + self.rotations[:, frame] @ local
 
 
 @dataclass
@@ -142,3 +161,81 @@ class Frames:
             return False
         names = symbols_of(law) - {one.name for one in self.mechanism.parameters}
         return any(name not in self._laws or self._moves(self._laws[name]) for name in names)
+
+
+# --- states between states ------------------------------------------------------------------------
+
+
+def frame_times(start: float, end: float, rate: float, most: int) -> Array:
+    """Return even times from start to end: about `rate` per second, `most` at the most."""
+    count = min(int(np.ceil((end - start) * rate - 1e-9)) + 1, most)
+    return np.linspace(start, end, max(count, 1 if end == start else 2))
+
+
+def resampled(run: Drawable, times: Array) -> Array:
+    """Return the coordinates at times within the motion, (k, nq); quaternions have length one."""
+    t, q = run.t, aligned(run.mechanism, run.q)
+    if len(t) == 1:
+        return np.repeat(q, len(times), axis=0)
+    slopes = slopes_of(run.mechanism, q, run.qd)
+    # Where two states share a time, as before and after an impact, the later one counts.
+    left = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 2)
+    width = t[left + 1] - t[left]
+    safe = np.where(width > 0, width, 1.0)
+    s = np.clip((times - t[left]) / safe, 0.0, 1.0)[:, None]
+    h = width[:, None]
+    inner = (1 + 2 * s) * (1 - s) ** 2 * q[left] + s * (1 - s) ** 2 * h * slopes[left]
+    outer = s**2 * (3 - 2 * s) * q[left + 1] + s**2 * (s - 1) * h * slopes[left + 1]
+    return normalised(run.mechanism, inner + outer)
+
+
+def slopes_of(mechanism: Mechanism, q: Array, qd: Array) -> Array:
+    """Return dq/dt, (m, nq)."""
+    if mechanism.nq == mechanism.nv:
+        return qd
+    slopes = np.zeros_like(q)
+    for segment in mechanism.segments:
+        first, rate, kind = segment.coordinate, segment.rate, segment.joint.kind
+        if first is None or rate is None:
+            continue
+        if not kind.has_quaternion:
+            slopes[:, first] = qd[:, rate]
+            continue
+        last, end = first + kind.coordinates, rate + kind.rates
+        r, turning = q[:, last - 4 : last], qd[:, end - 3 : end]
+        if kind is JointKind.FREE:
+            linear = qd[:, rate : rate + 3]
+            across = 2.0 * np.cross(r[:, :3], linear)
+            slopes[:, first : first + 3] = linear + r[:, 3:] * across + np.cross(r[:, :3], across)
+        slopes[:, last - 4 : last - 1] = (r[:, 3:] * turning + np.cross(r[:, :3], turning)) / 2
+        slopes[:, last - 1] = -np.sum(r[:, :3] * turning, axis=1) / 2
+    return slopes
+
+
+def aligned(mechanism: Mechanism, q: Array) -> Array:
+    """Return q with quaternions of length one whose sign does not jump from time to time."""
+    result = normalised(mechanism, q)
+    for part in _quaternions(mechanism):
+        dots = np.sum(result[1:, part] * result[:-1, part], axis=1)
+        signs = np.cumprod(np.where(dots < 0, -1.0, 1.0))
+        result[1:, part] *= signs[:, None]
+    return result
+
+
+def normalised(mechanism: Mechanism, q: Array) -> Array:
+    """Return a copy of q with quaternions of length one."""
+    result = np.array(q, dtype=np.float64)
+    for part in _quaternions(mechanism):
+        length = np.linalg.norm(result[:, part], axis=1, keepdims=True)
+        result[:, part] /= np.where(length > 0, length, 1.0)
+    return result
+
+
+def _quaternions(mechanism: Mechanism) -> list[slice]:
+    """Return where the quaternions stand in q."""
+    parts: list[slice] = []
+    for segment in mechanism.segments:
+        if segment.coordinate is not None and segment.joint.kind.has_quaternion:
+            end = segment.coordinate + segment.joint.kind.coordinates
+            parts.append(slice(end - 4, end))
+    return parts

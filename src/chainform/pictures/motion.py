@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -10,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.files import check_target
 from chainform.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
 
-class Event(Protocol):
+class TimeMark(Protocol):
     """Something that happened on the way."""
 
     @property
@@ -29,7 +32,7 @@ class Event(Protocol):
         ...
 
 
-class Motion(Protocol):
+class Drawable(Protocol):
     """States of a mechanism at growing times: t (m,), q (m, nq), qd (m, nv)."""
 
     @property
@@ -53,13 +56,13 @@ class Motion(Protocol):
         ...
 
     @property
-    def happenings(self) -> Sequence[Event]:
+    def happenings(self) -> Sequence[TimeMark]:
         """The events on the way."""
         ...
 
 
-class Run(Motion, Protocol):
-    """A motion with what follows from it; each part is asked for only when it is drawn."""
+class Plottable(Drawable, Protocol):
+    """A motion with what follows from it; each part is computed only when it is drawn."""
 
     @property
     def qdd(self) -> Array:
@@ -111,7 +114,36 @@ class Run(Motion, Protocol):
         ...
 
 
-def check_motion(run: Motion, element: str) -> None:
+class PlottableBatch(Protocol):
+    """Many motions at the same times: q (b, m, nq), qd (b, m, nv), energy (b, m)."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that moves."""
+        ...
+
+    @property
+    def t(self) -> Array:
+        """The times, s."""
+        ...
+
+    @property
+    def q(self) -> Array:
+        """The coordinates at these times."""
+        ...
+
+    @property
+    def qd(self) -> Array:
+        """The rates at these times."""
+        ...
+
+    @property
+    def energy(self) -> Array:
+        """All mechanical energy, J."""
+        ...
+
+
+def check_motion(run: Drawable, element: str) -> None:
     """Raise RunError for a motion that cannot be drawn: without a time, or not of numbers."""
     shapes = (run.t.shape, run.q.shape, run.qd.shape)
     count = len(run.t)
@@ -141,6 +173,28 @@ def held_for(run: Any) -> float | None:
     """Return for how long efforts are held between samples (s), None where they are not."""
     about = getattr(run, "about", None)
     return getattr(about, "settings", {}).get("hold")
+
+
+def target_file(
+    what: str, file: str | PathLike[str] | None, *endings: str, also: str | None = None
+) -> Path | None:
+    """Return the file to write, if one is given; RunError where it cannot be written.
+
+    `endings` are the choices; one that is accepted without being named is `also`.
+    """
+    if file is None:
+        return None
+    path = Path(file)
+    if path.suffix.lower() not in (*endings, also):
+        *most, last = endings
+        raise RunError(
+            f"{what} cannot be written as {path.suffix or 'a file without an ending'}",
+            file=str(path),
+            element="file",
+            remedy="let the name end in " + (", ".join(most) + " or " if most else "") + last,
+        )
+    check_target(path)
+    return path
 
 
 def library(name: str, purpose: str, extra: str) -> ModuleType:

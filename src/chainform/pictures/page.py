@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from chainform.files import write_whole
 from chainform.pictures import colours
 from chainform.pictures.film import Film
-from chainform.pictures.floor import floor_axes, grid_step
-from chainform.pictures.plan import coordinate_units
+from chainform.pictures.panels import coordinate_units
 from chainform.pictures.scene import Point, Span
 from chainform.pictures.shapes import Part
+from chainform.pictures.view import floor_axes, grid_step
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Page:
+class HtmlPage:
     """A page of HTML; a notebook shows it in a frame."""
 
     text: str
@@ -61,7 +61,7 @@ class Page:
         )
 
 
-def page_of(film: Film, trace: Point | None, speed: float, title: str) -> Page:
+def page_of(film: Film, trace: Point | None, speed: float, title: str) -> HtmlPage:
     """Return the page of a film: the path of a point is shown, and time runs at a speed."""
     script = "\n".join(_file(f"{part}.js") for part in SCRIPTS)
     script = f'(() => {{\n"use strict";\n{script}\n}})();\n'
@@ -79,7 +79,7 @@ def page_of(film: Film, trace: Point | None, speed: float, title: str) -> Page:
     for piece in pieces[1:]:
         field, rest = piece.split("}}", 1)
         parts += [fields[field], rest]
-    return Page("".join(parts))
+    return HtmlPage("".join(parts))
 
 
 def safe_json(value: Any) -> str:
@@ -109,27 +109,27 @@ def data_of(film: Film, trace: Point | None, speed: float, title: str) -> dict[s
         "points": [{"name": point.name, **_point(point)} for point in points],
         "trace": -1 if trace is None else next(k for k, p in enumerate(points) if p is trace),
         "traceColour": colours.TRACE,
-        "stage": _stage(film),
+        "stage": _view(film),
     }
 
 
-def _stage(film: Film) -> dict[str, Any]:
-    stage, bounds = film.stage, film.bounds
+def _view(film: Film) -> dict[str, Any]:
+    view, bounds = film.view, film.bounds
     return {
-        "up": _numbers(stage.up),
-        "across": _numbers(stage.across),
-        "normal": _numbers(stage.normal),
-        "axes": [_numbers(axis) for axis in floor_axes(stage.normal)],
-        "light": _numbers(stage.light),
-        "floor": stage.floor,
+        "up": _numbers(view.up),
+        "across": _numbers(view.across),
+        "normal": _numbers(view.normal),
+        "axes": [_numbers(axis) for axis in floor_axes(view.normal)],
+        "light": _numbers(view.light),
+        "floor": view.floor,
         "step": grid_step(2 * bounds.radius),
         "centre": _numbers(bounds.centre),
         "radius": bounds.radius,
         "outline": [_numbers(point) for point in bounds.outline],
-        "follow": stage.follow,
-        "front": stage.front,
-        "azimuth": stage.azimuth,
-        "elevation": stage.elevation,
+        "follow": view.follow,
+        "front": view.front,
+        "azimuth": view.azimuth,
+        "elevation": view.elevation,
     }
 
 

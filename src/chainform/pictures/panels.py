@@ -1,38 +1,76 @@
-"""What is plotted: panels of curves over time, with names and units."""
+"""Panels of curves over time, with names and units: what is plotted of a motion."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, ReadError, RunError
+from chainform.mechanism import Coordinate, JointKind, Mechanism
 from chainform.pictures import colours
-from chainform.pictures.curves import Curve, Panel, output_panels
-from chainform.pictures.motion import Run, held_for
-from chainform.pictures.plan import (
-    coordinate_units,
-    effort_unit,
-    motion_units,
-    rate_unit,
-)
+from chainform.pictures.motion import Plottable, PlottableBatch, held_for
 
 Array = NDArray[np.float64]
+
 
 INK = "#1f2933"
 QUANTITIES = ("q", "qd", "qdd", "tau", "drives", "x", "u", "energy")
 REMEDY = "plot q, qd, qdd, tau, energy, reactions(segment), coordinates or outputs"
 REACTIONS = re.compile(r"reactions?\((.*)\)", re.DOTALL)
 
+MOST = 64
+"""Curves of one output."""
 
-def panels_of(run: Run, what: str | Sequence[str] | None) -> list[Panel]:
-    """Return the panels of what is asked for.
+UNITS = {
+    "com": ("m",),
+    "velocity": ("m/s", "rad/s"),
+    "acceleration": ("m/s²", "rad/s²"),
+    "reaction": ("N", "N m"),
+    "momentum": ("N s", "N m s"),
+    "centroidal_momentum": ("N s", "N m s"),
+}
+"""Outputs of three components each: a linear and, with two units, an angular vector."""
 
-    That is coordinates, rates, efforts where there are any, and energy, if nothing is.
+ENERGIES = ("kinetic_energy", "potential_energy", "work", "losses", "balance")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values (m,) over time, by name; `is_dashed` tells it from another of the same colour.
+
+    With `is_held` each value has lasted since the time before.
+    """
+
+    name: str
+    values: Array
+    colour: str
+    is_dashed: bool = False
+    is_held: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that share an axis, what they are together, and their unit."""
+
+    label: str
+    unit: str
+    curves: tuple[Curve, ...]
+
+    @property
+    def key(self) -> tuple[tuple[str, str, bool], ...]:
+        """What a legend of the panel would say."""
+        return tuple((curve.name, curve.colour, curve.is_dashed) for curve in self.curves)
+
+
+def panels_of(run: Plottable, what: str | Sequence[str] | None) -> list[Panel]:
+    """Return the panels of the quantities and coordinates with these names.
+
+    Without names these are coordinates, rates, efforts where there are any, and energy.
     """
     items = _usual(run) if what is None else [what] if isinstance(what, str) else list(what)
     singles = [place for item in items if (place := _coordinate(run, item)) is not None]
@@ -46,19 +84,19 @@ def panels_of(run: Run, what: str | Sequence[str] | None) -> list[Panel]:
         elif _coordinate(run, item) is None:
             panels += _output(run, item)
         else:
-            # All coordinates that are asked for by name stand where the first of them does.
+            # All coordinates that are named stand where the first of them does.
             panels += _coordinates(run, list(dict.fromkeys(singles)))
             singles = []
     return panels
 
 
-def _usual(run: Run) -> list[str]:
+def _usual(run: Plottable) -> list[str]:
     drives = "drives" if run.mechanism.actuators else "tau"
     values = run.drives if drives == "drives" else run.tau
     return ["q", "qd", drives, "energy"] if np.any(values != 0) else ["q", "qd", "energy"]
 
 
-def _coordinate(run: Run, name: str) -> int | None:
+def _coordinate(run: Plottable, name: str) -> int | None:
     """Return the place of a coordinate, None for the name of anything else."""
     if name in QUANTITIES or REACTIONS.fullmatch(name):
         return None
@@ -68,7 +106,7 @@ def _coordinate(run: Run, name: str) -> int | None:
         return None
 
 
-def _quantity(run: Run, name: str) -> list[Panel]:
+def _quantity(run: Plottable, name: str) -> list[Panel]:
     mechanism = run.mechanism
     rates, units = mechanism.rates, motion_units(mechanism)
     match name:
@@ -90,7 +128,7 @@ def _quantity(run: Run, name: str) -> list[Panel]:
             return [_energy(run)]
 
 
-def _held(run: Run, panels: list[Panel]) -> list[Panel]:
+def _held(run: Plottable, panels: list[Panel]) -> list[Panel]:
     """Return panels whose curves are steps where a run holds efforts longer than it puts out."""
     hold, gaps = held_for(run), np.diff(run.t)
     if hold is None or not gaps.size or float(np.median(gaps)) > 1.001 * hold:
@@ -111,7 +149,7 @@ def _actuators(label: str, names: Sequence[str], values: Array | None) -> list[P
     ]
 
 
-def _output(run: Run, name: str) -> list[Panel]:
+def _output(run: Plottable, name: str) -> list[Panel]:
     """Return the panels of an output of the run, or of the equations."""
     try:
         return output_panels(name, run.output(name))
@@ -126,7 +164,7 @@ def _output(run: Run, name: str) -> list[Panel]:
         ) from error
 
 
-def _coordinates(run: Run, places: Sequence[int]) -> list[Panel]:
+def _coordinates(run: Plottable, places: Sequence[int]) -> list[Panel]:
     mechanism = run.mechanism
     names, units = mechanism.coordinates, coordinate_units(mechanism)
     return _by_unit("coordinates", names, run.q, units, lambda unit: unit, places)
@@ -152,7 +190,7 @@ def _by_unit(
     return [Panel(label, shown(unit), tuple(curves)) for unit, curves in by_unit.items()]
 
 
-def _energy(run: Run) -> Panel:
+def _energy(run: Plottable) -> Panel:
     kinetic, potential = run.kinetic_energy, run.potential_energy
     curves = (
         Curve("kinetic", kinetic, colours.SERIES[1]),
@@ -162,7 +200,7 @@ def _energy(run: Run) -> Panel:
     return Panel("energy", "J", curves)
 
 
-def _reactions(run: Run, segment: str) -> list[Panel]:
+def _reactions(run: Plottable, segment: str) -> list[Panel]:
     """Return force and moment in the joint of a segment, in its axes."""
     names = [one.name for one in run.mechanism.segments]
     if segment not in names:
@@ -174,10 +212,126 @@ def _reactions(run: Run, segment: str) -> list[Panel]:
             remedy=f"did you mean {close[0]!r}?" if close else "segments: " + ", ".join(names),
         )
     values = run.reactions[:, names.index(segment)]
-    panels: list[Panel] = []
-    for label, unit, first in (("force", "N", 0), ("moment", "N m", 3)):
-        curves = tuple(
-            Curve(axis, values[:, first + k], colours.SERIES[k]) for k, axis in enumerate("xyz")
+    return [
+        _vector(f"force in {segment}", "N", values[:, :3]),
+        _vector(f"moment in {segment}", "N m", values[:, 3:]),
+    ]
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+def output_panels(name: str, values: Array) -> list[Panel]:
+    """Return the panels of an output (m, ...): vectors by x, y, z, else each entry by its place."""
+    head = name.partition("(")[0].strip()
+    if head == "pose" and values.shape[1:] == (4, 4):
+        return [_vector(f"origin of {name.partition('(')[2].rstrip(') ')}", "m", values[:, :3, 3])]
+    if head in UNITS and values.ndim == 2 and values.shape[1] == 3 * len(UNITS[head]):
+        labels = (name, f"{name}, angular")
+        return [
+            _vector(labels[k], unit, values[:, 3 * k : 3 * k + 3])
+            for k, unit in enumerate(UNITS[head])
+        ]
+    unit = "J" if head in ENERGIES else ""
+    count = int(np.prod(values.shape[1:]))
+    if not 0 < count <= MOST:
+        raise RunError(
+            f"it has {count} entries", element="what", remedy=f"plot outputs of 1 to {MOST} entries"
         )
-        panels.append(Panel(f"{label} in {segment}", unit, curves))
-    return panels
+    return [Panel(name, unit, _entries(name, values))]
+
+
+def _vector(label: str, unit: str, values: Array) -> Panel:
+    curves = tuple(Curve(axis, values[:, k], colours.SERIES[k]) for k, axis in enumerate("xyz"))
+    return Panel(label, unit, curves)
+
+
+def _entries(name: str, values: Array) -> tuple[Curve, ...]:
+    """Return each entry as a curve, named by its place from 1: H_1_2."""
+    places = list(np.ndindex(values.shape[1:]))
+    shades, single = colours.series(len(places)), len(colours.SERIES)
+    is_gradient = len(places) > 2 * single
+    return tuple(
+        Curve(
+            "_".join([name, *(str(index + 1) for index in place)]),
+            values[(slice(None), *place)],
+            shades[k],
+            not is_gradient and k >= single,
+        )
+        for k, place in enumerate(places)
+    )
+
+
+# --- many motions ---------------------------------------------------------------------------------
+
+
+def batch_panels(batch: PlottableBatch, item: str) -> list[Panel]:
+    """Return the panels of one item for many motions: one for each coordinate, values (b, m)."""
+    mechanism = batch.mechanism
+    if item == "energy":
+        return [_plain_panel("energy", "J", batch.energy)]
+    if item == "qd":
+        names, units = mechanism.rates, [rate_unit(unit) for unit in motion_units(mechanism)]
+        return [_plain_panel(f"der({n})", units[k], batch.qd[..., k]) for k, n in enumerate(names)]
+    names, units = mechanism.coordinates, coordinate_units(mechanism)
+    try:
+        places = range(mechanism.nq) if item == "q" else [mechanism.coordinate_index(item)]
+    except ReadError as problem:
+        remedy = "plot q, qd, energy or coordinates: " + ", ".join(names)
+        raise RunError(problem.message, element="what", remedy=remedy) from problem
+    return [_plain_panel(names[k], units[k], batch.q[..., k]) for k in places]
+
+
+def _plain_panel(name: str, unit: str, values: Array) -> Panel:
+    return Panel(name, unit, (Curve(name, values, colours.SERIES[0]),))
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+
+def coordinate_units(mechanism: Mechanism) -> list[str]:
+    """Return the unit of each entry of q: rad, m, or nothing for the entries of a quaternion."""
+    units: list[str] = []
+    for place, record in enumerate(mechanism.coordinate_records):
+        kind = _kind(mechanism, record)
+        if kind is None or not kind.has_quaternion:
+            units.append(_plain_unit(kind, record))
+        else:
+            first = mechanism.segments[record.segment].coordinate or 0
+            units.append("m" if place - first < kind.coordinates - 4 else "")
+    return units
+
+
+def motion_units(mechanism: Mechanism) -> list[str]:
+    """Return for each entry of qd the unit of the motion whose rate it is: rad or m."""
+    units: list[str] = []
+    for place, record in enumerate(mechanism.rate_records):
+        kind = _kind(mechanism, record)
+        if kind is None or not kind.has_quaternion:
+            units.append(_plain_unit(kind, record))
+        else:
+            first = mechanism.segments[record.segment].rate or 0
+            units.append("m" if place - first < kind.rates - 3 else "rad")
+    return units
+
+
+def effort_unit(unit: str) -> str:
+    """Return the unit of the effort on a motion."""
+    return {"rad": "N m", "m": "N"}.get(unit, "")
+
+
+def rate_unit(unit: str, order: int = 1) -> str:
+    """Return the unit of the first or second derivative by time."""
+    per = "s" if order == 1 else "s²"
+    return f"{unit or '1'}/{per}"
+
+
+def _kind(mechanism: Mechanism, record: Coordinate) -> JointKind | None:
+    """Return the joint that a coordinate belongs to; None in a model of elements."""
+    return mechanism.segments[record.segment].joint.kind if record.segment >= 0 else None
+
+
+def _plain_unit(kind: JointKind | None, record: Coordinate) -> str:
+    if kind is None:
+        return record.unit
+    return "rad" if kind is JointKind.REVOLUTE else "m"

@@ -18,9 +18,9 @@ from PIL import Image
 import chainform as cf
 from chainform.errors import RunError
 from chainform.mechanism.pose import poses_of, rotation_of_quaternion
-from chainform.pictures import Page, animate, picture
+from chainform.pictures import HtmlPage, animate, picture
+from chainform.pictures.animation import Timing
 from chainform.pictures.page import quaternions_of
-from chainform.pictures.video import Timing
 from unit.pictures.runs import EXAMPLES, Mark, arm, given, pendulum, sliding, swinging
 
 SIZE = (160, 120)
@@ -84,7 +84,7 @@ def test_what_ffmpeg_says_is_passed_on(tmp_path: Path, monkeypatch: pytest.Monke
     program.write_text("#!/bin/sh\necho no such codec >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
-    with pytest.raises(RunError, match="said: no such codec"):
+    with pytest.raises(RunError, match="failed: no such codec"):
         animate(swinging(arm()), tmp_path / "a.mp4", size=SIZE)
     assert [path.name for path in tmp_path.iterdir()] == ["ffmpeg"]
 
@@ -211,7 +211,7 @@ def test_names_cannot_leave_their_place() -> None:
 
 def test_a_page_is_shown_in_a_notebook(tmp_path: Path) -> None:
     page = animate(swinging(pendulum()))
-    assert isinstance(page, Page)
+    assert isinstance(page, HtmlPage)
     shown = page._repr_html_()
     assert shown.startswith("<iframe srcdoc=")
     assert shown.count("<") == 2

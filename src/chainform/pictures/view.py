@@ -1,4 +1,4 @@
-"""Where the floor is, which way is up, and from where one looks.
+"""The view of a motion: where the floor is, which way is up, and from where the camera looks.
 
 The floor is the ground on which a mechanism stands, or lies below everything, normal to gravity. A
 plane mechanism without gravity has it behind instead, like a drawing board.
@@ -11,12 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.pictures.anatomy import Measures
 from chainform.pictures.frames import Track
+from chainform.pictures.geometry import Measures
 from chainform.pictures.scene import Scene
-from chainform.pictures.shapes import rings
+from chainform.pictures.shapes import along, rings
 
 Array = NDArray[np.float64]
+
+
+Angles = tuple[float, float]
+"""From where one looks: azimuth and elevation in degrees."""
 
 FLAT = 0.02
 """A motion is plane when its depth is less than this share of its width."""
@@ -30,10 +34,13 @@ DIRECTIONS = 96
 FOLLOW = 3.0
 """A mechanism that wanders farther than this many times its size is followed by the camera."""
 
+FIELD = np.radians(30.0)
+"""The angle of view, from the lower edge to the upper one."""
+
 
 @dataclass(frozen=True)
-class Stage:
-    """The surroundings, world axes, m.
+class View:
+    """From where one looks, and at which floor, world axes, m.
 
     `up` is the way up on the screen and `across` a unit vector normal to it. The floor has a unit
     `normal` and the height `floor` along it. With `follow` the camera moves with the middle of all
@@ -80,15 +87,15 @@ class Bounds:
     outline: Array
 
 
-def stage_of(
+def view_of(
     scene: Scene,
     scale: Measures,
     track: Track,
     gravity: Array,
-    view: tuple[float, float] | None = None,
+    angles: Angles | None = None,
     ground: float | None = None,
-) -> Stage:
-    """Return the stage for a motion; `view` gives azimuth and elevation in degrees.
+) -> View:
+    """Return the view of a motion; `angles` are those from which one looks, where given.
 
     `ground` is the height (m) of the ground on which the mechanism stands, if it does.
     """
@@ -109,12 +116,12 @@ def stage_of(
     follow = float(np.linalg.norm(np.ptp(middle, axis=0))) > FOLLOW * scale.size
     across = _across(up)
     front = _front(up, across, plane)
-    azimuth, elevation = _view(paths, up, across, plane, front)
+    azimuth, elevation = _best_angles(paths, up, across, plane, front)
     if is_board:
         azimuth, elevation = front + 0.2, 0.15
-    if view is not None:
-        azimuth, elevation = (float(np.radians(angle)) for angle in view)
-    return Stage(up, across, normal, floor, follow, front, azimuth, elevation)
+    if angles is not None:
+        azimuth, elevation = (float(np.radians(angle)) for angle in angles)
+    return View(up, across, normal, floor, follow, front, azimuth, elevation)
 
 
 def bounds_of(scene: Scene, track: Track, follow: bool) -> Bounds:
@@ -140,10 +147,8 @@ def cloud_of(scene: Scene, track: Track) -> Array:
             local = rings(part.shape) @ part.place[:, :3].T + part.place[:, 3]
             turned = np.einsum("mij,kj->mki", track.rotations[:, part.frame], local)
             pieces.append(turned + track.positions[:, part.frame, None])
-    for span in scene.spans:
-        for end in (span.first, span.last):
-            place = track.positions[:, end.frame] + track.rotations[:, end.frame] @ end.local
-            pieces.append(place[:, None])
+    ends = [end for span in scene.spans for end in (span.first, span.last)]
+    pieces += [track.path(end.frame, end.local)[:, None] for end in ends]
     return np.concatenate(pieces, axis=1)
 
 
@@ -158,10 +163,7 @@ def _outmost(points: Array) -> Array:
 
 def _paths(scene: Scene, track: Track) -> Array:
     """Return where joints and tips of bodies are, (k, 3), world axes."""
-    tips = [
-        track.positions[:, point.frame] + track.rotations[:, point.frame] @ point.local
-        for point in scene.points
-    ]
+    tips = [track.path(point.frame, point.local) for point in scene.points]
     return np.concatenate([track.positions[:, 1:].reshape(-1, 3), *tips])
 
 
@@ -211,10 +213,10 @@ def _front(up: Array, across: Array, plane: Array | None) -> float:
     return float(np.arctan2(towards @ np.cross(up, across), towards @ across))
 
 
-def _view(
+def _best_angles(
     paths: Array, up: Array, across: Array, plane: Array | None, front: float
 ) -> tuple[float, float]:
-    """Return from where a motion is seen best: a plane one nearly from the front."""
+    """Return azimuth and elevation (rad) of the best view; a plane motion nearly faces it."""
     if plane is not None and abs(plane @ up) < 0.7:
         return front + 0.42, 0.22
     if plane is not None:
@@ -230,3 +232,73 @@ def _view(
 
 def _unit(vector: Array) -> Array:
     return vector / np.linalg.norm(vector)
+
+
+# --- the floor ------------------------------------------------------------------------------------
+
+
+def grid_step(size: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, about a sixth of a size."""
+    power = 10.0 ** np.floor(np.log10(size / 6))
+    return float(next(f * power for f in (1, 2, 5, 10) if f * power >= size / 6))
+
+
+def floor_axes(normal: Array) -> tuple[Array, Array]:
+    """Return two unit vectors in the floor, along axes of the world where these lie in it."""
+    if np.abs(normal).max() > 1 - 1e-9:
+        x, y = (np.eye(3)[k] for k in range(3) if abs(normal[k]) < 0.5)
+        return x, y
+    axes = along(normal)
+    return axes[:, 0], axes[:, 1]
+
+
+# --- the camera -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Axes of the picture (right, up, towards the eye), the eye (m), and pixels per unit of tan."""
+
+    axes: Array
+    eye: Array
+    focus: float
+    middle: tuple[float, float]
+
+    def project(self, points: Array) -> tuple[Array, Array]:
+        """Return places on the picture (..., 2) in pixels and depths (...) in m before the eye."""
+        local = (points - self.eye) @ self.axes.T
+        depth = -local[..., 2]
+        scale = self.focus / np.maximum(depth, 1e-9)
+        x = self.middle[0] + scale * local[..., 0]
+        y = self.middle[1] - scale * local[..., 1]
+        return np.stack([x, y], axis=-1), depth
+
+
+def camera_of(view: View, bounds: Bounds, offset: Array, size: tuple[int, int]) -> Camera:
+    """Return a camera that sees all within bounds, moved by `offset` (m), in a picture (pixels)."""
+    width, height = size
+    towards = view.direction
+    right = np.cross(view.up, towards)
+    length = np.linalg.norm(right)
+    right = right / length if length > 1e-6 else np.cross(towards, view.across)
+    axes = np.stack([right, np.cross(towards, right), towards])
+    slope = np.tan(FIELD / 2)
+    # Room at the edges, and for the time at the lower one.
+    room = np.array([slope * width / height * 0.94, slope * 0.88])
+    eye = offset + fitting_eye(bounds.outline, axes, room)
+    return Camera(axes, eye, height / 2 / slope, (width / 2, height * 0.48))
+
+
+def fitting_eye(points: Array, axes: Array, room: Array) -> Array:
+    """Return the nearest place from which all points are seen within slopes `room` (2,).
+
+    For the sides of the picture the eye must keep the distance z + |x| / slope from each point,
+    where x is counted from the middle: so the middle and the distance are found in turn.
+    """
+    local = points @ axes.T
+    x, z = local[:, :2], local[:, 2]
+    # The outmost slopes of both sides meet in a point each; the farther one decides.
+    high, low = (z[:, None] + x / room).max(axis=0), (z[:, None] - x / room).max(axis=0)
+    distance = float(((high + low) / 2).max())
+    middle = (high - low) / 2 * room
+    return np.array([*middle, distance]) @ axes

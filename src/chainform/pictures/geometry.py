@@ -1,4 +1,4 @@
-"""What is known about the shape of a body: its mass, and the points on it that others name."""
+"""The geometry of bodies as the equations have it: masses, and the points that others name."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.mechanism import GROUND, Body, Mechanism
-from chainform.mechanism.elements import InertialElement
-from chainform.mechanism.pose import float_of, float_vector, known_values
+from chainform.errors import ReadError
+from chainform.mechanism import GROUND, Body, InertialElement, Mechanism, float_of, float_vector
 from chainform.pictures.frames import Frames
-from chainform.pictures.solids import Solid, solid_of
+from chainform.pictures.shapes import Solid, solid_of
 
 Array = NDArray[np.float64]
+
 
 NEAR = 1e-9
 """Points nearer than this to the origin, in m, are the origin."""
@@ -26,7 +26,7 @@ LARGE, LONG = 0.3, 0.75
 
 
 @dataclass
-class Anatomy:
+class BodyGeometry:
     """One body, in the axes of its frame: joints of children, other points, and the mass (m, kg).
 
     `solid` is the even solid of the inertia; it is None, and `is_vague` true, where that is so
@@ -64,14 +64,13 @@ class Anatomy:
         return max(points, key=lambda p: float(np.linalg.norm(p)))
 
 
-def anatomies(frames: Frames) -> list[Anatomy]:
+def geometries(frames: Frames) -> list[BodyGeometry]:
     """Return the bodies of a mechanism: the ground, the segments, then the elements with a mass."""
-    mechanism = frames.mechanism
-    known = known_values(mechanism)
-    bodies = {0: Anatomy("ground", 0)}
+    mechanism, known = frames.mechanism, frames.known
+    bodies = {0: BodyGeometry("ground", 0)}
     for i, segment in enumerate(mechanism.segments):
         depth = bodies[segment.parent + 1].depth + 1
-        bodies[i + 1] = Anatomy(segment.name, i + 1, depth)
+        bodies[i + 1] = BodyGeometry(segment.name, i + 1, depth)
         bodies[segment.parent + 1].joints.append(float_vector(segment.position, known))
         _add_mass(bodies[i + 1], segment.body, known)
     for frame, point in _marks(mechanism, known):
@@ -80,22 +79,20 @@ def anatomies(frames: Frames) -> list[Anatomy]:
         if isinstance(element, InertialElement):
             place = frames.names.index(element.name)
             below = bodies.get(frames.place(element.on)[0])
-            bodies[place] = Anatomy(element.name, place, 1 + (below.depth if below else 0))
+            bodies[place] = BodyGeometry(element.name, place, 1 + (below.depth if below else 0))
             _add_mass(bodies[place], Body(element.mass, element.com, element.inertia), known)
     return list(bodies.values())
 
 
-def _add_mass(anatomy: Anatomy, body: Body, known: Mapping[str, Fraction]) -> None:
+def _add_mass(geometry: BodyGeometry, body: Body, known: Mapping[str, Fraction]) -> None:
     """Add the mass of a body; one that names parameters without a value has none here."""
-    from chainform.errors import ReadError
-
     try:
-        anatomy.mass = float_of(body.mass, known)
-        anatomy.com = float_vector(body.com, known)
+        geometry.mass = float_of(body.mass, known)
+        geometry.com = float_vector(body.com, known)
         inertia = np.array([[float_of(entry, known) for entry in row] for row in body.inertia])
     except ReadError:
         return
-    anatomy.solid = solid_of(anatomy.mass, inertia)
+    geometry.solid = solid_of(geometry.mass, inertia)
 
 
 def _marks(mechanism: Mechanism, known: Mapping[str, Fraction]) -> list[tuple[int, Array]]:
@@ -116,11 +113,11 @@ class Measures:
     rod: float
 
 
-def measures(bodies: list[Anatomy], rotations: Array, positions: Array) -> Measures:
+def measures(bodies: list[BodyGeometry], rotations: Array, positions: Array) -> Measures:
     """Return the measures in a pose: rotations (n, 3, 3) and positions (n, 3) of all frames.
 
-    Rods are thin beside the whole, and thin beside a rod of middle length. A body whose even solid
-    is large beside the whole loses it: its inertia says little about its shape.
+    Rods are thin against the whole, and against a rod of middle length. A body whose even solid is
+    large against the whole loses it: its inertia says little about its shape.
     """
     massive = [body for body in bodies if body.mass > 0]
     skeleton = _size([(body, _skeleton(body)) for body in bodies], rotations, positions)
@@ -137,14 +134,14 @@ def measures(bodies: list[Anatomy], rotations: Array, positions: Array) -> Measu
     return Measures(size, max(rod, 0.008 * size))
 
 
-def _skeleton(body: Anatomy) -> list[Array]:
+def _skeleton(body: BodyGeometry) -> list[Array]:
     """Return the points that a body is drawn through; of the ground only the joints on it."""
     if not body.frame:
         return body.joints
     return [np.zeros(3), *body.arms, body.com]
 
 
-def _reach(body: Anatomy) -> list[Array]:
+def _reach(body: BodyGeometry) -> list[Array]:
     """Return the outmost points of the even solid of a body that shows it."""
     if body.solid is None or body.arms:
         return []
@@ -152,7 +149,9 @@ def _reach(body: Anatomy) -> list[Array]:
     return [body.com + sign * reach[:, k] for k in range(3) for sign in (1, -1)]
 
 
-def _size(bodies: list[tuple[Anatomy, list[Array]]], rotations: Array, positions: Array) -> float:
+def _size(
+    bodies: list[tuple[BodyGeometry, list[Array]]], rotations: Array, positions: Array
+) -> float:
     """Return the diagonal of the box around points of bodies, world axes."""
     points = [
         positions[body.frame] + rotations[body.frame] @ point

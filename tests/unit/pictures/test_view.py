@@ -7,12 +7,10 @@ import pytest
 
 import chainform as cf
 from chainform.errors import RunError
-from chainform.pictures.camera import camera_of
 from chainform.pictures.film import Film, film_of
-from chainform.pictures.floor import floor_axes, grid_step
 from chainform.pictures.frames import Track
 from chainform.pictures.scene import Scene
-from chainform.pictures.stage import cloud_of
+from chainform.pictures.view import camera_of, cloud_of, floor_axes, grid_step
 from unit.pictures.runs import EXAMPLES, arm, given, pendulum, sliding, swinging
 from zoo import random_tree
 
@@ -25,9 +23,9 @@ def film(mechanism: cf.Mechanism) -> Film:
 @pytest.mark.parametrize("seed", range(8))
 def test_everything_is_in_the_picture_and_fills_it(seed: int, size: tuple[int, int]) -> None:
     drawn = film(random_tree(seed, quaternions=True))
-    camera = camera_of(drawn.stage, drawn.bounds, np.zeros(3), size)
+    camera = camera_of(drawn.view, drawn.bounds, np.zeros(3), size)
     places, depths = camera.project(cloud_of(drawn.scene, drawn.track))
-    if drawn.stage.follow:
+    if drawn.view.follow:
         pytest.fail("random trees stay where they are")
     assert depths.min() > 0
     low, high = places.min(axis=(0, 1)), places.max(axis=(0, 1))
@@ -40,28 +38,28 @@ def test_everything_is_in_the_picture_and_fills_it(seed: int, size: tuple[int, i
 def test_the_floor_lies_below() -> None:
     for mechanism in (pendulum(), arm(), random_tree(3), random_tree(5)):
         drawn = film(mechanism)
-        stage = drawn.stage
-        assert stage.floor <= (cloud_of(drawn.scene, drawn.track) @ stage.normal).min() + 1e-2
+        view = drawn.view
+        assert view.floor <= (cloud_of(drawn.scene, drawn.track) @ view.normal).min() + 1e-2
         gravity = np.array(mechanism.gravity, dtype=float)
-        assert stage.up == pytest.approx(-gravity / np.linalg.norm(gravity))
-        assert stage.light @ stage.normal > 0.3
+        assert view.up == pytest.approx(-gravity / np.linalg.norm(gravity))
+        assert view.light @ view.normal > 0.3
 
 
 def test_an_arm_stands_on_the_floor() -> None:
     drawn = film(arm())
-    assert abs(drawn.stage.floor) < 4 * drawn.scale.rod
+    assert abs(drawn.view.floor) < 4 * drawn.scale.rod
 
 
 def test_the_floor_is_the_ground_under_who_stands() -> None:
     """Also where the motion goes far below it; what hangs or slides has its floor below."""
     fallen = given(arm(), lambda t: [0, 3.0 * t, 0.2, 0, 0, 0])
     drawn = film_of(fallen, 30, 200)
-    assert (cloud_of(drawn.scene, drawn.track) @ drawn.stage.up).min() < -0.3
-    assert abs(drawn.stage.floor) < 4 * drawn.scale.rod
+    assert (cloud_of(drawn.scene, drawn.track) @ drawn.view.up).min() < -0.3
+    assert abs(drawn.view.floor) < 4 * drawn.scale.rod
     upside_down = given(pendulum(), lambda t: [3.0 - 3.0 * t])
-    assert film_of(upside_down, 30, 200).stage.floor < -0.5
+    assert film_of(upside_down, 30, 200).view.floor < -0.5
     stanford = cf.read(EXAMPLES / "stanford_elements.toml")
-    assert abs(film_of(given(stanford, lambda t: [t, 1.0, 0.5]), 30, 200).stage.floor) < 1e-9
+    assert abs(film_of(given(stanford, lambda t: [t, 1.0, 0.5]), 30, 200).view.floor) < 1e-9
 
 
 def test_who_stands_above_the_floor_has_a_column() -> None:
@@ -70,7 +68,7 @@ def test_who_stands_above_the_floor_has_a_column() -> None:
     drawn = film_of(given(stanford, lambda t: [t, 1.0, 0.5]), 30, 200)
     held = [part for part in drawn.scene.parts if part.layer == "ground"]
     still = Track(np.eye(3)[None, None], np.zeros((1, 1, 3)))
-    heights = cloud_of(Scene(parts=held), still)[0, 1:] @ drawn.stage.up
+    heights = cloud_of(Scene(parts=held), still)[0, 1:] @ drawn.view.up
     assert heights.min() == pytest.approx(0, abs=2 * drawn.scale.rod)
     assert heights.max() > 0.2
 
@@ -97,14 +95,14 @@ def test_bodies_that_are_too_large_are_not_drawn(size: str) -> None:
         with pytest.raises(RunError, match="drawn"):
             film(builder.build())
     heavy = cf.Mechanism.builder("heavy", gravity=(0, size, 0)).segment("a", axis="x", mass=1)
-    assert film(heavy.build()).stage.up == pytest.approx([0, -1, 0])
+    assert film(heavy.build()).view.up == pytest.approx([0, -1, 0])
 
 
 def test_a_plane_motion_is_seen_from_the_front() -> None:
-    stage = film(pendulum_of_two()).stage
+    view = film(pendulum_of_two()).view
     # The plane is x-z; x runs to the right when one looks along y.
-    assert stage.direction @ [0, -1, 0] > 0.8
-    assert stage.front == pytest.approx(-np.pi / 2)
+    assert view.direction @ [0, -1, 0] > 0.8
+    assert view.front == pytest.approx(-np.pi / 2)
 
 
 def pendulum_of_two() -> cf.Mechanism:
@@ -117,10 +115,10 @@ def pendulum_of_two() -> cf.Mechanism:
 def test_without_gravity_the_floor_stands_behind_a_plane_motion() -> None:
     squeezer = cf.read(EXAMPLES / "squeezer.toml")
     drawn = film(squeezer)
-    assert abs(drawn.stage.normal[2]) == pytest.approx(1.0)
-    assert drawn.stage.up == pytest.approx([0, 1, 0])
-    assert drawn.stage.direction @ drawn.stage.normal > 0.9
-    assert np.cross(drawn.stage.up, drawn.stage.normal)[0] > 0.9
+    assert abs(drawn.view.normal[2]) == pytest.approx(1.0)
+    assert drawn.view.up == pytest.approx([0, 1, 0])
+    assert drawn.view.direction @ drawn.view.normal > 0.9
+    assert np.cross(drawn.view.up, drawn.view.normal)[0] > 0.9
 
 
 def test_the_eye_follows_who_wanders() -> None:
@@ -128,19 +126,19 @@ def test_the_eye_follows_who_wanders() -> None:
     car = builder.segment("car", joint="prismatic", axis="x", mass=1, inertia=[1, 2, 3]).build()
     near = film_of(given(car, lambda t: [t]), 20, 100)
     far = film_of(given(car, lambda t: [500 * t]), 20, 100)
-    assert not near.stage.follow
-    assert far.stage.follow
+    assert not near.view.follow
+    assert far.view.follow
     assert far.offset(0)[0] == pytest.approx(0)
     assert far.offset(len(far.times) - 1)[0] == pytest.approx(500)
 
 
 def test_the_view_may_be_given() -> None:
-    stage = film_of(swinging(arm()), 20, 100, view=(0, 0)).stage
-    assert stage.direction == pytest.approx([1, 0, 0])
-    stage = film_of(swinging(arm()), 20, 100, view=(90, 30)).stage
-    assert stage.direction == pytest.approx([0, np.cos(np.pi / 6), 0.5])
-    drawn = film_of(swinging(arm()), 20, 100, view=(0, 90))
-    above = camera_of(drawn.stage, drawn.bounds, np.zeros(3), (80, 60))
+    view = film_of(swinging(arm()), 20, 100, (0, 0)).view
+    assert view.direction == pytest.approx([1, 0, 0])
+    view = film_of(swinging(arm()), 20, 100, (90, 30)).view
+    assert view.direction == pytest.approx([0, np.cos(np.pi / 6), 0.5])
+    drawn = film_of(swinging(arm()), 20, 100, (0, 90))
+    above = camera_of(drawn.view, drawn.bounds, np.zeros(3), (80, 60))
     assert above.axes @ above.axes.T == pytest.approx(np.eye(3))
 
 

@@ -226,7 +226,7 @@ def write_mp4(
     program = _ffmpeg()
     even = (size[0] + size[0] % 2, size[1] + size[1] % 2)
     with replacing(path) as part, tempfile.TemporaryFile() as log:
-        command = [program, *_given(even, timing.fps), *H264, "-y", str(part)]
+        command = [program, *_input_options(even, timing.fps), *H264, "-y", str(part)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as ffmpeg:
             assert ffmpeg.stdin is not None
             try:
@@ -264,7 +264,7 @@ def _ffmpeg() -> str:
         ) from error
 
 
-def _given(size: tuple[int, int], fps: float) -> list[str]:
+def _input_options(size: tuple[int, int], fps: float) -> list[str]:
     """Return the options of ffmpeg for pictures that come one after the other as bytes."""
     side = f"{size[0]}x{size[1]}"
     quiet = ["-hide_banner", "-loglevel", "error"]

@@ -122,7 +122,7 @@ def packed(labels: Sequence[str], inches: float) -> list[list[int]]:
 def _legends(panels: Sequence[Panel], height: float) -> tuple[Legend, ...]:
     return tuple(
         _legend(panels, start, count, height)
-        for start, count in _groups(panels)
+        for start, count in _panel_runs(panels)
         if len(panels[start].curves) > 1
     )
 
@@ -132,7 +132,7 @@ def _right(panels: Sequence[Panel], legends: Sequence[Legend]) -> float:
     return max((_legend_width(panels[one.panel], one) for one in legends), default=EDGE)
 
 
-def _groups(panels: Sequence[Panel]) -> list[tuple[int, int]]:
+def _panel_runs(panels: Sequence[Panel]) -> list[tuple[int, int]]:
     """Return runs of panels with the same curves: the first, and how many there are."""
     groups: list[tuple[int, int]] = []
     for k, panel in enumerate(panels):
@@ -207,7 +207,7 @@ def marks_of(
     Panels have a width of `inner` inches; a list may also go over what is on their `right`.
     """
     inside = sorted((e for e in events if span[0] <= e.t <= span[1]), key=lambda e: e.t)
-    groups = _groups_of(inside)
+    groups = _event_groups(inside)
     is_ticked = len(inside) > MANY
     labels = () if is_ticked else _labels(inside, groups, span, inner)
     if labels or not groups:
@@ -215,7 +215,7 @@ def marks_of(
     return Marks(groups, (), _rows(groups, inner + right), is_ticked)
 
 
-def _groups_of(events: Sequence[TimeMark]) -> tuple[EventGroup, ...]:
+def _event_groups(events: Sequence[TimeMark]) -> tuple[EventGroup, ...]:
     times: dict[str, list[float]] = {}
     for event in events:
         times.setdefault(event.name, []).append(float(event.t))

@@ -132,6 +132,28 @@ def test_turns_of_a_chain_have_frames() -> None:
     assert frames.turns["a"].axes[0].tolist() == [0, 0, 1]
 
 
+def test_a_frame_in_a_chain_takes_no_name_of_another_one() -> None:
+    builder = cf.Mechanism.builder("chain").coordinates({"name": "phi", "unit": "rad"})
+    builder.element("a: Sz(1), Rz(phi), Sx(2); 1, 1, 1, 1").element("a': Sy(3); 1, 1, 1, 1")
+    frames = Frames(builder.build())
+    assert len(set(frames.names)) == len(frames.names) == 4
+    positions = frames.track(np.zeros((1, 1)), np.zeros(1)).positions[0]
+    assert positions[frames.names.index("a'")].tolist() == [0, 3, 0]
+    assert positions[frames.turns["a"].frames[0]].tolist() == [0, 0, 1]
+
+
+def test_an_end_that_moves_on_its_body_has_a_frame() -> None:
+    builder = cf.Mechanism.builder("sliding").parameter("h", 2).coordinates("x")
+    builder.element("a: Sz(1); 1, 1, 1, 1")
+    ends = [{"on": "a", "point": [0, "x", 0]}, {"on": "a", "point": ["h", 0, 0]}]
+    frames = Frames(builder.element(kind="elastic", name="s", stiffness=5, ends=ends).build())
+    track = frames.track(np.array([[0.25], [0.5]]), np.zeros(2))
+    moving, fixed = frames.ends["s"]
+    assert track.path(*moving).tolist() == [[0, 0.25, 1], [0, 0.5, 1]]
+    assert moving[0] == 2
+    assert (fixed[0], fixed[1].tolist()) == (1, [2, 0, 0])
+
+
 def test_a_turn_by_a_constant_is_no_joint() -> None:
     builder = cf.Mechanism.builder("chain").coordinates({"name": "phi", "unit": "rad"})
     builder.parameter("tilt", "1/2").define(bend="2*tilt", swing="2*phi")

@@ -6,12 +6,29 @@ from chainform.mechanism.builder import MechanismBuilder
 from chainform.mechanism.checks import lacks_inertia, names_in
 from chainform.mechanism.closing import closed_pose
 from chainform.mechanism.describe import Description
-from chainform.mechanism.elements.types import Definition
+from chainform.mechanism.elements.types import (
+    Definition,
+    DissipativeElement,
+    ElasticElement,
+    InertialElement,
+    Place,
+    Shift,
+    Step,
+    Turn,
+)
 from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
+from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import NumberLike, number_of
 from chainform.mechanism.parametrise import automatic_parameters, parametrise, with_named_numbers
-from chainform.mechanism.pose import Poses, poses_of
+from chainform.mechanism.pose import (
+    Poses,
+    float_of,
+    float_vector,
+    known_values,
+    numeric_tree,
+    poses_of,
+)
 from chainform.mechanism.types import (
     GROUND,
     IDENTITY,
@@ -44,6 +61,7 @@ __all__ = [
     "AT_REST",
     "DEFAULT_GRAVITY",
     "GROUND",
+    "GROUND_NAME",
     "IDENTITY",
     "ONE",
     "ZERO",
@@ -57,9 +75,12 @@ __all__ = [
     "Coordinate",
     "Definition",
     "Description",
+    "DissipativeElement",
+    "ElasticElement",
     "Force",
     "Frame",
     "Friction",
+    "InertialElement",
     "Joint",
     "JointKind",
     "Limits",
@@ -72,18 +93,26 @@ __all__ = [
     "NumberLike",
     "Parameter",
     "Piece",
+    "Place",
     "Poses",
     "Rotation",
     "Segment",
+    "Shift",
     "Spring",
+    "Step",
+    "Turn",
     "Vector3",
     "automatic_parameters",
     "closed_pose",
+    "float_of",
+    "float_vector",
     "intake_of",
+    "known_values",
     "lacks_inertia",
     "law_reader",
     "names_in",
     "number_of",
+    "numeric_tree",
     "parametrise",
     "poses_of",
     "with_named_numbers",

@@ -41,7 +41,7 @@ class LawValues:
     Where a law has no value, as the root of a negative number, the result is NaN.
     """
 
-    def __init__(self, mechanism: Mechanism, q: Array, t: Array | None) -> None:
+    def __init__(self, mechanism: Mechanism, q: Array, t: Array) -> None:
         self.mechanism = mechanism
         self.q = q
         self.t = t
@@ -58,23 +58,6 @@ class LawValues:
             value = evaluate_expression(law, symbols, _Arrays(len(self.q)))
         return np.asarray(value, dtype=np.float64)
 
-    def vector(self, laws: Sequence[Number]) -> Array:
-        """Return three laws at all times, (m, 3)."""
-        return np.stack([self.value(law) for law in laws], axis=-1)
-
-    def depends(self, law: Number) -> bool:
-        """Tell whether a law changes with the coordinates or with time."""
-        if isinstance(law, Fraction):
-            return False
-        names = (self.mechanism.coordinates, self.mechanism.rates)
-        for name in symbols_of(law):
-            if name in self._definitions:
-                if self.depends(self._definitions[name]):
-                    return True
-            elif meaning_of(name, *names) is not None:
-                return True
-        return False
-
     def _value_of_definition(self, name: str) -> Array:
         return self.value(self._definitions[name])
 
@@ -86,19 +69,19 @@ class LawValues:
             return self._parameter(name)
         if meaning.group == "q":
             return self.q[:, meaning.index]
-        if meaning.group == "t" and self.t is not None:
+        if meaning.group == "t":
             return self.t
         raise RunError(
-            "places that are laws of time need the times",
+            "it is a rate, and positions are laws of coordinates and time",
             file=self.mechanism.file,
             element=name,
-            remedy="give t, one time for each row of q",
+            remedy="write the law without rates",
         )
 
     def _parameter(self, name: str) -> Array:
         if name not in self._known:
             raise RunError(
-                f"the parameter {name!r} has no value, so the mechanism cannot be drawn",
+                f"the parameter {name!r} has no value",
                 file=self.mechanism.file,
                 element=name,
                 remedy="give it a value in the mechanism",

@@ -310,19 +310,19 @@ class Run:
         **options: Any,
     ) -> Any:
         """Return a figure of the motion over time, and write it to a file (.svg, .png, .pdf)."""
-        from chainform.simulation.pictures import plot
+        from chainform.pictures import plot
 
         run: Any = self
         return plot(run, what, file, **options)
 
     def animate(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
         """Return or write a moving picture: a page (.html) to turn about, or a film."""
-        from chainform.simulation.pictures import animate
+        from chainform.pictures import animate
 
         return animate(self, file, **options)
 
     def picture(self, file: str | PathLike[str] | None = None, **options: Any) -> Any:
         """Return a picture of the mechanism along the motion, and write it to a file (.png)."""
-        from chainform.simulation.pictures import picture
+        from chainform.pictures import picture
 
         return picture(self, file, **options)

@@ -208,5 +208,5 @@ def test_what_is_plotted(batch: BatchRun, failing: BatchRun) -> None:
 
 def test_many_lines_are_painted(monkeypatch: pytest.MonkeyPatch, batch: BatchRun) -> None:
     assert not batch.plot().axes[0].collections[0].get_rasterized()
-    monkeypatch.setattr("chainform.simulation.pictures.batch_plot.MOST_POINTS", 3)
+    monkeypatch.setattr("chainform.pictures.plots.MOST_POINTS", 3)
     assert batch.plot().axes[0].collections[0].get_rasterized()

@@ -118,7 +118,7 @@ class BatchRun:
 
         `what` is "q", "qd", "energy", or names of coordinates; all coordinates without it.
         """
-        from chainform.simulation.pictures.batch_plot import plot_batch
+        from chainform.pictures import plot_batch
 
         batch: Any = self
         return plot_batch(batch, what, file, **options)

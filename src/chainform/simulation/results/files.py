@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from chainform.errors import Error, ReadError, RunError
+from chainform.files import REMEDY, replacing
 from chainform.mechanism import Mechanism
 from chainform.model import StoredRun
-from chainform.simulation.replacing import REMEDY, replacing
 from chainform.simulation.results import csv_file, npz_file, parquet_file
 from chainform.simulation.results.plain import Record
 from chainform.simulation.results.record import record_of, run_of

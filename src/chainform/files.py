@@ -1,0 +1,99 @@
+"""Files that are written whole or not at all: one that is there stays until the new one is done."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from secrets import token_hex
+
+from chainform.errors import RunError
+
+REMEDY = "look at the folder, the rights to it, and the room on the disk"
+
+
+@contextmanager
+def replacing(path: str | PathLike[str]) -> Generator[Path]:
+    """Give a new file that takes the place of `path` when all went well, and is gone if not.
+
+    It is in the same folder, and its name is short and ends as that of `path` does. Where `path` is
+    a link, the file that it leads to is replaced. What the system refuses is a RunError.
+    """
+    target, part = _new_file(path)
+    try:
+        yield part
+        _take_rights(part, target)
+        part.replace(target)
+    except OSError as problem:
+        raise _refused(path, problem) from problem
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def write_whole(path: str | PathLike[str], data: bytes) -> Path:
+    """Write a file and return where it is."""
+    with replacing(path) as part:
+        part.write_bytes(data)
+    return Path(path)
+
+
+def check_target(path: str | PathLike[str]) -> None:
+    """Refuse, before anything is computed, a place at which no file can be written."""
+    try:
+        if not target_of(path).parent.is_dir():
+            raise FileNotFoundError
+    except (OSError, ValueError) as problem:
+        raise _refused(path, problem) from problem
+
+
+def target_of(path: str | PathLike[str]) -> Path:
+    """Return the file that a path leads to; OSError for a folder, a device or a pipe."""
+    target = Path(path)
+    if target.is_symlink():
+        # A link to itself remains one.
+        target = Path(os.path.realpath(target))
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return target
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "this is a device or a pipe")
+    return target
+
+
+def _new_file(path: str | PathLike[str]) -> tuple[Path, Path]:
+    """Return the file that a path leads to, and a new, empty one in its folder."""
+    try:
+        target = target_of(path)
+        while True:
+            part = target.with_name(f".chainform-{token_hex(4)}{Path(path).suffix}")
+            with suppress(FileExistsError):
+                part.touch(exist_ok=False)
+                return target, part
+    except (OSError, ValueError) as problem:
+        raise _refused(path, problem) from problem
+
+
+def _take_rights(part: Path, target: Path) -> None:
+    """Let a file be read and written by those who could do so with the one that it replaces."""
+    with suppress(OSError):
+        part.chmod(stat.S_IMODE(target.stat().st_mode))
+
+
+def _refused(path: str | PathLike[str], problem: OSError | ValueError) -> RunError:
+    reason, remedy = getattr(problem, "strerror", None) or str(problem), REMEDY
+    if isinstance(problem, FileNotFoundError):
+        reason, remedy = "the folder does not exist", "make it first"
+    elif isinstance(problem, IsADirectoryError):
+        reason, remedy = "this is a folder", "name a file in it"
+    message = f"it cannot be written: {reason}"
+    return RunError(message, file=str(path), element="file", remedy=remedy)

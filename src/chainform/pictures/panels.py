@@ -1,0 +1,337 @@
+"""Panels of curves over time, with names and units: what is plotted of a motion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import Error, ReadError, RunError
+from chainform.mechanism import Coordinate, JointKind, Mechanism
+from chainform.pictures import colours
+from chainform.pictures.motion import Plottable, PlottableBatch, held_for
+
+Array = NDArray[np.float64]
+
+
+INK = "#1f2933"
+QUANTITIES = ("q", "qd", "qdd", "tau", "drives", "x", "u", "energy")
+REMEDY = "plot q, qd, qdd, tau, energy, reactions(segment), coordinates or outputs"
+REACTIONS = re.compile(r"reactions?\((.*)\)", re.DOTALL)
+
+MOST = 64
+"""Curves of one output."""
+
+UNITS = {
+    "com": ("m",),
+    "velocity": ("m/s", "rad/s"),
+    "acceleration": ("m/s²", "rad/s²"),
+    "reaction": ("N", "N m"),
+    "momentum": ("N s", "N m s"),
+    "centroidal_momentum": ("N s", "N m s"),
+}
+"""Outputs of three components each: a linear and, with two units, an angular vector."""
+
+ENERGIES = ("kinetic_energy", "potential_energy", "work", "losses", "balance")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values (m,) over time, by name; `is_dashed` tells it from another of the same colour.
+
+    With `is_held` each value has lasted since the time before.
+    """
+
+    name: str
+    values: Array
+    colour: str
+    is_dashed: bool = False
+    is_held: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that share an axis, what they are together, and their unit."""
+
+    label: str
+    unit: str
+    curves: tuple[Curve, ...]
+
+    @property
+    def key(self) -> tuple[tuple[str, str, bool], ...]:
+        """What a legend of the panel would say."""
+        return tuple((curve.name, curve.colour, curve.is_dashed) for curve in self.curves)
+
+
+def panels_of(run: Plottable, what: str | Sequence[str] | None) -> list[Panel]:
+    """Return the panels of the quantities and coordinates with these names.
+
+    Without names these are coordinates, rates, efforts where there are any, and energy.
+    """
+    items = _usual(run) if what is None else [what] if isinstance(what, str) else list(what)
+    singles = [place for item in items if (place := _coordinate(run, item)) is not None]
+    panels: list[Panel] = []
+    for item in items:
+        reaction = REACTIONS.fullmatch(item)
+        if item in QUANTITIES:
+            panels += _quantity(run, item)
+        elif reaction is not None:
+            panels += _reactions(run, reaction[1].strip())
+        elif _coordinate(run, item) is None:
+            panels += _output(run, item)
+        else:
+            # All coordinates that are named stand where the first of them does.
+            panels += _coordinates(run, list(dict.fromkeys(singles)))
+            singles = []
+    return panels
+
+
+def _usual(run: Plottable) -> list[str]:
+    drives = "drives" if run.mechanism.actuators else "tau"
+    values = run.drives if drives == "drives" else run.tau
+    return ["q", "qd", drives, "energy"] if np.any(values != 0) else ["q", "qd", "energy"]
+
+
+def _coordinate(run: Plottable, name: str) -> int | None:
+    """Return the place of a coordinate, None for the name of anything else."""
+    if name in QUANTITIES or REACTIONS.fullmatch(name):
+        return None
+    try:
+        return run.mechanism.coordinate_index(name)
+    except ReadError:
+        return None
+
+
+def _quantity(run: Plottable, name: str) -> list[Panel]:
+    mechanism = run.mechanism
+    rates, units = mechanism.rates, motion_units(mechanism)
+    match name:
+        case "q":
+            return _coordinates(run, range(mechanism.nq))
+        case "qd":
+            return _by_unit("rates", rates, run.qd, units, rate_unit)
+        case "qdd":
+            return _by_unit("accelerations", rates, run.qdd, units, lambda u: rate_unit(u, 2))
+        case "tau":
+            return _held(run, _by_unit("efforts", rates, run.tau, units, effort_unit))
+        case "drives":
+            return _by_unit("drives", rates, run.drives, units, effort_unit)
+        case "x":
+            return _actuators("states", mechanism.states, run.x)
+        case "u":
+            return _held(run, _actuators("signals", mechanism.signals, run.u))
+        case _:
+            return [_energy(run)]
+
+
+def _held(run: Plottable, panels: list[Panel]) -> list[Panel]:
+    """Return panels whose curves are steps where a run holds efforts longer than it puts out."""
+    hold, gaps = held_for(run), np.diff(run.t)
+    if hold is None or not gaps.size or float(np.median(gaps)) > 1.001 * hold:
+        return panels
+    return [
+        replace(panel, curves=tuple(replace(curve, is_held=True) for curve in panel.curves))
+        for panel in panels
+    ]
+
+
+def _actuators(label: str, names: Sequence[str], values: Array | None) -> list[Panel]:
+    """Return one panel for each state or signal of actuators: their units are their own."""
+    if values is None or values.shape[1] != len(names):
+        return []
+    shades = colours.series(len(names))
+    return [
+        Panel(label, "", (Curve(name, values[:, k], shades[k]),)) for k, name in enumerate(names)
+    ]
+
+
+def _output(run: Plottable, name: str) -> list[Panel]:
+    """Return the panels of an output of the run, or of the equations."""
+    try:
+        return output_panels(name, run.output(name))
+    except Error as error:
+        known = [*QUANTITIES, *run.mechanism.coordinates]
+        close = get_close_matches(name, known, n=1)
+        raise RunError(
+            f"there is nothing named {name!r} to plot: {error.message}",
+            file=run.mechanism.file,
+            element="what",
+            remedy=(f"did you mean {close[0]!r}? " if close else "") + REMEDY,
+        ) from error
+
+
+def _coordinates(run: Plottable, places: Sequence[int]) -> list[Panel]:
+    mechanism = run.mechanism
+    names, units = mechanism.coordinates, coordinate_units(mechanism)
+    return _by_unit("coordinates", names, run.q, units, lambda unit: unit, places)
+
+
+def _by_unit(
+    label: str,
+    names: Sequence[str],
+    values: Array,
+    units: Sequence[str],
+    shown: Callable[[str], str],
+    places: Sequence[int] | None = None,
+) -> list[Panel]:
+    """Return one panel for each unit among some places, in the order of their first use."""
+    chosen = range(len(names)) if places is None else places
+    series = colours.series(len(names))
+    is_gradient = len(names) > 2 * len(colours.SERIES)
+    by_unit: dict[str, list[Curve]] = {}
+    for place in chosen:
+        is_dashed = not is_gradient and place >= len(colours.SERIES)
+        curve = Curve(names[place], values[:, place], series[place], is_dashed)
+        by_unit.setdefault(units[place], []).append(curve)
+    return [Panel(label, shown(unit), tuple(curves)) for unit, curves in by_unit.items()]
+
+
+def _energy(run: Plottable) -> Panel:
+    kinetic, potential = run.kinetic_energy, run.potential_energy
+    curves = (
+        Curve("kinetic", kinetic, colours.SERIES[1]),
+        Curve("potential", potential, colours.SERIES[0]),
+        Curve("total", run.energy, INK),
+    )
+    return Panel("energy", "J", curves)
+
+
+def _reactions(run: Plottable, segment: str) -> list[Panel]:
+    """Return force and moment in the joint of a segment, in its axes."""
+    names = [one.name for one in run.mechanism.segments]
+    if segment not in names:
+        close = get_close_matches(segment, names, n=1)
+        raise RunError(
+            f"there is no segment named {segment!r}",
+            file=run.mechanism.file,
+            element="what",
+            remedy=f"did you mean {close[0]!r}?" if close else "segments: " + ", ".join(names),
+        )
+    values = run.reactions[:, names.index(segment)]
+    return [
+        _vector(f"force in {segment}", "N", values[:, :3]),
+        _vector(f"moment in {segment}", "N m", values[:, 3:]),
+    ]
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+def output_panels(name: str, values: Array) -> list[Panel]:
+    """Return the panels of an output (m, ...): vectors by x, y, z, else each entry by its place."""
+    head = name.partition("(")[0].strip()
+    if head == "pose" and values.shape[1:] == (4, 4):
+        return [_vector(f"origin of {name.partition('(')[2].rstrip(') ')}", "m", values[:, :3, 3])]
+    if head in UNITS and values.ndim == 2 and values.shape[1] == 3 * len(UNITS[head]):
+        labels = (name, f"{name}, angular")
+        return [
+            _vector(labels[k], unit, values[:, 3 * k : 3 * k + 3])
+            for k, unit in enumerate(UNITS[head])
+        ]
+    unit = "J" if head in ENERGIES else ""
+    count = int(np.prod(values.shape[1:]))
+    if not 0 < count <= MOST:
+        raise RunError(
+            f"it has {count} entries", element="what", remedy=f"plot outputs of 1 to {MOST} entries"
+        )
+    return [Panel(name, unit, _entries(name, values))]
+
+
+def _vector(label: str, unit: str, values: Array) -> Panel:
+    curves = tuple(Curve(axis, values[:, k], colours.SERIES[k]) for k, axis in enumerate("xyz"))
+    return Panel(label, unit, curves)
+
+
+def _entries(name: str, values: Array) -> tuple[Curve, ...]:
+    """Return each entry as a curve, named by its place from 1: H_1_2."""
+    places = list(np.ndindex(values.shape[1:]))
+    shades, single = colours.series(len(places)), len(colours.SERIES)
+    is_gradient = len(places) > 2 * single
+    return tuple(
+        Curve(
+            "_".join([name, *(str(index + 1) for index in place)]),
+            values[(slice(None), *place)],
+            shades[k],
+            not is_gradient and k >= single,
+        )
+        for k, place in enumerate(places)
+    )
+
+
+# --- many motions ---------------------------------------------------------------------------------
+
+
+def batch_panels(batch: PlottableBatch, item: str) -> list[Panel]:
+    """Return the panels of one item for many motions: one for each coordinate, values (b, m)."""
+    mechanism = batch.mechanism
+    if item == "energy":
+        return [_plain_panel("energy", "J", batch.energy)]
+    if item == "qd":
+        names, units = mechanism.rates, [rate_unit(unit) for unit in motion_units(mechanism)]
+        return [_plain_panel(f"der({n})", units[k], batch.qd[..., k]) for k, n in enumerate(names)]
+    names, units = mechanism.coordinates, coordinate_units(mechanism)
+    try:
+        places = range(mechanism.nq) if item == "q" else [mechanism.coordinate_index(item)]
+    except ReadError as problem:
+        remedy = "plot q, qd, energy or coordinates: " + ", ".join(names)
+        raise RunError(problem.message, element="what", remedy=remedy) from problem
+    return [_plain_panel(names[k], units[k], batch.q[..., k]) for k in places]
+
+
+def _plain_panel(name: str, unit: str, values: Array) -> Panel:
+    return Panel(name, unit, (Curve(name, values, colours.SERIES[0]),))
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+
+def coordinate_units(mechanism: Mechanism) -> list[str]:
+    """Return the unit of each entry of q: rad, m, or nothing for the entries of a quaternion."""
+    units: list[str] = []
+    for place, record in enumerate(mechanism.coordinate_records):
+        kind = _kind(mechanism, record)
+        if kind is None or not kind.has_quaternion:
+            units.append(_plain_unit(kind, record))
+        else:
+            first = mechanism.segments[record.segment].coordinate or 0
+            units.append("m" if place - first < kind.coordinates - 4 else "")
+    return units
+
+
+def motion_units(mechanism: Mechanism) -> list[str]:
+    """Return for each entry of qd the unit of the motion whose rate it is: rad or m."""
+    units: list[str] = []
+    for place, record in enumerate(mechanism.rate_records):
+        kind = _kind(mechanism, record)
+        if kind is None or not kind.has_quaternion:
+            units.append(_plain_unit(kind, record))
+        else:
+            first = mechanism.segments[record.segment].rate or 0
+            units.append("m" if place - first < kind.rates - 3 else "rad")
+    return units
+
+
+def effort_unit(unit: str) -> str:
+    """Return the unit of the effort on a motion."""
+    return {"rad": "N m", "m": "N"}.get(unit, "")
+
+
+def rate_unit(unit: str, order: int = 1) -> str:
+    """Return the unit of the first or second derivative by time."""
+    per = "s" if order == 1 else "s²"
+    return f"{unit or '1'}/{per}"
+
+
+def _kind(mechanism: Mechanism, record: Coordinate) -> JointKind | None:
+    """Return the joint that a coordinate belongs to; None in a model of elements."""
+    return mechanism.segments[record.segment].joint.kind if record.segment >= 0 else None
+
+
+def _plain_unit(kind: JointKind | None, record: Coordinate) -> str:
+    if kind is None:
+        return record.unit
+    return "rad" if kind is JointKind.REVOLUTE else "m"

@@ -1,0 +1,297 @@
+"""Plots of one motion or of many over time, by matplotlib."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.errors import RunError
+from chainform.files import write_whole
+from chainform.pictures import colours
+from chainform.pictures.layout import (
+    WIDEST,
+    FigureLayout,
+    draw_marks,
+    layout_of,
+    marks_of,
+    shortened,
+    widths_of,
+)
+from chainform.pictures.motion import (
+    Plottable,
+    PlottableBatch,
+    check_motion,
+    library,
+    target_file,
+    title_of,
+)
+from chainform.pictures.panels import (
+    INK,
+    Panel,
+    batch_panels,
+    panels_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+
+SOFT, LINE = "#5c6875", "#dfe4ea"
+
+STYLE: dict[str, Any] = {
+    "font.size": 9.0,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "text.color": INK,
+    "text.parse_math": False,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#aab4bf",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.formatter.limits": (-3, 5),
+    "grid.color": LINE,
+    "grid.linewidth": 0.7,
+    "lines.linewidth": 1.5,
+    "lines.solid_capstyle": "round",
+    "xtick.color": "#aab4bf",
+    "ytick.color": "#aab4bf",
+    "xtick.labelcolor": SOFT,
+    "ytick.labelcolor": SOFT,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    # Text stays text, and names inside a file do not change from one writing to the next.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "chainform",
+    "pdf.fonttype": 42,
+}
+
+METADATA: dict[str, dict[str, str | None]] = {
+    ".svg": {"Date": None, "Creator": "chainform"},
+    ".png": {"Software": "chainform"},
+    ".pdf": {"CreationDate": None, "Creator": "chainform", "Producer": "chainform"},
+}
+"""What is written into a file about itself, by its ending: no dates, so that it can be compared."""
+
+NO_GLYPHS = (
+    r"Glyph \d+ .* missing from font",
+    r"Matplotlib currently does not support .* natively",
+)
+"""Warnings about names in scripts that the font does not have; in an SVG they are there as text."""
+
+THIN = 0.7
+"""The width of the line of one motion of many, in points."""
+
+MOST_POINTS = 200_000
+"""With more points in a panel its lines are painted, so that a file does not become too large."""
+
+
+def plot(
+    run: Plottable,
+    what: str | Sequence[str] | None = None,
+    file: str | PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+    width: float = 8.0,
+    height: float = 1.7,
+    dpi: float = 150.0,
+    events: bool = True,
+) -> Figure:
+    """Return a figure of a motion over time and write it to `file`, if one is given.
+
+    `what` is any of "q", "qd", "qdd", "tau", "drives", "x", "u", "energy", "reactions(segment)",
+    names of coordinates and outputs such as "pose(tool)", one or several; without it coordinates,
+    rates, efforts that are not all zero, and energy. The ending of the file is svg, png or pdf.
+    `width` is that of the figure and `height` that of each panel, in inches; `dpi` counts for png.
+    Events are marked by lines with their names, unless `events` is False.
+    """
+    check_motion(run, "plot")
+    path = target_file("a plot", file, *METADATA)
+    library("matplotlib", "plotting", "plot")
+    panels = panels_of(run, what)
+    if not panels:
+        raise RunError("there is nothing to plot", element="what", remedy='ask for "q"')
+    heading = title_of(run, title)
+    span = float(run.t[0]), float(run.t[-1])
+    shown = run.happenings if events else ()
+    marks = marks_of(shown, span, *widths_of(panels, width, height))
+    layout = layout_of(panels, width, height, bool(heading), marks.lines)
+    with plot_style():
+        figure: Any = _figure(panels, layout, heading, partial(_draw_curves, run.t))
+        draw_marks(figure, marks, layout)
+        save_figure(figure, path, dpi)
+    return figure
+
+
+def save_figure(figure: Any, path: Path | None, dpi: float) -> None:
+    """Write a figure to a file, if one is given; what goes wrong is not left to matplotlib."""
+    if path is None:
+        return
+    data, ending = BytesIO(), path.suffix.lower()
+    figure.savefig(data, format=ending[1:], dpi=dpi, metadata=METADATA[ending])
+    write_whole(path, data.getvalue())
+
+
+@contextmanager
+def plot_style() -> Generator[None]:
+    """Use the style of this file and nothing of the user's, and put theirs back."""
+    matplotlib = library("matplotlib", "plotting", "plot")
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        for message in NO_GLYPHS:
+            warnings.filterwarnings("ignore", message, UserWarning)
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        yield
+
+
+def _figure(
+    panels: Sequence[Panel],
+    layout: FigureLayout,
+    heading: str,
+    draw: Callable[[Any, Panel], None],
+) -> Any:
+    """Return a figure of panels, whose curves are drawn by a function of axes and panel."""
+    figures = library("matplotlib.figure", "plotting", "plot")
+    figure = figures.Figure(figsize=layout.size, facecolor="white")
+    axes: list[Any] = []
+    for panel, box in zip(panels, layout.boxes, strict=True):
+        ax = figure.add_axes(box, sharex=axes[0] if axes else None)
+        axes.append(ax)
+        draw(ax, panel)
+        _dress(ax, panel, is_last=len(axes) == len(panels))
+    for legend in layout.legends:
+        _legend(axes[legend.panel], panels[legend.panel], legend.rows, legend.columns)
+    figure.align_ylabels(axes)
+    if heading:
+        figure.text(
+            layout.boxes[0][0], layout.heading, heading, fontsize=10.5, weight="bold", va="top"
+        )
+    return figure
+
+
+def _draw_curves(t: Array, ax: Any, panel: Panel) -> None:
+    dots = {"marker": "o", "markersize": 3.5} if len(t) == 1 else {}
+    thin = 1.0 if len(panel.curves) > 8 else 1.5
+    for curve in panel.curves:
+        style = (0, (4, 1.6)) if curve.is_dashed else "-"
+        fields = {"color": curve.colour, "linestyle": style, "linewidth": thin}
+        drawn = "steps-post" if curve.is_held else "default"
+        ax.plot(t, curve.values, drawstyle=drawn, **fields, **dots)
+
+
+def _dress(ax: Any, panel: Panel, *, is_last: bool) -> None:
+    """Give a panel that is drawn its name, a grid and a line at zero, and the last one the time."""
+    name = panel.curves[0].name if len(panel.curves) == 1 else panel.label
+    ax.set_ylabel(f"{name} ({panel.unit})" if panel.unit else name)
+    ax.margins(x=0.0, y=0.1)
+    ax.grid(visible=True)
+    low, high = ax.get_ylim()
+    if low < 0 < high:
+        ax.axhline(0.0, color="#b4bdc8", linewidth=0.9, zorder=1)
+    if is_last:
+        ax.set_xlabel("t (s)")
+    else:
+        ax.tick_params(labelbottom=False)
+
+
+def _legend(ax: Any, panel: Panel, rows: int, columns: int) -> None:
+    """Write the names of curves right of a panel; where there is no room for all, how many more."""
+    lines = library("matplotlib.lines", "plotting", "plot")
+    room = rows * columns
+    shown = panel.curves if len(panel.curves) <= room else panel.curves[: room - 1]
+    handles: list[Any] = []
+    for curve in shown:
+        style = (0, (3, 1.2)) if curve.is_dashed else "-"
+        handles.append(lines.Line2D([], [], color=curve.colour, linestyle=style, linewidth=2.0))
+    names = [shortened(curve.name, WIDEST) for curve in shown]
+    if len(shown) < len(panel.curves):
+        handles.append(lines.Line2D([], [], linestyle="none"))
+        names.append(f"and {len(panel.curves) - len(shown)} more")
+    legend = ax.legend(
+        handles,
+        [str(k) for k in range(len(handles))],
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.04),
+        ncols=columns,
+        fontsize=8.5,
+        frameon=False,
+        handlelength=1.5,
+        handletextpad=0.5,
+        columnspacing=1.0,
+        labelspacing=0.35,
+        borderaxespad=0.3,
+    )
+    # A name that begins with an underscore would be left out if it were given as a label.
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_text(name)
+
+
+# --- many motions ---------------------------------------------------------------------------------
+
+
+def plot_batch(
+    batch: PlottableBatch,
+    what: str | Sequence[str] | None = None,
+    file: str | PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+    width: float = 8.0,
+    height: float = 1.7,
+    dpi: float = 150.0,
+) -> Figure:
+    """Return a figure of many motions and write it to `file`, if one is given.
+
+    `what` is any of "q", "qd", "energy" and names of coordinates, one or several, each coordinate
+    in a panel of its own; without it all coordinates. The rest is as for a single motion.
+    """
+    path = target_file("a plot", file, *METADATA)
+    library("matplotlib", "plotting", "plot")
+    if not batch.q.shape[0] * batch.q.shape[1]:
+        raise RunError("there is nothing to plot", element="what", remedy="give times of output")
+    items = ["q"] if what is None else [what] if isinstance(what, str) else list(what)
+    panels = [panel for item in items for panel in batch_panels(batch, item)]
+    heading = title_of(batch, title)
+    layout = layout_of(panels, width, height, bool(heading))
+    with plot_style():
+        figure: Any = _figure(panels, layout, heading, partial(_draw_batch, batch.t))
+        save_figure(figure, path, dpi)
+    return figure
+
+
+def _draw_batch(t: Array, ax: Any, panel: Panel) -> None:
+    values = panel.curves[0].values
+    b, m = values.shape
+    shades = colours_of(b)
+    if m == 1:
+        # The places stand one above the other.
+        ax.scatter(np.repeat(t, b), values[:, 0], c=shades, s=6.0, linewidths=0.0)
+        return
+    collections = library("matplotlib.collections", "plotting", "plot")
+    lines = np.stack([np.broadcast_to(t, (b, m)), values], axis=2)
+    thin = collections.LineCollection(lines, colors=shades, linewidths=THIN, alpha=_alpha(b))
+    thin.set_rasterized(b * m > MOST_POINTS)
+    ax.add_collection(thin)
+    ax.autoscale_view()
+
+
+def colours_of(count: int) -> list[str]:
+    """Return a colour for each motion: even steps of the gradient."""
+    if count == 1:
+        return [colours.SERIES[0]]
+    return [colours.gradient(k / (count - 1)) for k in range(count)]
+
+
+def _alpha(count: int) -> float:
+    return max(0.2, min(1.0, 60 / count))

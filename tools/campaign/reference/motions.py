@@ -23,7 +23,7 @@ from tools.campaign.reference.kinematics import System
 RTOL, ATOL = 1e-10, 1e-12
 MOST = 12_000
 """The most evaluations of a motion."""
-DEPTH = 1e-11
+DEPTH = 1e-13
 """How far, m or rad, a gap is closed when it counts as hit."""
 SLOWEST = 1e-2
 """A stop that is left with less than this speed is the horizon."""

@@ -277,6 +277,17 @@ def test_rounding_is_no_resistance_at_the_start() -> None:
     np.testing.assert_allclose(batch.q[2, -1], alone.q[-1], atol=1e-12)
 
 
+def test_an_actuator_without_inertia_is_no_resistance() -> None:
+    """A point mass on a plane has a coordinate too many, whatever effort drives it."""
+    builder = cf.Mechanism.builder("point")
+    joint = {"type": "planar", "name": "p", "axis": "y"}
+    builder.segment("b", joint=joint, mass="2.75", com=["-0.33", "-0.23", "-0.32"])
+    builder.actuator("drive", joint="p_r", type="torque", limit=2)
+    settings: dict[str, Any] = {"t": 2e-3, "t_eval": [2e-3], "method": "rk4", "step": 1e-3}
+    with pytest.raises(cf.Error, match="nothing resists p_r"):
+        cf.simulate(builder.build(), q0=[0.1, 0.2, 0.3], **settings)
+
+
 def test_a_pole_of_euler_angles_is_no_place_to_start() -> None:
     builder = cf.Mechanism.builder("top")
     joint = {"type": "spherical", "name": "s", "euler": "xyz"}

@@ -96,7 +96,8 @@ def _first_loose(equations: Equations, t: float, states: Array, p: Array, share:
     """Return the first rate whose pivot is such a share of its entry of the mass matrix, or -1."""
     none = np.full(len(states), -1, dtype=np.int64)
     mechanism, n = equations.mechanism, equations.nv
-    if not n or mechanism.actuators:
+    # An actuator that knows the motion of its joint may have an inertia of its own.
+    if not n or any(actuator.velocity or actuator.position for actuator in mechanism.actuators):
         return none
     free = [name for name in equations.parameters if name in names_in(mechanism)]
     given = {name: p[:, equations.parameters.index(name)] for name in free}

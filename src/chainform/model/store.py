@@ -43,7 +43,7 @@ from chainform.store import (
     Swept,
 )
 from chainform.store.arguments import mapping_of, text_of, texts_of
-from chainform.store.navigate import Candidate
+from chainform.store.query import Candidate
 
 
 class Store:

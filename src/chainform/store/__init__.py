@@ -1,7 +1,7 @@
 """Models whole in a database: each variable, term and factor a row, with the model's history."""
 
-from chainform.store.changes import Difference, EntryChange, ParameterChange, ParameterState
 from chainform.store.database import Database
+from chainform.store.difference import Difference, EntryChange, ParameterChange, ParameterState
 from chainform.store.records import (
     MechanismFile,
     ModelEntry,

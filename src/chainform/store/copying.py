@@ -9,28 +9,24 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from chainform.store import schema
-from chainform.store.link import Link
-from chainform.store.locks import claim_name
-from chainform.store.mechanisms import (
+from chainform.store.connection import Link
+from chainform.store.driver_errors import GONE, damaged
+from chainform.store.graphs import Content, add_graph, load_graph
+from chainform.store.integrity import broken_parts, seal_text, stored_seal
+from chainform.store.records import Record, Revision
+from chainform.store.references import check_name, find_model
+from chainform.store.revisions import (
+    Owner,
     add_mechanism,
+    add_revision,
+    check_record,
+    claim_name,
     given_rows,
     mechanism_values,
     read_mechanism,
     read_parameters,
-)
-from chainform.store.records import Record, Revision
-from chainform.store.references import check_name, find_model
-from chainform.store.revisions import (
-    Content,
-    Owner,
-    add_graph,
-    add_revision,
-    check_record,
-    load_graph,
     read_revisions,
 )
-from chainform.store.seals import broken_parts, seal_text, stored_seal
-from chainform.store.troubles import GONE, damaged
 
 
 def copy_models(source: Link, target: Link, names: Mapping[str, str]) -> list[Revision]:

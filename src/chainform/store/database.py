@@ -17,21 +17,29 @@ from sqlalchemy import Connection, delete, select
 
 from chainform.errors import StoreError
 from chainform.graph import LIMIT, Expansion, Graph, expansion_text
-from chainform.store import expansions, history, levels, navigate, schema
-from chainform.store.address import MEMORY
+from chainform.store import expansions, history, schema
 from chainform.store.arguments import mapping_of, text_of, texts_of, whole_number
-from chainform.store.changes import Difference
-from chainform.store.check import check_store
+from chainform.store.connection import Link, open_link, query_rows
 from chainform.store.copying import check_parameters, copy_models, record_of
-from chainform.store.difference import Side, difference
-from chainform.store.digest import rows_match
-from chainform.store.link import Link, open_link
-from chainform.store.locks import find_locked, lock_model
-from chainform.store.mechanisms import read_mechanism, read_parameters
+from chainform.store.difference import Difference, Side, difference
+from chainform.store.driver_errors import damaged
+from chainform.store.engines import MEMORY
+from chainform.store.graphs import load_graph, rows_match
+from chainform.store.integrity import check_store
 from chainform.store.migrate import prepare, prepare_later
-from chainform.store.navigate import Candidate
 from chainform.store.objects import Objects
-from chainform.store.query import query_rows
+from chainform.store.query import (
+    ALL_USERS,
+    CONE,
+    FORMULA,
+    USERS,
+    Candidate,
+    evaluate_levels,
+    find_entries,
+    find_variable,
+    related_names,
+    variable_names,
+)
 from chainform.store.records import (
     MechanismFile,
     ModelEntry,
@@ -40,11 +48,17 @@ from chainform.store.records import (
     Revision,
     Swept,
 )
-from chainform.store.references import find_model
-from chainform.store.revisions import find, load_graph, read_revisions, save
+from chainform.store.references import add_tags, find_model, take_tags
+from chainform.store.revisions import (
+    find,
+    find_locked,
+    lock_model,
+    read_mechanism,
+    read_parameters,
+    read_revisions,
+    save,
+)
 from chainform.store.runs import Runs
-from chainform.store.tags import add_tags, take_tags
-from chainform.store.troubles import damaged
 
 
 class Database:
@@ -331,7 +345,7 @@ class Database:
             if not trust_rows:
                 self._prove(connection, revision)
             with damaged(self.place, revision.reference):
-                return levels.evaluate(connection, revision.graph, given, wanted)
+                return evaluate_levels(connection, revision.graph, given, wanted)
 
     def _prove(self, connection: Connection, revision: Revision) -> None:
         """Refuse rows that are not those saved; each graph is looked at once."""
@@ -348,16 +362,15 @@ class Database:
 
     def cone(self, reference: str, variable: str) -> list[str]:
         """Return the variable and everything needed to compute it, in definition order."""
-        return self._names(navigate.CONE, reference, variable)
+        return self._names(CONE, reference, variable)
 
     def uses(self, reference: str, variable: str, *, whole: bool = False) -> list[str]:
         """Return the variables whose definition names this one; `whole` follows on from them."""
-        query = navigate.ALL_USERS if whole else navigate.USERS
-        return self._names(query, reference, variable)
+        return self._names(ALL_USERS if whole else USERS, reference, variable)
 
     def formula(self, reference: str, variable: str) -> str:
         """Return the definition of a variable as text."""
-        found = self._names(navigate.FORMULA, reference, variable)
+        found = self._names(FORMULA, reference, variable)
         with damaged(self.place, reference):
             return found[0]
 
@@ -366,8 +379,8 @@ class Database:
         with self.link.reading() as connection:
             revision = find(self.link, connection, reference)
             with damaged(self.place, revision.reference):
-                found = navigate.find_entries(connection, revision.graph, candidates)
-                return navigate.variable_names(connection, revision.graph, found)
+                found = find_entries(connection, revision.graph, candidates)
+                return variable_names(connection, revision.graph, found)
 
     def expand(
         self,
@@ -389,7 +402,7 @@ class Database:
             revision = find(self.link, connection, reference)
             with damaged(self.place, revision.reference):
                 candidates = ((quantity, ()), *others)
-                entries = navigate.find_entries(connection, revision.graph, candidates)
+                entries = find_entries(connection, revision.graph, candidates)
                 variables = sorted(set(entries.values()))
                 texts = expansions.stored_texts(connection, revision.graph, variables, form)
                 absent = [v for v in variables if v not in texts]
@@ -434,5 +447,5 @@ class Database:
         with self.link.reading() as connection:
             revision = find(self.link, connection, reference)
             with damaged(self.place, revision.reference):
-                number = navigate.find_variable(connection, revision.graph, variable)
-                return navigate.names(connection, query, revision.graph, number)
+                number = find_variable(connection, revision.graph, variable)
+                return related_names(connection, query, revision.graph, number)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from chainform.store import schema
 from chainform.store.arguments import optional_text, utc
-from chainform.store.link import Link
+from chainform.store.connection import Link
 from chainform.store.records import ModelEntry, Revision, Swept
 from chainform.store.references import check_name, find_model
 from chainform.store.revisions import read_revisions

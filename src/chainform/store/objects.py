@@ -14,9 +14,9 @@ from sqlalchemy import Connection, delete, select
 
 from chainform.store import schema
 from chainform.store.arguments import bytes_of, raw_bytes, text_of
-from chainform.store.link import Link
-from chainform.store.locks import find_locked
-from chainform.store.upsert import insert_or
+from chainform.store.connection import Link
+from chainform.store.revisions import find_locked
+from chainform.store.rows import insert_or
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,16 +1,17 @@
-"""Saving and loading: revisions of models, each pointing to a graph that is stored once."""
+"""Revisions of models, saved and read: each has a graph, parameters and a mechanism."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select
 
 from chainform.errors import StoreError
-from chainform.graph import Cost, Graph, verify
+from chainform.graph import Cost, Graph
 from chainform.store import schema
 from chainform.store.arguments import (
     bytes_of,
@@ -21,30 +22,22 @@ from chainform.store.arguments import (
     texts_of,
     utc,
 )
-from chainform.store.content import (
-    canonical,
-    content_hash,
-    graph_bytes,
-    graph_of_bytes,
-    packed,
-    unpacked,
+from chainform.store.connection import Link
+from chainform.store.driver_errors import GONE, damaged
+from chainform.store.graphs import (
+    Content,
+    add_graph,
 )
-from chainform.store.counts import TOTAL, operation_rows
-from chainform.store.digest import content_counts, rows_match
-from chainform.store.link import Link
-from chainform.store.mechanisms import (
-    add_mechanism,
-    add_parameters,
-    mechanism_values,
-    parameter_rows,
+from chainform.store.integrity import is_sealed, mechanism_hash, seal_of, seal_text
+from chainform.store.records import MechanismFile, Parameter, Record, Revision
+from chainform.store.references import add_tags, check_name, check_tags, find_revision, split
+from chainform.store.rows import (
+    TOTAL,
+    double,
+    exact,
+    insert_or,
+    upsert,
 )
-from chainform.store.records import Record, Revision
-from chainform.store.references import check_name, check_tags, find_revision
-from chainform.store.rows import read_graph, write_graph
-from chainform.store.seals import seal_of, seal_text
-from chainform.store.tags import add_tags
-from chainform.store.troubles import GONE, damaged
-from chainform.store.upsert import insert_or, upsert
 
 
 def save(link: Link, graph: Graph, record: Record) -> Revision:
@@ -63,18 +56,6 @@ def save(link: Link, graph: Graph, record: Record) -> Revision:
         return read_revisions(connection, schema.revisions.c.id == key)[0]
 
     return link.write(task)
-
-
-class Content:
-    """A graph made ready for the store: verified, canonical, with its bytes and their hash."""
-
-    def __init__(self, graph: Graph) -> None:
-        if not isinstance(graph, Graph):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise StoreError(f"what is saved must be a graph, not {type(graph).__name__}")
-        verify(graph)
-        self.graph = canonical(graph)
-        self.data = graph_bytes(self.graph)
-        self.hash = content_hash(self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,47 +129,6 @@ def _json(record: Record) -> str:
         ) from None
 
 
-def add_graph(connection: Connection, content: Content) -> int:
-    """Return the key of a graph; rows of the same content are used, and healed."""
-    table = schema.graphs
-    known = select(table.c.id).where(table.c.hash == content.hash)
-    found = connection.execute(known).scalar()
-    if found is not None:
-        if not rows_match(connection, found, content.graph):
-            rewrite_graph(connection, content, found)
-        return found
-    values = {"hash": content.hash, **content_counts(content.graph)}
-    statement = insert_or(connection, table, values).on_conflict_do_nothing()
-    key = connection.execute(statement.returning(table.c.id)).scalar()
-    if key is None:
-        # Another client stored the same content a moment ago, and has committed by now.
-        return connection.execute(known).scalar_one()
-    _write_content(connection, content, key)
-    return key
-
-
-def rewrite_graph(connection: Connection, content: Content, key: int) -> None:
-    """Write every row of a graph anew."""
-    table = schema.graphs
-    # Locked, so that two clients do not write them at once.
-    locked = select(table.c.id).where(table.c.id == key)
-    connection.execute(locked.with_for_update(key_share=True))
-    for rows in schema.OF_CONTENT:
-        connection.execute(delete(rows).where(rows.c.graph == key))
-    counts = content_counts(content.graph)
-    connection.execute(update(table).where(table.c.id == key).values(**counts))
-    _write_content(connection, content, key)
-
-
-def _write_content(connection: Connection, content: Content, key: int) -> None:
-    write_graph(connection, content.graph, key)
-    names = [column.name for column in schema.operations.c]
-    rows = [dict(zip(names, row, strict=True)) for row in operation_rows(content.graph, key)]
-    connection.execute(insert(schema.operations), rows)
-    cache = {"graph": key, "bytes": packed(content.data)}
-    connection.execute(insert(schema.caches).values(cache))
-
-
 def _total(connection: Connection, graph: int) -> dict[str, int]:
     table = schema.operations
     columns = [table.c[name] for name in schema.COST_COLUMNS]
@@ -197,38 +137,6 @@ def _total(connection: Connection, graph: int) -> dict[str, int]:
 
 
 # --- reading --------------------------------------------------------------------------------
-
-
-def load_graph(link: Link, connection: Connection, revision: Revision) -> Graph:
-    """Return the graph of a revision, from its cache or, where that fails, from the rows."""
-    cached = cached_graph(connection, revision)
-    return graph_from_rows(link, connection, revision) if cached is None else cached
-
-
-def cached_graph(connection: Connection, revision: Revision) -> Graph | None:
-    """Return the graph from its cache, None where there is none or it does not fit the hash."""
-    table = schema.caches
-    query = select(table.c.bytes).where(table.c.graph == revision.graph)
-    cache = raw_bytes(connection.execute(query).scalar())
-    data = None if cache is None else unpacked(cache, revision.content)
-    return None if data is None else graph_of_bytes(data)
-
-
-def graph_from_rows(link: Link, connection: Connection, revision: Revision) -> Graph:
-    """Return the graph of a revision from its rows, and see that they are those saved."""
-    changed = link.error(
-        "the rows are not those that were saved: the file is damaged, or was changed by hand",
-        "check(repair=True) puts them back where a cache is left; else take a backup",
-        revision.reference,
-    )
-    try:
-        graph = read_graph(connection, revision.graph)
-        found = content_hash(graph_bytes(graph))
-    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
-        raise changed from None
-    if found != revision.content:
-        raise changed
-    return graph
 
 
 def find(link: Link, connection: Connection, reference: str) -> Revision:
@@ -303,3 +211,105 @@ def _listed(
 def _outputs(connection: Connection, graphs: list[int]) -> dict[int, list[str]]:
     shapes = schema.shapes
     return _listed(connection, shapes, "graph", "quantity", graphs, shapes.c.is_output.is_(True))
+
+
+# --- the mechanism and its parameters ------------------------------------------------------------
+
+
+def mechanism_values(mechanism: MechanismFile) -> dict[str, Any]:
+    """Return the row of a mechanism, with the hash under which it is stored once."""
+    parts = (mechanism.name, mechanism.file_name, mechanism.media_type, mechanism.text)
+    notes = json.dumps([list(note) for note in mechanism.notes])
+    return {
+        "hash": mechanism_hash(parts, mechanism.source, notes),
+        "name": mechanism.name,
+        "file_name": mechanism.file_name,
+        "media_type": mechanism.media_type,
+        "bytes": mechanism.source,
+        "text": mechanism.text,
+        "notes": notes,
+    }
+
+
+def add_mechanism(connection: Connection, values: dict[str, Any]) -> int:
+    """Return the key of a mechanism, stored once for all models that came from it.
+
+    What stands there under its hash is written anew, so that a damaged row heals.
+    """
+    return upsert(connection, schema.mechanisms, "hash", values)
+
+
+def read_mechanism(connection: Connection, revision: Revision) -> MechanismFile | None:
+    """Return the mechanism of a revision, with its file; refuse one that is not what was saved."""
+    k, r = schema.mechanisms, schema.revisions.c
+    query = select(k, r.seal).join_from(k, schema.revisions, r.mechanism == k.c.id)
+    row = connection.execute(query.where(r.id == revision.key)).one_or_none()
+    if row is None:
+        return None
+    source = raw_bytes(row.bytes)
+    parts = (row.name, row.file_name, row.media_type, row.text)
+    is_whole = source is not None and mechanism_hash(parts, source, str(row.notes)) == row.hash
+    if source is None or not is_whole or not is_sealed(row.seal, "mechanism", row.hash):
+        raise ValueError("its mechanism is not what was saved")
+    notes = tuple(tuple(map(str, note)) for note in json.loads(row.notes))
+    return MechanismFile(row.name, row.text, row.file_name, row.media_type, source, notes)
+
+
+def parameter_rows(given: tuple[Parameter, ...] | None, graph: Graph) -> list[tuple[Any, ...]]:
+    """Return the rows of parameters; without any given, of those that the graph leaves free."""
+    if given is None:
+        found = sorted(graph.inputs.values(), key=lambda item: item.index)
+        given = tuple(Parameter(i.name, i.default) for i in found if i.group == "parameter")
+    return given_rows(given)
+
+
+def given_rows(given: tuple[Parameter, ...]) -> list[tuple[Any, ...]]:
+    """Return the rows of parameters."""
+    return [
+        (item.name, place, exact(item.value), double(item.value), item.unit, item.note)
+        for place, item in enumerate(given)
+    ]
+
+
+def add_parameters(connection: Connection, revision: int, rows: list[tuple[Any, ...]]) -> None:
+    """Write the parameters of a revision."""
+    names = [column.name for column in schema.parameters.c]
+    values = [dict(zip(names, (revision, *row), strict=True)) for row in rows]
+    if values:
+        connection.execute(insert(schema.parameters), values)
+
+
+def read_parameters(connection: Connection, revision: Revision) -> tuple[Parameter, ...]:
+    """Return the parameters of a revision in their order."""
+    table = schema.parameters
+    query = select(table).where(table.c.revision == revision.key).order_by(table.c.place)
+    return tuple(
+        Parameter(row.name, None if row.exact is None else Fraction(row.exact), row.unit, row.note)
+        for row in connection.execute(query)
+    )
+
+
+# --- rows that are locked before they are changed ------------------------------------------------
+
+
+def lock_model(connection: Connection, reference: str) -> None:
+    """Keep others from changing the model of a reference, if there is one, until the end."""
+    table = schema.models.c
+    query = select(table.id).where(table.name == split(reference)[0])
+    connection.execute(query.with_for_update()).scalar()
+
+
+def find_locked(link: Link, connection: Connection, reference: str) -> Revision:
+    """Return the revision that a reference means; its model stays as it is until the end."""
+    lock_model(connection, reference)
+    return find(link, connection, reference)
+
+
+def claim_name(link: Link, connection: Connection, name: str, created: datetime) -> int:
+    """Make a model without revisions, locked; refuse a name that is there, or just being made."""
+    statement = insert_or(connection, schema.models, {"name": name, "created": created})
+    statement = statement.on_conflict_do_nothing(index_elements=["name"])
+    key = connection.execute(statement.returning(schema.models.c.id)).scalar()
+    if key is None:
+        raise link.error(f"there is a model {name} already", "choose another name", name)
+    return key

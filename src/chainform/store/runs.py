@@ -20,13 +20,12 @@ from sqlalchemy import Connection, delete, insert, select, text
 from chainform.errors import StoreError
 from chainform.store import schema
 from chainform.store.arguments import bytes_of, mapping_of, seconds_of, text_of, utc
-from chainform.store.link import Link
-from chainform.store.locks import find_locked, lock_model
+from chainform.store.connection import Link
+from chainform.store.driver_errors import damaged
+from chainform.store.integrity import RUN_ROWS, is_whole, run_hash
 from chainform.store.records import Revision
 from chainform.store.references import LONGEST
-from chainform.store.revisions import find
-from chainform.store.seals import RUN, run_hash
-from chainform.store.troubles import damaged
+from chainform.store.revisions import find, find_locked, lock_model
 
 MEDIA_TYPE = "application/x-chainform-columns"
 TYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}
@@ -153,25 +152,13 @@ def list_runs(connection: Connection, revision: int, reference: str) -> list[Run
 
 def load_columns(connection: Connection, run: Run) -> dict[str, NDArray[Any]]:
     """Return the columns of a run; refuse one that is not what was kept."""
-    query = text(f"{ROWS} WHERE r.id = :key")
+    query = text(f"{RUN_ROWS} WHERE r.id = :key")
     row = connection.execute(query, {"key": run.key}).mappings().one()
     if not is_whole(dict(row)):
         raise ValueError("the run is not what was saved")
     if row["media_type"] != MEDIA_TYPE:
         raise ValueError(f"{row['media_type']} holds no columns")
     return columns_of_bytes(bytes_of(row["bytes"], "a run"))
-
-
-ROWS = (
-    f"SELECT r.id, r.hash, g.hash AS content, {', '.join(f'r.{name}' for name in RUN)}"
-    " FROM runs r JOIN revisions v ON v.id = r.revision LEFT JOIN graphs g ON g.id = v.graph"
-)
-"""The runs as the tables hold them, each with the hash of its graph."""
-
-
-def is_whole(row: Mapping[str, Any]) -> bool:
-    """Tell whether a run is what was saved."""
-    return run_hash(row, row["content"]) == row["hash"]
 
 
 def delete_run(connection: Connection, run: Run) -> None:

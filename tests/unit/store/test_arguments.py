@@ -16,7 +16,7 @@ from chainform.errors import Error, StoreError
 from chainform.graph import Graph
 from chainform.model.store import Store
 from chainform.store import Database, Record
-from chainform.store.link import LOCK
+from chainform.store.connection import LOCK
 from unreduced import unreduced
 
 WRONG: list[Any] = [

@@ -16,7 +16,7 @@ from chainform import open_store
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text
 from chainform.store import Database, Parameter, Record, migrate
-from chainform.store.link import open_link
+from chainform.store.connection import open_link
 
 
 def test_a_new_database_has_this_version(url: str) -> None:
@@ -172,7 +172,7 @@ def test_version_1_is_read_where_it_cannot_be_written(
     path = tmp_path / "old.db"
     make_old(f"sqlite:///{path}")
     before = path.read_bytes()
-    monkeypatch.setattr("chainform.store.address._is_writable", lambda _: False)
+    monkeypatch.setattr("chainform.store.engines._is_writable", lambda _: False)
     with Database.open(str(path)) as database:
         assert graph_text(database.load("arm@1")[0]) == graph_text(graph)
         assert database.check() == []

@@ -21,7 +21,7 @@ from chainform.graph import Graph
 from chainform.model import open_store_file
 from chainform.model.store import Store
 from chainform.store import Database, Record
-from chainform.store.address import parse_address, place_of
+from chainform.store.engines import parse_address, place_of
 
 # --- whose it is --------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, parse_graph, set_defaults
-from chainform.store import Database, Record, copying, expansions, tags
+from chainform.store import Database, Record, copying, expansions, references
 
 
 def at_once(url: str, *tasks: Callable[[Database], Any]) -> list[Any]:
@@ -130,7 +130,7 @@ def test_a_tag_stays_on_one_revision(
     gate = threading.Barrier(2)
 
     def add(*arguments: Any) -> None:
-        tags.add_tags(*arguments)
+        references.add_tags(*arguments)
         with suppress(threading.BrokenBarrierError):
             gate.wait(timeout=1)
 

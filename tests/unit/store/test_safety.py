@@ -20,7 +20,7 @@ from bombs import MUCH, peak_of, zlib_bomb
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, set_defaults
 from chainform.store import Database, MechanismFile, Parameter, Record
-from chainform.store.address import Place
+from chainform.store.engines import Place
 
 
 @pytest.fixture
@@ -358,7 +358,7 @@ def test_a_failed_save_leaves_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("chainform.store.revisions.operation_rows", fail)
+        patch.setattr("chainform.store.graphs.operation_rows", fail)
         with pytest.raises(KeyboardInterrupt):
             database.save(other, Record("new"))
     assert [entry.name for entry in database.models()] == ["arm"]

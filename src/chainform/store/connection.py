@@ -1,24 +1,41 @@
-"""The way to a database: opening it, transactions on it, and errors said in plain words."""
+"""The connection to a database: opening, transactions, errors in plain words, queries that read."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError, NoResultFound, SQLAlchemyError
+from sqlalchemy import Connection, Engine, TextClause, text
+from sqlalchemy.exc import DBAPIError, NoResultFound, ProgrammingError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from chainform.errors import Error, StoreError
-from chainform.store.address import Address, parse_address, place_of
-from chainform.store.engines import WRITE, Access, file_engine, server_engine
-from chainform.store.guards import Guard, only_temporary
-from chainform.store.troubles import CHANGED, COLLISIONS, FULL, GONE, LOCKED, first_line, trouble
+from chainform.store.arguments import mapping_of, text_of
+from chainform.store.driver_errors import (
+    CHANGED,
+    COLLISIONS,
+    FULL,
+    GONE,
+    LOCKED,
+    ONLY_READS,
+    first_line,
+    trouble,
+)
+from chainform.store.engines import (
+    WRITE,
+    Access,
+    Address,
+    Guard,
+    file_engine,
+    parse_address,
+    place_of,
+    server_engine,
+)
 
 T = TypeVar("T")
 
@@ -224,3 +241,108 @@ def _file(address: Address, read_only: bool) -> Link:
 
 def _server(address: Address, read_only: bool) -> Link:
     return Link(server_engine(address, read_only), address.shown, read_only)
+
+
+# --- statements that only read -------------------------------------------------------------------
+
+
+_READS = frozenset(
+    (
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+    )
+)
+_CHANGES = frozenset((sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE))
+
+
+def only_reads(
+    action: int, _first: str | None, _second: str | None, _database: str | None, _by: str | None
+) -> int:
+    """Let SQLite prepare nothing but what reads."""
+    return sqlite3.SQLITE_OK if action in _READS else sqlite3.SQLITE_DENY
+
+
+def only_temporary(
+    action: int, _first: str | None, _second: str | None, database: str | None, _by: str | None
+) -> int:
+    """Let SQLite change temporary tables only."""
+    is_change = action in _CHANGES and database == "main"
+    return sqlite3.SQLITE_DENY if is_change else sqlite3.SQLITE_OK
+
+
+@contextmanager
+def reading_only(connection: Connection, usual: Guard | None) -> Generator[None]:
+    """Let the statements within read only; afterwards the connection is as `usual` again."""
+    if connection.dialect.name == "sqlite":
+        driver: Any = connection.connection.driver_connection
+        driver.set_authorizer(only_reads)
+        try:
+            yield
+        finally:
+            driver.set_authorizer(usual)
+        return
+    # Whatever a statement leaves in the session - settings, locks - goes with the connection.
+    connection.detach()
+    connection.exec_driver_sql("SET TRANSACTION READ ONLY")
+    connection.exec_driver_sql("SET default_transaction_read_only = on")
+    yield
+
+
+# --- queries of one's own, in SQL ----------------------------------------------------------------
+
+
+READ_ONLY_TRANSACTION = "25006"
+ONE_AT_A_TIME = ("a query is one statement", "ask one after the other, without a semicolon")
+
+
+def query_rows(link: Link, sql: str, values: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """Return the rows of a query; values are bound to `:name` in it."""
+    statement = text(text_of(sql, "a query"))
+    bound = mapping_of({} if values is None else values, "the values of a query")
+    for name in statement.compile().params:
+        if name not in bound:
+            raise link.error(f"no value is given for :{name}", f"values={{{name!r}: ...}}", name)
+    with link.reading() as connection, reading_only(connection, link.guard):
+        if connection.dialect.name == "postgresql":
+            return _server_rows(link, connection, statement, bound)
+        try:
+            result = connection.execute(statement, bound)
+        except ProgrammingError as problem:
+            if "one statement at a time" in str(problem):
+                raise link.error(*ONE_AT_A_TIME) from problem
+            raise
+        if not result.returns_rows:
+            raise link.error(*ONLY_READS)
+        return [dict(row) for row in result.mappings()]
+
+
+def _server_rows(
+    link: Link, connection: Connection, statement: TextClause, bound: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    """Return the rows of one statement; prepared, because the server prepares one at a time.
+
+    Several in a row could end the transaction that only reads, and begin another.
+    """
+    compiled = statement.compile(dialect=connection.dialect)
+    values = compiled.construct_params(dict(bound))
+    driver: Any = connection.connection.dbapi_connection
+    with driver.cursor() as cursor:
+        try:
+            cursor.execute(str(compiled), values, prepare=True)
+        except driver_error(link) as problem:
+            if getattr(problem, "sqlstate", None) == READ_ONLY_TRANSACTION:
+                raise link.error(*ONLY_READS) from problem
+            if "multiple commands" in str(problem):
+                raise link.error(*ONE_AT_A_TIME) from problem
+            raise
+        if cursor.description is None:
+            raise link.error(*ONLY_READS)
+        names = [column.name for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def driver_error(link: Link) -> type[Exception]:
+    """Return what the errors of a driver have in common."""
+    return link.engine.dialect.loaded_dbapi.Error

@@ -27,6 +27,7 @@ from chainform.store.driver_errors import (
     trouble,
 )
 from chainform.store.engines import (
+    MEMORY,
     WRITE,
     Access,
     Address,
@@ -72,6 +73,11 @@ class Link:
     def is_sqlite(self) -> bool:
         """Whether this is SQLite; else it is PostgreSQL."""
         return self.engine.dialect.name == "sqlite"
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the database, None where it is on a server or in memory."""
+        return Path(self.place) if self.is_sqlite and self.place != MEMORY else None
 
     @property
     def guard(self) -> Guard | None:

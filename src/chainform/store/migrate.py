@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, func, insert, inspect, select, text
 from chainform.errors import StoreError
 from chainform.store import schema
 from chainform.store.arguments import raw_bytes
-from chainform.store.connection import Link
+from chainform.store.connection import Link, open_link
 from chainform.store.engines import memory_engine
 from chainform.store.integrity import RUN, run_hash, seal_text, stored_seal
 from chainform.store.views import create_views, drop_views
@@ -109,6 +109,26 @@ class OldStoreError(StoreError):
 
 FIRST_TABLES = frozenset(schema.metadata.tables)
 """The tables of version 1, which bore no mark on a server."""
+
+
+def open_database(
+    url: str,
+    *,
+    timeout: float | None = None,
+    read_only: bool = False,
+    make_later: bool = False,
+) -> Link:
+    """Return the way to a database with the tables of this version; see `Database.open`."""
+    link = open_link(url, timeout=timeout, read_only=read_only)
+    try:
+        if make_later:
+            prepare_later(link)
+        else:
+            prepare(link)
+    except BaseException:
+        link.engine.dispose()
+        raise
+    return link
 
 
 def prepare(link: Link, version: int = VERSION, steps: Mapping[int, Step] = STEPS) -> None:

@@ -110,7 +110,7 @@ def test_the_whole_record_comes_back(database: Database, graph: Graph) -> None:
     assert (saved.options, saved.mechanism) == (record.options, "Puma")
     assert (saved.author, saved.note, saved.formulation) == ("Ann", "first\ntry", "newton_euler")
     assert (saved.variables, saved.terms) == (len(graph), len(graph.coefficient))
-    assert database.mechanism(saved.reference) == mechanism
+    assert database.mechanism_file(saved.reference) == mechanism
     assert database.parameters(saved.reference) == parameters
 
 
@@ -118,7 +118,7 @@ def test_parameters_are_taken_from_the_graph(database: Database, graph: Graph) -
     database.save(graph, Record("arm"))
     expected = (Parameter("m_1", Fraction(1, 2)), Parameter("length", Fraction(1, 3)))
     assert database.parameters("arm") == expected
-    assert database.mechanism("arm") is None
+    assert database.mechanism_file("arm") is None
 
 
 def test_nothing_is_overwritten_and_equal_content_is_shared(
@@ -282,7 +282,7 @@ def test_a_model_is_copied_with_its_history(
     with Database.open(str(tmp_path / "other.db")) as other:
         copied = database.copy("arm", other)
         assert copied == database.log("arm") == other.log("arm")
-        assert other.mechanism("arm@1") == mechanism
+        assert other.mechanism_file("arm@1") == mechanism
         assert_same(other.load("arm")[0], bound(graph, "3"))
         with pytest.raises(StoreError, match="already"):
             database.copy("arm", other)

@@ -122,7 +122,7 @@ def test_version_1_is_brought_up_to_date(url: str, graph: Graph, tmp_path: Path)
         first = database.revision("arm@good")
         assert (first.author, first.note, first.options) == ("Ann", "first\ntry", {"depth": 2})
         assert database.parameters("arm@1")[0] == Parameter("m_1", Fraction(1, 3), "kg", "a note")
-        mechanism = database.mechanism("arm@1")
+        mechanism = database.mechanism_file("arm@1")
         assert mechanism is not None
         assert mechanism.source == b"<robot/>"
         assert [run.name for run in database.runs.list("arm@1")] == ["run 1"]

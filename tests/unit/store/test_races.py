@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, parse_graph, set_defaults
-from chainform.store import Database, Record, copying, expansions, references
+from chainform.store import Database, Record, expansions, references, transfer
 
 
 def at_once(url: str, *tasks: Callable[[Database], Any]) -> list[Any]:
@@ -45,20 +45,21 @@ def variant(graph: Graph, number: int) -> Graph:
 def meet(monkeypatch: pytest.MonkeyPatch, parties: int) -> None:
     """Let imports wait for one another, for a while, before they write the first graph."""
     gate = threading.Barrier(parties)
-    plain = copying.load_graph
+    plain = transfer.load_graph
 
     def load(*arguments: Any) -> Graph:
         with suppress(threading.BrokenBarrierError):
             gate.wait(timeout=1)
         return plain(*arguments)
 
-    monkeypatch.setattr(copying, "load_graph", load)
+    monkeypatch.setattr(transfer, "load_graph", load)
 
 
 def importing(path: Path, *names: str) -> Callable[[Database], Any]:
     def task(database: Database) -> Any:
         with Database.open(str(path), read_only=True) as source:
-            return source.copy_all(names, database)
+            chosen = {name: name for name in names}
+            return transfer.copy_models(source.link, database.link, chosen)
 
     return task
 
@@ -134,7 +135,7 @@ def test_a_tag_stays_on_one_revision(
         with suppress(threading.BrokenBarrierError):
             gate.wait(timeout=1)
 
-    monkeypatch.setattr("chainform.store.database.add_tags", add)
+    monkeypatch.setattr("chainform.store.repository.add_tags", add)
     at_once(
         url,
         lambda database: database.tag("arm@1", "best"),

@@ -13,8 +13,7 @@ import pytest
 import chainform as cf
 from chainform.errors import StoreError
 from chainform.graph import Graph, set_defaults
-from chainform.model import transfer
-from chainform.store import Database, Record, copying
+from chainform.store import Database, Record, transfer
 from unreduced import unreduced
 
 
@@ -72,7 +71,7 @@ def test_a_store_with_anything_in_it_stays(source: Path, tmp_path: Path, graph: 
 
 
 def test_an_interrupted_import(url: str, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, calls = copying.add_revision, [0]
+    plain, calls = transfer.add_revision, [0]
 
     def interrupted(*arguments: Any) -> int:
         calls[0] += 1
@@ -80,7 +79,7 @@ def test_an_interrupted_import(url: str, source: Path, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return plain(*arguments)
 
-    monkeypatch.setattr(copying, "add_revision", interrupted)
+    monkeypatch.setattr(transfer, "add_revision", interrupted)
     with cf.open_store(url) as store:
         with pytest.raises(KeyboardInterrupt):
             store.import_(source)

@@ -239,7 +239,7 @@ def test_a_changed_mechanism_is_not_taken_for_the_saved_one(
     change(database, f"UPDATE mechanisms SET {cell}")
     with Database.open(str(tmp_path / "target.db")) as target:
         for task in (
-            lambda: database.mechanism("arm"),
+            lambda: database.mechanism_file("arm"),
             lambda: database.revert("arm", 1),
             lambda: database.copy("arm", target),
         ):
@@ -256,7 +256,7 @@ def test_a_mechanism_with_a_hash_that_fits_it(database: Database, graph: Graph) 
     database.save(graph, Record("other", mechanism=other))
     change(database, "UPDATE revisions SET mechanism = 2 WHERE id = 1")
     with pytest.raises(StoreError, match="mechanism is not what was saved"):
-        database.mechanism("arm")
+        database.mechanism_file("arm")
 
 
 def test_a_copy_shows_what_was_changed(database: Database, graph: Graph, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ class Store(Repository):
     """
 
     def __init__(self, database: Database) -> None:
-        super().__init__(database.link)
+        super().__init__(database.connection)
         self.database = database
         self._is_in_vain = False
         """Whether models were to be taken over and did not come."""
@@ -64,7 +64,7 @@ class Store(Repository):
         """Give the connections back; a file that was made for nothing goes."""
         super().close()
         if self._is_in_vain:
-            remove_unused(self.link)
+            remove_unused(self.connection)
 
     # --- saving and loading -----------------------------------------------------------------
 
@@ -236,8 +236,8 @@ class Store(Repository):
         self, path: str | PathLike[str], names: Sequence[str] | None = None, *, force: bool = False
     ) -> list[str]:
         """Write models (all, or those named) into one new SQLite file, and return their names."""
-        found = chosen_names(self.link, names)
-        write_portable(self.link, found, Path(text_of(str(path), "the path")), force=force)
+        found = chosen_names(self.connection, names)
+        write_portable(self.connection, found, Path(text_of(str(path), "the path")), force=force)
         return found
 
     def import_(
@@ -254,10 +254,12 @@ class Store(Repository):
         try:
             with open_store_file(path) as other:
                 if isinstance(names, Mapping):
-                    chosen_names(other.link, list(names))
-                    return import_models(other.link, self.link, names)
-                found = chosen_names(other.link, names)
-                return import_models(other.link, self.link, {name: name for name in found})
+                    chosen_names(other.connection, list(names))
+                    return import_models(other.connection, self.connection, names)
+                found = chosen_names(other.connection, names)
+                return import_models(
+                    other.connection, self.connection, {name: name for name in found}
+                )
         except BaseException:
             self._is_in_vain = True
             raise

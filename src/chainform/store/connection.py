@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import Connection, Engine, TextClause, text
+import sqlalchemy
+from sqlalchemy import Engine, TextClause, text
 from sqlalchemy.exc import DBAPIError, NoResultFound, ProgrammingError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -40,6 +41,9 @@ from chainform.store.engines import (
 
 T = TypeVar("T")
 
+Transaction: TypeAlias = sqlalchemy.Connection
+"""What reads and writes rows: all that is done by it is one transaction."""
+
 TRIES = 4
 """How often a change is tried that others got in the way of."""
 
@@ -48,7 +52,7 @@ LOCK = 0x636861696E
 
 
 @dataclass(eq=False)
-class Link:
+class Connection:
     """An open database: reading and writing transactions, with errors as StoreError."""
 
     engine: Engine
@@ -85,18 +89,18 @@ class Link:
         return only_temporary if self.read_only else None
 
     @contextmanager
-    def reading(self) -> Generator[Connection]:
+    def reading(self) -> Generator[Transaction]:
         """Give a transaction that sees one state of the database and changes nothing."""
         self._check_open()
         if self.make is not None and Path(self.place).exists():
             self._made()  # by another process, since this one looked
         engine = self.stand_in or self.engine
-        with self._unchanged(), self.told(), engine.connect() as plain:
+        with self._unchanged(), self.translated_errors(), engine.connect() as plain:
             is_sqlite = plain.dialect.name == "sqlite"
             level = {} if is_sqlite else {"isolation_level": "REPEATABLE READ"}
-            connection = plain.execution_options(**level)
-            with connection.begin():
-                yield connection
+            transaction = plain.execution_options(**level)
+            with transaction.begin():
+                yield transaction
 
     @contextmanager
     def _unchanged(self) -> Generator[None]:
@@ -116,7 +120,7 @@ class Link:
         if access.is_changed():
             raise self.error(*CHANGED)
 
-    def write(self, task: Callable[[Connection], T], *, alone: bool = False) -> T:
+    def write(self, task: Callable[[Transaction], T], *, alone: bool = False) -> T:
         """Return what a task gives in a transaction that writes.
 
         Where another client got in its way, as when each waits for the other, it is done again,
@@ -124,17 +128,17 @@ class Link:
         """
         for _ in range(TRIES - 1):
             try:
-                with self.writing(alone=alone) as connection:
-                    return task(connection)
+                with self.writing(alone=alone) as transaction:
+                    return task(transaction)
             except StoreError as problem:
                 driver = getattr(problem.__cause__, "orig", problem.__cause__)
                 if getattr(driver, "sqlstate", None) not in COLLISIONS:
                     raise
-        with self.writing(alone=alone) as connection:
-            return task(connection)
+        with self.writing(alone=alone) as transaction:
+            return task(transaction)
 
     @contextmanager
-    def writing(self, *, alone: bool = False) -> Generator[Connection]:
+    def writing(self, *, alone: bool = False) -> Generator[Transaction]:
         """Give a transaction that writes: all of it is kept, or nothing.
 
         SQLite lets one writer in at a time; the others wait for as long as the timeout says. On a
@@ -149,11 +153,11 @@ class Link:
         level = {} if self.is_sqlite else {"isolation_level": "READ COMMITTED"}
         if self.access is not None and self.access.is_alone:
             self.engine.dispose()  # there may be room by now
-        with self.told(), self.engine.connect() as plain:
-            connection = plain.execution_options(**{WRITE: True}, **level)
-            with connection.begin():
-                self._hold(connection, alone=alone)
-                yield connection
+        with self.translated_errors(), self.engine.connect() as plain:
+            transaction = plain.execution_options(**{WRITE: True}, **level)
+            with transaction.begin():
+                self._hold(transaction, alone=alone)
+                yield transaction
 
     def _made(self) -> None:
         """Make the tables, if that was put off."""
@@ -180,7 +184,7 @@ class Link:
         if self.stand_in is not None:
             self.stand_in.dispose()
 
-    def _hold(self, connection: Connection, *, alone: bool) -> None:
+    def _hold(self, transaction: Transaction, *, alone: bool) -> None:
         """Keep those who must be alone, as `gc`, and all others apart until the transaction ends.
 
         A save may point to a graph that another model stopped using; it must not be swept
@@ -189,18 +193,18 @@ class Link:
         """
         if not self.is_sqlite:
             kind = "" if alone else "_shared"
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock{kind}({LOCK})")
+            transaction.exec_driver_sql(f"SELECT pg_advisory_xact_lock{kind}({LOCK})")
 
-    def again(self) -> Link:
-        """Return another way to the same database, which may write if that is allowed."""
-        return open_link(self.url, timeout=self.timeout, read_only=False)
+    def again(self) -> Connection:
+        """Return another connection to the same database, which may write if that is allowed."""
+        return open_connection(self.url, timeout=self.timeout, read_only=False)
 
     def error(self, message: str, remedy: str | None = None, element: str | None = None) -> Any:
         """Return a StoreError about this database."""
         return StoreError(message, file=self.place, element=element, remedy=remedy)
 
     @contextmanager
-    def told(self) -> Generator[None]:
+    def translated_errors(self) -> Generator[None]:
         """Turn errors of the driver into errors of the store."""
         driver = self.engine.dialect.loaded_dbapi
         try:
@@ -230,23 +234,24 @@ NO_ROOM = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPE
 """What SQLite reports when it cannot make a file beside the database, for want of room or else."""
 
 
-def open_link(url: str, *, timeout: float | None, read_only: bool) -> Link:
-    """Return the way to a database; nothing is read or changed yet."""
+def open_connection(url: str, *, timeout: float | None, read_only: bool) -> Connection:
+    """Return the connection to a database; nothing is read or changed yet."""
     address = parse_address(url, timeout)
-    link = _file(address, read_only) if address.server is None else _server(address, read_only)
-    link.url, link.timeout = url, timeout
-    return link
+    open_it = _file if address.server is None else _server
+    connection = open_it(address, read_only)
+    connection.url, connection.timeout = url, timeout
+    return connection
 
 
-def _file(address: Address, read_only: bool) -> Link:
+def _file(address: Address, read_only: bool) -> Connection:
     place = place_of(address.shown, read_only=read_only)
     access = Access(place, address.timeout, only_temporary if place.read_only else None)
     is_new = place.is_new and place.path is not None
-    return Link(file_engine(access), address.shown, place.read_only, is_new, access=access)
+    return Connection(file_engine(access), address.shown, place.read_only, is_new, access=access)
 
 
-def _server(address: Address, read_only: bool) -> Link:
-    return Link(server_engine(address, read_only), address.shown, read_only)
+def _server(address: Address, read_only: bool) -> Connection:
+    return Connection(server_engine(address, read_only), address.shown, read_only)
 
 
 # --- statements that only read -------------------------------------------------------------------
@@ -279,20 +284,20 @@ def only_temporary(
 
 
 @contextmanager
-def reading_only(connection: Connection, usual: Guard | None) -> Generator[None]:
-    """Let the statements within read only; afterwards the connection is as `usual` again."""
-    if connection.dialect.name == "sqlite":
-        driver: Any = connection.connection.driver_connection
+def reading_only(transaction: Transaction, usual: Guard | None) -> Generator[None]:
+    """Let the statements within read only; then it is as `usual` again."""
+    if transaction.dialect.name == "sqlite":
+        driver: Any = transaction.connection.driver_connection
         driver.set_authorizer(only_reads)
         try:
             yield
         finally:
             driver.set_authorizer(usual)
         return
-    # Whatever a statement leaves in the session - settings, locks - goes with the connection.
-    connection.detach()
-    connection.exec_driver_sql("SET TRANSACTION READ ONLY")
-    connection.exec_driver_sql("SET default_transaction_read_only = on")
+    # Whatever a statement leaves in the session - settings, locks - goes with it.
+    transaction.detach()
+    transaction.exec_driver_sql("SET TRANSACTION READ ONLY")
+    transaction.exec_driver_sql("SET default_transaction_read_only = on")
     yield
 
 
@@ -303,52 +308,59 @@ READ_ONLY_TRANSACTION = "25006"
 ONE_AT_A_TIME = ("a query is one statement", "ask one after the other, without a semicolon")
 
 
-def query_rows(link: Link, sql: str, values: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+def query_rows(
+    connection: Connection, sql: str, values: Mapping[str, Any] | None
+) -> list[Mapping[str, Any]]:
     """Return the rows of a query; values are bound to `:name` in it."""
     statement = text(text_of(sql, "a query"))
     bound = mapping_of({} if values is None else values, "the values of a query")
     for name in statement.compile().params:
         if name not in bound:
-            raise link.error(f"no value is given for :{name}", f"values={{{name!r}: ...}}", name)
-    with link.reading() as connection, reading_only(connection, link.guard):
-        if connection.dialect.name == "postgresql":
-            return _server_rows(link, connection, statement, bound)
+            raise connection.error(
+                f"no value is given for :{name}", f"values={{{name!r}: ...}}", name
+            )
+    with connection.reading() as transaction, reading_only(transaction, connection.guard):
+        if transaction.dialect.name == "postgresql":
+            return _server_rows(connection, transaction, statement, bound)
         try:
-            result = connection.execute(statement, bound)
+            result = transaction.execute(statement, bound)
         except ProgrammingError as problem:
             if "one statement at a time" in str(problem):
-                raise link.error(*ONE_AT_A_TIME) from problem
+                raise connection.error(*ONE_AT_A_TIME) from problem
             raise
         if not result.returns_rows:
-            raise link.error(*ONLY_READS)
+            raise connection.error(*ONLY_READS)
         return [dict(row) for row in result.mappings()]
 
 
 def _server_rows(
-    link: Link, connection: Connection, statement: TextClause, bound: Mapping[str, Any]
+    connection: Connection,
+    transaction: Transaction,
+    statement: TextClause,
+    bound: Mapping[str, Any],
 ) -> list[Mapping[str, Any]]:
     """Return the rows of one statement; prepared, because the server prepares one at a time.
 
     Several in a row could end the transaction that only reads, and begin another.
     """
-    compiled = statement.compile(dialect=connection.dialect)
+    compiled = statement.compile(dialect=transaction.dialect)
     values = compiled.construct_params(dict(bound))
-    driver: Any = connection.connection.dbapi_connection
+    driver: Any = transaction.connection.dbapi_connection
     with driver.cursor() as cursor:
         try:
             cursor.execute(str(compiled), values, prepare=True)
-        except driver_error(link) as problem:
+        except driver_error(connection) as problem:
             if getattr(problem, "sqlstate", None) == READ_ONLY_TRANSACTION:
-                raise link.error(*ONLY_READS) from problem
+                raise connection.error(*ONLY_READS) from problem
             if "multiple commands" in str(problem):
-                raise link.error(*ONE_AT_A_TIME) from problem
+                raise connection.error(*ONE_AT_A_TIME) from problem
             raise
         if cursor.description is None:
-            raise link.error(*ONLY_READS)
+            raise connection.error(*ONLY_READS)
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def driver_error(link: Link) -> type[Exception]:
+def driver_error(connection: Connection) -> type[Exception]:
     """Return what the errors of a driver have in common."""
-    return link.engine.dialect.loaded_dbapi.Error
+    return connection.engine.dialect.loaded_dbapi.Error

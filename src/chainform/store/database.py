@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import delete, select
 
 from chainform.errors import StoreError
 from chainform.graph import LIMIT, Expansion, Graph, expansion_text
 from chainform.store import expansions, schema
 from chainform.store.arguments import mapping_of, text_of, texts_of, whole_number
-from chainform.store.connection import Link, query_rows
+from chainform.store.connection import Connection, Transaction, query_rows
 from chainform.store.driver_errors import damaged
 from chainform.store.graphs import load_graph, rows_match
 from chainform.store.migrate import open_database
@@ -41,10 +41,10 @@ from chainform.store.transfer import copy_models
 class Database(Repository):
     """Graphs in SQLite or PostgreSQL, each a revision of a model."""
 
-    def __init__(self, link: Link) -> None:
-        super().__init__(link)
-        self.objects = Objects(link)
-        self.runs = Runs(link)
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self.objects = Objects(connection)
+        self.runs = Runs(connection)
         self._proven: set[tuple[int, str]] = set()
         """The graphs whose rows were seen to be those saved, by key and hash.
 
@@ -65,23 +65,23 @@ class Database(Repository):
         address ends with `?timeout=...`. A file that cannot be written is opened for reading;
         with `make_later` a file that is not there is made when something is first saved.
         """
-        link = open_database(url, timeout=timeout, read_only=read_only, make_later=make_later)
-        return Database(link)
+        connection = open_database(url, timeout=timeout, read_only=read_only, make_later=make_later)
+        return Database(connection)
 
     # --- saving and loading -------------------------------------------------------------
 
     def save(self, graph: Graph, record: Record) -> Revision:
         """Store a graph as the next revision of a model; all of it is kept, or nothing."""
-        revision = save(self.link, graph, record)
+        revision = save(self.connection, graph, record)
         self._proven.add((revision.graph, revision.content))
         return revision
 
     def load(self, name: str, revision: int | None = None) -> tuple[Graph, Revision]:
         """Return the graph of a reference, or of a name and a number, with its revision."""
         number = "" if revision is None else f"@{whole_number(revision, 'a revision')}"
-        with self.link.reading() as connection:
-            found = find(self.link, connection, text_of(name, "a reference") + number)
-            return load_graph(self.link, connection, found), found
+        with self.connection.reading() as transaction:
+            found = find(self.connection, transaction, text_of(name, "a reference") + number)
+            return load_graph(self.connection, transaction, found), found
 
     def copy(self, name: str, target: Database, new_name: str | None = None) -> list[Revision]:
         """Copy a model with its history into another database, in one transaction there.
@@ -89,12 +89,14 @@ class Database(Repository):
         Numbers, parents, times and contents stay; the name must be free in the target.
         """
         goal = name if new_name is None else new_name
-        return copy_models(self.link, target.link, {text_of(name, "the name of a model"): goal})
+        return copy_models(
+            self.connection, target.connection, {text_of(name, "the name of a model"): goal}
+        )
 
     def drop_caches(self) -> None:
         """Remove the load caches; loading then reads the rows, more slowly."""
-        with self.link.writing() as connection:
-            connection.execute(delete(schema.caches))
+        with self.connection.writing() as transaction:
+            transaction.execute(delete(schema.caches))
 
     # --- navigation, inside the database ------------------------------------------------
 
@@ -114,23 +116,23 @@ class Database(Repository):
         """
         given = mapping_of(inputs, "inputs")
         wanted = None if outputs is None else texts_of(outputs, "outputs")
-        with self.link.reading() as connection:
-            if self.link.read_only and connection.dialect.name == "postgresql":
+        with self.connection.reading() as transaction:
+            if self.connection.read_only and transaction.dialect.name == "postgresql":
                 # The values stand in a temporary table, which is gone with the transaction.
-                connection.exec_driver_sql("SET TRANSACTION READ WRITE")
-            revision = find(self.link, connection, reference)
+                transaction.exec_driver_sql("SET TRANSACTION READ WRITE")
+            revision = find(self.connection, transaction, reference)
             if not trust_rows:
-                self._prove(connection, revision)
+                self._prove(transaction, revision)
             with damaged(self.place, revision.reference):
-                return evaluate_levels(connection, revision.graph, given, wanted)
+                return evaluate_levels(transaction, revision.graph, given, wanted)
 
-    def _prove(self, connection: Connection, revision: Revision) -> None:
+    def _prove(self, transaction: Transaction, revision: Revision) -> None:
         """Refuse rows that are not those saved; each graph is looked at once."""
         if (revision.graph, revision.content) in self._proven:
             return
-        graph = load_graph(self.link, connection, revision)
-        if not rows_match(connection, revision.graph, graph):
-            raise self.link.error(
+        graph = load_graph(self.connection, transaction, revision)
+        if not rows_match(transaction, revision.graph, graph):
+            raise self.connection.error(
                 "the rows are not those that were saved: values from them would be others",
                 "check(repair=True) puts them back; trust_rows=True computes with them as they are",
                 revision.reference,
@@ -153,9 +155,9 @@ class Database(Repository):
 
     def entries(self, reference: str, *candidates: Candidate) -> dict[str, str]:
         """Return the names of the variables that the first known candidate means, by label."""
-        with self.at(reference) as (connection, revision):
-            found = find_entries(connection, revision.graph, candidates)
-            return variable_names(connection, revision.graph, found)
+        with self.at(reference) as (transaction, revision):
+            found = find_entries(transaction, revision.graph, candidates)
+            return variable_names(transaction, revision.graph, found)
 
     def expand(
         self,
@@ -173,12 +175,12 @@ class Database(Repository):
         """
         options = {"trig": bool(trig), "split_angles": bool(split_angles)}
         form = expansions.form_name(**options)
-        with self.at(reference) as (connection, revision):
-            entries = find_entries(connection, revision.graph, ((quantity, ()), *others))
+        with self.at(reference) as (transaction, revision):
+            entries = find_entries(transaction, revision.graph, ((quantity, ()), *others))
             variables = sorted(set(entries.values()))
-            texts = expansions.stored_texts(connection, revision.graph, variables, form)
+            texts = expansions.stored_texts(transaction, revision.graph, variables, form)
             absent = [v for v in variables if v not in texts]
-            graph = load_graph(self.link, connection, revision) if absent else None
+            graph = load_graph(self.connection, transaction, revision) if absent else None
         if graph is not None:
             found = expansions.expanded(graph, absent, **options, limit=limit)
             texts |= {v: expansion_text(expansion) for v, expansion in found.items()}
@@ -193,27 +195,27 @@ class Database(Repository):
 
         What another client has stored meanwhile stays.
         """
-        if self.link.read_only:
+        if self.connection.read_only:
             return
 
-        def task(connection: Connection) -> None:
+        def task(transaction: Transaction) -> None:
             table = schema.graphs.c
-            key = connection.execute(select(table.id).where(table.hash == content)).scalar()
+            key = transaction.execute(select(table.id).where(table.hash == content)).scalar()
             if key is not None:
-                stored = expansions.stored_texts(connection, key, list(found), form)
+                stored = expansions.stored_texts(transaction, key, list(found), form)
                 new = {v: expansion for v, expansion in found.items() if v not in stored}
-                expansions.write_expansions(connection, key, new, form)
+                expansions.write_expansions(transaction, key, new, form)
 
-        self.link.write(task, alone=True)
+        self.connection.write(task, alone=True)
 
     def query(self, sql: str, values: Mapping[str, Any] | None = None) -> list[Mapping[str, Any]]:
         """Return the rows of a query of one's own, which may only read.
 
         Values are bound to `:name` in it.
         """
-        return query_rows(self.link, sql, values)
+        return query_rows(self.connection, sql, values)
 
     def _names(self, query: str, reference: str, variable: str) -> list[str]:
-        with self.at(reference) as (connection, revision):
-            number = find_variable(connection, revision.graph, variable)
-            return related_names(connection, query, revision.graph, number)
+        with self.at(reference) as (transaction, revision):
+            number = find_variable(transaction, revision.graph, variable)
+            return related_names(transaction, query, revision.graph, number)

@@ -7,12 +7,13 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, text
+from sqlalchemy import Table, delete, func, insert, select, text
 
 from chainform.errors import RunError
 from chainform.graph import LIMIT, Expansion, Graph, expansion_text
 from chainform.graph import expand as expand_graph
 from chainform.store import schema
+from chainform.store.connection import Transaction
 from chainform.store.rows import double, exact, insert_rows
 
 TEXT = (
@@ -56,12 +57,12 @@ def expanded(
 
 
 def write_expansions(
-    connection: Connection, graph: int, found: dict[int, Expansion], form: str
+    transaction: Transaction, graph: int, found: dict[int, Expansion], form: str
 ) -> None:
     """Write expansions as rows, in place of what is stored."""
     for table in (schema.expanded_factors, schema.expanded_terms, schema.expansions):
         for variable in found:
-            connection.execute(
+            transaction.execute(
                 delete(table).where(
                     table.c.graph == graph, table.c.variable == variable, table.c.form == form
                 )
@@ -69,9 +70,9 @@ def write_expansions(
     for variable, expansion in found.items():
         row = {"hash": expression_hash(expansion_text(expansion)), "terms": len(expansion)}
         key = {"graph": graph, "variable": variable, "form": form}
-        connection.execute(insert(schema.expansions).values(**key, **row))
+        transaction.execute(insert(schema.expansions).values(**key, **row))
         for table, rows in expansion_rows(graph, variable, form, expansion):
-            insert_rows(connection, table, len(rows), *zip(*rows, strict=True))
+            insert_rows(transaction, table, len(rows), *zip(*rows, strict=True))
 
 
 def expansion_rows(
@@ -94,17 +95,17 @@ def _factors(expansion: Expansion) -> list[tuple[Any, ...]]:
 
 
 def stored_texts(
-    connection: Connection, graph: int, variables: list[int], form: str
+    transaction: Transaction, graph: int, variables: list[int], form: str
 ) -> dict[int, str]:
     """Return the expansions that are stored whole, as text, put together by the database."""
     table = schema.expansions.c
     query = select(table.variable, table.hash).where(table.graph == graph, table.form == form)
-    rows: Any = connection.execute(query).all()
+    rows: Any = transaction.execute(query).all()
     hashes: dict[int, str] = dict(rows)
     found: dict[int, str] = {}
     for v in sorted(set(variables) & hashes.keys()):
         values = {"graph": graph, "number": v, "form": form}
-        expression: object = connection.execute(text(TEXT), values).scalar()
+        expression: object = transaction.execute(text(TEXT), values).scalar()
         if isinstance(expression, str) and expression_hash(expression) == hashes[v]:
             found[v] = expression
     return found
@@ -126,7 +127,7 @@ WHERE graph = :graph AND variable = :variable AND form = :form ORDER BY term, pl
 
 
 def broken_expansions(
-    connection: Connection, graph: int, content: Graph, repair: bool
+    transaction: Transaction, graph: int, content: Graph, repair: bool
 ) -> list[str]:
     """Return what is wrong with the stored expressions of a graph; with `repair` remove them.
 
@@ -136,13 +137,13 @@ def broken_expansions(
     keys: set[tuple[Any, Any]] = set()
     for table in TABLES:
         query = select(table.c.variable, table.c.form).where(table.c.graph == graph).distinct()
-        keys |= {(variable, form) for variable, form in connection.execute(query).all()}
+        keys |= {(variable, form) for variable, form in transaction.execute(query).all()}
     found: list[str] = []
     t = schema.expanded_terms.c
-    stored = connection.execute(select(func.count()).where(t.graph == graph)).scalar()
+    stored = transaction.execute(select(func.count()).where(t.graph == graph)).scalar()
     right = _expected(content, keys, max(LIMIT, stored or 0))
     for variable, form in sorted(keys, key=str):
-        reason = _damage(connection, graph, variable, form, right.get((variable, form)))
+        reason = _damage(transaction, graph, variable, form, right.get((variable, form)))
         if reason is None:
             continue
         found.append(f"the expression of variable {variable} ({form}): {reason}")
@@ -150,7 +151,7 @@ def broken_expansions(
             for table in reversed(TABLES):
                 t = table.c
                 whose = (t.graph == graph, t.variable == variable, t.form == form)
-                connection.execute(delete(table).where(*whose))
+                transaction.execute(delete(table).where(*whose))
     return found
 
 
@@ -176,22 +177,22 @@ def _expected(
 
 
 def _damage(
-    connection: Connection, graph: int, variable: int, form: str, right: Expansion | None
+    transaction: Transaction, graph: int, variable: int, form: str, right: Expansion | None
 ) -> str | None:
-    if right is None or variable not in stored_texts(connection, graph, [variable], form):
+    if right is None or variable not in stored_texts(transaction, graph, [variable], form):
         return "its terms, factors or hash are not what was saved"
     key = {"graph": graph, "variable": variable, "form": form}
     e = schema.expansions.c
     query = select(e.terms).where(e.graph == graph, e.variable == variable, e.form == form)
-    terms = connection.execute(text(_TERMS), key).all()
-    if connection.execute(query).scalar() != len(terms):
+    terms = transaction.execute(text(_TERMS), key).all()
+    if transaction.execute(query).scalar() != len(terms):
         return "expansions.terms is not what was saved"
     for number, (place, coefficient, value) in enumerate(terms):
         if place != number:
             return f"expanded_terms.place is {place}, was {number}"
         if value != double(Fraction(coefficient)):
             return f"expanded_terms.value of {coefficient} (place {place}) is {value!r}"
-    factors = connection.execute(text(_FACTORS), key).all()
+    factors = transaction.execute(text(_FACTORS), key).all()
     misplaced = _misplaced([(term, place) for term, place, _, _ in factors], len(terms))
     if misplaced is None and _as_dict(terms, factors) != right.as_dict():
         return "it is not that of this graph"

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Table, delete, insert, select, text, update
+from sqlalchemy import Table, delete, insert, select, text, update
 
 from chainform.errors import StoreError
 from chainform.given import decompressed
@@ -27,7 +27,7 @@ from chainform.store import schema
 from chainform.store.arguments import (
     raw_bytes,
 )
-from chainform.store.connection import Link
+from chainform.store.connection import Connection, Transaction
 from chainform.store.records import Revision
 from chainform.store.rows import (
     double,
@@ -186,29 +186,31 @@ def _query(table: str, columns: Sequence[str], groups: str, *, is_sqlite: bool) 
     )
 
 
-def _sums(connection: Connection, key: int, table: str, columns: Sequence[str], groups: str) -> Any:
+def _sums(
+    transaction: Transaction, key: int, table: str, columns: Sequence[str], groups: str
+) -> Any:
     """Return the rows of that query; refuse cells that are no whole numbers."""
-    query = _query(table, columns, groups, is_sqlite=connection.dialect.name == "sqlite")
-    rows: Any = connection.execute(text(query), {"graph": key}).all()
+    query = _query(table, columns, groups, is_sqlite=transaction.dialect.name == "sqlite")
+    rows: Any = transaction.execute(text(query), {"graph": key}).all()
     for *_, count, _, kind, largest in rows:
         if count and (kind != "integer" or not isinstance(largest, int)):
             raise TypeError(f"{table} has a cell that is no whole number")
     return [row[:-2] for row in rows]
 
 
-def rows_match(connection: Connection, key: int, graph: Graph) -> bool:
+def rows_match(transaction: Transaction, key: int, graph: Graph) -> bool:
     """Tell whether the rows of a graph are those that were written for it."""
     try:
         return (
-            _counts_match(connection, key, graph)
-            and _factors_match(connection, key, graph)
-            and _terms_match(connection, key, graph)
+            _counts_match(transaction, key, graph)
+            and _factors_match(transaction, key, graph)
+            and _terms_match(transaction, key, graph)
             and all(
-                stored_rows(connection, table, key) == sorted_rows(table, columns)
+                stored_rows(transaction, table, key) == sorted_rows(table, columns)
                 for table, _, columns in graph_columns(graph, key)
                 if table is not schema.terms
             )
-            and stored_rows(connection, schema.operations, key)
+            and stored_rows(transaction, schema.operations, key)
             == sorted_rows(schema.operations, zip(*operation_rows(graph, key), strict=True))
         )
     except (TypeError, ValueError, ArithmeticError):
@@ -225,10 +227,10 @@ def content_counts(graph: Graph) -> dict[str, int]:
     }
 
 
-def stored_rows(connection: Connection, table: Table, key: int) -> list[tuple[Any, ...]]:
+def stored_rows(transaction: Transaction, table: Table, key: int) -> list[tuple[Any, ...]]:
     """Return the rows of a graph in a table, as the driver gives them, by their keys."""
     query = select(*table.c).where(table.c.graph == key).order_by(*table.primary_key.columns)
-    columns = read_columns(connection, query, len(table.c))
+    columns = read_columns(transaction, query, len(table.c))
     return sorted_rows(table, columns)
 
 
@@ -247,21 +249,21 @@ def _sortable(value: Any) -> tuple[str, Any]:
     return kind, value
 
 
-def _counts_match(connection: Connection, key: int, graph: Graph) -> bool:
+def _counts_match(transaction: Transaction, key: int, graph: Graph) -> bool:
     expected, table = content_counts(graph), schema.graphs.c
     query = select(*(table[name] for name in expected)).where(table.id == key)
-    return dict(connection.execute(query).mappings().one()) == expected
+    return dict(transaction.execute(query).mappings().one()) == expected
 
 
-def _factors_match(connection: Connection, key: int, graph: Graph) -> bool:
+def _factors_match(transaction: Transaction, key: int, graph: Graph) -> bool:
     columns = ("owner", "term", "place", "variable", "power")
-    ((count, total),) = _sums(connection, key, "factors", columns, "")
+    ((count, total),) = _sums(transaction, key, "factors", columns, "")
     expected = _squares(factor_columns(graph, key)[1:]).sum()
     return (count, int(total)) == (len(graph.factor), int(expected))
 
 
-def _terms_match(connection: Connection, key: int, graph: Graph) -> bool:
-    rows = _sums(connection, key, "terms", ("owner", "place"), "coefficient, value")
+def _terms_match(transaction: Transaction, key: int, graph: Graph) -> bool:
+    rows = _sums(transaction, key, "terms", ("owner", "place"), "coefficient, value")
     found = {(name, value): (count, int(total)) for name, value, count, total in rows}
     squares = _squares(term_keys(graph))
     totals = np.zeros(len(graph.coefficients), dtype=np.int64)
@@ -300,79 +302,79 @@ class Content:
         self.hash = content_hash(self.data)
 
 
-def add_graph(connection: Connection, content: Content) -> int:
+def add_graph(transaction: Transaction, content: Content) -> int:
     """Return the key of a graph; rows of the same content are used, and healed."""
     table = schema.graphs
     known = select(table.c.id).where(table.c.hash == content.hash)
-    found = connection.execute(known).scalar()
+    found = transaction.execute(known).scalar()
     if found is not None:
-        if not rows_match(connection, found, content.graph):
-            rewrite_graph(connection, content, found)
+        if not rows_match(transaction, found, content.graph):
+            rewrite_graph(transaction, content, found)
         return found
     values = {"hash": content.hash, **content_counts(content.graph)}
-    statement = insert_or(connection, table, values).on_conflict_do_nothing()
-    key = connection.execute(statement.returning(table.c.id)).scalar()
+    statement = insert_or(transaction, table, values).on_conflict_do_nothing()
+    key = transaction.execute(statement.returning(table.c.id)).scalar()
     if key is None:
         # Another client stored the same content a moment ago, and has committed by now.
-        return connection.execute(known).scalar_one()
-    _write_content(connection, content, key)
+        return transaction.execute(known).scalar_one()
+    _write_content(transaction, content, key)
     return key
 
 
-def rewrite_graph(connection: Connection, content: Content, key: int) -> None:
+def rewrite_graph(transaction: Transaction, content: Content, key: int) -> None:
     """Write every row of a graph anew."""
     table = schema.graphs
     # Locked, so that two clients do not write them at once.
     locked = select(table.c.id).where(table.c.id == key)
-    connection.execute(locked.with_for_update(key_share=True))
+    transaction.execute(locked.with_for_update(key_share=True))
     for rows in schema.OF_CONTENT:
-        connection.execute(delete(rows).where(rows.c.graph == key))
+        transaction.execute(delete(rows).where(rows.c.graph == key))
     counts = content_counts(content.graph)
-    connection.execute(update(table).where(table.c.id == key).values(**counts))
-    _write_content(connection, content, key)
+    transaction.execute(update(table).where(table.c.id == key).values(**counts))
+    _write_content(transaction, content, key)
 
 
-def _write_content(connection: Connection, content: Content, key: int) -> None:
-    write_graph(connection, content.graph, key)
+def _write_content(transaction: Transaction, content: Content, key: int) -> None:
+    write_graph(transaction, content.graph, key)
     names = [column.name for column in schema.operations.c]
     rows = [dict(zip(names, row, strict=True)) for row in operation_rows(content.graph, key)]
-    connection.execute(insert(schema.operations), rows)
+    transaction.execute(insert(schema.operations), rows)
     cache = {"graph": key, "bytes": packed(content.data)}
-    connection.execute(insert(schema.caches).values(cache))
+    transaction.execute(insert(schema.caches).values(cache))
 
 
-def load_graph(link: Link, connection: Connection, revision: Revision) -> Graph:
+def load_graph(connection: Connection, transaction: Transaction, revision: Revision) -> Graph:
     """Return the graph of a revision, from its cache or, where that fails, from the rows."""
-    cached = cached_graph(connection, revision)
-    return graph_from_rows(link, connection, revision) if cached is None else cached
+    cached = cached_graph(transaction, revision)
+    return graph_from_rows(connection, transaction, revision) if cached is None else cached
 
 
-def cached_graph(connection: Connection, revision: Revision) -> Graph | None:
+def cached_graph(transaction: Transaction, revision: Revision) -> Graph | None:
     """Return the graph from its cache, None where there is none or it does not fit the hash."""
     table = schema.caches
     query = select(table.c.bytes).where(table.c.graph == revision.graph)
-    cache = raw_bytes(connection.execute(query).scalar())
+    cache = raw_bytes(transaction.execute(query).scalar())
     data = None if cache is None else unpacked(cache, revision.content)
     return None if data is None else graph_of_bytes(data)
 
 
-def graph_from_rows(link: Link, connection: Connection, revision: Revision) -> Graph:
+def graph_from_rows(connection: Connection, transaction: Transaction, revision: Revision) -> Graph:
     """Return the graph of a revision from its rows, and see that they are those saved."""
-    changed = link.error(
+    changed = connection.error(
         "the rows are not those that were saved: the file is damaged, or was changed by hand",
         "check(repair=True) puts them back where a cache is left; else take a backup",
         revision.reference,
     )
-    found = read_rows(connection, revision.graph)
+    found = read_rows(transaction, revision.graph)
     if found is None or found[1] != revision.content:
         raise changed
     return found[0]
 
 
-def read_rows(connection: Connection, key: int) -> tuple[Graph, str] | None:
+def read_rows(transaction: Transaction, key: int) -> tuple[Graph, str] | None:
     """Return the graph that rows give, with its hash; None where they give none."""
     try:
-        graph = read_graph(connection, key)
+        graph = read_graph(transaction, key)
         return graph, content_hash(graph_bytes(graph))
     except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
         return None

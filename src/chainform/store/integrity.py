@@ -14,14 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, select, text, update
+from sqlalchemy import Table, delete, select, text, update
 
 from chainform.errors import Error, StoreError
 from chainform.given import decompressed
 from chainform.graph import Graph, verify
 from chainform.store import schema
 from chainform.store.arguments import raw_bytes, utc
-from chainform.store.connection import Link
+from chainform.store.connection import Connection, Transaction
 from chainform.store.expansions import broken_expansions
 from chainform.store.graphs import (
     Content,
@@ -47,45 +47,46 @@ LEFT JOIN mechanisms k ON k.id = r.mechanism ORDER BY r.id
 """
 
 
-def check_store(link: Link, connection: Connection, *, repair: bool) -> list[str]:
+def check_store(connection: Connection, transaction: Transaction, *, repair: bool) -> list[str]:
     """Return everything that is wrong, each with where it is; with `repair` mend what can be."""
-    found = list(_file_damage(link, connection))
+    found = list(_file_damage(connection, transaction))
     names: dict[int, str] = {}
-    for row in _revisions(connection):
+    for row in _revisions(transaction):
         names.setdefault(row["graph"], row["reference"])
-    for key in connection.execute(select(schema.graphs.c.id)).scalars().all():
-        found += _graph_damage(connection, key, names.get(key, f"graph {key}"), repair)
+    for key in transaction.execute(select(schema.graphs.c.id)).scalars().all():
+        found += _graph_damage(transaction, key, names.get(key, f"graph {key}"), repair)
     # What a revision says of its graph is compared after the graph was mended.
-    for row in _revisions(connection):
-        found += _revision_damage(connection, row, row["reference"])
-    found += _cost_damage(connection, repair)
-    found += _mechanism_damage(connection)
-    found += _object_damage(connection, repair)
-    found += _run_damage(connection)
-    found += view_damage(connection, repair)
-    found += _orphans(connection, repair)
+    for row in _revisions(transaction):
+        found += _revision_damage(transaction, row)
+    found += _cost_damage(transaction, repair)
+    found += _mechanism_damage(transaction)
+    found += _object_damage(transaction, repair)
+    found += _run_damage(transaction)
+    found += view_damage(transaction, repair)
+    found += _orphans(transaction, repair)
     return found
 
 
-def _revisions(connection: Connection) -> list[dict[str, Any]]:
-    rows = connection.execute(text(_REVISIONS)).mappings().all()
+def _revisions(transaction: Transaction) -> list[dict[str, Any]]:
+    rows = transaction.execute(text(_REVISIONS)).mappings().all()
     return [{**row, "reference": f"{row['name']}@{row['number']}"} for row in rows]
 
 
-def _file_damage(link: Link, connection: Connection) -> Iterator[str]:
-    if connection.dialect.name == "sqlite":
-        answers = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-        yield from (f"{link.place}: {answer}" for answer in answers if answer != "ok")
+def _file_damage(connection: Connection, transaction: Transaction) -> Iterator[str]:
+    if transaction.dialect.name == "sqlite":
+        answers = transaction.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+        yield from (f"{connection.place}: {answer}" for answer in answers if answer != "ok")
 
 
-def _revision_damage(connection: Connection, row: dict[str, Any], reference: str) -> Iterator[str]:
+def _revision_damage(transaction: Transaction, row: dict[str, Any]) -> Iterator[str]:
+    reference = row["reference"]
     if row["name"] is None:
         yield f"revisions {row['id']}: its model is missing"
     if row["known"] is None:
         yield f"{reference}: its graph {row['graph']} is missing"
     if row["mechanism"] is not None and row["origin"] is None:
         yield f"{reference}: its mechanism {row['mechanism']} is missing"
-    seal, sealed = stored_seal(connection, row["id"])
+    seal, sealed = stored_seal(transaction, row["id"])
     for part in broken_parts(seal, sealed):
         where = part if "." in part else f"revisions.{part}"
         yield f"{reference}: {where} is not what was saved"
@@ -93,14 +94,14 @@ def _revision_damage(connection: Connection, row: dict[str, Any], reference: str
     try:
         if row["name"] is not None:
             check_name(row["name"])
-        check_tags(connection.execute(tags).scalars().all())
+        check_tags(transaction.execute(tags).scalars().all())
     except StoreError as problem:
         yield f"{reference}: {problem.message}"
 
 
-def _mechanism_damage(connection: Connection) -> Iterator[str]:
+def _mechanism_damage(transaction: Transaction) -> Iterator[str]:
     query = text("SELECT id, hash, name, file_name, media_type, text, bytes, notes FROM mechanisms")
-    for row in connection.execute(query).all():
+    for row in transaction.execute(query).all():
         parts = (row.name, row.file_name, row.media_type, row.text)
         data = raw_bytes(row.bytes)
         if data is None or mechanism_hash(parts, data, str(row.notes)) != row.hash:
@@ -108,25 +109,25 @@ def _mechanism_damage(connection: Connection) -> Iterator[str]:
             yield f"mechanisms {row.id} ({row.name}): {columns} is not what was saved"
 
 
-def _graph_damage(connection: Connection, key: int, name: str, repair: bool) -> list[str]:
+def _graph_damage(transaction: Transaction, key: int, name: str, repair: bool) -> list[str]:
     try:
-        graph, found = usable_graph(connection, key, repair)
+        graph, found = saved_graph(transaction, key, repair)
         if graph is not None:
             verify(graph)
     except (Error, ValueError, TypeError, LookupError, ArithmeticError, AttributeError):
         graph, found = None, ["the rows cannot be read, and no cache is left"]
     if graph is None:
         return [f"{name}: {problem}; take the database from a backup" for problem in found]
-    if repair and found and merged(connection, key, graph):
+    if repair and found and merged(transaction, key, graph):
         return [f"{name}: {problem}{REPAIRED}" for problem in found]
-    rows = damage_of(connection, key, graph)
+    rows = damage_of(transaction, key, graph)
     if repair and (rows or found):
-        rewrite_graph(connection, Content(graph), key)
-    stale = broken_expansions(connection, key, graph, repair)
+        rewrite_graph(transaction, Content(graph), key)
+    stale = broken_expansions(transaction, key, graph, repair)
     return [f"{name}: {problem}{REPAIRED * repair}" for problem in (*found, *rows, *stale)]
 
 
-def _cost_damage(connection: Connection, repair: bool) -> Iterator[str]:
+def _cost_damage(transaction: Transaction, repair: bool) -> Iterator[str]:
     r, o, m = schema.revisions, schema.operations.c, schema.models.c
     counts = schema.COST_COLUMNS
     query = (
@@ -135,36 +136,36 @@ def _cost_damage(connection: Connection, repair: bool) -> Iterator[str]:
         .join_from(r, schema.operations, (o.graph == r.c.graph) & (o.quantity == TOTAL))
         .join(schema.models, m.id == r.c.model)
     )
-    for row in connection.execute(query).mappings().all():
+    for row in transaction.execute(query).mappings().all():
         right = {c: row[f"of_graph_{c}"] for c in counts}
         wrong = [c for c in counts if row[c] != right[c]]
         if wrong and repair:
-            connection.execute(update(r).where(r.c.id == row["id"]).values(**right))
+            transaction.execute(update(r).where(r.c.id == row["id"]).values(**right))
         for column in wrong:
             said = f"{row['name']}@{row['number']}: revisions.{column} is {row[column]!r}"
             yield f"{said}, the graph takes {right[column]}{REPAIRED * repair}"
 
 
-def _object_damage(connection: Connection, repair: bool) -> Iterator[str]:
+def _object_damage(transaction: Transaction, repair: bool) -> Iterator[str]:
     table = schema.objects
     query = text("SELECT key, hash, bytes FROM objects")
-    for key, expected, data in connection.execute(query).all():
+    for key, expected, data in transaction.execute(query).all():
         found = raw_bytes(data)
         if found is not None and hashlib.sha256(found).hexdigest() == expected:
             continue
         if repair:
-            connection.execute(delete(table).where(table.c.key == key))
+            transaction.execute(delete(table).where(table.c.key == key))
         yield f"objects {key}: the bytes are not those that were saved{REPAIRED * repair}"
 
 
-def _run_damage(connection: Connection) -> Iterator[str]:
-    for row in connection.execute(text(RUN_ROWS)).mappings().all():
+def _run_damage(transaction: Transaction) -> Iterator[str]:
+    for row in transaction.execute(text(RUN_ROWS)).mappings().all():
         if not is_whole(dict(row)):
             columns = "name, kind, options, created, seconds, media_type, bytes or hash"
             yield f"runs {row['id']} ({row['name']}): {columns} is not what was saved"
 
 
-def _orphans(connection: Connection, repair: bool) -> Iterator[str]:
+def _orphans(transaction: Transaction, repair: bool) -> Iterator[str]:
     """Give the rows that belong to nothing."""
     graphs, revisions = select(schema.graphs.c.id), select(schema.revisions.c.id)
     for tables, column, known in (
@@ -173,10 +174,10 @@ def _orphans(connection: Connection, repair: bool) -> Iterator[str]:
     ):
         for table in tables:
             lost = table.c[column].is_not(None) & table.c[column].not_in(known)
-            keys = connection.execute(select(table.c[column]).where(lost).distinct()).scalars()
+            keys = transaction.execute(select(table.c[column]).where(lost).distinct()).scalars()
             for key in sorted(keys.all(), key=str):
                 if repair:
-                    connection.execute(delete(table).where(table.c[column] == key))
+                    transaction.execute(delete(table).where(table.c[column] == key))
                 yield f"{table.name}: rows of a {column} {key} that is missing{REPAIRED * repair}"
 
 
@@ -189,54 +190,54 @@ MOST = 20
 Row = tuple[Any, ...]
 
 
-def usable_graph(connection: Connection, key: int, repair: bool) -> tuple[Graph | None, list[str]]:
+def saved_graph(transaction: Transaction, key: int, repair: bool) -> tuple[Graph | None, list[str]]:
     """Return the graph that was saved, from what is left of it, and what is not left."""
     table = schema.graphs
-    expected = connection.execute(select(table.c.hash).where(table.c.id == key)).scalar()
-    cache = _cache(connection, key)
+    expected = transaction.execute(select(table.c.hash).where(table.c.id == key)).scalar()
+    cache = _cache(transaction, key)
     if cache is not None and content_hash(cache) == expected:
         return graph_of_bytes(cache), []
     found = [] if cache is None else ["the load cache is damaged; rows are used instead"]
-    read = read_rows(connection, key)
+    read = read_rows(transaction, key)
     if read is None:
         return None, [*found, "the rows are not those that were saved: they fit no graph"]
     rows, from_rows = read
     if from_rows == expected:
         return rows, found
     if cache is not None and content_hash(cache) == from_rows:
-        if repair and _other(connection, key, from_rows) is None:
-            connection.execute(update(table).where(table.c.id == key).values(hash=from_rows))
+        if repair and _other(transaction, key, from_rows) is None:
+            transaction.execute(update(table).where(table.c.id == key).values(hash=from_rows))
         return rows, [f"graphs.hash is {expected!r}, rows and cache have {from_rows!r}"]
     return None, [*found, "the rows are not those that were saved, and no whole cache is left"]
 
 
-def merged(connection: Connection, key: int, graph: Graph) -> bool:
+def merged(transaction: Transaction, key: int, graph: Graph) -> bool:
     """Let the graph of the same content take the place of one whose hash was changed.
 
     Whoever saved the content again did not find it under its hash, so that it is stored twice.
     """
-    other = _other(connection, key, content_hash(graph_bytes(graph)))
+    other = _other(transaction, key, content_hash(graph_bytes(graph)))
     if other is None:
         return False
     for table in (schema.revisions, schema.objects):
-        connection.execute(update(table).where(table.c.graph == key).values(graph=other))
+        transaction.execute(update(table).where(table.c.graph == key).values(graph=other))
     for table in schema.OF_CONTENT:
-        connection.execute(delete(table).where(table.c.graph == key))
-    connection.execute(delete(schema.graphs).where(schema.graphs.c.id == key))
+        transaction.execute(delete(table).where(table.c.graph == key))
+    transaction.execute(delete(schema.graphs).where(schema.graphs.c.id == key))
     return True
 
 
-def _other(connection: Connection, key: int, content: str) -> int | None:
+def _other(transaction: Transaction, key: int, content: str) -> int | None:
     """Return another graph that has a hash."""
     table = schema.graphs.c
     query = select(table.id).where(table.hash == content, table.id != key)
-    return connection.execute(query).scalar()
+    return transaction.execute(query).scalar()
 
 
-def _cache(connection: Connection, key: int) -> bytes | None:
+def _cache(transaction: Transaction, key: int) -> bytes | None:
     """Return the content of the load cache, damaged or not; b"" where it cannot be unpacked."""
     table = schema.caches.c
-    row = connection.execute(select(table.bytes).where(table.graph == key)).one_or_none()
+    row = transaction.execute(select(table.bytes).where(table.graph == key)).one_or_none()
     if row is None:
         return None
     try:
@@ -245,19 +246,19 @@ def _cache(connection: Connection, key: int) -> bytes | None:
         return b""
 
 
-def damage_of(connection: Connection, key: int, graph: Graph) -> list[str]:
+def damage_of(transaction: Transaction, key: int, graph: Graph) -> list[str]:
     """Return the cells in which the rows of a graph are not what its content gives."""
     found: list[str] = []
     table = schema.graphs.c
     for name, value in content_counts(graph).items():
-        stored: object = connection.execute(select(table[name]).where(table.id == key)).scalar()
+        stored: object = transaction.execute(select(table[name]).where(table.id == key)).scalar()
         if stored != value:
             found.append(f"graphs.{name} is {stored!r}, was {value!r}")
     tables: dict[Table, Any] = {t: columns for t, _, columns in graph_columns(graph, key)}
     tables[schema.factors] = [column.tolist() for column in factor_columns(graph, key)]
     tables[schema.operations] = zip(*operation_rows(graph, key), strict=True)
     for name, columns in tables.items():
-        expected, stored_now = sorted_rows(name, columns), stored_rows(connection, name, key)
+        expected, stored_now = sorted_rows(name, columns), stored_rows(transaction, name, key)
         if expected != stored_now:
             found += _differences(name, expected, stored_now)
     return found
@@ -317,11 +318,11 @@ def seal_of(
     return {name: short_hash(value) for name, value in parts.items()}
 
 
-def stored_seal(connection: Connection, key: int) -> tuple[dict[str, str], str]:
+def stored_seal(transaction: Transaction, key: int) -> tuple[dict[str, str], str]:
     """Return the seal that the rows of a revision give now, and the text of the one they bear."""
-    found = connection.execute(text(_ROW), {"key": key}).mappings().one()
+    found = transaction.execute(text(_ROW), {"key": key}).mappings().one()
     row: dict[str, Any] = {str(name): value for name, value in found.items()}
-    parameters = connection.execute(text(_PARAMETERS), {"key": key}).all()
+    parameters = transaction.execute(text(_PARAMETERS), {"key": key}).all()
     return seal_of(row, row["content"], row["mechanism"], parameters), row["seal"]
 
 

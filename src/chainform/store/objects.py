@@ -10,11 +10,11 @@ import hashlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import delete, select
 
 from chainform.store import schema
 from chainform.store.arguments import bytes_of, raw_bytes, text_of
-from chainform.store.connection import Link
+from chainform.store.connection import Connection, Transaction
 from chainform.store.revisions import find_locked
 from chainform.store.rows import insert_or
 
@@ -23,7 +23,7 @@ from chainform.store.rows import insert_or
 class Objects:
     """The compiled objects of a database, by key."""
 
-    link: Link
+    connection: Connection
     reference: str | None = None
     """The revision that they belong to, unless another one is named."""
 
@@ -44,21 +44,21 @@ class Objects:
             "bytes": code,
         }
 
-        def task(connection: Connection) -> None:
-            owner = None if whose is None else find_locked(self.link, connection, whose)
+        def task(transaction: Transaction) -> None:
+            owner = None if whose is None else find_locked(self.connection, transaction, whose)
             row = {**values, "graph": None if owner is None else owner.graph}
-            statement = insert_or(connection, schema.objects, row)
+            statement = insert_or(transaction, schema.objects, row)
             new = {name: statement.excluded[name] for name in row if name != "key"}
-            connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_=new))
+            transaction.execute(statement.on_conflict_do_update(index_elements=["key"], set_=new))
 
-        self.link.write(task)
+        self.connection.write(task)
 
     def get(self, key: str) -> bytes | None:
         """Return the bytes under a key; None where there are none, or not those that were put."""
         table = schema.objects.c
         query = select(table.bytes, table.hash).where(table.key == _key(key))
-        with self.link.reading() as connection:
-            row = connection.execute(query).one_or_none()
+        with self.connection.reading() as transaction:
+            row = transaction.execute(query).one_or_none()
         data = None if row is None else raw_bytes(row.bytes)
         if row is None or data is None or hashlib.sha256(data).hexdigest() != row.hash:
             return None
@@ -67,7 +67,9 @@ class Objects:
     def delete(self, key: str) -> bool:
         """Remove what is stored under a key; return whether there was anything."""
         statement = delete(schema.objects).where(schema.objects.c.key == _key(key))
-        return self.link.write(lambda connection: connection.execute(statement).rowcount > 0)
+        return self.connection.write(
+            lambda transaction: transaction.execute(statement).rowcount > 0
+        )
 
 
 def _key(key: str) -> str:

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select, text
+from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
 from chainform.errors import RunError, StoreError
 from chainform.graph import Kind
 from chainform.store import schema
 from chainform.store.arguments import text_of
+from chainform.store.connection import Transaction
 from chainform.store.driver_errors import NO_VALUE
 from chainform.store.functions import CAREFUL_AGGREGATES, POSTGRES_AGGREGATES, postgres_call
 
@@ -66,7 +67,7 @@ ORDER BY v.number
 FORMULA = "SELECT formula FROM definitions WHERE graph = :graph AND number = :variable"
 
 
-def find_variable(connection: Connection, graph: int, name: str) -> int:
+def find_variable(transaction: Transaction, graph: int, name: str) -> int:
     """Return the variable of that name: its own, another one, or the label of an entry."""
     text_of(name, "the name of a variable")
     v, a, o = schema.variables.c, schema.aliases.c, schema.outputs.c
@@ -75,10 +76,10 @@ def find_variable(connection: Connection, graph: int, name: str) -> int:
         select(a.variable).where(a.graph == graph, a.name == name),
         select(o.variable).where(o.graph == graph, o.label == name).order_by(o.is_output.desc()),
     ):
-        found = connection.execute(query).scalar()
+        found = transaction.execute(query).scalar()
         if found is not None:
             return found
-    known = connection.execute(select(v.name).where(v.graph == graph)).scalars()
+    known = transaction.execute(select(v.name).where(v.graph == graph)).scalars()
     close = get_close_matches(name, list(known), n=3)
     raise StoreError(
         f"the model has no variable {name}",
@@ -95,30 +96,30 @@ Candidate = tuple[str, tuple[int | None, ...]]
 
 
 def find_entries(
-    connection: Connection, graph: int, candidates: Sequence[Candidate]
+    transaction: Transaction, graph: int, candidates: Sequence[Candidate]
 ) -> dict[str, int]:
     """Return the variables that the first known name means, by label.
 
     A name is that of a quantity, with indices or without, of an entry or of a variable.
     """
     for name, indices in candidates:
-        found = _block_entries(connection, graph, text_of(name, "the name of a quantity"), indices)
+        found = _block_entries(transaction, graph, text_of(name, "the name of a quantity"), indices)
         if found is None and not indices:
             with suppress(StoreError):
-                found = {name: find_variable(connection, graph, name)}
+                found = {name: find_variable(transaction, graph, name)}
         if found is not None:
             return found
     name = candidates[0][0]
-    return {name: find_variable(connection, graph, name)}
+    return {name: find_variable(transaction, graph, name)}
 
 
 def _block_entries(
-    connection: Connection, graph: int, name: str, indices: tuple[int | None, ...]
+    transaction: Transaction, graph: int, name: str, indices: tuple[int | None, ...]
 ) -> dict[str, int] | None:
     o = schema.outputs.c
     query = select(o.is_output, o.indices, o.label, o.variable)
     query = query.where(o.graph == graph, o.quantity == name)
-    rows: Any = connection.execute(query.order_by(o.is_output.desc(), o.place)).all()
+    rows: Any = transaction.execute(query.order_by(o.is_output.desc(), o.place)).all()
     if not rows:
         return None
     found = {
@@ -144,34 +145,34 @@ def _fits(place: str, indices: tuple[int | None, ...]) -> bool:
 
 
 def variable_names(
-    connection: Connection, graph: int, entries: Mapping[str, int]
+    transaction: Transaction, graph: int, entries: Mapping[str, int]
 ) -> dict[str, str]:
     """Return the own name of the variable behind each label."""
     v = schema.variables.c
     query = select(v.number, v.name).where(v.graph == graph)
     if len(entries) <= BATCH:
         query = query.where(v.number.in_(list(entries.values())))
-    rows: Any = connection.execute(query).all()
+    rows: Any = transaction.execute(query).all()
     named: dict[int, str] = dict(rows)
     return {label: named[number] for label, number in entries.items()}
 
 
-def related_names(connection: Connection, query: str, graph: int, variable: int) -> list[str]:
+def related_names(transaction: Transaction, query: str, graph: int, variable: int) -> list[str]:
     """Return the names that one of the queries above finds, in definition order."""
-    by_key(connection)
+    by_key(transaction)
     values = {"graph": graph, "variable": variable}
-    return list(connection.execute(text(query), values).scalars())
+    return list(transaction.execute(text(query), values).scalars())
 
 
-def by_key(connection: Connection) -> None:
+def by_key(transaction: Transaction) -> None:
     """Have PostgreSQL follow the keys for the rest of the transaction.
 
     Without statistics, as right after a save, it would read whole tables at every step.
     """
-    if connection.dialect.name == "postgresql":
+    if transaction.dialect.name == "postgresql":
         for setting in ("hashjoin", "mergejoin", "seqscan", "bitmapscan"):
-            connection.exec_driver_sql(f"SET LOCAL enable_{setting} = off")
-        connection.exec_driver_sql("SET LOCAL jit = off")
+            transaction.exec_driver_sql(f"SET LOCAL enable_{setting} = off")
+        transaction.exec_driver_sql("SET LOCAL jit = off")
 
 
 # --- values by rising level ----------------------------------------------------------------------
@@ -232,20 +233,20 @@ ORDER BY v.number LIMIT 1
 
 
 def evaluate_levels(
-    connection: Connection, graph: int, inputs: Mapping[str, float], wanted: Sequence[str] | None
+    transaction: Transaction, graph: int, inputs: Mapping[str, float], wanted: Sequence[str] | None
 ) -> dict[str, NDArray[np.float64]]:
     """Return outputs or quantities by name (all outputs by default), computed by the database."""
-    blocks = _blocks(connection, graph, wanted)
-    _make_tables(connection)
+    blocks = _blocks(transaction, graph, wanted)
+    _make_tables(transaction)
     variables = sorted({v for _, entries in blocks.values() for v in entries})
-    _insert(connection, "INSERT INTO wanted_values (variable) VALUES (:variable)", variables)
-    by_key(connection)
-    connection.execute(text(_NEEDED), {"graph": graph})
-    _set_inputs(connection, graph, inputs)
-    _sweep(connection, graph)
-    rows: Any = connection.execute(text(_RESULTS)).all()
+    _insert(transaction, "INSERT INTO wanted_values (variable) VALUES (:variable)", variables)
+    by_key(transaction)
+    transaction.execute(text(_NEEDED), {"graph": graph})
+    _set_inputs(transaction, graph, inputs)
+    _sweep(transaction, graph)
+    rows: Any = transaction.execute(text(_RESULTS)).all()
     values: dict[int, float] = dict(rows)
-    _drop_tables(connection)
+    _drop_tables(transaction)
     return {
         name: np.asarray([values[v] for v in entries], dtype=np.float64).reshape(shape)
         for name, (shape, entries) in blocks.items()
@@ -253,71 +254,71 @@ def evaluate_levels(
 
 
 def _blocks(
-    connection: Connection, graph: int, wanted: Sequence[str] | None
+    transaction: Transaction, graph: int, wanted: Sequence[str] | None
 ) -> dict[str, tuple[tuple[int, ...], list[int]]]:
     """Return the shape and the variables of each quantity that is asked for."""
     s, o = schema.shapes.c, schema.outputs.c
     query = select(s.quantity, s.is_output, s.shape).where(s.graph == graph)
     query = query.order_by(s.is_output.desc(), s.place)
     known: dict[str, tuple[bool, str]] = {}
-    rows: Any = connection.execute(query)
+    rows: Any = transaction.execute(query)
     for name, is_output, shape in rows:
         known.setdefault(name, (is_output, shape))
     names = [name for name, (is_output, _) in known.items() if is_output]
     blocks: dict[str, tuple[tuple[int, ...], list[int]]] = {}
     for name in names if wanted is None else wanted:
         if name not in known:
-            blocks[name] = (), [_variable(connection, graph, name)]
+            blocks[name] = (), [_variable(transaction, graph, name)]
             continue
         is_output, shape = known[name]
         query = select(o.variable).where(
             o.graph == graph, o.quantity == name, o.is_output == is_output
         )
-        entries = list(connection.execute(query.order_by(o.place)).scalars())
+        entries = list(transaction.execute(query.order_by(o.place)).scalars())
         blocks[name] = tuple(map(int, shape.split())), entries
     return blocks
 
 
-def _variable(connection: Connection, graph: int, name: str) -> int:
+def _variable(transaction: Transaction, graph: int, name: str) -> int:
     """Return a variable that is asked for by its own name."""
     try:
-        return find_variable(connection, graph, name)
+        return find_variable(transaction, graph, name)
     except StoreError as problem:
         raise RunError(
             f"the model has no quantity {name}", element=name, remedy=problem.remedy
         ) from None
 
 
-def _make_tables(connection: Connection) -> None:
-    _drop_tables(connection)
+def _make_tables(transaction: Transaction) -> None:
+    _drop_tables(transaction)
     number = "double precision"
-    connection.exec_driver_sql(
+    transaction.exec_driver_sql(
         "CREATE TEMPORARY TABLE wanted_values (variable integer PRIMARY KEY)"
     )
-    connection.exec_driver_sql(
+    transaction.exec_driver_sql(
         "CREATE TEMPORARY TABLE needed_values (variable integer PRIMARY KEY,"
         f" level integer NOT NULL, kind integer NOT NULL, value {number})"
     )
-    connection.exec_driver_sql("CREATE INDEX needed_by_level ON needed_values (level, kind)")
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(POSTGRES_AGGREGATES)
+    transaction.exec_driver_sql("CREATE INDEX needed_by_level ON needed_values (level, kind)")
+    if transaction.dialect.name == "postgresql":
+        transaction.exec_driver_sql(POSTGRES_AGGREGATES)
 
 
-def _drop_tables(connection: Connection) -> None:
+def _drop_tables(transaction: Transaction) -> None:
     # Only the temporary ones: a schema may hold tables of these names that are not ours.
-    own = "pg_temp" if connection.dialect.name == "postgresql" else "temp"
+    own = "pg_temp" if transaction.dialect.name == "postgresql" else "temp"
     for name in ("wanted_values", "needed_values"):
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {own}.{name}")
+        transaction.exec_driver_sql(f"DROP TABLE IF EXISTS {own}.{name}")
 
 
-def _insert(connection: Connection, statement: str, variables: list[int]) -> None:
+def _insert(transaction: Transaction, statement: str, variables: list[int]) -> None:
     if variables:
-        connection.execute(text(statement), [{"variable": v} for v in variables])
+        transaction.execute(text(statement), [{"variable": v} for v in variables])
 
 
-def _set_inputs(connection: Connection, graph: int, inputs: Mapping[str, float]) -> None:
+def _set_inputs(transaction: Transaction, graph: int, inputs: Mapping[str, float]) -> None:
     given: list[dict[str, Any]] = []
-    rows: Any = connection.execute(text(_GIVEN), {"graph": graph})
+    rows: Any = transaction.execute(text(_GIVEN), {"graph": graph})
     for variable, name, source, exact, default in rows:
         if name in inputs:
             given.append({"variable": variable, "value": float(inputs[name])})
@@ -330,36 +331,36 @@ def _set_inputs(connection: Connection, graph: int, inputs: Mapping[str, float])
             raise RunError("a number is too large for double precision", element=name)
     if given:
         statement = "UPDATE needed_values SET value = :value WHERE variable = :variable"
-        connection.execute(text(statement), given)
+        transaction.execute(text(statement), given)
 
 
-def _sweep(connection: Connection, graph: int) -> None:
+def _sweep(transaction: Transaction, graph: int) -> None:
     """Compute all levels.
 
     PostgreSQL stops where a product vanishes or a value is too large. That is rare, and to look
     out for it takes time, so the sweep is then made once more, with care.
     """
-    if connection.dialect.name == "sqlite":
-        _compute(connection, graph, *_sqlite_statements())
+    if transaction.dialect.name == "sqlite":
+        _compute(transaction, graph, *_sqlite_statements())
         return
     try:
-        with connection.begin_nested():
-            _compute(connection, graph, *_postgres_statements(careful=False))
+        with transaction.begin_nested():
+            _compute(transaction, graph, *_postgres_statements(careful=False))
     except DBAPIError as problem:
         if getattr(problem.orig, "sqlstate", None) not in NO_VALUE:
             raise
-        connection.exec_driver_sql(CAREFUL_AGGREGATES)
-        _compute(connection, graph, *_postgres_statements(careful=True))
+        transaction.exec_driver_sql(CAREFUL_AGGREGATES)
+        _compute(transaction, graph, *_postgres_statements(careful=True))
 
 
-def _compute(connection: Connection, graph: int, sums: str, calls: str) -> None:
-    last = connection.execute(text("SELECT max(level) FROM needed_values")).scalar()
+def _compute(transaction: Transaction, graph: int, sums: str, calls: str) -> None:
+    last = transaction.execute(text("SELECT max(level) FROM needed_values")).scalar()
     kinds = {"constant": int(Kind.CONSTANT), "computed": int(Kind.COMPUTED)}
     for level in range(0 if last is None else last + 1):
         values = {"graph": graph, "level": level}
-        connection.execute(text(sums), {**values, **kinds})
-        connection.execute(text(calls), {**values, "call": int(Kind.CALL)})
-        name = connection.execute(text(_NOT_FINITE), values).scalar()
+        transaction.execute(text(sums), {**values, **kinds})
+        transaction.execute(text(calls), {**values, "call": int(Kind.CALL)})
+        name = transaction.execute(text(_NOT_FINITE), values).scalar()
         if name is not None:
             raise RunError(
                 f"{name} has no finite value in this state",

@@ -14,12 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 
 from chainform.errors import StoreError
 from chainform.store import schema
 from chainform.store.arguments import optional_text, text_of, utc, whole_number
-from chainform.store.connection import Link
+from chainform.store.connection import Connection, Transaction
 from chainform.store.difference import Difference, Side, difference
 from chainform.store.driver_errors import damaged
 from chainform.store.graphs import load_graph
@@ -48,22 +48,22 @@ class Repository:
     transaction; StoreError says what is wrong, with the file or the address and a remedy.
     """
 
-    def __init__(self, link: Link) -> None:
-        self.link = link
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
 
     @property
     def place(self) -> str:
         """The file or the address, without its password."""
-        return self.link.place
+        return self.connection.place
 
     @property
     def file(self) -> Path | None:
         """The file of the database, None where it is on a server or in memory."""
-        return self.link.file
+        return self.connection.file
 
     def close(self) -> None:
         """Give the connections back."""
-        self.link.close()
+        self.connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -77,12 +77,12 @@ class Repository:
         self.close()
 
     @contextmanager
-    def at(self, reference: str) -> Generator[tuple[Connection, Revision]]:
+    def at(self, reference: str) -> Generator[tuple[Transaction, Revision]]:
         """Give a transaction that reads, and a revision; rows that do not fit are damage."""
-        with self.link.reading() as connection:
-            revision = find(self.link, connection, reference)
+        with self.connection.reading() as transaction:
+            revision = find(self.connection, transaction, reference)
             with damaged(self.place, revision.reference):
-                yield connection, revision
+                yield transaction, revision
 
     # --- finding ------------------------------------------------------------------------
 
@@ -125,30 +125,30 @@ class Repository:
             conditions.append(r.created >= first)
         if last:
             conditions.append(r.created <= last)
-        with self.link.reading() as connection, damaged(self.place, "models"):
-            return _entries(connection, conditions)
+        with self.connection.reading() as transaction, damaged(self.place, "models"):
+            return _entries(transaction, conditions)
 
     def revision(self, reference: str) -> Revision:
         """Return what is known of one revision."""
-        with self.link.reading() as connection:
-            return find(self.link, connection, reference)
+        with self.connection.reading() as transaction:
+            return find(self.connection, transaction, reference)
 
     def log(self, name: str) -> list[Revision]:
         """Return the revisions of a model, the oldest first."""
-        with self.link.reading() as connection:
-            key = find_model(connection, self.place, name)
+        with self.connection.reading() as transaction:
+            key = find_model(transaction, self.place, name)
             with damaged(self.place, name):
-                return read_revisions(connection, schema.revisions.c.model == key)
+                return read_revisions(transaction, schema.revisions.c.model == key)
 
     def mechanism_file(self, reference: str) -> MechanismFile | None:
         """Return the mechanism that a revision came from, with its file byte for byte."""
-        with self.at(reference) as (connection, revision):
-            return read_mechanism(connection, revision)
+        with self.at(reference) as (transaction, revision):
+            return read_mechanism(transaction, revision)
 
     def parameters(self, reference: str) -> tuple[Parameter, ...]:
         """Return the parameters of a revision."""
-        with self.at(reference) as (connection, revision):
-            return read_parameters(connection, revision)
+        with self.at(reference) as (transaction, revision):
+            return read_parameters(transaction, revision)
 
     def diff(self, before: str, after: str, *, expand: bool = False) -> Difference:
         """Return what changed between two revisions: parameters, and outputs entry by entry.
@@ -159,46 +159,46 @@ class Repository:
         return difference(self._side(before), self._side(after), expanded=expand)
 
     def _side(self, reference: str) -> Side:
-        with self.at(reference) as (connection, revision):
-            graph = load_graph(self.link, connection, revision)
-            return Side(graph, revision, read_parameters(connection, revision))
+        with self.at(reference) as (transaction, revision):
+            graph = load_graph(self.connection, transaction, revision)
+            return Side(graph, revision, read_parameters(transaction, revision))
 
     # --- changing -----------------------------------------------------------------------
 
     def tag(self, reference: str, *tags: str) -> Revision:
         """Give a revision tags, so that `arm@tag` means it; a tag belongs to one at a time."""
 
-        def task(connection: Connection) -> Revision:
-            revision = find_locked(self.link, connection, reference)
-            add_tags(connection, revision.key, tags)
-            return find(self.link, connection, revision.reference)
+        def task(transaction: Transaction) -> Revision:
+            revision = find_locked(self.connection, transaction, reference)
+            add_tags(transaction, revision.key, tags)
+            return find(self.connection, transaction, revision.reference)
 
-        return self.link.write(task)
+        return self.connection.write(task)
 
     def untag(self, reference: str, *tags: str) -> None:
         """Take tags away from a revision, or from the model where only its name is given."""
 
-        def task(connection: Connection) -> None:
-            revision = find_locked(self.link, connection, reference)
-            take_tags(connection, revision, tags, whole="@" not in reference)
+        def task(transaction: Transaction) -> None:
+            revision = find_locked(self.connection, transaction, reference)
+            take_tags(transaction, revision, tags, whole="@" not in reference)
 
-        self.link.write(task)
+        self.connection.write(task)
 
     def rename(self, name: str, new_name: str) -> None:
         """Give a model, with its history, a new name, which must be free."""
 
-        def task(connection: Connection) -> None:
-            lock_model(connection, name)
+        def task(transaction: Transaction) -> None:
+            lock_model(transaction, name)
             check_name(new_name)
             table = schema.models
-            key = find_model(connection, self.place, name)
-            taken = connection.execute(select(table.c.id).where(table.c.name == new_name)).scalar()
+            key = find_model(transaction, self.place, name)
+            taken = transaction.execute(select(table.c.id).where(table.c.name == new_name)).scalar()
             if taken is not None and taken != key:
                 message = f"there is a model {new_name} already"
-                raise self.link.error(message, "choose another name", new_name)
-            connection.execute(update(table).where(table.c.id == key).values(name=new_name))
+                raise self.connection.error(message, "choose another name", new_name)
+            transaction.execute(update(table).where(table.c.id == key).values(name=new_name))
 
-        self.link.write(task)
+        self.connection.write(task)
 
     def revert(
         self, name: str, revision: int | str, note: str = "", author: str | None = None
@@ -206,11 +206,11 @@ class Repository:
         """Make an earlier revision, by its number or tag, the last one again, as a new one."""
         known = revision if isinstance(revision, str) else whole_number(revision, "a revision")
         reference = f"{text_of(name, 'the name of a model')}@{known}"
-        with self.link.reading() as connection, damaged(self.place, reference):
-            old = find(self.link, connection, reference)
-            check_parameters(connection, old)
+        with self.connection.reading() as transaction, damaged(self.place, reference):
+            old = find(self.connection, transaction, reference)
+            check_parameters(transaction, old)
             record = replace(
-                record_of(connection, old),
+                record_of(transaction, old),
                 step="revert",
                 options={"revision": old.number},
                 parent=old.number,
@@ -220,34 +220,37 @@ class Repository:
                 seconds=None,
                 created=None,
             )
-            graph = load_graph(self.link, connection, old)
-        return save(self.link, graph, record)
+            graph = load_graph(self.connection, transaction, old)
+        return save(self.connection, graph, record)
 
     def delete(self, name: str) -> int:
         """Remove a model with all its revisions and return their number; `gc` frees the room."""
 
-        def task(connection: Connection) -> int:
-            lock_model(connection, name)
+        def task(transaction: Transaction) -> int:
+            lock_model(transaction, name)
             m, r = schema.models, schema.revisions
-            key = find_model(connection, self.place, name)
+            key = find_model(transaction, self.place, name)
             # The row is locked first, as a save does it, so that no revision comes in between.
-            connection.execute(update(m).where(m.c.id == key).values(name=name))
+            transaction.execute(update(m).where(m.c.id == key).values(name=name))
             of_model = select(r.c.id).where(r.c.model == key)
             for table in schema.OF_REVISION:
-                connection.execute(delete(table).where(table.c.revision.in_(of_model)))
-            removed = connection.execute(delete(r).where(r.c.model == key)).rowcount
-            connection.execute(delete(m).where(m.c.id == key))
+                transaction.execute(delete(table).where(table.c.revision.in_(of_model)))
+            removed = transaction.execute(delete(r).where(r.c.model == key)).rowcount
+            transaction.execute(delete(m).where(m.c.id == key))
             return removed
 
-        return self.link.write(task)
+        return self.connection.write(task)
 
     def gc(self) -> Swept:
         """Remove graphs, mechanisms and objects that no revision uses, and free their room."""
-        swept = self.link.write(_sweep, alone=True)
-        if self.link.is_sqlite and swept.graphs:
+        swept = self.connection.write(_sweep, alone=True)
+        if self.connection.is_sqlite and swept.graphs:
             # Where giving room back to the disk takes more room, or others read, it stays.
-            with self.link.engine.connect() as connection, suppress(sqlite3.OperationalError):
-                driver: Any = connection.connection.driver_connection
+            with (
+                self.connection.engine.connect() as transaction,
+                suppress(sqlite3.OperationalError),
+            ):
+                driver: Any = transaction.connection.driver_connection
                 driver.execute("VACUUM")
         return swept
 
@@ -257,9 +260,9 @@ class Repository:
         With `repair` whatever follows from a graph is written anew, as long as its rows or its
         cache are whole; what was mended is marked so. What a person wrote stays, and is named.
         """
-        transaction = self.link.writing(alone=True) if repair else self.link.reading()
-        with transaction as connection:
-            return check_store(self.link, connection, repair=repair)
+        transaction = self.connection.writing(alone=True) if repair else self.connection.reading()
+        with transaction as transaction:
+            return check_store(self.connection, transaction, repair=repair)
 
 
 def _contains(column: Any, part: str) -> Any:
@@ -267,7 +270,7 @@ def _contains(column: Any, part: str) -> Any:
     return func.lower(column).contains(part.lower(), autoescape=True)
 
 
-def _entries(connection: Connection, conditions: list[Any]) -> list[ModelEntry]:
+def _entries(transaction: Transaction, conditions: list[Any]) -> list[ModelEntry]:
     """Return the models with a revision that meets the conditions; without any, all of them."""
     m, r, k = schema.models.c, schema.revisions.c, schema.mechanisms.c
     of_model = select(m.name, func.count()).join_from(
@@ -281,10 +284,10 @@ def _entries(connection: Connection, conditions: list[Any]) -> list[ModelEntry]:
         .where(*conditions)
     )
     matching: dict[str, list[Revision]] = {}
-    for revision in read_revisions(connection, r.id.in_(fitting if conditions else last)):
+    for revision in read_revisions(transaction, r.id.in_(fitting if conditions else last)):
         matching.setdefault(revision.name, []).append(revision)
-    latest = {item.name: item for item in read_revisions(connection, r.id.in_(last))}
-    counts: Any = connection.execute(of_model.group_by(m.name)).all()
+    latest = {item.name: item for item in read_revisions(transaction, r.id.in_(last))}
+    counts: Any = transaction.execute(of_model.group_by(m.name)).all()
     number: dict[str, int] = dict(counts)
     return [
         ModelEntry(name, number[name], latest[name], tuple(revisions))
@@ -292,18 +295,18 @@ def _entries(connection: Connection, conditions: list[Any]) -> list[ModelEntry]:
     ]
 
 
-def _sweep(connection: Connection) -> Swept:
+def _sweep(transaction: Transaction) -> Swept:
     """Remove graphs and mechanisms that no revision points to, and objects of no graph."""
     r, g, k, o = schema.revisions.c, schema.graphs, schema.mechanisms, schema.objects
     unused = select(g.c.id).where(g.c.id.not_in(select(r.graph)))
-    graphs = list(connection.execute(unused).scalars())
+    graphs = list(transaction.execute(unused).scalars())
     for key in graphs:
         for table in schema.OF_GRAPH:
-            connection.execute(delete(table).where(table.c.graph == key))
-        connection.execute(delete(g).where(g.c.id == key))
+            transaction.execute(delete(table).where(table.c.graph == key))
+        transaction.execute(delete(g).where(g.c.id == key))
     in_use = select(r.mechanism).where(r.mechanism.is_not(None))
-    mechanisms = connection.execute(delete(k).where(k.c.id.not_in(in_use))).rowcount
-    objects = connection.execute(delete(o).where(o.c.graph.is_(None))).rowcount
+    mechanisms = transaction.execute(delete(k).where(k.c.id.not_in(in_use))).rowcount
+    objects = transaction.execute(delete(o).where(o.c.graph.is_(None))).rowcount
     return Swept(len(graphs), mechanisms, objects)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import func, insert, select
 
 from chainform.errors import StoreError
 from chainform.graph import Cost, Graph
@@ -22,7 +22,7 @@ from chainform.store.arguments import (
     texts_of,
     utc,
 )
-from chainform.store.connection import Link
+from chainform.store.connection import Connection, Transaction
 from chainform.store.driver_errors import GONE, damaged
 from chainform.store.graphs import (
     Content,
@@ -40,22 +40,22 @@ from chainform.store.rows import (
 )
 
 
-def save(link: Link, graph: Graph, record: Record) -> Revision:
+def save(connection: Connection, graph: Graph, record: Record) -> Revision:
     """Store a graph as the next revision of a model, in one transaction."""
     content = Content(graph)
     check_record(record)
     parameters = parameter_rows(record.parameters, content.graph)
     record = replace(record, created=utc(record.created) if record.created else datetime.now(UTC))
 
-    def task(connection: Connection) -> Revision:
+    def task(transaction: Transaction) -> Revision:
         # The row of the model is locked first, so that two saves cannot take the same number.
         values = {"name": record.name, "created": record.created}
-        model = upsert(connection, schema.models, "name", values)
-        owner = Owner(model, add_graph(connection, content), content.hash)
-        key = add_revision(connection, owner, record, parameters)
-        return read_revisions(connection, schema.revisions.c.id == key)[0]
+        model = upsert(transaction, schema.models, "name", values)
+        owner = Owner(model, add_graph(transaction, content), content.hash)
+        key = add_revision(transaction, owner, record, parameters)
+        return read_revisions(transaction, schema.revisions.c.id == key)[0]
 
-    return link.write(task)
+    return connection.write(task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,13 @@ class Owner:
 
 
 def add_revision(
-    connection: Connection, owner: Owner, record: Record, parameters: list[tuple[Any, ...]]
+    transaction: Transaction, owner: Owner, record: Record, parameters: list[tuple[Any, ...]]
 ) -> int:
     """Add a revision to a model that is locked; return its key."""
     origin = mechanism_values(record.mechanism) if record.mechanism else None
     rows = schema.revisions
     last = select(func.max(rows.c.number)).where(rows.c.model == owner.model)
-    number = (connection.execute(last).scalar() or 0) + 1
+    number = (transaction.execute(last).scalar() or 0) + 1
     if record.parent is not None and not 1 <= record.parent < number:
         raise StoreError(
             f"{record.name} has no revision {record.parent} to start from", element=record.name
@@ -83,7 +83,7 @@ def add_revision(
         "model": owner.model,
         "number": number,
         "graph": owner.graph,
-        "mechanism": None if origin is None else add_mechanism(connection, origin),
+        "mechanism": None if origin is None else add_mechanism(transaction, origin),
         "parent": record.parent,
         "formulation": record.formulation,
         "step": record.step,
@@ -92,13 +92,13 @@ def add_revision(
         "note": record.note,
         "created": record.created,
         "seconds": None if record.seconds is None else float(record.seconds),
-        **_total(connection, owner.graph),
+        **_total(transaction, owner.graph),
     }
     seal = seal_of(values, owner.content, None if origin is None else origin["hash"], parameters)
     values["seal"] = seal_text(seal)
-    key: int = connection.execute(insert(rows).values(values).returning(rows.c.id)).scalar_one()
-    add_tags(connection, key, record.tags)
-    add_parameters(connection, key, parameters)
+    key: int = transaction.execute(insert(rows).values(values).returning(rows.c.id)).scalar_one()
+    add_tags(transaction, key, record.tags)
+    add_parameters(transaction, key, parameters)
     return key
 
 
@@ -129,26 +129,26 @@ def _json(record: Record) -> str:
         ) from None
 
 
-def _total(connection: Connection, graph: int) -> dict[str, int]:
+def _total(transaction: Transaction, graph: int) -> dict[str, int]:
     table = schema.operations
     columns = [table.c[name] for name in schema.COST_COLUMNS]
     query = select(*columns).where(table.c.graph == graph, table.c.quantity == TOTAL)
-    return dict(connection.execute(query).mappings().one())
+    return dict(transaction.execute(query).mappings().one())
 
 
 # --- reading --------------------------------------------------------------------------------
 
 
-def find(link: Link, connection: Connection, reference: str) -> Revision:
+def find(connection: Connection, transaction: Transaction, reference: str) -> Revision:
     """Return the revision that a reference means."""
-    key = find_revision(connection, link.place, reference)
-    with damaged(link.place, reference):
-        for revision in read_revisions(connection, schema.revisions.c.id == key):
+    key = find_revision(transaction, connection.place, reference)
+    with damaged(connection.place, reference):
+        for revision in read_revisions(transaction, schema.revisions.c.id == key):
             return revision
-    raise link.error(*GONE, element=reference)
+    raise connection.error(*GONE, element=reference)
 
 
-def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:
+def read_revisions(transaction: Transaction, *conditions: Any) -> list[Revision]:
     """Return the revisions that meet the conditions, by model and number."""
     m, r, g, k = schema.models.c, schema.revisions, schema.graphs.c, schema.mechanisms.c
     o = schema.operations.c
@@ -165,9 +165,9 @@ def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:
         .where(*conditions)
         .order_by(m.name, r.c.number)
     )
-    rows = connection.execute(query).mappings().all()
-    tags = _listed(connection, schema.tags, "revision", "tag", [row["id"] for row in rows])
-    outputs = _outputs(connection, sorted({row["graph"] for row in rows}))
+    rows = transaction.execute(query).mappings().all()
+    tags = _listed(transaction, schema.tags, "revision", "tag", [row["id"] for row in rows])
+    outputs = _outputs(transaction, sorted({row["graph"] for row in rows}))
     return [_revision(row, tags, outputs) for row in rows]
 
 
@@ -195,7 +195,7 @@ BATCH = 500
 
 
 def _listed(
-    connection: Connection, table: Any, key: str, column: str, keys: list[int], *conditions: Any
+    transaction: Transaction, table: Any, key: str, column: str, keys: list[int], *conditions: Any
 ) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     order = table.c.place if "place" in table.c else table.c[column]
@@ -203,14 +203,14 @@ def _listed(
         query = select(table.c[key], table.c[column]).where(
             table.c[key].in_(keys[first : first + BATCH]), *conditions
         )
-        for owner, value in connection.execute(query.order_by(order)):
+        for owner, value in transaction.execute(query.order_by(order)):
             found.setdefault(owner, []).append(value)
     return found
 
 
-def _outputs(connection: Connection, graphs: list[int]) -> dict[int, list[str]]:
+def _outputs(transaction: Transaction, graphs: list[int]) -> dict[int, list[str]]:
     shapes = schema.shapes
-    return _listed(connection, shapes, "graph", "quantity", graphs, shapes.c.is_output.is_(True))
+    return _listed(transaction, shapes, "graph", "quantity", graphs, shapes.c.is_output.is_(True))
 
 
 # --- the mechanism and its parameters ------------------------------------------------------------
@@ -231,19 +231,19 @@ def mechanism_values(mechanism: MechanismFile) -> dict[str, Any]:
     }
 
 
-def add_mechanism(connection: Connection, values: dict[str, Any]) -> int:
+def add_mechanism(transaction: Transaction, values: dict[str, Any]) -> int:
     """Return the key of a mechanism, stored once for all models that came from it.
 
     What stands there under its hash is written anew, so that a damaged row heals.
     """
-    return upsert(connection, schema.mechanisms, "hash", values)
+    return upsert(transaction, schema.mechanisms, "hash", values)
 
 
-def read_mechanism(connection: Connection, revision: Revision) -> MechanismFile | None:
+def read_mechanism(transaction: Transaction, revision: Revision) -> MechanismFile | None:
     """Return the mechanism of a revision, with its file; refuse one that is not what was saved."""
     k, r = schema.mechanisms, schema.revisions.c
     query = select(k, r.seal).join_from(k, schema.revisions, r.mechanism == k.c.id)
-    row = connection.execute(query.where(r.id == revision.key)).one_or_none()
+    row = transaction.execute(query.where(r.id == revision.key)).one_or_none()
     if row is None:
         return None
     source = raw_bytes(row.bytes)
@@ -271,45 +271,47 @@ def given_rows(given: tuple[Parameter, ...]) -> list[tuple[Any, ...]]:
     ]
 
 
-def add_parameters(connection: Connection, revision: int, rows: list[tuple[Any, ...]]) -> None:
+def add_parameters(transaction: Transaction, revision: int, rows: list[tuple[Any, ...]]) -> None:
     """Write the parameters of a revision."""
     names = [column.name for column in schema.parameters.c]
     values = [dict(zip(names, (revision, *row), strict=True)) for row in rows]
     if values:
-        connection.execute(insert(schema.parameters), values)
+        transaction.execute(insert(schema.parameters), values)
 
 
-def read_parameters(connection: Connection, revision: Revision) -> tuple[Parameter, ...]:
+def read_parameters(transaction: Transaction, revision: Revision) -> tuple[Parameter, ...]:
     """Return the parameters of a revision in their order."""
     table = schema.parameters
     query = select(table).where(table.c.revision == revision.key).order_by(table.c.place)
     return tuple(
         Parameter(row.name, None if row.exact is None else Fraction(row.exact), row.unit, row.note)
-        for row in connection.execute(query)
+        for row in transaction.execute(query)
     )
 
 
 # --- rows that are locked before they are changed ------------------------------------------------
 
 
-def lock_model(connection: Connection, reference: str) -> None:
+def lock_model(transaction: Transaction, reference: str) -> None:
     """Keep others from changing the model of a reference, if there is one, until the end."""
     table = schema.models.c
     query = select(table.id).where(table.name == split(reference)[0])
-    connection.execute(query.with_for_update()).scalar()
+    transaction.execute(query.with_for_update()).scalar()
 
 
-def find_locked(link: Link, connection: Connection, reference: str) -> Revision:
+def find_locked(connection: Connection, transaction: Transaction, reference: str) -> Revision:
     """Return the revision that a reference means; its model stays as it is until the end."""
-    lock_model(connection, reference)
-    return find(link, connection, reference)
+    lock_model(transaction, reference)
+    return find(connection, transaction, reference)
 
 
-def claim_name(link: Link, connection: Connection, name: str, created: datetime) -> int:
+def claim_name(
+    connection: Connection, transaction: Transaction, name: str, created: datetime
+) -> int:
     """Make a model without revisions, locked; refuse a name that is there, or just being made."""
-    statement = insert_or(connection, schema.models, {"name": name, "created": created})
+    statement = insert_or(transaction, schema.models, {"name": name, "created": created})
     statement = statement.on_conflict_do_nothing(index_elements=["name"])
-    key = connection.execute(statement.returning(schema.models.c.id)).scalar()
+    key = transaction.execute(statement.returning(schema.models.c.id)).scalar()
     if key is None:
-        raise link.error(f"there is a model {name} already", "choose another name", name)
+        raise connection.error(f"there is a model {name} already", "choose another name", name)
     return key

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, Connection, Select, SmallInteger, Table, select
+from sqlalchemy import BigInteger, Select, SmallInteger, Table, select
 from sqlalchemy.dialects import sqlite
 
 from chainform.graph import CALLS, Block, Cost, Graph, Input, cost_of, number_text, parameter_only
 from chainform.store import schema
+from chainform.store.connection import Transaction
 from chainform.store.schema import COST_COLUMNS
 
 
@@ -35,11 +36,11 @@ Columns = tuple[Iterable[Any], ...]
 """The columns of a table, in its order; one that repeats a value may go on for ever."""
 
 
-def write_graph(connection: Connection, graph: Graph, key: int) -> None:
+def write_graph(transaction: Transaction, graph: Graph, key: int) -> None:
     """Write every row of a graph under its number."""
     for table, count, columns in graph_columns(graph, key):
-        insert_rows(connection, table, count, *columns)
-    insert_integers(connection, schema.factors, *factor_columns(graph, key))
+        insert_rows(transaction, table, count, *columns)
+    insert_integers(transaction, schema.factors, *factor_columns(graph, key))
 
 
 def graph_columns(graph: Graph, key: int) -> Iterator[tuple[Table, int, Columns]]:
@@ -135,12 +136,12 @@ def _entries(key: int, is_output: bool, block: Block) -> Iterator[tuple[Any, ...
 # --- reading --------------------------------------------------------------------------------
 
 
-def read_graph(connection: Connection, key: int) -> Graph:
+def read_graph(transaction: Transaction, key: int) -> Graph:
     """Return the graph of that number from its rows."""
-    named, kind, level, call, argument = _columns(connection, schema.variables, key, 2)
+    named, kind, level, call, argument = _columns(transaction, schema.variables, key, 2)
     names: tuple[str, ...] = tuple(named)
-    owner, _, texts = _columns(connection, schema.terms, key, 1, 4)
-    of_factor, of_term, _, factor, power = _columns(connection, schema.factors, key, 1)
+    owner, _, texts = _columns(transaction, schema.terms, key, 1, 4)
+    of_factor, of_term, _, factor, power = _columns(transaction, schema.factors, key, 1)
     numbers = {name or None: number for number, name in enumerate(CALLS)}
     owners = np.asarray(owner, dtype=np.int64)
     term_counts = np.bincount(owners, minlength=len(names))
@@ -148,7 +149,7 @@ def read_graph(connection: Connection, key: int) -> Graph:
     term = term_start[np.asarray(of_factor, dtype=np.int64)] + np.asarray(of_term, dtype=np.int64)
     place: dict[str, int] = {}
     coefficient = [place.setdefault(text, len(place)) for text in texts]
-    outputs, quantities = (_read_blocks(connection, key, is_output) for is_output in (True, False))
+    outputs, quantities = (_read_blocks(transaction, key, is_output) for is_output in (True, False))
     return Graph(
         names=names,
         kind=np.asarray(kind, dtype=np.uint8),
@@ -161,24 +162,24 @@ def read_graph(connection: Connection, key: int) -> Graph:
         factor_start=starts(np.bincount(term, minlength=len(texts))),
         factor=np.asarray(factor, dtype=np.int32),
         power=np.asarray(power, dtype=np.int16),
-        inputs=_read_inputs(connection, key, names),
+        inputs=_read_inputs(transaction, key, names),
         outputs=outputs,
         quantities=quantities,
-        aliases=_read_aliases(connection, key),
+        aliases=_read_aliases(transaction, key),
     )
 
 
 def _columns(
-    connection: Connection, table: Table, key: int, first: int, last: int | None = None
+    transaction: Transaction, table: Table, key: int, first: int, last: int | None = None
 ) -> list[Sequence[Any]]:
     """Return columns of a table for one graph, in the order of the primary key."""
     chosen = list(table.c)[first:last]
     query = select(*chosen).where(table.c.graph == key).order_by(*table.primary_key.columns)
-    return read_columns(connection, query, len(chosen))
+    return read_columns(transaction, query, len(chosen))
 
 
-def _read_inputs(connection: Connection, key: int, names: tuple[str, ...]) -> dict[int, Input]:
-    variable, source, place, texts, _ = _columns(connection, schema.inputs, key, 1)
+def _read_inputs(transaction: Transaction, key: int, names: tuple[str, ...]) -> dict[int, Input]:
+    variable, source, place, texts, _ = _columns(transaction, schema.inputs, key, 1)
     rows: Any = zip(variable, source, place, texts, strict=True)
     return {
         v: Input(names[int(v)], group, index, None if default is None else Fraction(default))
@@ -186,17 +187,17 @@ def _read_inputs(connection: Connection, key: int, names: tuple[str, ...]) -> di
     }
 
 
-def _read_aliases(connection: Connection, key: int) -> dict[str, int]:
+def _read_aliases(transaction: Transaction, key: int) -> dict[str, int]:
     table = schema.aliases
     query = select(table.c.name, table.c.variable).where(table.c.graph == key)
-    rows: Any = connection.execute(query.order_by(table.c.place)).all()
+    rows: Any = transaction.execute(query.order_by(table.c.place)).all()
     return dict(rows)
 
 
-def _read_blocks(connection: Connection, key: int, is_output: bool) -> dict[str, Block]:
+def _read_blocks(transaction: Transaction, key: int, is_output: bool) -> dict[str, Block]:
     shapes, outputs = schema.shapes.c, schema.outputs.c
     entries: dict[str, list[tuple[int, str]]] = {}
-    rows: Iterable[Any] = connection.execute(
+    rows: Iterable[Any] = transaction.execute(
         select(outputs.quantity, outputs.variable, outputs.label)
         .where(outputs.graph == key, outputs.is_output == is_output)
         .order_by(outputs.quantity, outputs.place)
@@ -204,7 +205,7 @@ def _read_blocks(connection: Connection, key: int, is_output: bool) -> dict[str,
     for name, variable, label in rows:
         entries.setdefault(name, []).append((variable, label))
     blocks: dict[str, Block] = {}
-    rows = connection.execute(
+    rows = transaction.execute(
         select(shapes.quantity, shapes.shape)
         .where(shapes.graph == key, shapes.is_output == is_output)
         .order_by(shapes.place)
@@ -266,15 +267,17 @@ CHUNK = 100_000
 """Rows that go to the server at a time."""
 
 
-def insert_rows(connection: Connection, table: Table, count: int, *columns: Iterable[Any]) -> None:
+def insert_rows(
+    transaction: Transaction, table: Table, count: int, *columns: Iterable[Any]
+) -> None:
     """Write rows given column by column, in the order of the table's columns."""
     if count == 0:
         return
     names = [f'"{column.name}"' for column in table.c][: len(columns)]
     rows: Iterator[tuple[Any, ...]] = zip(*columns, strict=False)
-    driver: Any = connection.connection.driver_connection
+    driver: Any = transaction.connection.driver_connection
     target = f'"{table.name}" ({", ".join(names)})'
-    if connection.dialect.name == "sqlite":
+    if transaction.dialect.name == "sqlite":
         _insert(driver, target, rows, count, len(names))
     else:
         with driver.cursor() as cursor, cursor.copy(f"COPY {target} FROM STDIN") as copy:
@@ -282,15 +285,15 @@ def insert_rows(connection: Connection, table: Table, count: int, *columns: Iter
                 copy.write_row(row)
 
 
-def insert_integers(connection: Connection, table: Table, *columns: NDArray[Any]) -> None:
+def insert_integers(transaction: Transaction, table: Table, *columns: NDArray[Any]) -> None:
     """Write rows of integers given as arrays, one for each column of the table.
 
     To PostgreSQL they go in its binary form, laid out by numpy: each row is the number of
     fields, then each field's length and value, all big-endian.
     """
-    if connection.dialect.name == "sqlite":
+    if transaction.dialect.name == "sqlite":
         lists = [column.tolist() for column in columns]
-        insert_rows(connection, table, len(columns[0]), *lists)
+        insert_rows(transaction, table, len(columns[0]), *lists)
         return
     fields: list[tuple[str, str]] = [("fields", ">i2")]
     for column in table.c:
@@ -303,7 +306,7 @@ def insert_integers(connection: Connection, table: Table, *columns: NDArray[Any]
         rows[column.name] = values
     names = ", ".join(f'"{column.name}"' for column in table.c)
     statement = f'COPY "{table.name}" ({names}) FROM STDIN (FORMAT BINARY)'
-    driver: Any = connection.connection.driver_connection
+    driver: Any = transaction.connection.driver_connection
     with driver.cursor() as cursor, cursor.copy(statement) as copy:
         copy.write(b"PGCOPY\n\xff\r\n\x00" + bytes(8))
         for first in range(0, len(rows), CHUNK):
@@ -329,9 +332,9 @@ def _insert(
     driver.executemany(f"INSERT INTO {target} VALUES {marks}", islice(rows, count % ROWS))
 
 
-def read_columns(connection: Connection, query: Select[Any], width: int) -> list[Sequence[Any]]:
+def read_columns(transaction: Transaction, query: Select[Any], width: int) -> list[Sequence[Any]]:
     """Return the columns of a query, fetched by the driver itself: plain values, no row objects."""
-    with connection.execute(query) as result:
+    with transaction.execute(query) as result:
         cursor: Any = result.cursor
         rows = cursor.fetchall()
     return list(zip(*rows, strict=True)) if rows else [() for _ in range(width)]
@@ -340,20 +343,20 @@ def read_columns(connection: Connection, query: Select[Any], width: int) -> list
 # --- a row that is made unless it is there -------------------------------------------------------
 
 
-def upsert(connection: Connection, table: Table, unique: str, values: dict[str, Any]) -> int:
+def upsert(transaction: Transaction, table: Table, unique: str, values: dict[str, Any]) -> int:
     """Return the key of the row with that unique value, made if there is none, and lock it.
 
     A row that is there takes the values, all but the moment when it was made.
     """
-    statement = insert_or(connection, table, values)
+    statement = insert_or(transaction, table, values)
     kept = {name: statement.excluded[name] for name in values if name != "created"}
     statement = statement.on_conflict_do_update(index_elements=[unique], set_=kept)
-    return connection.execute(statement.returning(table.c.id)).scalar_one()
+    return transaction.execute(statement.returning(table.c.id)).scalar_one()
 
 
-def insert_or(connection: Connection, table: Table, values: dict[str, Any]) -> Any:
+def insert_or(transaction: Transaction, table: Table, values: dict[str, Any]) -> Any:
     """Return an INSERT that can say what to do about a row that is there."""
-    if connection.dialect.name == "sqlite":
+    if transaction.dialect.name == "sqlite":
         return sqlite.insert(table).values(values)
     # The other dialect takes longer to import than a model to load; few need both.
     from sqlalchemy.dialects import postgresql

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import delete, insert, select, text
 
 from chainform.errors import StoreError
 from chainform.store import schema
 from chainform.store.arguments import bytes_of, mapping_of, seconds_of, text_of, utc
-from chainform.store.connection import Link
+from chainform.store.connection import Connection, Transaction
 from chainform.store.driver_errors import damaged
 from chainform.store.integrity import RUN_ROWS, is_whole, run_hash
 from chainform.store.records import Revision
@@ -50,7 +50,7 @@ class Run:
 class Runs:
     """The runs of a database, each under a revision and a name."""
 
-    link: Link
+    connection: Connection
 
     def save(
         self,
@@ -65,38 +65,38 @@ class Runs:
         """Keep a run of a revision: arrays of numbers by name, and what is known of them."""
         values = run_values(name, columns, options or {}, kind, seconds)
 
-        def task(connection: Connection) -> Run:
-            revision = find_locked(self.link, connection, reference)
-            save_run(connection, revision, values)
-            return find_run(list_runs(connection, revision.key, revision.reference), name)
+        def task(transaction: Transaction) -> Run:
+            revision = find_locked(self.connection, transaction, reference)
+            save_run(transaction, revision, values)
+            return find_run(list_runs(transaction, revision.key, revision.reference), name)
 
-        return self.link.write(task)
+        return self.connection.write(task)
 
     def list(self, reference: str) -> builtins.list[Run]:
         """Return the runs of a revision, the oldest first, without their columns."""
-        with self.link.reading() as connection:
-            return self._runs(connection, reference)
+        with self.connection.reading() as transaction:
+            return self._runs(transaction, reference)
 
     def load(self, reference: str, name: str) -> tuple[dict[str, NDArray[Any]], Run]:
         """Return the columns of a run, with what is known of it."""
-        with self.link.reading() as connection:
-            run = find_run(self._runs(connection, reference), name)
-            with damaged(self.link.place, f"{run.revision}, run {name}"):
-                return load_columns(connection, run), run
+        with self.connection.reading() as transaction:
+            run = find_run(self._runs(transaction, reference), name)
+            with damaged(self.connection.place, f"{run.revision}, run {name}"):
+                return load_columns(transaction, run), run
 
     def delete(self, reference: str, name: str) -> None:
         """Remove a run."""
 
-        def task(connection: Connection) -> None:
-            lock_model(connection, reference)
-            delete_run(connection, find_run(self._runs(connection, reference), name))
+        def task(transaction: Transaction) -> None:
+            lock_model(transaction, reference)
+            delete_run(transaction, find_run(self._runs(transaction, reference), name))
 
-        self.link.write(task)
+        self.connection.write(task)
 
-    def _runs(self, connection: Connection, reference: str) -> builtins.list[Run]:
-        revision = find(self.link, connection, reference)
-        with damaged(self.link.place, revision.reference):
-            return list_runs(connection, revision.key, revision.reference)
+    def _runs(self, transaction: Transaction, reference: str) -> builtins.list[Run]:
+        revision = find(self.connection, transaction, reference)
+        with damaged(self.connection.place, revision.reference):
+            return list_runs(transaction, revision.key, revision.reference)
 
 
 def run_values(
@@ -119,19 +119,19 @@ def run_values(
     }
 
 
-def save_run(connection: Connection, revision: Revision, values: dict[str, Any]) -> None:
+def save_run(transaction: Transaction, revision: Revision, values: dict[str, Any]) -> None:
     """Keep a run under a name that the revision has not used yet."""
     table, name = schema.runs, values["name"]
     taken = select(table.c.id).where(table.c.revision == revision.key, table.c.name == name)
-    if connection.execute(taken).scalar() is not None:
+    if transaction.execute(taken).scalar() is not None:
         raise StoreError(
             "there is a run of this name already", element=name, remedy="choose another, or delete"
         )
     owner = {"revision": revision.key, "hash": run_hash(values, revision.content)}
-    connection.execute(insert(table).values({**values, **owner}))
+    transaction.execute(insert(table).values({**values, **owner}))
 
 
-def list_runs(connection: Connection, revision: int, reference: str) -> list[Run]:
+def list_runs(transaction: Transaction, revision: int, reference: str) -> list[Run]:
     """Return the runs of a revision, the oldest first."""
     table = schema.runs.c
     wanted = (table.id, table.name, table.kind, table.options, table.created, table.seconds)
@@ -146,14 +146,14 @@ def list_runs(connection: Connection, revision: int, reference: str) -> list[Run
             row.seconds,
             row.id,
         )
-        for row in connection.execute(query)
+        for row in transaction.execute(query)
     ]
 
 
-def load_columns(connection: Connection, run: Run) -> dict[str, NDArray[Any]]:
+def load_columns(transaction: Transaction, run: Run) -> dict[str, NDArray[Any]]:
     """Return the columns of a run; refuse one that is not what was kept."""
     query = text(f"{RUN_ROWS} WHERE r.id = :key")
-    row = connection.execute(query, {"key": run.key}).mappings().one()
+    row = transaction.execute(query, {"key": run.key}).mappings().one()
     if not is_whole(dict(row)):
         raise ValueError("the run is not what was saved")
     if row["media_type"] != MEDIA_TYPE:
@@ -161,9 +161,9 @@ def load_columns(connection: Connection, run: Run) -> dict[str, NDArray[Any]]:
     return columns_of_bytes(bytes_of(row["bytes"], "a run"))
 
 
-def delete_run(connection: Connection, run: Run) -> None:
+def delete_run(transaction: Transaction, run: Run) -> None:
     """Remove a run."""
-    connection.execute(delete(schema.runs).where(schema.runs.c.id == run.key))
+    transaction.execute(delete(schema.runs).where(schema.runs.c.id == run.key))
 
 
 def find_run(runs: list[Run], name: str) -> Run:

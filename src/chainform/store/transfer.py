@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import insert, select, update
 
 from chainform.errors import StoreError
 from chainform.store import schema
 from chainform.store.arguments import mapping_of, texts_of
-from chainform.store.connection import Link
+from chainform.store.connection import Connection, Transaction
 from chainform.store.driver_errors import GONE, damaged
 from chainform.store.graphs import Content, add_graph, load_graph
 from chainform.store.integrity import broken_parts, seal_text, stored_seal
@@ -37,7 +37,7 @@ from chainform.store.revisions import (
 )
 
 
-def copy_models(source: Link, target: Link, names: Mapping[str, str]) -> list[Revision]:
+def copy_models(source: Connection, target: Connection, names: Mapping[str, str]) -> list[Revision]:
     """Copy models, each under a name that must be free, in one transaction of the target."""
     for goal in names.values():
         check_name(goal)
@@ -48,7 +48,11 @@ def copy_models(source: Link, target: Link, names: Mapping[str, str]) -> list[Re
 
 
 def _copied(
-    source: Link, reader: Connection, target: Link, writer: Connection, names: Mapping[str, str]
+    source: Connection,
+    reader: Transaction,
+    target: Connection,
+    writer: Transaction,
+    names: Mapping[str, str],
 ) -> list[Revision]:
     """Copy the parts of models in the order in which all clients lock them, then the revisions."""
     found: dict[str, list[Revision]] = {}
@@ -77,7 +81,7 @@ def _copied(
 
 
 def _copy_graphs(
-    source: Link, reader: Connection, writer: Connection, revisions: list[Revision]
+    source: Connection, reader: Transaction, writer: Transaction, revisions: list[Revision]
 ) -> dict[str, int]:
     """Return the keys that the contents of revisions have in the target, by hash."""
     of_content = {revision.content: revision for revision in revisions}
@@ -90,7 +94,7 @@ def _copy_graphs(
 
 
 def _copy_mechanisms(
-    source: Link, reader: Connection, writer: Connection, revisions: list[Revision]
+    source: Connection, reader: Transaction, writer: Transaction, revisions: list[Revision]
 ) -> None:
     found: dict[str, dict[str, Any]] = {}
     for revision in revisions:
@@ -104,9 +108,9 @@ def _copy_mechanisms(
 
 
 def _copy_revision(
-    source: Link,
-    reader: Connection,
-    writer: Connection,
+    source: Connection,
+    reader: Transaction,
+    writer: Transaction,
     revision: Revision,
     goal: str,
     owner: Owner,
@@ -124,7 +128,7 @@ def _copy_revision(
     return key
 
 
-def _copy_marks(reader: Connection, writer: Connection, old: int, new: int) -> None:
+def _copy_marks(reader: Transaction, writer: Transaction, old: int, new: int) -> None:
     """Leave the seal of a copy broken where that of the original is: a copy mends nothing."""
     seal, sealed = stored_seal(reader, old)
     broken = broken_parts(seal, sealed)
@@ -135,14 +139,14 @@ def _copy_marks(reader: Connection, writer: Connection, old: int, new: int) -> N
         writer.execute(update(table).where(table.c.id == new).values(seal=text))
 
 
-def check_parameters(connection: Connection, revision: Revision) -> None:
+def check_parameters(transaction: Transaction, revision: Revision) -> None:
     """Refuse parameters that are not what was saved: a revision made of them would hide it."""
-    broken = broken_parts(*stored_seal(connection, revision.key))
+    broken = broken_parts(*stored_seal(transaction, revision.key))
     if any(part.startswith("parameters.") for part in broken):
         raise ValueError("its parameters are not what was saved")
 
 
-def record_of(connection: Connection, revision: Revision) -> Record:
+def record_of(transaction: Transaction, revision: Revision) -> Record:
     """Return the record from which a revision could be made again."""
     return Record(
         name=revision.name,
@@ -154,8 +158,8 @@ def record_of(connection: Connection, revision: Revision) -> Record:
         note=revision.note,
         tags=revision.tags,
         seconds=revision.seconds,
-        mechanism=read_mechanism(connection, revision),
-        parameters=read_parameters(connection, revision),
+        mechanism=read_mechanism(transaction, revision),
+        parameters=read_parameters(transaction, revision),
         created=revision.created,
     )
 
@@ -163,7 +167,7 @@ def record_of(connection: Connection, revision: Revision) -> Record:
 # --- all of some models, or none -----------------------------------------------------------------
 
 
-def chosen_names(source: Link, names: Sequence[str] | None) -> list[str]:
+def chosen_names(source: Connection, names: Sequence[str] | None) -> list[str]:
     """Return the names of all models, or those given after a look whether they are there."""
     known = _model_names(source)
     names = None if names is None else texts_of(names, "names")
@@ -183,7 +187,9 @@ def chosen_names(source: Link, names: Sequence[str] | None) -> list[str]:
     return known if names is None else list(dict.fromkeys(names))
 
 
-def import_models(source: Link, target: Link, names: Mapping[str, str]) -> list[Revision]:
+def import_models(
+    source: Connection, target: Connection, names: Mapping[str, str]
+) -> list[Revision]:
     """Copy models with their history under new names, and return the last revision of each.
 
     Names that the target has already are refused before anything is copied, and whatever fails
@@ -201,15 +207,15 @@ def import_models(source: Link, target: Link, names: Mapping[str, str]) -> list[
     return [last[name] for name in names.values()]
 
 
-def _model_names(link: Link) -> list[str]:
+def _model_names(connection: Connection) -> list[str]:
     """Return the names of the models, in their order."""
     m, r = schema.models.c, schema.revisions
     query = select(m.name).join_from(schema.models, r, r.c.model == m.id).distinct()
-    with link.reading() as connection, damaged(link.place, "models"):
-        return list(connection.execute(query.order_by(m.name)).scalars())
+    with connection.reading() as transaction, damaged(connection.place, "models"):
+        return list(transaction.execute(query.order_by(m.name)).scalars())
 
 
-def remove_unused(target: Link) -> None:
+def remove_unused(target: Connection) -> None:
     """Remove the file of a closed store that was made for models which did not come."""
     file = target.file
     if file is None or not target.is_new or not file.is_file():
@@ -232,7 +238,9 @@ def remove_unused(target: Link) -> None:
 LOGS = ("-wal", "-shm", "-journal")
 
 
-def write_portable(source: Link, names: Sequence[str], path: Path, *, force: bool = False) -> None:
+def write_portable(
+    source: Connection, names: Sequence[str], path: Path, *, force: bool = False
+) -> None:
     """Write models into a new SQLite file: the whole file appears, or none.
 
     It is made under another name beside its place, so that a failure leaves nothing half done. A
@@ -263,7 +271,7 @@ def write_portable(source: Link, names: Sequence[str], path: Path, *, force: boo
         ) from problem
 
 
-def _replaceable(source: Link, path: Path, *, force: bool) -> tuple[int, ...]:
+def _replaceable(source: Connection, path: Path, *, force: bool) -> tuple[int, ...]:
     """Return the state of a store that may be overwritten; refuse all that is something else."""
     if source.file is not None and path.resolve() == source.file.resolve():
         raise StoreError(
@@ -293,7 +301,7 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 @contextmanager
-def _held(path: Path) -> Generator[sqlite3.Connection]:
+def _held(path: Path) -> Generator[sqlite3.Transaction]:
     """Give a file of SQLite to nobody else; refuse one that somebody has open."""
     try:
         with closing(sqlite3.connect(path, timeout=1, isolation_level=None)) as held:

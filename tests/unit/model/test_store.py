@@ -16,7 +16,7 @@ import chainform as cf
 from chainform.errors import RunError, StoreError
 from chainform.graph import expand, graph_text
 from chainform.mechanism import GROUND, Attachment, Loop
-from chainform.model.store import Store
+from chainform.model import Store
 from chainform.store import MechanismFile, Record
 from robots import example_robot
 from unreduced import unreduced

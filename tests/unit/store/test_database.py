@@ -291,10 +291,10 @@ def test_a_model_is_copied_with_its_history(
 
 def test_a_damaged_cache_is_passed_over(database: Database, graph: Graph) -> None:
     database.save(graph, Record("arm"))
-    with database.link.writing() as connection:
+    with database.connection.writing() as connection:
         cache = connection.exec_driver_sql("SELECT bytes FROM caches").scalar_one()
         broken = bytes(cache)[:-9] + b"123456789"
-        mark = "?" if database.link.is_sqlite else "%s"
+        mark = "?" if database.connection.is_sqlite else "%s"
         connection.exec_driver_sql(f"UPDATE caches SET bytes = {mark}", (broken,))
     assert "cache is damaged" in database.check()[0]
     assert_same(database.load("arm")[0], graph)
@@ -315,7 +315,7 @@ def test_a_damaged_cache_is_passed_over(database: Database, graph: Graph) -> Non
 def test_changed_rows_are_noticed(database: Database, graph: Graph, change: str) -> None:
     database.save(graph, Record("arm"))
     database.drop_caches()
-    with database.link.writing() as connection:
+    with database.connection.writing() as connection:
         connection.exec_driver_sql(change)
     with pytest.raises(StoreError, match="not those that were saved"):
         database.load("arm")

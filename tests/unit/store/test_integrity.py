@@ -34,7 +34,7 @@ def change(database: Database, statement: str) -> None:
             file.execute(statement)
             file.commit()
         return
-    with database.link.writing() as connection:
+    with database.connection.writing() as connection:
         connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
         connection.exec_driver_sql(statement)
 

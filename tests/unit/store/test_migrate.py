@@ -16,7 +16,7 @@ from chainform import open_store
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text
 from chainform.store import Database, Parameter, Record, migrate
-from chainform.store.connection import open_link
+from chainform.store.connection import open_connection
 
 
 def test_a_new_database_has_this_version(url: str) -> None:
@@ -41,7 +41,7 @@ def test_a_newer_version_is_refused_and_stays(url: str, graph: Graph) -> None:
 
 
 def set_version(url: str, statement: str) -> None:
-    link = open_link(url, timeout=5, read_only=False)
+    link = open_connection(url, timeout=5, read_only=False)
     with link.writing() as connection:
         connection.exec_driver_sql(statement)
     link.engine.dispose()
@@ -57,7 +57,7 @@ def add_colour(connection: Connection) -> None:
 def test_a_step_to_the_next_version(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
         database.save(graph, Record("arm"))
-    link = open_link(url, timeout=5, read_only=False)
+    link = open_connection(url, timeout=5, read_only=False)
     migrate.prepare(link, NEXT, {NEXT: add_colour})
     with link.reading() as connection:
         assert "colour" in {c["name"] for c in inspect(connection).get_columns("revisions")}
@@ -76,7 +76,7 @@ def test_a_step_that_fails_changes_nothing(url: str, graph: Graph) -> None:
         connection.exec_driver_sql("CREATE TABLE half_way (x integer)")
         connection.exec_driver_sql("SELECT * FROM a_table_that_is_missing")
 
-    link = open_link(url, timeout=5, read_only=False)
+    link = open_connection(url, timeout=5, read_only=False)
     for steps in ({NEXT: fail}, {}):
         with pytest.raises(StoreError, match=r"a_table_that_is_missing|no step"):
             migrate.prepare(link, NEXT, steps)
@@ -103,7 +103,7 @@ def make_old(url: str) -> None:
 
 def tables(url: str) -> dict[str, dict[str, tuple[str, bool]]]:
     """Return the columns of each table: their types, and whether they may be empty."""
-    link = open_link(url, timeout=5, read_only=False)
+    link = open_connection(url, timeout=5, read_only=False)
     with link.reading() as connection:
         look = inspect(connection)
         found = {
@@ -140,7 +140,7 @@ def test_version_2_gets_the_new_views(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
         database.save(graph, Record("arm"))
         database.expand("arm", "gravity")
-        with database.link.writing() as connection:
+        with database.connection.writing() as connection:
             for statement in (
                 "DROP VIEW expressions",
                 "CREATE VIEW expressions AS SELECT graph, number, expression FROM expansion_texts",
@@ -224,10 +224,10 @@ def test_runs_of_version_2_are_sealed(url: str, graph: Graph) -> None:
         for name in ("whole", "damaged"):
             database.runs.save("arm", name, {"t": [1.0]})
         for key, data in ((1, b""), (2, b"x")):
-            with database.link.writing() as connection:
+            with database.connection.writing() as connection:
                 stored = connection.exec_driver_sql(f"SELECT bytes FROM runs WHERE id = {key}")
                 old = hashlib.sha256(bytes(stored.scalar_one()) + data).hexdigest()
                 connection.exec_driver_sql(f"UPDATE runs SET hash = '{old}' WHERE id = {key}")
-        with database.link.writing() as connection:
+        with database.connection.writing() as connection:
             migrate.STEPS[3](connection)
         assert [problem.partition(":")[0] for problem in database.check()] == ["runs 2 (damaged)"]

@@ -114,7 +114,7 @@ def read_everything(path: Path) -> None:
 
 def test_full_disk(path: Path, graph: Graph) -> None:
     with Database.open(str(path)) as database:
-        with database.link.engine.connect() as connection:
+        with database.connection.engine.connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 1}")
         notes = "x" * 100_000
@@ -143,7 +143,7 @@ def test_locked(path: Path, graph: Graph) -> None:
 def test_locked_on_a_server(postgres_url: str, graph: Graph) -> None:
     with Database.open(postgres_url, timeout=0.2) as database:
         database.save(graph, Record("arm"))
-        with Database.open(postgres_url) as other, other.link.writing() as connection:
+        with Database.open(postgres_url) as other, other.connection.writing() as connection:
             connection.exec_driver_sql("LOCK TABLE models IN ACCESS EXCLUSIVE MODE")
             with pytest.raises(StoreError, match="another process holds"):
                 database.save(graph, Record("arm"))
@@ -235,7 +235,7 @@ def test_a_file_that_changes_while_it_is_read(path: Path, graph: Graph) -> None:
         reader.models()
         with (
             pytest.raises(StoreError, match="changed by another process while"),
-            reader.link.reading(),
+            reader.connection.reading(),
             owner(),
             Database.open(str(file)) as writer,
         ):

@@ -30,7 +30,7 @@ def source(tmp_path: Path, graph: Graph) -> Path:
 def break_last(path: Path) -> None:
     with Database.open(str(path)) as database:
         database.drop_caches()
-        with database.link.writing() as connection:
+        with database.connection.writing() as connection:
             connection.exec_driver_sql("DELETE FROM terms WHERE graph = 3")
 
 

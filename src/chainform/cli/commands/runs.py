@@ -18,7 +18,7 @@ from chainform.simulation import Run
 from chainform.simulation.results.files import FORMS
 
 if TYPE_CHECKING:
-    from chainform.model.store import Store
+    from chainform.model import Store
     from chainform.store import Run as Entry
 
 TITLES = ("run", "revision", "method", "from, s", "to, s", "ending", "date (UTC)")

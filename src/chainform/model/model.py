@@ -20,7 +20,7 @@ from chainform.model.names import find_block, resolve, select_outputs
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states, group_length
 from chainform.model.summary import summary
-from chainform.runtime import Keeper, Program, Sealed
+from chainform.runtime import CodeCache, Keeper, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of
 
 
@@ -254,6 +254,6 @@ class Model:
             precision=precision,
             threads=threads,
             lanes=lanes,
-            keeper=None if place is None else Sealed(place),
+            keeper=None if place is None else CodeCache(place),
             cpu=cpu,
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import derive
-from chainform.runtime.keeping import Keeper
+from chainform.runtime import Keeper, Key, LruCache, target_for
 from chainform.simulation.constraints.closures import damped, rows_of
 from chainform.simulation.constraints.stabilise import PROJECTION, Stabilise
 from chainform.simulation.contact.switched_equations import SwitchedEquations
@@ -17,14 +17,15 @@ from chainform.simulation.drives.actuated import shares_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.drives.inputs import put_inputs
 from chainform.simulation.equations import EquationBuilder, Equations
-from chainform.simulation.machines.kept_machines import MACHINES, kept_machine
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.parameters import without_values
-from chainform.simulation.recent import Key, Recent
 from chainform.simulation.solvers import SOLVERS, Solver
 from chainform.simulation.watches import Event
 
-MODELS: Recent[Model] = Recent(32)
+MODELS: LruCache[Model] = LruCache(32)
+
+MACHINES: LruCache[tuple[Machine, Model]] = LruCache(16)
+"""Each with its model, so that no other one can have the place of that in memory."""
 
 
 def model_of(
@@ -71,12 +72,12 @@ def machine_of(
     controllers: Sequence[Controller] = (),
     stabilise: Stabilise = PROJECTION,
     free: Sequence[str] = (),
-    kept: Recent[tuple[Machine, Model]] = MACHINES,
+    cached: LruCache[tuple[Machine, Model]] = MACHINES,
 ) -> Machine:
     """Return the machine code for a mechanism under given efforts.
 
     The same code serves for other values of the parameters that are `free`. It is looked for in
-    `kept`, and kept there.
+    `cached`, and stays there.
     """
 
     def make() -> Machine:
@@ -107,8 +108,43 @@ def machine_of(
     # Which states of actuators follow from q and qd is chosen by the size of numbers.
     divided = tuple((share.position, share.velocity) for share in shares_of(mechanism))
     blank = without_values(mechanism, free)
-    machine = kept_machine(blank, model, efforts, (laws, *ways, divided), make, kept)
+    machine = _cached_machine(blank, model, efforts, (laws, *ways, divided), make, cached)
     return machine.with_values(mechanism) if free else machine
+
+
+def _cached_machine(
+    mechanism: Mechanism,
+    model: Model,
+    efforts: Efforts,
+    choices: tuple[Hashable, ...],
+    make: Callable[[], Machine],
+    cached: LruCache[tuple[Machine, Model]],
+) -> Machine:
+    """Return the machine for a mechanism, its model, efforts, and all else that it is made of.
+
+    Nothing of a motion stays in a machine, unless functions of Python are called: such a one is
+    cached only for the motions of one batch, where all have the same functions.
+    """
+    is_alone = efforts.has_functions and cached is MACHINES
+    key = None if is_alone else _key(mechanism, model, efforts, choices)
+    if key is None:
+        return make()
+    return cached.get(key, lambda: (make(), model))[0]
+
+
+def _key(
+    mechanism: Mechanism, model: Model, efforts: Efforts, choices: tuple[Hashable, ...]
+) -> Key | None:
+    """Return the key of a machine; None where something cannot be compared, such as an array."""
+    try:
+        return Key((id(model), target_for(), _laws(efforts), *choices), (mechanism,))
+    except TypeError:
+        return None
+
+
+def _laws(efforts: Efforts) -> Hashable:
+    signals = None if efforts.signals is None else _laws(efforts.signals)
+    return efforts.laws, efforts.tables, signals
 
 
 def equations_of(

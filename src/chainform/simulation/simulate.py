@@ -8,7 +8,7 @@ from typing import Any
 
 from chainform.mechanism import Mechanism
 from chainform.readers import read
-from chainform.runtime.keeping import Keeper
+from chainform.runtime import Keeper
 from chainform.simulation.constraints.stabilise import stabilise_of
 from chainform.simulation.drives.efforts import Forces
 from chainform.simulation.drives.unknowns import FoundForces, with_unknowns

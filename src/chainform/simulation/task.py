@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from chainform.mechanism import Mechanism
 from chainform.model import Model
-from chainform.runtime.keeping import Keeper
+from chainform.runtime import Keeper, LruCache
 from chainform.simulation.about import END, About, digests_of, has_functions
 from chainform.simulation.beginning import Remarks, beginning
 from chainform.simulation.bookkeeping import can_be_booked
@@ -30,12 +30,10 @@ from chainform.simulation.drives.signals import with_signals
 from chainform.simulation.initial import initial_state, whole_state
 from chainform.simulation.interruption import Ear
 from chainform.simulation.law_values import check_rates_of_time
-from chainform.simulation.machines.kept_machines import MACHINES
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.machines.troubles import check_resistance
-from chainform.simulation.making import machine_of, model_of
+from chainform.simulation.making import MACHINES, machine_of, model_of
 from chainform.simulation.parameters import Parameters, parameters_of
-from chainform.simulation.recent import Recent
 from chainform.simulation.recording import Recording, carried_out
 from chainform.simulation.resuming import Request, Start, resumed
 from chainform.simulation.run import Run
@@ -73,7 +71,7 @@ class Task:
     reduce: str = "none"
     books: bool = True
     keeper: Keeper | None = None
-    own: Recent[tuple[Machine, Model]] | None = None
+    own: LruCache[tuple[Machine, Model]] | None = None
     bends: tuple[float, ...] = ()
     has_times: bool = True
 
@@ -128,11 +126,11 @@ class Task:
             controllers=understood.controllers,
             stabilise=self.stabilise,
             free=tuple(given.values),
-            kept=self._kept(understood.efforts),
+            cached=self._cached(understood.efforts),
         )
         return Prepared(self, understood, model, machine, booked)
 
-    def _kept(self, efforts: Efforts) -> Recent[tuple[Machine, Model]]:
+    def _cached(self, efforts: Efforts) -> LruCache[tuple[Machine, Model]]:
         return self.own if self.own is not None and efforts.has_functions else MACHINES
 
 

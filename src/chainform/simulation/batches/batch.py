@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from chainform.mechanism import Mechanism
 from chainform.readers import read
-from chainform.runtime.keeping import Keeper
-from chainform.runtime.options import threads_of
-from chainform.runtime.share import cores
+from chainform.runtime import Keeper, LruCache, cores, threads_of
 from chainform.simulation.about import END, INTERRUPTED, About
 from chainform.simulation.batches.alone import Alone
 from chainform.simulation.batches.batch_run import BatchRun
@@ -33,7 +31,6 @@ from chainform.simulation.drives.efforts import Forces
 from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
 from chainform.simulation.interruption import BatchInterrupted, listening
 from chainform.simulation.parameters import check_signs
-from chainform.simulation.recent import Recent
 from chainform.simulation.run import Run
 from chainform.simulation.scenarios import Scenario, takes_batches
 from chainform.simulation.solvers import settings_of
@@ -113,7 +110,7 @@ def simulate_batch(
         books=books,
         keeper=keeper,
         bends=bends,
-        own=Recent(16),
+        own=LruCache(16),
     )
     cases, count = cases_of(source, q0, qd0, x0, values), threads_of(threads) or cores()
     understood = task.understood(cases.values_of(0))

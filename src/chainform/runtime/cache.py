@@ -96,11 +96,11 @@ class LruCache(Generic[Value]):
 class Keeper(Protocol):
     """Where machine code is stored: a folder, the objects of a store, or anybody's own."""
 
-    def get(self, key: str) -> bytes | None:
+    def get(self, key: str, /) -> bytes | None:
         """Return what is stored under a key."""
         ...
 
-    def put(self, key: str, data: bytes) -> None:
+    def put(self, key: str, data: bytes, /) -> None:
         """Store bytes under a key."""
         ...
 

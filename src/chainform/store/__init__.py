@@ -5,14 +5,7 @@ from chainform.store.database import Database
 from chainform.store.difference import Difference, EntryChange, ParameterChange, ParameterState
 from chainform.store.objects import Objects
 from chainform.store.query import Candidate
-from chainform.store.records import (
-    MechanismFile,
-    ModelEntry,
-    Parameter,
-    Record,
-    Revision,
-    Swept,
-)
+from chainform.store.records import MechanismFile, ModelEntry, Parameter, Record, Revision, Swept
 from chainform.store.repository import Repository
 from chainform.store.runs import Run, check_run_name
 from chainform.store.transfer import chosen_names, import_models, remove_unused, write_portable

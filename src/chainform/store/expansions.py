@@ -16,6 +16,8 @@ from chainform.store import schema
 from chainform.store.connection import Transaction
 from chainform.store.rows import double, exact, insert_rows
 
+TABLES = (schema.expansions, schema.expanded_terms, schema.expanded_factors)
+
 TEXT = (
     "SELECT expression FROM expansion_texts"
     " WHERE graph = :graph AND number = :number AND form = :form"
@@ -60,19 +62,20 @@ def write_expansions(
     transaction: Transaction, graph: int, found: dict[int, Expansion], form: str
 ) -> None:
     """Write expansions as rows, in place of what is stored."""
-    for table in (schema.expanded_factors, schema.expanded_terms, schema.expansions):
-        for variable in found:
-            transaction.execute(
-                delete(table).where(
-                    table.c.graph == graph, table.c.variable == variable, table.c.form == form
-                )
-            )
     for variable, expansion in found.items():
+        _remove(transaction, graph, variable, form)
         row = {"hash": expression_hash(expansion_text(expansion)), "terms": len(expansion)}
         key = {"graph": graph, "variable": variable, "form": form}
         transaction.execute(insert(schema.expansions).values(**key, **row))
         for table, rows in expansion_rows(graph, variable, form, expansion):
             insert_rows(transaction, table, len(rows), *zip(*rows, strict=True))
+
+
+def _remove(transaction: Transaction, graph: int, variable: int, form: str) -> None:
+    for table in reversed(TABLES):
+        t = table.c
+        whose = (t.graph == graph, t.variable == variable, t.form == form)
+        transaction.execute(delete(table).where(*whose))
 
 
 def expansion_rows(
@@ -114,8 +117,6 @@ def stored_texts(
 # --- whether stored expressions are whole --------------------------------------------------------
 
 
-TABLES = (schema.expansions, schema.expanded_terms, schema.expanded_factors)
-
 _TERMS = """
 SELECT place, coefficient, value FROM expanded_terms
 WHERE graph = :graph AND variable = :variable AND form = :form ORDER BY place
@@ -148,10 +149,7 @@ def broken_expansions(
             continue
         found.append(f"the expression of variable {variable} ({form}): {reason}")
         if repair:
-            for table in reversed(TABLES):
-                t = table.c
-                whose = (t.graph == graph, t.variable == variable, t.form == form)
-                transaction.execute(delete(table).where(*whose))
+            _remove(transaction, graph, variable, form)
     return found
 
 

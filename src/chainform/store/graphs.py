@@ -24,9 +24,6 @@ from chainform.errors import StoreError
 from chainform.given import decompressed
 from chainform.graph import Block, Graph, Input, number_text, verify
 from chainform.store import schema
-from chainform.store.arguments import (
-    raw_bytes,
-)
 from chainform.store.connection import Connection, Transaction
 from chainform.store.records import Revision
 from chainform.store.rows import (
@@ -148,15 +145,6 @@ def content_hash(data: bytes) -> str:
 def packed(data: bytes) -> bytes:
     """Return the bytes of a load cache."""
     return zlib.compress(data, 1)
-
-
-def unpacked(cache: bytes, expected: str) -> bytes | None:
-    """Return the content of a load cache, or None unless it has the expected hash."""
-    try:
-        data = decompressed(cache)
-    except zlib.error:
-        return None
-    return data if content_hash(data) == expected else None
 
 
 # --- whether rows are those of a graph -----------------------------------------------------------
@@ -345,30 +333,27 @@ def _write_content(transaction: Transaction, content: Content, key: int) -> None
 
 def load_graph(connection: Connection, transaction: Transaction, revision: Revision) -> Graph:
     """Return the graph of a revision, from its cache or, where that fails, from the rows."""
-    cached = cached_graph(transaction, revision)
-    return graph_from_rows(connection, transaction, revision) if cached is None else cached
-
-
-def cached_graph(transaction: Transaction, revision: Revision) -> Graph | None:
-    """Return the graph from its cache, None where there is none or it does not fit the hash."""
-    table = schema.caches
-    query = select(table.c.bytes).where(table.c.graph == revision.graph)
-    cache = raw_bytes(transaction.execute(query).scalar())
-    data = None if cache is None else unpacked(cache, revision.content)
-    return None if data is None else graph_of_bytes(data)
-
-
-def graph_from_rows(connection: Connection, transaction: Transaction, revision: Revision) -> Graph:
-    """Return the graph of a revision from its rows, and see that they are those saved."""
-    changed = connection.error(
-        "the rows are not those that were saved: the file is damaged, or was changed by hand",
-        "check(repair=True) puts them back where a cache is left; else take a backup",
-        revision.reference,
-    )
+    data = cached_bytes(transaction, revision.graph)
+    if data is not None and content_hash(data) == revision.content:
+        return graph_of_bytes(data)
     found = read_rows(transaction, revision.graph)
     if found is None or found[1] != revision.content:
-        raise changed
+        raise connection.error(
+            "the rows are not those that were saved: the file is damaged, or was changed by hand",
+            "check(repair=True) puts them back where a cache is left; else take a backup",
+            revision.reference,
+        )
     return found[0]
+
+
+def cached_bytes(transaction: Transaction, key: int) -> bytes | None:
+    """Return the content of the load cache, damaged or not; b"" where it cannot be unpacked."""
+    table = schema.caches.c
+    row = transaction.execute(select(table.bytes).where(table.graph == key)).one_or_none()
+    try:
+        return None if row is None else decompressed(row.bytes)
+    except (zlib.error, TypeError):
+        return b""
 
 
 def read_rows(transaction: Transaction, key: int) -> tuple[Graph, str] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 from sqlalchemy import Table, delete, select, text, update
 
 from chainform.errors import Error, StoreError
-from chainform.given import decompressed
 from chainform.graph import Graph, verify
 from chainform.store import schema
 from chainform.store.arguments import raw_bytes, utc
@@ -25,6 +23,7 @@ from chainform.store.connection import Connection, Transaction
 from chainform.store.expansions import broken_expansions
 from chainform.store.graphs import (
     Content,
+    cached_bytes,
     content_counts,
     content_hash,
     graph_bytes,
@@ -194,7 +193,7 @@ def saved_graph(transaction: Transaction, key: int, repair: bool) -> tuple[Graph
     """Return the graph that was saved, from what is left of it, and what is not left."""
     table = schema.graphs
     expected = transaction.execute(select(table.c.hash).where(table.c.id == key)).scalar()
-    cache = _cache(transaction, key)
+    cache = cached_bytes(transaction, key)
     if cache is not None and content_hash(cache) == expected:
         return graph_of_bytes(cache), []
     found = [] if cache is None else ["the load cache is damaged; rows are used instead"]
@@ -232,18 +231,6 @@ def _other(transaction: Transaction, key: int, content: str) -> int | None:
     table = schema.graphs.c
     query = select(table.id).where(table.hash == content, table.id != key)
     return transaction.execute(query).scalar()
-
-
-def _cache(transaction: Transaction, key: int) -> bytes | None:
-    """Return the content of the load cache, damaged or not; b"" where it cannot be unpacked."""
-    table = schema.caches.c
-    row = transaction.execute(select(table.bytes).where(table.graph == key)).one_or_none()
-    if row is None:
-        return None
-    try:
-        return decompressed(row.bytes)
-    except (zlib.error, TypeError):
-        return b""
 
 
 def damage_of(transaction: Transaction, key: int, graph: Graph) -> list[str]:

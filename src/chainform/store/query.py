@@ -27,9 +27,9 @@ from chainform.store.functions import CAREFUL_AGGREGATES, POSTGRES_AGGREGATES, p
 
 # A call has an argument and no factors, a sum has factors and no argument, so that one of the
 # two columns is what the definition names.
-CONE = """
+_NEEDED = """
 WITH RECURSIVE needed (variable) AS (
-    SELECT number FROM variables WHERE graph = :graph AND number = :variable
+    {first}
   UNION
     SELECT coalesce(v.argument, f.variable)
     FROM needed n
@@ -37,6 +37,9 @@ WITH RECURSIVE needed (variable) AS (
     LEFT JOIN factors f ON f.graph = :graph AND f.owner = n.variable
     WHERE coalesce(v.argument, f.variable) IS NOT NULL
 )
+"""
+_ONE = "SELECT number FROM variables WHERE graph = :graph AND number = :variable"
+CONE = f"""{_NEEDED.format(first=_ONE)}
 SELECT v.name FROM needed n JOIN variables v ON v.graph = :graph AND v.number = n.variable
 ORDER BY v.number
 """
@@ -178,17 +181,9 @@ def by_key(transaction: Transaction) -> None:
 # --- values by rising level ----------------------------------------------------------------------
 
 
-_NEEDED = """
+_VALUES = f"""
 INSERT INTO needed_values (variable, level, kind, value)
-WITH RECURSIVE needed (variable) AS (
-    SELECT variable FROM wanted_values
-  UNION
-    SELECT coalesce(v.argument, f.variable)
-    FROM needed n
-    JOIN variables v ON v.graph = :graph AND v.number = n.variable
-    LEFT JOIN factors f ON f.graph = :graph AND f.owner = n.variable
-    WHERE coalesce(v.argument, f.variable) IS NOT NULL
-)
+{_NEEDED.format(first="SELECT variable FROM wanted_values")}
 SELECT v.number, v.level, v.kind, i.value
 FROM needed n JOIN variables v ON v.graph = :graph AND v.number = n.variable
 LEFT JOIN inputs i ON i.graph = :graph AND i.variable = n.variable
@@ -241,7 +236,7 @@ def evaluate_levels(
     variables = sorted({v for _, entries in blocks.values() for v in entries})
     _insert(transaction, "INSERT INTO wanted_values (variable) VALUES (:variable)", variables)
     by_key(transaction)
-    transaction.execute(text(_NEEDED), {"graph": graph})
+    transaction.execute(text(_VALUES), {"graph": graph})
     _set_inputs(transaction, graph, inputs)
     _sweep(transaction, graph)
     rows: Any = transaction.execute(text(_RESULTS)).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -24,20 +25,11 @@ from chainform.store.arguments import (
 )
 from chainform.store.connection import Connection, Transaction
 from chainform.store.driver_errors import GONE, damaged
-from chainform.store.graphs import (
-    Content,
-    add_graph,
-)
+from chainform.store.graphs import Content, add_graph
 from chainform.store.integrity import is_sealed, mechanism_hash, seal_of, seal_text
 from chainform.store.records import MechanismFile, Parameter, Record, Revision
 from chainform.store.references import add_tags, check_name, check_tags, find_revision, split
-from chainform.store.rows import (
-    TOTAL,
-    double,
-    exact,
-    insert_or,
-    upsert,
-)
+from chainform.store.rows import TOTAL, double, exact, insert_or, upsert
 
 
 def save(connection: Connection, graph: Graph, record: Record) -> Revision:
@@ -87,7 +79,7 @@ def add_revision(
         "parent": record.parent,
         "formulation": record.formulation,
         "step": record.step,
-        "options": _json(record),
+        "options": json_text(record.options, "the options of the step", record.name),
         "author": record.author,
         "note": record.note,
         "created": record.created,
@@ -120,13 +112,13 @@ def check_record(record: Record) -> None:
         texts_of((item.name, item.unit, item.note), "a parameter")
 
 
-def _json(record: Record) -> str:
+def json_text(options: Mapping[str, Any], what: str, element: str | None = None) -> str:
+    """Return options as JSON; refuse what is no plain data."""
     try:
-        return json.dumps(dict(record.options), sort_keys=True, allow_nan=False)
+        return json.dumps(mapping_of(options, "options"), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as problem:
-        raise StoreError(
-            f"the options of the step are not plain data: {problem}", element=record.name
-        ) from None
+        message = f"{what} are not plain data: {problem}"
+        raise StoreError(message, element=element) from None
 
 
 def _total(transaction: Transaction, graph: int) -> dict[str, int]:
@@ -167,7 +159,8 @@ def read_revisions(transaction: Transaction, *conditions: Any) -> list[Revision]
     )
     rows = transaction.execute(query).mappings().all()
     tags = _listed(transaction, schema.tags, "revision", "tag", [row["id"] for row in rows])
-    outputs = _outputs(transaction, sorted({row["graph"] for row in rows}))
+    graphs, s = sorted({row["graph"] for row in rows}), schema.shapes
+    outputs = _listed(transaction, s, "graph", "quantity", graphs, s.c.is_output.is_(True))
     return [_revision(row, tags, outputs) for row in rows]
 
 
@@ -206,11 +199,6 @@ def _listed(
         for owner, value in transaction.execute(query.order_by(order)):
             found.setdefault(owner, []).append(value)
     return found
-
-
-def _outputs(transaction: Transaction, graphs: list[int]) -> dict[int, list[str]]:
-    shapes = schema.shapes
-    return _listed(transaction, shapes, "graph", "quantity", graphs, shapes.c.is_output.is_(True))
 
 
 # --- the mechanism and its parameters ------------------------------------------------------------

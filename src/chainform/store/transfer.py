@@ -301,7 +301,7 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 @contextmanager
-def _held(path: Path) -> Generator[sqlite3.Transaction]:
+def _held(path: Path) -> Generator[sqlite3.Connection]:
     """Give a file of SQLite to nobody else; refuse one that somebody has open."""
     try:
         with closing(sqlite3.connect(path, timeout=1, isolation_level=None)) as held:

@@ -45,7 +45,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the store, with the library below it, when it is first asked for."""
+    """Import the store, with the library below it, when it is first needed."""
     if name != "Store":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from chainform.model.store import Store

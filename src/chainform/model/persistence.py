@@ -51,8 +51,8 @@ def options_of(model: Model) -> dict[str, Any]:
 def bound_options(model: Model) -> dict[str, Any]:
     """Return the numbers that were given to parameters, and those that stay free with them."""
     values = {name: number_text(value) for name, value in model.bound.items()}
-    kept = [name for name in values if name in model.free_parameters]
-    return {"values": values, **({"keep_free": kept} if kept else {})}
+    free = [name for name in values if name in model.free_parameters]
+    return {"values": values, **({"keep_free": free} if free else {})}
 
 
 def is_method(options: Mapping[str, Any]) -> bool:
@@ -63,7 +63,7 @@ def is_method(options: Mapping[str, Any]) -> bool:
 def mechanism_file_of(mechanism: Mechanism) -> MechanismFile:
     """Return the mechanism's text, and the user's own file where it was read from one.
 
-    Of the file only the name is kept: the folder tells about a machine, not about a mechanism.
+    Of the file only the name is stored: the folder tells about a machine, not about a mechanism.
     """
     from chainform.store import MechanismFile
 
@@ -130,7 +130,7 @@ def mechanism_from(file: MechanismFile, reference: str) -> Mechanism:
             remedy="it was changed outside chainform, or written by a newer version",
         ) from problem
     if file.notes:
-        # The text has the numbers only; what was said while they were read stands beside it.
+        # The text has the numbers only; the notes of the reader stand in a column of their own.
         notes = tuple(Note(cast("Any", level), *rest) for level, *rest in file.notes)
         mechanism = replace(mechanism, notes=notes)
     if not file.source:
@@ -150,7 +150,7 @@ Array = NDArray[np.float64]
 MECHANISM = "mechanism"
 
 
-class Record(Protocol):
+class RunRecord(Protocol):
     """A run as plain data: arrays by name, those of them that were computed, and the rest."""
 
     @property
@@ -169,12 +169,12 @@ class Recorded(Protocol):
     @property
     def mechanism(self) -> Mechanism: ...
 
-    def record(self, outputs: Sequence[str] | None = None) -> Record: ...
+    def record(self, outputs: Sequence[str] | None = None) -> RunRecord: ...
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run that was kept with a revision: its arrays, and what is known of it."""
+    """A run that is stored with a revision: its arrays, and what is known of it."""
 
     name: str
     revision: str

@@ -229,12 +229,12 @@ def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
 _QUATERNION_TOLERANCE = 1e-4
 
 
-def _parameters(graph: Graph, said: object) -> dict[str, Array]:
+def _parameters(graph: Graph, given: object) -> dict[str, Array]:
     """Return the values of parameters, after a check that each of them is free."""
-    if not isinstance(said, Mapping):
+    if not isinstance(given, Mapping):
         remedy = 'write values={"name": number}'
         raise RunError("values are a table by parameters", element="values", remedy=remedy)
-    values = cast(Mapping[str, Any], said)
+    values = cast(Mapping[str, Any], given)
     free = [item.name for item in graph.inputs.values() if item.group == "parameter"]
     for name in values:
         if name not in free:

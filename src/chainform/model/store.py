@@ -219,7 +219,7 @@ class Store(Repository):
         return save_run(self.database, run, reference, name, outputs)
 
     def run(self, reference: str, name: str) -> StoredRun:
-        """Return a run that was kept; `Run.load` makes a run of it that can be plotted."""
+        """Return a stored run; `Run.load` makes a run of it that can be plotted."""
         return load_run(self.database, reference, name)
 
     def runs(self, reference: str) -> list[Run]:
@@ -298,7 +298,7 @@ class Store(Repository):
         batch, inputs = input_values(model.graph, model.mechanism, given, numbers)
         texts = model.outputs if outputs is None else texts_of(outputs, "outputs")
         if not inputs:
-            # Nothing is to be computed; what is asked for has its shape all the same.
+            # Nothing is to be computed; the outputs have their shapes all the same.
             return model.evaluate(**states, values=numbers, outputs=texts)
         wanted = {text: resolve(model.graph, text) for text in texts}
         names = list(dict.fromkeys(request.name for request in wanted.values()))

@@ -64,9 +64,9 @@ class Call:
 
     def as_attribute(self) -> tuple[Any, ...]:
         """Return how to make, in another process, an object with the function as an attribute."""
-        from chainform.runtime.program import Functions
+        from chainform.runtime.program import ProgramFunctions
 
-        return Functions, (self.to_bytes(),)
+        return ProgramFunctions, (self.to_bytes(),)
 
     def __call__(
         self,

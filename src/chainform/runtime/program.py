@@ -14,9 +14,16 @@ from chainform.graph import FLOAT, Graph
 from chainform.runtime import fastcall
 from chainform.runtime.cache import CodeCache, Keeper, content_of
 from chainform.runtime.call import Call
-from chainform.runtime.declarations import c_name, c_names, internal_doc, prototype
+from chainform.runtime.declarations import (
+    c_name,
+    c_names,
+    find_output,
+    hint,
+    internal_doc,
+    outputs_named,
+    prototype,
+)
 from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Kernel
-from chainform.runtime.names import find_output, hint, outputs_named
 from chainform.runtime.options import (
     choice,
     lanes_of,
@@ -247,7 +254,7 @@ def _listed(output: str | Sequence[str]) -> tuple[Any, ...]:
 # --- functions in other processes -----------------------------------------------------------
 
 
-class Functions:
+class ProgramFunctions:
     """The functions of a program as attributes, and nothing else.
 
     Python sends a function of C as an attribute of something; a program has other attributes too,

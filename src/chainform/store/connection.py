@@ -31,11 +31,11 @@ from chainform.store.engines import (
     MEMORY,
     WRITE,
     Access,
-    Address,
+    DatabaseAddress,
     Guard,
+    database_file,
     file_engine,
     parse_address,
-    place_of,
     server_engine,
 )
 
@@ -139,7 +139,7 @@ class Connection:
 
     @contextmanager
     def writing(self, *, alone: bool = False) -> Generator[Transaction]:
-        """Give a transaction that writes: all of it is kept, or nothing.
+        """Give a transaction that writes: all of it is stored, or nothing.
 
         SQLite lets one writer in at a time; the others wait for as long as the timeout says. On a
         server many write at once, unless one asks to be `alone`.
@@ -178,7 +178,7 @@ class Connection:
             raise self.error("the store is closed", "open it again; a `with` block closes it")
 
     def close(self) -> None:
-        """Give the connections back; whoever asks afterwards is told so."""
+        """Give the connections back; a later use is an error."""
         self.is_closed = True
         self.engine.dispose()
         if self.stand_in is not None:
@@ -231,7 +231,7 @@ class Connection:
 
 
 NO_ROOM = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-"""What SQLite reports when it cannot make a file beside the database, for want of room or else."""
+"""What SQLite reports when it cannot make a file next to the database, for want of room or else."""
 
 
 def open_connection(url: str, *, timeout: float | None, read_only: bool) -> Connection:
@@ -243,14 +243,14 @@ def open_connection(url: str, *, timeout: float | None, read_only: bool) -> Conn
     return connection
 
 
-def _file(address: Address, read_only: bool) -> Connection:
-    place = place_of(address.shown, read_only=read_only)
+def _file(address: DatabaseAddress, read_only: bool) -> Connection:
+    place = database_file(address.shown, read_only=read_only)
     access = Access(place, address.timeout, only_temporary if place.read_only else None)
     is_new = place.is_new and place.path is not None
     return Connection(file_engine(access), address.shown, place.read_only, is_new, access=access)
 
 
-def _server(address: Address, read_only: bool) -> Connection:
+def _server(address: DatabaseAddress, read_only: bool) -> Connection:
     return Connection(server_engine(address, read_only), address.shown, read_only)
 
 

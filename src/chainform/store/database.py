@@ -71,7 +71,7 @@ class Database(Repository):
     # --- saving and loading -------------------------------------------------------------
 
     def save(self, graph: Graph, record: Record) -> Revision:
-        """Store a graph as the next revision of a model; all of it is kept, or nothing."""
+        """Store a graph as the next revision of a model; all of it is stored, or nothing."""
         revision = save(self.connection, graph, record)
         self._proven.add((revision.graph, revision.content))
         return revision

@@ -21,7 +21,7 @@ from chainform.store.driver_errors import first_line
 from chainform.store.functions import register_functions
 
 TIMEOUT = 30.0
-"""How long to wait for other processes, in seconds, unless something else is said."""
+"""How long to wait for other processes, in seconds, unless another time is given."""
 
 SECRET = ("password", "sslpassword")
 """Options of an address that are not shown."""
@@ -29,11 +29,11 @@ SECRET = ("password", "sslpassword")
 MEMORY = ":memory:"
 
 SHARED = 65_536
-"""Bytes that SQLite needs beside a file to read it: the file that leads to the log, and some."""
+"""Bytes that SQLite needs next to a file to read it: the file that leads to the log, and some."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class DatabaseAddress:
     """A file or a server, and how long to wait for others there."""
 
     shown: str
@@ -43,14 +43,14 @@ class Address:
     """None for a file."""
 
 
-def parse_address(url: str, timeout: float | None) -> Address:
+def parse_address(url: str, timeout: float | None) -> DatabaseAddress:
     """Return what an address means: a path, `sqlite:///path` or `postgresql://...`.
 
     `?timeout=5` at its end counts unless a timeout is given.
     """
     text_of(url, "the address of the database")
     if "://" not in url:
-        return Address(url, TIMEOUT if timeout is None else seconds_of(timeout, "timeout"))
+        return DatabaseAddress(url, TIMEOUT if timeout is None else seconds_of(timeout, "timeout"))
     _check_marks(url)
     try:
         parsed = make_url(url)
@@ -70,16 +70,16 @@ def parse_address(url: str, timeout: float | None) -> Address:
     wait = _timeout(parsed, shown) if timeout is None else seconds_of(timeout, "timeout")
     parsed = parsed.difference_update_query(["timeout"])
     if kind != "sqlite":
-        return Address(shown, wait, parsed.set(drivername="postgresql+psycopg"))
+        return DatabaseAddress(shown, wait, parsed.set(drivername="postgresql+psycopg"))
     if parsed.query:
         raise StoreError(
             f"there is no option {next(iter(parsed.query))}", file=shown, remedy="timeout is one"
         )
-    return Address(parsed.database or MEMORY, wait)
+    return DatabaseAddress(parsed.database or MEMORY, wait)
 
 
 def _check_marks(url: str) -> None:
-    """Refuse an address in which a password cannot be told from what follows it."""
+    """Refuse an address in which a password cannot be distinguished from what follows it."""
     kind, _, rest = url.partition("://")
     if rest.partition("?")[0].count("@") > 1 and not kind.startswith("sqlite"):
         raise StoreError(
@@ -109,7 +109,7 @@ def _timeout(url: URL, shown: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DatabaseFile:
     """How SQLite is to open a file; without a path, a database in memory."""
 
     path: Path | None
@@ -130,7 +130,7 @@ class Place:
         return f"{address}?mode={'rw' if may_write else 'ro'}"
 
     def state(self) -> tuple[int, ...]:
-        """Return by what a change of a file, or of the log beside it, shows."""
+        """Return by what a change of a file, or of its log, shows."""
         if self.path is None:
             return ()
         files = (self.path, *(Path(f"{self.path}{ending}") for ending in ("-wal", "-shm")))
@@ -143,26 +143,26 @@ class Place:
         return log.exists() and log.stat().st_size > 0
 
     def is_full(self) -> bool:
-        """Tell whether the disk has less room than SQLite needs beside a file to read its log."""
+        """Tell whether the disk has less room than SQLite needs next to a file to read its log."""
         try:
             return self.path is not None and shutil.disk_usage(self.path.parent).free < SHARED
         except OSError:
             return False
 
 
-def place_of(shown: str, *, read_only: bool) -> Place:
+def database_file(shown: str, *, read_only: bool) -> DatabaseFile:
     """Return how to open a file; refuse what cannot be one."""
     if shown == MEMORY:
-        return Place(None, read_only, True)
+        return DatabaseFile(None, read_only, True)
     try:
-        # SQLite keeps its log beside the file itself, not beside a link to it.
+        # SQLite writes its log next to the file itself, not next to a link to it.
         path = Path(shown).resolve()
         if path.is_dir():
             raise StoreError("this is a folder", file=shown, remedy="name a file in it")
         is_there = path.exists()
         if not is_there and not path.parent.is_dir():
             raise StoreError("its folder does not exist", file=shown, remedy="make the folder")
-        return Place(path, read_only or (is_there and not _is_writable(path)), not is_there)
+        return DatabaseFile(path, read_only or (is_there and not _is_writable(path)), not is_there)
     except (OSError, ValueError, RuntimeError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise StoreError(
@@ -200,12 +200,12 @@ SETTINGS = {
 class Access:
     """Connections to a file of SQLite, or to one database in memory.
 
-    SQLite reads a file with a log only by way of another file beside it. Where that one cannot
+    SQLite reads a file with a log only by way of another file next to it. Where that one cannot
     be made, for want of a right or of room, and nothing is in the log, the file is read as if
     nobody wrote it; `is_changed` then tells what others write meanwhile.
     """
 
-    def __init__(self, place: Place, timeout: float, guard: Guard | None) -> None:
+    def __init__(self, place: DatabaseFile, timeout: float, guard: Guard | None) -> None:
         self.place = place
         self.guard = guard
         self.timeout = min(timeout, LONGEST)
@@ -238,7 +238,7 @@ UNSHARED = (
     *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR),
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY),
 )
-"""What SQLite reports where it cannot make the file beside a database."""
+"""What SQLite reports where it cannot make the file next to a database."""
 
 
 def file_engine(access: Access) -> Engine:
@@ -261,7 +261,7 @@ def file_engine(access: Access) -> Engine:
 
 def memory_engine() -> Engine:
     """Return the way to a new database in memory."""
-    return file_engine(Access(Place(None), LONGEST, None))
+    return file_engine(Access(DatabaseFile(None), LONGEST, None))
 
 
 def _connected(uri: str, timeout: float, guard: Guard | None) -> sqlite3.Connection:
@@ -284,7 +284,7 @@ def _connected(uri: str, timeout: float, guard: Guard | None) -> sqlite3.Connect
     return connection
 
 
-def server_engine(address: Address, read_only: bool) -> Engine:
+def server_engine(address: DatabaseAddress, read_only: bool) -> Engine:
     """Return the way to a server."""
     url: Any = address.server
     timeout = min(address.timeout, LONGEST)

@@ -132,7 +132,7 @@ def broken_expansions(
 ) -> list[str]:
     """Return what is wrong with the stored expressions of a graph; with `repair` remove them.
 
-    They are made anew when they are asked for. Their hash tells that they are what was stored;
+    They are made anew when they are needed. Their hash tells that they are what was stored;
     that they are those of this graph is seen by multiplying it out once more.
     """
     keys: set[tuple[Any, Any]] = set()

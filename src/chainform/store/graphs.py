@@ -206,7 +206,7 @@ def rows_match(transaction: Transaction, key: int, graph: Graph) -> bool:
 
 
 def content_counts(graph: Graph) -> dict[str, int]:
-    """Return the sizes that stand beside the hash of a graph."""
+    """Return the sizes that stand with the hash of a graph."""
     return {
         "variables": len(graph),
         "terms": len(graph.coefficient),

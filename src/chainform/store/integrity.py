@@ -141,8 +141,8 @@ def _cost_damage(transaction: Transaction, repair: bool) -> Iterator[str]:
         if wrong and repair:
             transaction.execute(update(r).where(r.c.id == row["id"]).values(**right))
         for column in wrong:
-            said = f"{row['name']}@{row['number']}: revisions.{column} is {row[column]!r}"
-            yield f"{said}, the graph takes {right[column]}{REPAIRED * repair}"
+            stored = f"{row['name']}@{row['number']}: revisions.{column} is {row[column]!r}"
+            yield f"{stored}, the graph takes {right[column]}{REPAIRED * repair}"
 
 
 def _object_damage(transaction: Transaction, repair: bool) -> Iterator[str]:
@@ -255,15 +255,15 @@ def _differences(table: Table, expected: list[Row], found: list[Row]) -> list[st
     names = [column.name for column in table.c]
     keys = [names.index(column.name) for column in table.primary_key.columns]
     was, now = ({tuple(row[k] for k in keys): row for row in rows} for rows in (expected, found))
-    said: list[str] = []
+    damage: list[str] = []
     for key in [*was, *(key for key in now if key not in was)]:
         if was.get(key) == now.get(key):
             continue
         parts = zip((names[k] for k in keys[1:]), key[1:], strict=True)
         row = f"{table.name} ({', '.join(f'{name} {value}' for name, value in parts)})"
-        said += _cells(names, row, was.get(key), now.get(key))
-    more = [f"{table.name}: {len(said) - MOST} more"] if len(said) > MOST else []
-    return said[:MOST] + more
+        damage += _cells(names, row, was.get(key), now.get(key))
+    more = [f"{table.name}: {len(damage) - MOST} more"] if len(damage) > MOST else []
+    return damage[:MOST] + more
 
 
 def _cells(names: list[str], row: str, was: Row | None, now: Row | None) -> list[str]:

@@ -32,7 +32,7 @@ Step = Callable[[Transaction], None]
 def seal_revisions(transaction: Transaction) -> None:
     """Version 2: seals, notes of mechanisms, whole expressions, objects by key, named runs.
 
-    Expressions are made anew when they are asked for, and compiled objects when they are needed.
+    Expressions are made anew when they are wanted, and compiled objects when they are needed.
     """
     is_sqlite = transaction.dialect.name == "sqlite"
     number, moment = ("INTEGER", "DATETIME") if is_sqlite else ("BIGINT", "TIMESTAMPTZ")

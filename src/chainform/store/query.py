@@ -131,9 +131,9 @@ def _block_entries(
         if row.is_output == rows[0].is_output and _fits(row.indices, indices)
     }
     if not found:
-        asked = ",".join(":" if i is None else str(i) for i in indices)
+        shown = ",".join(":" if i is None else str(i) for i in indices)
         raise StoreError(
-            f"{name} has no entry [{asked}]",
+            f"{name} has no entry [{shown}]",
             element=name,
             remedy=f"indices count from 1; the last entry is [{rows[-1].indices}]",
         )
@@ -251,7 +251,7 @@ def evaluate_levels(
 def _blocks(
     transaction: Transaction, graph: int, wanted: Sequence[str] | None
 ) -> dict[str, tuple[tuple[int, ...], list[int]]]:
-    """Return the shape and the variables of each quantity that is asked for."""
+    """Return the shape and the variables of each quantity that is wanted."""
     s, o = schema.shapes.c, schema.outputs.c
     query = select(s.quantity, s.is_output, s.shape).where(s.graph == graph)
     query = query.order_by(s.is_output.desc(), s.place)
@@ -275,7 +275,7 @@ def _blocks(
 
 
 def _variable(transaction: Transaction, graph: int, name: str) -> int:
-    """Return a variable that is asked for by its own name."""
+    """Return a variable that is wanted by its own name."""
     try:
         return find_variable(transaction, graph, name)
     except StoreError as problem:

@@ -20,7 +20,7 @@ LONGEST = 200
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be told from a reference."""
+    """Refuse what cannot be distinguished from a reference."""
     text_of(name, "the name of a model")
     is_plain = name.isprintable() and "@" not in name and name == name.strip()
     if not name or not is_plain or len(name) > LONGEST:

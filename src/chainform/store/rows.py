@@ -349,8 +349,8 @@ def upsert(transaction: Transaction, table: Table, unique: str, values: dict[str
     A row that is there takes the values, all but the moment when it was made.
     """
     statement = insert_or(transaction, table, values)
-    kept = {name: statement.excluded[name] for name in values if name != "created"}
-    statement = statement.on_conflict_do_update(index_elements=[unique], set_=kept)
+    new = {name: statement.excluded[name] for name in values if name != "created"}
+    statement = statement.on_conflict_do_update(index_elements=[unique], set_=new)
     return transaction.execute(statement.returning(table.c.id)).scalar_one()
 
 

@@ -28,7 +28,7 @@ from chainform.store.revisions import find, find_locked, json_text, lock_model
 
 MEDIA_TYPE = "application/x-chainform-columns"
 TYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}
-"""How columns of each kind of number are kept."""
+"""How columns of each kind of number are stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,7 +243,7 @@ def write_portable(
 ) -> None:
     """Write models into a new SQLite file: the whole file appears, or none.
 
-    It is made under another name beside its place, so that a failure leaves nothing half done. A
+    It is made under another name in the same folder, so that a failure leaves nothing half done. A
     file that comes to be there meanwhile stays, and so does one that is changed meanwhile.
     """
     try:

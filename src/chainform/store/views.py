@@ -197,7 +197,7 @@ def _changed_in_file(transaction: Transaction) -> list[str]:
 def _changed_on_server(transaction: Transaction) -> list[str]:
     """Return the same, by views for the moment: the server keeps definitions in words of its own.
 
-    Where none can be made, for want of a right, nothing can be said of the views.
+    Where none can be made, for want of a right, nothing is known of the views.
     """
     found: list[str] = []
     for name, query in view_queries(transaction).items():

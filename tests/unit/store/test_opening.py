@@ -20,7 +20,7 @@ from chainform.errors import StoreError
 from chainform.graph import Graph
 from chainform.model import Store, open_store_file
 from chainform.store import Database, Record
-from chainform.store.engines import parse_address, place_of
+from chainform.store.engines import database_file, parse_address
 
 # --- whose it is --------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def test_the_log_lies_beside_the_file_itself(tmp_path: Path, graph: Graph) -> No
         links.chmod(0o555)
         path.chmod(0o444)
         try:
-            assert str(real) in place_of(str(link), read_only=True).uri()
+            assert str(real) in database_file(str(link), read_only=True).uri()
             with Database.open(str(link), read_only=True) as reader:
                 assert [entry.name for entry in reader.models()] == ["arm"]
         finally:

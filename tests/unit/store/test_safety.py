@@ -20,7 +20,7 @@ from bombs import MUCH, peak_of, zlib_bomb
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, set_defaults
 from chainform.store import Database, MechanismFile, Parameter, Record
-from chainform.store.engines import Place
+from chainform.store.engines import DatabaseFile
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def owner() -> Generator[None]:
 def test_reading_on_a_full_disk(path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file that SQLite makes beside one with a log does not fit; without it one can read."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    monkeypatch.setattr(Place, "is_full", lambda _: True)
+    monkeypatch.setattr(DatabaseFile, "is_full", lambda _: True)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))
     try:
         for read_only in (True, False):

@@ -28,10 +28,11 @@ from chainform.store.driver_errors import (
     trouble,
 )
 from chainform.store.engines import (
+    LONGEST,
     MEMORY,
     WRITE,
-    Access,
     DatabaseAddress,
+    DatabaseFile,
     Guard,
     database_file,
     file_engine,
@@ -67,7 +68,7 @@ class Connection:
     for looking makes none, or a copy of an earlier version that cannot be written."""
     make: Callable[[], None] | None = None
     """What makes the tables before something is first written."""
-    access: Access | None = None
+    sqlite_file: DatabaseFile | None = None
     """How a file of SQLite is opened, None on a server."""
     url: str = field(default="", repr=False)
     timeout: float | None = None
@@ -105,19 +106,19 @@ class Connection:
     @contextmanager
     def _unchanged(self) -> Generator[None]:
         """See to it that a file which is read as if nobody wrote it stays as it is meanwhile."""
-        access = self.access
-        if access is None or not access.is_alone:
+        file = self.sqlite_file
+        if file is None or not file.is_alone:
             yield
             return
-        if access.is_changed():
+        if file.is_changed():
             self.engine.dispose()
         try:
             yield
         except Error as problem:
-            if access.is_changed():
+            if file.is_changed():
                 raise self.error(*CHANGED) from problem
             raise
-        if access.is_changed():
+        if file.is_changed():
             raise self.error(*CHANGED)
 
     def write(self, task: Callable[[Transaction], T], *, alone: bool = False) -> T:
@@ -151,7 +152,7 @@ class Connection:
         # Whoever waited for a lock must see what was committed meanwhile, whatever the server's
         # own setting is.
         level = {} if self.is_sqlite else {"isolation_level": "READ COMMITTED"}
-        if self.access is not None and self.access.is_alone:
+        if self.sqlite_file is not None and self.sqlite_file.is_alone:
             self.engine.dispose()  # there may be room by now
         with self.translated_errors(), self.engine.connect() as plain:
             transaction = plain.execution_options(**{WRITE: True}, **level)
@@ -225,7 +226,7 @@ class Connection:
 
     def _trouble(self, problem: BaseException) -> Error:
         code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
-        if code in NO_ROOM and self.access is not None and self.access.place.is_full():
+        if code in NO_ROOM and self.sqlite_file is not None and self.sqlite_file.is_full():
             return self.error(*FULL)
         return trouble(problem, self.place)
 
@@ -244,10 +245,11 @@ def open_connection(url: str, *, timeout: float | None, read_only: bool) -> Conn
 
 
 def _file(address: DatabaseAddress, read_only: bool) -> Connection:
-    place = database_file(address.shown, read_only=read_only)
-    access = Access(place, address.timeout, only_temporary if place.read_only else None)
-    is_new = place.is_new and place.path is not None
-    return Connection(file_engine(access), address.shown, place.read_only, is_new, access=access)
+    file = database_file(address.shown, read_only=read_only)
+    file.timeout = min(address.timeout, LONGEST)
+    file.guard = only_temporary if file.read_only else None
+    is_new = file.is_new and file.path is not None
+    return Connection(file_engine(file), address.shown, file.read_only, is_new, sqlite_file=file)
 
 
 def _server(address: DatabaseAddress, read_only: bool) -> Connection:
@@ -349,7 +351,7 @@ def _server_rows(
     with driver.cursor() as cursor:
         try:
             cursor.execute(str(compiled), values, prepare=True)
-        except driver_error(connection) as problem:
+        except connection.engine.dialect.loaded_dbapi.Error as problem:
             if getattr(problem, "sqlstate", None) == READ_ONLY_TRANSACTION:
                 raise connection.error(*ONLY_READS) from problem
             if "multiple commands" in str(problem):
@@ -359,8 +361,3 @@ def _server_rows(
             raise connection.error(*ONLY_READS)
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
-def driver_error(connection: Connection) -> type[Exception]:
-    """Return what the errors of a driver have in common."""
-    return connection.engine.dialect.loaded_dbapi.Error

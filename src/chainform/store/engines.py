@@ -108,14 +108,57 @@ def _timeout(url: URL, shown: str) -> float:
 # --- files ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseFile:
-    """How SQLite is to open a file; without a path, a database in memory."""
+Guard = Callable[[int, str | None, str | None, str | None, str | None], int]
+"""What SQLite asks before each statement."""
 
-    path: Path | None
+LONGEST = 2_000_000.0
+"""The longest time to wait, in seconds; drivers count milliseconds in 32 bits."""
+
+UNSHARED = (
+    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR),
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY),
+)
+"""What SQLite reports where it cannot make the file next to a database."""
+
+
+@dataclass(eq=False)
+class DatabaseFile:
+    """A file of SQLite, and connections to it; without a path, one database in memory.
+
+    SQLite reads a file with a log only by way of another file next to it. Where that one cannot
+    be made, for want of a right or of room, and nothing is in the log, the file is read as if
+    nobody wrote it; `is_changed` then tells what others write meanwhile.
+    """
+
+    path: Path | None = None
     read_only: bool = False
     is_new: bool = False
     """Whether opening it makes the file."""
+    timeout: float = LONGEST
+    guard: Guard | None = None
+    is_alone: bool = False
+    """Whether the file is read as if nobody wrote it."""
+    seen: tuple[int, ...] = ()
+    """The state of the file when it was last opened so."""
+
+    def connect(self) -> sqlite3.Connection:
+        """Return a new connection."""
+        uri = self.uri()
+        try:
+            connection = _connected(uri, self.timeout, self.guard)
+        except sqlite3.OperationalError as problem:
+            unshared = (problem.sqlite_errorcode & 0xFF) in UNSHARED
+            if self.path is None or not unshared or self.has_log():
+                raise
+            self.seen, self.is_alone = self.state(), True
+            plain = uri.partition("?")[0]
+            return _connected(f"{plain}?mode=ro&immutable=1", self.timeout, self.guard)
+        self.is_alone = False
+        return connection
+
+    def is_changed(self) -> bool:
+        """Tell whether somebody wrote the file since it was opened as if nobody did."""
+        return self.is_alone and self.state() != self.seen
 
     def uri(self) -> str:
         """Return what SQLite is to open, as things stand now."""
@@ -179,14 +222,8 @@ def _is_writable(path: Path) -> bool:
 # --- engines -------------------------------------------------------------------------------------
 
 
-Guard = Callable[[int, str | None, str | None, str | None, str | None], int]
-"""What SQLite asks before each statement."""
-
 WRITE = "chainform_write"
 """The option of a connection whose transaction is going to write."""
-
-LONGEST = 2_000_000.0
-"""The longest time to wait, in seconds; drivers count milliseconds in 32 bits."""
 
 SETTINGS = {
     "datestyle": "ISO, YMD",
@@ -197,59 +234,15 @@ SETTINGS = {
 """What a session on a server is to be like: moments that can be read, doubles to the last digit."""
 
 
-class Access:
-    """Connections to a file of SQLite, or to one database in memory.
-
-    SQLite reads a file with a log only by way of another file next to it. Where that one cannot
-    be made, for want of a right or of room, and nothing is in the log, the file is read as if
-    nobody wrote it; `is_changed` then tells what others write meanwhile.
-    """
-
-    def __init__(self, place: DatabaseFile, timeout: float, guard: Guard | None) -> None:
-        self.place = place
-        self.guard = guard
-        self.timeout = min(timeout, LONGEST)
-        self.is_alone = False
-        """Whether the file is read as if nobody wrote it."""
-        self.seen: tuple[int, ...] = ()
-        """The state of the file when it was last opened so."""
-
-    def connect(self) -> sqlite3.Connection:
-        """Return a new connection."""
-        uri = self.place.uri()
-        try:
-            connection = _connected(uri, self.timeout, self.guard)
-        except sqlite3.OperationalError as problem:
-            unshared = (problem.sqlite_errorcode & 0xFF) in UNSHARED
-            if self.place.path is None or not unshared or self.place.has_log():
-                raise
-            self.seen, self.is_alone = self.place.state(), True
-            plain = uri.partition("?")[0]
-            return _connected(f"{plain}?mode=ro&immutable=1", self.timeout, self.guard)
-        self.is_alone = False
-        return connection
-
-    def is_changed(self) -> bool:
-        """Tell whether somebody wrote the file since it was opened as if nobody did."""
-        return self.is_alone and self.place.state() != self.seen
-
-
-UNSHARED = (
-    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR),
-    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY),
-)
-"""What SQLite reports where it cannot make the file next to a database."""
-
-
-def file_engine(access: Access) -> Engine:
+def file_engine(file: DatabaseFile) -> Engine:
     """Return the way to a file, or to a database in memory.
 
     One in memory is one connection: threads take turns, and wait for as long as for a lock.
     """
-    sizes: dict[str, Any] = {"pool_timeout": max(access.timeout, 0.001)}
-    if access.place.path is None:
+    sizes: dict[str, Any] = {"pool_timeout": max(file.timeout, 0.001)}
+    if file.path is None:
         sizes |= {"pool_size": 1, "max_overflow": 0}
-    engine = create_engine("sqlite://", creator=access.connect, poolclass=QueuePool, **sizes)
+    engine = create_engine("sqlite://", creator=file.connect, poolclass=QueuePool, **sizes)
 
     def begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get(WRITE, False)
@@ -261,7 +254,7 @@ def file_engine(access: Access) -> Engine:
 
 def memory_engine() -> Engine:
     """Return the way to a new database in memory."""
-    return file_engine(Access(DatabaseFile(None), LONGEST, None))
+    return file_engine(DatabaseFile())
 
 
 def _connected(uri: str, timeout: float, guard: Guard | None) -> sqlite3.Connection:

@@ -142,11 +142,6 @@ def content_hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def packed(data: bytes) -> bytes:
-    """Return the bytes of a load cache."""
-    return zlib.compress(data, 1)
-
-
 # --- whether rows are those of a graph -----------------------------------------------------------
 
 
@@ -327,7 +322,7 @@ def _write_content(transaction: Transaction, content: Content, key: int) -> None
     names = [column.name for column in schema.operations.c]
     rows = [dict(zip(names, row, strict=True)) for row in operation_rows(content.graph, key)]
     transaction.execute(insert(schema.operations), rows)
-    cache = {"graph": key, "bytes": packed(content.data)}
+    cache = {"graph": key, "bytes": zlib.compress(content.data, 1)}
     transaction.execute(insert(schema.caches).values(cache))
 
 

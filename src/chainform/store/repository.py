@@ -10,7 +10,6 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -55,11 +54,6 @@ class Repository:
     def place(self) -> str:
         """The file or the address, without its password."""
         return self.connection.place
-
-    @property
-    def file(self) -> Path | None:
-        """The file of the database, None where it is on a server or in memory."""
-        return self.connection.file
 
     def close(self) -> None:
         """Give the connections back."""

@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -148,20 +148,10 @@ def check_parameters(transaction: Transaction, revision: Revision) -> None:
 
 def record_of(transaction: Transaction, revision: Revision) -> Record:
     """Return the record from which a revision could be made again."""
-    return Record(
-        name=revision.name,
-        formulation=revision.formulation,
-        step=revision.step,
-        options=revision.options,
-        parent=revision.parent,
-        author=revision.author,
-        note=revision.note,
-        tags=revision.tags,
-        seconds=revision.seconds,
-        mechanism=read_mechanism(transaction, revision),
-        parameters=read_parameters(transaction, revision),
-        created=revision.created,
-    )
+    own = {"mechanism", "parameters"}
+    same = {f.name: getattr(revision, f.name) for f in fields(Record) if f.name not in own}
+    mechanism = read_mechanism(transaction, revision)
+    return Record(**same, mechanism=mechanism, parameters=read_parameters(transaction, revision))
 
 
 # --- all of some models, or none -----------------------------------------------------------------

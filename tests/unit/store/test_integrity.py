@@ -29,8 +29,8 @@ def fill(database: Database, graph: Graph) -> None:
 
 def change(database: Database, statement: str) -> None:
     """Do what another program could, foreign keys or not."""
-    if database.file is not None:
-        with closing(sqlite3.connect(database.file)) as file:
+    if database.connection.file is not None:
+        with closing(sqlite3.connect(database.connection.file)) as file:
             file.execute(statement)
             file.commit()
         return
@@ -182,7 +182,7 @@ def test_a_view_that_was_replaced(database: Database, graph: Graph, name: str) -
         "definitions": "graph, number, name, '' AS kind, level, 'nonsense' AS formula",
         "uses": "'' AS model, 1 AS revision, graph, name, name AS uses",
     }
-    cascade = "" if database.file is not None else " CASCADE"
+    cascade = "" if database.connection.file is not None else " CASCADE"
     change(database, f"DROP VIEW {name}{cascade}")
     change(database, f"CREATE VIEW {name} AS SELECT {columns[name]} FROM variables")
     assert f"the view {name} is not what was made" in database.check()

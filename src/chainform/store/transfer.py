@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,96 +36,86 @@ from chainform.store.revisions import (
     read_revisions,
 )
 
+LOGS = ("-wal", "-shm", "-journal")
+"""Endings of the files that SQLite has next to a database."""
+
 
 def copy_models(source: Connection, target: Connection, names: Mapping[str, str]) -> list[Revision]:
     """Copy models, each under a name that must be free, in one transaction of the target."""
     for goal in names.values():
         check_name(goal)
     if source is target:
-        return target.write(lambda writer: _copied(source, writer, target, writer, names))
+        return target.write(lambda writer: _Copy(source, writer, target, writer).run(names))
     with source.reading() as reader:
-        return target.write(lambda writer: _copied(source, reader, target, writer, names))
+        return target.write(lambda writer: _Copy(source, reader, target, writer).run(names))
 
 
-def _copied(
-    source: Connection,
-    reader: Transaction,
-    target: Connection,
-    writer: Transaction,
-    names: Mapping[str, str],
-) -> list[Revision]:
-    """Copy the parts of models in the order in which all clients lock them, then the revisions."""
-    found: dict[str, list[Revision]] = {}
-    for name, goal in names.items():
-        model = find_model(reader, source.place, name)
-        with damaged(source.place, name):
-            found[goal] = read_revisions(reader, schema.revisions.c.model == model)
-        if not found[goal]:
-            raise source.error(*GONE, element=name)
-    models = {
-        goal: claim_name(target, writer, goal, found[goal][0].created) for goal in sorted(found)
-    }
-    every = [revision for revisions in found.values() for revision in revisions]
-    graphs = _copy_graphs(source, reader, writer, every)
-    _copy_mechanisms(source, reader, writer, every)
-    keys = [
-        _copy_revision(
-            *(source, reader, writer, revision, goal),
-            Owner(models[goal], graphs[revision.content], revision.content),
-        )
-        for goal, revisions in found.items()
-        for revision in revisions
-    ]
-    made = {r.key: r for r in read_revisions(writer, schema.revisions.c.id.in_(keys))}
-    return [made[key] for key in keys]
+@dataclass(frozen=True)
+class _Copy:
+    """Copies the parts of models in the order in which all clients lock them, then revisions."""
 
+    source: Connection
+    reader: Transaction
+    target: Connection
+    writer: Transaction
 
-def _copy_graphs(
-    source: Connection, reader: Transaction, writer: Transaction, revisions: list[Revision]
-) -> dict[str, int]:
-    """Return the keys that the contents of revisions have in the target, by hash."""
-    of_content = {revision.content: revision for revision in revisions}
-    graphs: dict[str, int] = {}
-    for content in sorted(of_content):
-        revision = of_content[content]
-        with damaged(source.place, revision.reference):
-            graphs[content] = add_graph(writer, Content(load_graph(source, reader, revision)))
-    return graphs
+    def run(self, names: Mapping[str, str]) -> list[Revision]:
+        """Return the revisions that were made."""
+        found = {goal: self._revisions(name) for name, goal in names.items()}
+        models = {
+            goal: claim_name(self.target, self.writer, goal, found[goal][0].created)
+            for goal in sorted(found)
+        }
+        pairs = [(goal, revision) for goal, revisions in found.items() for revision in revisions]
+        graphs = self._graphs({revision.content: revision for _, revision in pairs})
+        self._mechanisms([revision for _, revision in pairs])
+        keys = [
+            self._revision(r, goal, Owner(models[goal], graphs[r.content], r.content))
+            for goal, r in pairs
+        ]
+        made = {r.key: r for r in read_revisions(self.writer, schema.revisions.c.id.in_(keys))}
+        return [made[key] for key in keys]
 
+    def _revisions(self, name: str) -> list[Revision]:
+        model = find_model(self.reader, self.source.place, name)
+        with damaged(self.source.place, name):
+            found = read_revisions(self.reader, schema.revisions.c.model == model)
+        if not found:
+            raise self.source.error(*GONE, element=name)
+        return found
 
-def _copy_mechanisms(
-    source: Connection, reader: Transaction, writer: Transaction, revisions: list[Revision]
-) -> None:
-    found: dict[str, dict[str, Any]] = {}
-    for revision in revisions:
-        with damaged(source.place, revision.reference):
-            mechanism = read_mechanism(reader, revision)
-        if mechanism is not None:
-            values = mechanism_values(mechanism)
-            found[values["hash"]] = values
-    for name in sorted(found):
-        add_mechanism(writer, found[name])
+    def _graphs(self, revisions: dict[str, Revision]) -> dict[str, int]:
+        """Return the keys that contents have in the target, by hash."""
+        graphs: dict[str, int] = {}
+        for content, revision in sorted(revisions.items()):
+            with damaged(self.source.place, revision.reference):
+                graph = load_graph(self.source, self.reader, revision)
+                graphs[content] = add_graph(self.writer, Content(graph))
+        return graphs
 
+    def _mechanisms(self, revisions: list[Revision]) -> None:
+        found: dict[str, dict[str, Any]] = {}
+        for revision in revisions:
+            with damaged(self.source.place, revision.reference):
+                mechanism = read_mechanism(self.reader, revision)
+            if mechanism is not None:
+                values = mechanism_values(mechanism)
+                found[values["hash"]] = values
+        for name in sorted(found):
+            add_mechanism(self.writer, found[name])
 
-def _copy_revision(
-    source: Connection,
-    reader: Transaction,
-    writer: Transaction,
-    revision: Revision,
-    goal: str,
-    owner: Owner,
-) -> int:
-    with damaged(source.place, revision.reference):
-        record = replace(record_of(reader, revision), name=goal)
-        check_record(record)
-    key = add_revision(writer, owner, record, given_rows(record.parameters or ()))
-    _copy_marks(reader, writer, revision.key, key)
-    table = schema.runs
-    query = select(table).where(table.c.revision == revision.key).order_by(table.c.id)
-    for row in reader.execute(query).mappings().all():
-        values = {name: value for name, value in row.items() if name != "id"}
-        writer.execute(insert(table).values({**values, "revision": key}))
-    return key
+    def _revision(self, revision: Revision, goal: str, owner: Owner) -> int:
+        with damaged(self.source.place, revision.reference):
+            record = replace(record_of(self.reader, revision), name=goal)
+            check_record(record)
+        key = add_revision(self.writer, owner, record, given_rows(record.parameters or ()))
+        _copy_marks(self.reader, self.writer, revision.key, key)
+        table = schema.runs
+        query = select(table).where(table.c.revision == revision.key).order_by(table.c.id)
+        for row in self.reader.execute(query).mappings().all():
+            values = {name: value for name, value in row.items() if name != "id"}
+            self.writer.execute(insert(table).values({**values, "revision": key}))
+        return key
 
 
 def _copy_marks(reader: Transaction, writer: Transaction, old: int, new: int) -> None:
@@ -219,13 +209,11 @@ def remove_unused(target: Connection) -> None:
                 if held.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
                     return
             held.rollback()
-        for ending in ("", "-wal", "-shm", "-journal"):
+        for ending in ("", *LOGS):
             Path(f"{file}{ending}").unlink(missing_ok=True)
 
 
 # --- a file that can be sent around --------------------------------------------------------------
-
-LOGS = ("-wal", "-shm", "-journal")
 
 
 def write_portable(

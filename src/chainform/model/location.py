@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from chainform.errors import StoreError
 from chainform.places import data_folder
@@ -71,14 +71,10 @@ def open_store_file(path: str | PathLike[str]) -> Store:
 
 
 def _text(url: str | PathLike[str]) -> str:
-    place: object = url if isinstance(url, str) else _path(url)
+    place: object = fspath(url) if isinstance(url, PathLike) else url
     if not isinstance(place, str):
         raise StoreError(
             f"the store must be a path or an address, not {type(place).__name__}",
             remedy="write a path, sqlite:///path or postgresql://user@host/database",
         )
     return place
-
-
-def _path(value: object) -> object:
-    return fspath(cast("PathLike[str]", value)) if isinstance(value, PathLike) else value

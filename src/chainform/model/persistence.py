@@ -22,7 +22,7 @@ from chainform.readers import native_text, read_text
 from chainform.runtime import Keeper
 
 if TYPE_CHECKING:
-    from chainform.store import Database, MechanismFile, Parameter, Revision, Run
+    from chainform.store import Database, MechanismFile, Parameter, Revision, RunEntry
 
 MEDIA_TYPES = {
     ".toml": "application/toml",
@@ -191,7 +191,7 @@ def save_run(
     reference: str,
     name: str,
     outputs: Sequence[str] | None = None,
-) -> Run:
+) -> RunEntry:
     """Keep a run with a revision; StoreError if that is one of another mechanism."""
     stored = database.mechanism_file(reference)
     record = run.record(outputs)

@@ -36,7 +36,7 @@ from chainform.store import (
     Record,
     Repository,
     Revision,
-    Run,
+    RunEntry,
     chosen_names,
     import_models,
     mapping_of,
@@ -214,7 +214,7 @@ class Store(Repository):
 
     def save_run(
         self, run: Recorded, reference: str, name: str, outputs: Sequence[str] | None = None
-    ) -> Run:
+    ) -> RunEntry:
         """Keep the result of a simulation with a revision, with outputs along it."""
         return save_run(self.database, run, reference, name, outputs)
 
@@ -222,7 +222,7 @@ class Store(Repository):
         """Return a stored run; `Run.load` makes a run of it that can be plotted."""
         return load_run(self.database, reference, name)
 
-    def runs(self, reference: str) -> list[Run]:
+    def runs(self, reference: str) -> list[RunEntry]:
         """Return the runs of a revision, the oldest first, without their arrays."""
         return self.database.runs.list(reference)
 

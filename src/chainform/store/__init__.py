@@ -7,7 +7,7 @@ from chainform.store.objects import Objects
 from chainform.store.query import Candidate
 from chainform.store.records import MechanismFile, ModelEntry, Parameter, Record, Revision, Swept
 from chainform.store.repository import Repository
-from chainform.store.runs import Run, check_run_name
+from chainform.store.runs import RunEntry, check_run_name
 from chainform.store.transfer import chosen_names, import_models, remove_unused, write_portable
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "Record",
     "Repository",
     "Revision",
-    "Run",
+    "RunEntry",
     "Swept",
     "check_run_name",
     "chosen_names",

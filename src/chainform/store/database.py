@@ -155,7 +155,7 @@ class Database(Repository):
 
     def entries(self, reference: str, *candidates: Candidate) -> dict[str, str]:
         """Return the names of the variables that the first known candidate means, by label."""
-        with self.at(reference) as (transaction, revision):
+        with self._reading(reference) as (transaction, revision):
             found = find_entries(transaction, revision.graph, candidates)
             return variable_names(transaction, revision.graph, found)
 
@@ -175,7 +175,7 @@ class Database(Repository):
         """
         options = {"trig": bool(trig), "split_angles": bool(split_angles)}
         form = expansions.form_name(**options)
-        with self.at(reference) as (transaction, revision):
+        with self._reading(reference) as (transaction, revision):
             entries = find_entries(transaction, revision.graph, ((quantity, ()), *others))
             variables = sorted(set(entries.values()))
             texts = expansions.stored_texts(transaction, revision.graph, variables, form)
@@ -216,6 +216,6 @@ class Database(Repository):
         return query_rows(self.connection, sql, values)
 
     def _names(self, query: str, reference: str, variable: str) -> list[str]:
-        with self.at(reference) as (transaction, revision):
+        with self._reading(reference) as (transaction, revision):
             number = find_variable(transaction, revision.graph, variable)
             return related_names(transaction, query, revision.graph, number)

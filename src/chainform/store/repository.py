@@ -71,7 +71,7 @@ class Repository:
         self.close()
 
     @contextmanager
-    def at(self, reference: str) -> Generator[tuple[Transaction, Revision]]:
+    def _reading(self, reference: str) -> Generator[tuple[Transaction, Revision]]:
         """Give a transaction that reads, and a revision; rows that do not fit are damage."""
         with self.connection.reading() as transaction:
             revision = find(self.connection, transaction, reference)
@@ -136,12 +136,12 @@ class Repository:
 
     def mechanism_file(self, reference: str) -> MechanismFile | None:
         """Return the mechanism that a revision came from, with its file byte for byte."""
-        with self.at(reference) as (transaction, revision):
+        with self._reading(reference) as (transaction, revision):
             return read_mechanism(transaction, revision)
 
     def parameters(self, reference: str) -> tuple[Parameter, ...]:
         """Return the parameters of a revision."""
-        with self.at(reference) as (transaction, revision):
+        with self._reading(reference) as (transaction, revision):
             return read_parameters(transaction, revision)
 
     def diff(self, before: str, after: str, *, expand: bool = False) -> Difference:
@@ -153,7 +153,7 @@ class Repository:
         return difference(self._side(before), self._side(after), expanded=expand)
 
     def _side(self, reference: str) -> Side:
-        with self.at(reference) as (transaction, revision):
+        with self._reading(reference) as (transaction, revision):
             graph = load_graph(self.connection, transaction, revision)
             return Side(graph, revision, read_parameters(transaction, revision))
 

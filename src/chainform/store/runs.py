@@ -32,7 +32,7 @@ TYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunEntry:
     """What is known of a run without its columns."""
 
     name: str
@@ -60,7 +60,7 @@ class Runs:
         *,
         kind: str = "simulation",
         seconds: float | None = None,
-    ) -> Run:
+    ) -> RunEntry:
         """Store a run of a revision: arrays of numbers by name, and what is known of them."""
         check_run_name(name)
         values = {
@@ -73,7 +73,7 @@ class Runs:
             "bytes": columns_bytes(columns),
         }
 
-        def task(transaction: Transaction) -> Run:
+        def task(transaction: Transaction) -> RunEntry:
             revision = find_locked(self.connection, transaction, reference)
             if any(run.name == name for run in self._runs(transaction, revision.reference)):
                 message, remedy = "there is a run of this name already", "choose another, or delete"
@@ -84,12 +84,12 @@ class Runs:
 
         return self.connection.write(task)
 
-    def list(self, reference: str) -> builtins.list[Run]:
+    def list(self, reference: str) -> builtins.list[RunEntry]:
         """Return the runs of a revision, the oldest first, without their columns."""
         with self.connection.reading() as transaction:
             return self._runs(transaction, reference)
 
-    def load(self, reference: str, name: str) -> tuple[dict[str, NDArray[Any]], Run]:
+    def load(self, reference: str, name: str) -> tuple[dict[str, NDArray[Any]], RunEntry]:
         """Return the columns of a run, with what is known of it; refuse one that was changed."""
         query = text(f"{RUN_ROWS} WHERE r.id = :key")
         with self.connection.reading() as transaction:
@@ -112,7 +112,7 @@ class Runs:
 
         self.connection.write(task)
 
-    def _runs(self, transaction: Transaction, reference: str) -> builtins.list[Run]:
+    def _runs(self, transaction: Transaction, reference: str) -> builtins.list[RunEntry]:
         revision = find(self.connection, transaction, reference)
         t = schema.runs.c
         query = select(t.id, t.name, t.kind, t.options, t.created, t.seconds)
@@ -120,11 +120,13 @@ class Runs:
         with damaged(self.connection.place, revision.reference):
             rows = transaction.execute(query).all()
             return [
-                Run(name, revision.reference, kind, json.loads(options), utc(created), seconds, key)
+                RunEntry(
+                    name, revision.reference, kind, json.loads(options), utc(created), seconds, key
+                )
                 for key, name, kind, options, created, seconds in rows
             ]
 
-    def _run(self, transaction: Transaction, reference: str, name: str) -> Run:
+    def _run(self, transaction: Transaction, reference: str, name: str) -> RunEntry:
         runs = self._runs(transaction, reference)
         for run in runs:
             if run.name == name:

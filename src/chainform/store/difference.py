@@ -339,6 +339,8 @@ class _Definitions:
 
 # --- values at one random place, in a finite field -----------------------------------------------
 
+# Two formulas that agree there have the same values, however differently they are written.
+
 
 Values = dict[int, int]
 """Variable -> value."""

@@ -144,6 +144,10 @@ def content_hash(data: bytes) -> str:
 
 # --- whether rows are those of a graph -----------------------------------------------------------
 
+# The database adds up a number made of each factor, and of each term by its coefficient; the same
+# sums are made of the graph. Squares keep values that change places from going unnoticed. Tables of
+# few rows are compared whole. It takes a third of the time that reading the graph takes.
+
 
 PRIME = 2_147_483_647
 WEIGHTS = (1_000_003, 10_007, 101, 7_919, 31)

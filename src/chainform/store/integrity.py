@@ -275,6 +275,9 @@ def _cells(names: list[str], row: str, was: Row | None, now: Row | None) -> list
 
 # --- seals: short hashes by which revisions, mechanisms and runs show that nothing changed -------
 
+# The seal of a revision has an entry for each column, so that `check` can name what was changed.
+# The name of a model and tags are not sealed: they may change at any time.
+
 
 REVISION = (
     *("model", "number", "parent", "formulation", "step", "options", "author", "note"),

@@ -279,6 +279,10 @@ def read_parameters(transaction: Transaction, revision: Revision) -> tuple[Param
 
 # --- rows that are locked before they are changed ------------------------------------------------
 
+# Whoever changes a model locks its row in `models` first, so that writers on a server take turns.
+# Several rows are always locked in one order - models by name, graphs by hash, mechanisms by hash -
+# so that no two wait for each other. SQLite has one writer at a time and needs none of this.
+
 
 def lock_model(transaction: Transaction, reference: str) -> None:
     """Keep others from changing the model of a reference, if there is one, until the end."""

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainform.errors import StoreError
 from chainform.places import data_folder
@@ -70,8 +70,8 @@ def open_store_file(path: str | PathLike[str]) -> Store:
     return open_store(place, read_only=True)
 
 
-def _text(url: str | PathLike[str]) -> str:
-    place: object = fspath(url) if isinstance(url, PathLike) else url
+def _text(url: str | PathLike[Any]) -> str:
+    place: Any = fspath(url) if isinstance(url, PathLike) else url
     if not isinstance(place, str):
         raise StoreError(
             f"the store must be a path or an address, not {type(place).__name__}",

@@ -44,6 +44,19 @@ def test_all_models_come_or_none(url: str, source: Path) -> None:
         assert [r.reference for r in store.import_(source, ["hand", "arm"])] == ["hand@1", "arm@1"]
 
 
+def test_a_damaged_model_does_not_hold_others_back(source: Path, tmp_path: Path) -> None:
+    with Database.open(str(source)) as database, database.connection.writing() as connection:
+        connection.exec_driver_sql("UPDATE revisions SET options = '{]' WHERE id = 3")
+    goal = tmp_path / "goal.db"
+    with cf.open_store(source) as store:
+        assert store.export(goal, ["arm", "hand"]) == ["arm", "hand"]
+        with pytest.raises(StoreError, match="damaged"):
+            store.export(tmp_path / "all.db")
+    with cf.open_store(tmp_path / "new.db") as store:
+        assert [revision.name for revision in store.import_(goal)] == ["arm", "hand"]
+        assert store.check() == []
+
+
 def test_a_failed_import_leaves_no_file(source: Path, tmp_path: Path) -> None:
     break_last(source)
     target = tmp_path / "new.db"

@@ -104,7 +104,7 @@ def _await_server(database: Database) -> None:
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         " AND backend_type = 'client backend'"
     )
-    while not database.link.is_sqlite and database.query(others)[0]["n"]:
+    while not database.connection.is_sqlite and database.query(others)[0]["n"]:
         time.sleep(0.005)
 
 

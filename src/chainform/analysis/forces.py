@@ -31,8 +31,7 @@ from chainform.errors import ReadError, RunError
 from chainform.given import real_array
 from chainform.mechanism import Mechanism, automatic_parameters, with_named_numbers
 from chainform.mechanism.checks import names_in
-from chainform.model import Model
-from chainform.model.entries import from_names
+from chainform.model import Model, from_names
 from chainform.pipeline import derive
 from chainform.readers import read
 from chainform.simulation.parameters import check_fixed

@@ -17,7 +17,7 @@ from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import Mechanism
 from chainform.mechanism.additions import intake_of
 from chainform.mechanism.laws import LawIntake
-from chainform.model.states import evaluate_states
+from chainform.model import evaluate_states
 
 Array = NDArray[np.float64]
 

@@ -15,8 +15,7 @@ from chainform.cli.stored import check_free, with_outputs
 from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS
 from chainform.mechanism import Mechanism
-from chainform.model import Model
-from chainform.model.names import FRAME_LETTERS, LETTERS, output_of
+from chainform.model import FRAME_LETTERS, LETTERS, Model, output_of
 from chainform.pipeline import CLOSURES, OUTPUTS, available_outputs, derive
 from chainform.search import Observer
 

@@ -13,7 +13,7 @@ from chainform.errors import ReadError, StoreError
 from chainform.model import Model
 
 if TYPE_CHECKING:
-    from chainform.model.store import Store
+    from chainform.model import Store
     from chainform.store import Revision
 
 

@@ -14,8 +14,8 @@ from chainform.formulations import OF_FRAME
 from chainform.graph import Block
 from chainform.mechanism import Mechanism
 from chainform.mechanism.elements import InertialElement
-from chainform.model import Model, names
-from chainform.model.names import FRAME_LETTERS, LETTERS, Request
+from chainform.model import FRAME_LETTERS, LETTERS, Model, Request, select_outputs
+from chainform.model import parse_request as parse_quantity
 
 NUMBERED = re.compile(r"(?:[a-z]+_)*(?:x|constant)_[0-9]+_*")
 """The name of a variable without a name of its own: its place in one particular graph."""
@@ -45,7 +45,7 @@ class Selection:
 def parse_request(text: str) -> Request:
     """Return what a QUANTITY on the command line asks for."""
     try:
-        return names.parse_request(text)
+        return parse_quantity(text)
     except RunError as problem:
         raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
 
@@ -69,7 +69,7 @@ def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
 def with_entries(model: Model, texts: Sequence[str]) -> Model:
     """Return the model with the entries that texts mean as its only outputs."""
     try:
-        return replace(model, graph=names.select_outputs(model.graph, texts))
+        return replace(model, graph=select_outputs(model.graph, texts))
     except RunError as problem:
         raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
 

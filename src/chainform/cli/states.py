@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from chainform.cli.strict_json import name_of, read_json
 from chainform.errors import Error, ReadError
 from chainform.mechanism import Mechanism
-from chainform.model.entries import entry_names, place_of
+from chainform.model import entry_names, place_of
 
 Array: TypeAlias = NDArray[np.float64]
 

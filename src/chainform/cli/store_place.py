@@ -12,7 +12,7 @@ from chainform.errors import StoreError
 from chainform.model import default_url, open_store
 
 if TYPE_CHECKING:
-    from chainform.model.store import Store
+    from chainform.model import Store
 
 
 def add_db(parser: ArgumentParser) -> None:

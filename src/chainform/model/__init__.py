@@ -1,18 +1,53 @@
 """Models: graphs with the mechanism they came from, the quantities people ask for, and numbers."""
 
+from typing import TYPE_CHECKING, Any
+
+from chainform.model.location import default_url, open_store, open_store_file
 from chainform.model.model import Model, Origin
-from chainform.model.opening import open_store, open_store_file
+from chainform.model.names import (
+    FRAME_LETTERS,
+    LETTERS,
+    Request,
+    letter_of,
+    output_of,
+    parse_request,
+    select_outputs,
+)
+from chainform.model.persistence import StoredRun
 from chainform.model.quantity import Expanded, Quantity
-from chainform.model.stored_runs import StoredRun
-from chainform.model.user_data import default_url
+from chainform.model.states import entry_names, evaluate_states, from_names, place_of
+
+if TYPE_CHECKING:
+    from chainform.model.store import Store
 
 __all__ = [
+    "FRAME_LETTERS",
+    "LETTERS",
     "Expanded",
     "Model",
     "Origin",
     "Quantity",
+    "Request",
+    "Store",
     "StoredRun",
     "default_url",
+    "entry_names",
+    "evaluate_states",
+    "from_names",
+    "letter_of",
     "open_store",
     "open_store_file",
+    "output_of",
+    "parse_request",
+    "place_of",
+    "select_outputs",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the store, with the library below it, when it is first needed."""
+    if name != "Store":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from chainform.model.store import Store
+
+    return Store

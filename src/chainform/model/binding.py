@@ -32,7 +32,7 @@ def bound_model(model: Model, values: Mapping[str, Any], *, keep_free: bool = Fa
     mechanism = _with_values(model, numbers)
     _check_possible(mechanism)
     fixed = {} if keep_free else numbers
-    kept = tuple(p.name for p in mechanism.parameters if p.name in free and p.name not in fixed)
+    left = tuple(p.name for p in mechanism.parameters if p.name in free and p.name not in fixed)
     bind = set_defaults if keep_free else substitute
     stages = tuple(stage_of(stage.name, bind(stage.graph, numbers)) for stage in model.stages)
     return replace(
@@ -40,7 +40,7 @@ def bound_model(model: Model, values: Mapping[str, Any], *, keep_free: bool = Fa
         mechanism=mechanism,
         graph=bind(model.graph, numbers),
         stages=stages,
-        parameters=kept or "numeric",
+        parameters=left or "numeric",
         bound={**model.bound, **numbers},
     )
 

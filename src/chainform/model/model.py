@@ -16,12 +16,11 @@ from chainform.errors import RunError
 from chainform.graph import Cost, Graph, cost, cost_once
 from chainform.mechanism import Mechanism
 from chainform.model.binding import bound_model
-from chainform.model.entries import group_length
 from chainform.model.names import find_block, resolve, select_outputs
 from chainform.model.quantity import Quantity
-from chainform.model.states import evaluate_states
+from chainform.model.states import evaluate_states, group_length
 from chainform.model.summary import summary
-from chainform.runtime import Keeper, Program, Sealed
+from chainform.runtime import CodeCache, Keeper, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of
 
 
@@ -255,6 +254,6 @@ class Model:
             precision=precision,
             threads=threads,
             lanes=lanes,
-            keeper=None if place is None else Sealed(place),
+            keeper=None if place is None else CodeCache(place),
             cpu=cpu,
         )

@@ -60,7 +60,7 @@ INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A quantity asked for: its name, and 1-based indices, None standing for `:`."""
+    """A quantity that is wanted: its name, and 1-based indices, None standing for `:`."""
 
     text: str
     name: str

@@ -1,9 +1,10 @@
-"""Numbers for a model: check what is given, lay it out, evaluate."""
+"""States of a model: the entries of q, qd, ..., x, u and force by name, checked and evaluated."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, cast
 
 import numpy as np
@@ -13,8 +14,98 @@ from chainform.errors import RunError
 from chainform.given import real_array
 from chainform.graph import Graph, Input, Plan
 from chainform.mechanism import Mechanism
-from chainform.model.entries import ORDERS, entry_names, from_names, group_length
 from chainform.model.names import find_block
+
+# --- entries: how many there are, their names, values by name ------------------------------------
+
+
+ORDERS = {
+    "sigma": "sigma has 6 entries for each frame loop and 3 for each point loop",
+    "wrench": "wrench has 6 entries for each frame named in `wrenches`: force, then moment",
+    "x": "x holds the states of the actuators, one actuator after the other",
+    "u": "u has one signal for each actuator",
+    "force": "force has an entry for each unknown force of the element model",
+}
+"""What the entries of a group are, where they are not those of q or qd."""
+
+
+def group_length(mechanism: Mechanism, graph: Graph, group: str) -> int:
+    """Return how many numbers a group of inputs has."""
+    if group == "q":
+        return mechanism.nq
+    if group == "sigma":
+        return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
+    if group in ORDERS:
+        used = sum(item.group == group for item in graph.inputs.values())
+        # A graph that needs none of them may be given them all the same.
+        return used or (0 if group == "wrench" else len(entry_names(mechanism, group)))
+    return 1 if group == "t" else mechanism.nv
+
+
+def entry_names(mechanism: Mechanism, group: str) -> tuple[str, ...]:
+    """Return the names of the entries of a group; those of sigma and wrench have none."""
+    match group:
+        case "q":
+            return mechanism.coordinates
+        case "x":
+            return mechanism.states
+        case "u":
+            return mechanism.signals
+        case "force":
+            return mechanism.unknowns
+        case "sigma" | "wrench":
+            return ()
+        case _:
+            return mechanism.rates
+
+
+def place_of(mechanism: Mechanism, group: str, name: str) -> int:
+    """Return the place of an entry in its group; an actuator's name stands for its signal."""
+    if group == "q":
+        return mechanism.coordinate_index(name)
+    if group not in ORDERS:
+        return mechanism.rate_index(name)
+    names = entry_names(mechanism, group)
+    if name in names:
+        return names.index(name)
+    actuators = [actuator.name for actuator in mechanism.actuators]
+    if group == "u" and name in actuators:
+        return actuators.index(name)
+    close = get_close_matches(name, names, n=1)
+    start = f"did you mean {close[0]!r}? " if close else ""
+    known = f"the names are {', '.join(names)}" if names else f"give a list; {ORDERS[group]}"
+    raise RunError(f"{group} has no entry {name!r}", element=group, remedy=start + known)
+
+
+def from_names(mechanism: Mechanism, group: str, given: Mapping[str, Any], length: int) -> Any:
+    """Return the array (..., n) of a group whose entries are given by name."""
+    places: dict[int, Any] = {}
+    names = entry_names(mechanism, group)
+    for name, value in given.items():
+        place = place_of(mechanism, group, str(name))
+        if place in places:
+            remedy = "give each entry once"
+            message = f"{group} is given twice for {names[place]}"
+            raise RunError(message, element=group, remedy=remedy)
+        places[place] = real_array(f"{group}, {name}", value)
+    missing = [names[i] if i < len(names) else str(i + 1) for i in range(length) if i not in places]
+    if missing:
+        remedy = f"give every entry a number, or a batch of numbers: {', '.join(names)}"
+        message = f"{group} has no value for {', '.join(missing)}"
+        raise RunError(message, element=group, remedy=remedy)
+    if not length:
+        return np.zeros(0)
+    try:
+        return np.stack(np.broadcast_arrays(*(places[i] for i in range(length))), axis=-1)
+    except ValueError:
+        shapes = ", ".join(f"{names[i]} {np.shape(places[i])}" for i in range(length))
+        remedy = "give all of them the same shape, or some of them one number"
+        message = f"the batches of {group} do not fit together: {shapes}"
+        raise RunError(message, element=group, remedy=remedy) from None
+
+
+# --- numbers: checked, laid out, evaluated -------------------------------------------------------
+
 
 Array = NDArray[np.float64]
 
@@ -138,12 +229,12 @@ def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
 _QUATERNION_TOLERANCE = 1e-4
 
 
-def _parameters(graph: Graph, said: object) -> dict[str, Array]:
+def _parameters(graph: Graph, given: object) -> dict[str, Array]:
     """Return the values of parameters, after a check that each of them is free."""
-    if not isinstance(said, Mapping):
+    if not isinstance(given, Mapping):
         remedy = 'write values={"name": number}'
         raise RunError("values are a table by parameters", element="values", remedy=remedy)
-    values = cast(Mapping[str, Any], said)
+    values = cast(Mapping[str, Any], given)
     free = [item.name for item in graph.inputs.values() if item.group == "parameter"]
     for name in values:
         if name not in free:

@@ -6,74 +6,65 @@ import getpass
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import DeriveError, Error, StoreError
-from chainform.model.dates import moment_of
-from chainform.model.kept import Kept
+from chainform.model.location import open_store_file
 from chainform.model.model import Model
 from chainform.model.names import chosen, parse_request, resolve
-from chainform.model.opening import open_store_file
-from chainform.model.states import input_values
-from chainform.model.stored import (
+from chainform.model.persistence import (
+    Recorded,
+    StoredRun,
     bound_options,
     is_method,
+    load_run,
     mechanism_file_of,
     model_from,
     options_of,
     parameters_of,
+    save_run,
 )
-from chainform.model.stored_runs import Recorded, StoredRun, load_run, save_run
-from chainform.model.transfer import chosen_names, copy_models, remove_unused, write_portable
+from chainform.model.states import input_values
 from chainform.store import (
+    Candidate,
     Database,
-    Difference,
-    MechanismFile,
-    ModelEntry,
     Record,
+    Repository,
     Revision,
-    Run,
-    Swept,
+    RunEntry,
+    chosen_names,
+    import_models,
+    mapping_of,
+    remove_unused,
+    text_of,
+    texts_of,
+    write_portable,
 )
-from chainform.store.arguments import mapping_of, text_of, texts_of
-from chainform.store.navigate import Candidate
 
 
-class Store:
+class Store(Repository):
     """Models in a database, each with its history.
 
     A reference is `arm` (the last revision), `arm@3` or `arm@tag`. What cannot be found or done
-    raises StoreError. The database itself is `store.database`, for what has no method here.
+    raises StoreError. The graphs of the models are in `store.database`.
     """
 
     def __init__(self, database: Database) -> None:
+        super().__init__(database.connection)
         self.database = database
         self._is_in_vain = False
         """Whether models were to be taken over and did not come."""
 
     def close(self) -> None:
         """Give the connections back; a file that was made for nothing goes."""
-        self.database.close()
+        super().close()
         if self._is_in_vain:
-            remove_unused(self.database)
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+            remove_unused(self.connection)
 
     # --- saving and loading -----------------------------------------------------------------
 
@@ -127,7 +118,7 @@ class Store:
                 options["origin"] = str(model.origin)
                 plain = replace(plain, step="copy", options=options)
             parent = self.database.save(first.graph, plain).number
-        revision = self.database.revision(f"{record.name}@{parent}")
+        revision = self.revision(f"{record.name}@{parent}")
         for stage in steps:
             is_last = stage is steps[-1]
             made = replace(
@@ -148,7 +139,7 @@ class Store:
         if origin is None or origin.name != name:
             return None
         with suppress(StoreError):
-            if self.database.revision(str(origin)).content == origin.content:
+            if self.revision(str(origin)).content == origin.content:
                 return origin.number
         return None
 
@@ -168,14 +159,14 @@ class Store:
 
     def _loaded(self, reference: str) -> tuple[Model, Revision]:
         graph, revision = self.database.load(reference)
-        file = self.database.mechanism(revision.reference)
-        keeper = Kept(self.database.objects, revision.reference)
-        return model_from(graph, revision, self._method(revision), file, keeper), revision
+        file = self.mechanism_file(revision.reference)
+        cache = self.database.objects.of(revision.reference)
+        return model_from(graph, revision, self._method(revision), file, cache), revision
 
     def _method(self, revision: Revision) -> Mapping[str, Any]:
         """Return how a model was derived: by the options of the step it goes back to."""
         while not is_method(revision.options) and revision.parent is not None:
-            revision = self.database.revision(f"{revision.name}@{revision.parent}")
+            revision = self.revision(f"{revision.name}@{revision.parent}")
         return revision.options
 
     def bind(
@@ -204,74 +195,34 @@ class Store:
             raise StoreError(problem.message, element=where, remedy=problem.remedy) from None
         return self.save(bound, revision.name, tags, note, author)
 
-    # --- finding ----------------------------------------------------------------------------
-
-    def models(
-        self,
-        search: str | None = None,
-        *,
-        mechanism: str | None = None,
-        author: str | None = None,
-        quantity: str | None = None,
-        tag: str | None = None,
-        since: datetime | date | str | None = None,
-        until: datetime | date | str | None = None,
-    ) -> list[ModelEntry]:
-        """Return the models, all or those that fit; dates are UTC, and `until` a whole day.
-
-        `search` is a part of the name or of a note; `matching` of each has the revisions that fit.
-        """
-        return self.database.models(
-            search,
-            mechanism=mechanism,
-            author=author,
-            quantity=quantity,
-            tag=tag,
-            since=moment_of(since),
-            until=moment_of(until, ends=True),
-        )
-
-    def revision(self, reference: str) -> Revision:
-        """Return what is known of one revision."""
-        return self.database.revision(reference)
-
-    def log(self, name: str) -> list[Revision]:
-        """Return the revisions of a model, the oldest first."""
-        return self.database.log(name)
+    def revert(
+        self, name: str, revision: int | str, note: str = "", author: str | None = None
+    ) -> Revision:
+        """Make an earlier revision, by its number or tag, the last one again, as a new one."""
+        return super().revert(name, revision, note, _author(author))
 
     def lineage(self, reference: str) -> list[Revision]:
         """Return the revisions that led to one, from the first on."""
-        revision = self.database.revision(reference)
+        revision = self.revision(reference)
         found = [revision]
         while revision.parent is not None:
-            revision = self.database.revision(f"{revision.name}@{revision.parent}")
+            revision = self.revision(f"{revision.name}@{revision.parent}")
             found.append(revision)
         return found[::-1]
-
-    def diff(self, before: str, after: str, *, expand: bool = False) -> Difference:
-        """Return what changed between two revisions: parameters, and outputs entry by entry.
-
-        With `expand` the formulas of entries are multiplied out; `print` shows all of it.
-        """
-        return self.database.diff(before, after, expand=expand)
-
-    def mechanism_file(self, reference: str) -> MechanismFile | None:
-        """Return the file that a model's mechanism was read from, byte for byte."""
-        return self.database.mechanism(reference)
 
     # --- runs -------------------------------------------------------------------------------
 
     def save_run(
         self, run: Recorded, reference: str, name: str, outputs: Sequence[str] | None = None
-    ) -> Run:
+    ) -> RunEntry:
         """Keep the result of a simulation with a revision, with outputs along it."""
         return save_run(self.database, run, reference, name, outputs)
 
     def run(self, reference: str, name: str) -> StoredRun:
-        """Return a run that was kept; `Run.load` makes a run of it that can be plotted."""
+        """Return a stored run; `Run.load` makes a run of it that can be plotted."""
         return load_run(self.database, reference, name)
 
-    def runs(self, reference: str) -> list[Run]:
+    def runs(self, reference: str) -> list[RunEntry]:
         """Return the runs of a revision, the oldest first, without their arrays."""
         return self.database.runs.list(reference)
 
@@ -279,48 +230,14 @@ class Store:
         """Remove a run."""
         self.database.runs.delete(reference, name)
 
-    # --- changing ---------------------------------------------------------------------------
-
-    def revert(
-        self, name: str, revision: int | str, note: str = "", author: str | None = None
-    ) -> Revision:
-        """Make an earlier revision, by its number or tag, the last one again, as a new one."""
-        return self.database.revert(name, revision, author=_author(author), note=note)
-
-    def tag(self, reference: str, *tags: str) -> Revision:
-        """Give a revision tags; `arm@tag` then means it."""
-        return self.database.tag(reference, *tags)
-
-    def untag(self, reference: str, *tags: str) -> None:
-        """Take tags from a revision, or from the model where only its name is given."""
-        self.database.untag(reference, *tags)
-
-    def rename(self, name: str, new_name: str) -> None:
-        """Give a model, with its history, another name."""
-        self.database.rename(name, new_name)
-
-    def delete(self, name: str) -> int:
-        """Remove a model with all its revisions, and return how many there were."""
-        return self.database.delete(name)
-
-    def gc(self) -> Swept:
-        """Remove what no revision needs any more."""
-        return self.database.gc()
-
-    def check(self, *, repair: bool = False) -> list[str]:
-        """Return what is wrong with the stored data, cell by cell; nothing, if it is whole.
-
-        With `repair` whatever follows from a graph is written anew, as long as its rows or its
-        cache are whole; what was mended is marked so.
-        """
-        return self.database.check(repair=repair)
+    # --- files that can be sent around ------------------------------------------------------
 
     def export(
         self, path: str | PathLike[str], names: Sequence[str] | None = None, *, force: bool = False
     ) -> list[str]:
         """Write models (all, or those named) into one new SQLite file, and return their names."""
-        found = chosen_names(self.database, names)
-        write_portable(self.database, found, Path(text_of(str(path), "the path")), force=force)
+        found = chosen_names(self.connection, names)
+        write_portable(self.connection, found, Path(text_of(str(path), "the path")), force=force)
         return found
 
     def import_(
@@ -337,10 +254,12 @@ class Store:
         try:
             with open_store_file(path) as other:
                 if isinstance(names, Mapping):
-                    chosen_names(other.database, list(names))
-                    return copy_models(other.database, self.database, names)
-                found = chosen_names(other.database, names)
-                return copy_models(other.database, self.database, {name: name for name in found})
+                    chosen_names(other.connection, list(names))
+                    return import_models(other.connection, self.connection, names)
+                found = chosen_names(other.connection, names)
+                return import_models(
+                    other.connection, self.connection, {name: name for name in found}
+                )
         except BaseException:
             self._is_in_vain = True
             raise
@@ -379,7 +298,7 @@ class Store:
         batch, inputs = input_values(model.graph, model.mechanism, given, numbers)
         texts = model.outputs if outputs is None else texts_of(outputs, "outputs")
         if not inputs:
-            # Nothing is to be computed; what is asked for has its shape all the same.
+            # Nothing is to be computed; the outputs have their shapes all the same.
             return model.evaluate(**states, values=numbers, outputs=texts)
         wanted = {text: resolve(model.graph, text) for text in texts}
         names = list(dict.fromkeys(request.name for request in wanted.values()))

@@ -1,9 +1,24 @@
 """From a graph to machine code in this process, and calls of it."""
 
-from chainform.runtime.code_cache import CodeCache
-from chainform.runtime.kernel import Keeper
+from chainform.runtime.cache import CodeCache, Keeper, Key, LruCache, code_of
+from chainform.runtime.engine import Library
+from chainform.runtime.options import threads_of
 from chainform.runtime.program import Program
-from chainform.runtime.seal import Sealed
 from chainform.runtime.target import Target, host, target_for
+from chainform.runtime.threads import cores, share
 
-__all__ = ["CodeCache", "Keeper", "Program", "Sealed", "Target", "host", "target_for"]
+__all__ = [
+    "CodeCache",
+    "Keeper",
+    "Key",
+    "Library",
+    "LruCache",
+    "Program",
+    "Target",
+    "code_of",
+    "cores",
+    "host",
+    "share",
+    "target_for",
+    "threads_of",
+]

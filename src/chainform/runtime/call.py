@@ -20,11 +20,11 @@ from chainform.runtime.arrays import (
     rows,
     rows_of_result,
 )
-from chainform.runtime.describe import OPTIONS, description, python_signature
+from chainform.runtime.declarations import OPTIONS, description, python_signature
 from chainform.runtime.kernel import Kernel
 from chainform.runtime.options import values_of
-from chainform.runtime.share import cores, share
-from chainform.runtime.travel import Cargo, packed, with_codes
+from chainform.runtime.serialisation import ProgramState, serialise
+from chainform.runtime.threads import cores, share
 
 PIECE = 10_000_000
 """About how many operations are worth waking a thread for."""
@@ -38,7 +38,7 @@ class Call:
         kernel: Kernel,
         parameters: Mapping[str, float | None],
         threads: int | None,
-        cargo: Cargo,
+        state: ProgramState,
     ) -> None:
         self.kernel = kernel
         self.threads = threads
@@ -51,22 +51,22 @@ class Call:
         self.name = self.__name__ = self.__qualname__ = ", ".join(self.outputs)
         self.__signature__ = python_signature(self.arguments)
         self.__doc__ = description(self.arguments, kernel.signature.results, parameters)
-        self._cargo = cargo
+        self._state = state
 
     def to_bytes(self) -> bytes:
         """Return the program that the function belongs to, with the function's machine code."""
-        return packed(with_codes(self._cargo, self.kernel.codes))
+        return serialise(self._state.with_codes(self.kernel.codes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from chainform.runtime.arrival import function_from
+        from chainform.runtime.program import function_from
 
         return function_from, (self.to_bytes(), self.outputs)
 
     def as_attribute(self) -> tuple[Any, ...]:
         """Return how to make, in another process, an object with the function as an attribute."""
-        from chainform.runtime.arrival import Functions
+        from chainform.runtime.program import ProgramFunctions
 
-        return Functions, (self.to_bytes(),)
+        return ProgramFunctions, (self.to_bytes(),)
 
     def __call__(
         self,

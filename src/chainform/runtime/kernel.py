@@ -1,6 +1,6 @@
 """One compiled function: some outputs of a graph, for one state and for batches.
 
-Both are compiled when they are first needed, unless machine code for this processor is kept.
+Both are compiled when they are first needed, unless machine code for this processor is cached.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 from chainform.emitters.llvm import Form, Signature, many, packed, single
 from chainform.graph import Graph, cost
 from chainform.runtime import fastcall
+from chainform.runtime.cache import CodeCache, cached_code
 from chainform.runtime.engine import Library, compiled
-from chainform.runtime.keeping import Keeper
 from chainform.runtime.locks import Gate, free_properties_in_copies
 from chainform.runtime.target import Target
 
@@ -37,7 +37,7 @@ class Kernel:
         precision: str,
         target: Target,
         lanes: int,
-        keeper: Keeper | None = None,
+        keeper: CodeCache | None = None,
     ) -> None:
         self.graph = graph
         self.signature = signature
@@ -47,7 +47,7 @@ class Kernel:
         self.keeper = keeper
         self._content = content
         self.codes: dict[str, bytes] = {}
-        """The machine code so far, by the key under which it is kept."""
+        """The machine code so far, by the key of the cache."""
         self._gate = Gate()
         self._libraries: dict[str, Library] = {}
 
@@ -78,17 +78,13 @@ class Kernel:
         return text
 
     def _key(self, part: str) -> str:
-        """Return what machine code is kept under: the same key, the same code."""
+        """Return the key of machine code in a cache: the same key, the same code."""
         return hashlib.sha256(f"{self._content} {part} {self.target}".encode()).hexdigest()
 
     def code(self, part: str) -> bytes:
         """Return the machine code for one state (`single`) or for batches (`batch`)."""
         key = self._key(part)
-        code = None if self.keeper is None else self.keeper.get(key)
-        if code is None:
-            code = compiled(self._text(part), self.target)
-            if self.keeper is not None:
-                self.keeper.put(key, code)
+        code = cached_code(self.keeper, key, lambda: compiled(self._text(part), self.target))
         self.codes[key] = code
         return code
 

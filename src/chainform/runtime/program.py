@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -11,12 +12,18 @@ import numpy as np
 from chainform.emitters.llvm import Signature, parameters_of, signature_of
 from chainform.graph import FLOAT, Graph
 from chainform.runtime import fastcall
+from chainform.runtime.cache import CodeCache, Keeper, content_of
 from chainform.runtime.call import Call
-from chainform.runtime.content import content_of
-from chainform.runtime.describe import internal_doc
-from chainform.runtime.keeping import Keeper
+from chainform.runtime.declarations import (
+    c_name,
+    c_names,
+    find_output,
+    hint,
+    internal_doc,
+    outputs_named,
+    prototype,
+)
 from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Kernel
-from chainform.runtime.names import find_output, hint, outputs_named
 from chainform.runtime.options import (
     choice,
     lanes_of,
@@ -26,10 +33,8 @@ from chainform.runtime.options import (
     threads_of,
     values_of,
 )
-from chainform.runtime.prototype import c_name, c_names, prototype
-from chainform.runtime.seal import Sealed
+from chainform.runtime.serialisation import CodeTable, ProgramState, deserialise, serialise
 from chainform.runtime.target import Target, target_for
-from chainform.runtime.travel import Cargo, Memory, packed, unpacked, with_codes
 
 KINDS = {"single": SINGLE, "batch": BATCH, "packed": PACKED}
 
@@ -79,7 +84,7 @@ class Program:
         self.threads = threads_of(threads)
         self.target = target_for(cpu)
         self.lanes = lanes_of(lanes, self.target.lanes(self.precision))
-        self.keeper = keeper if keeper is None or isinstance(keeper, Sealed) else Sealed(keeper)
+        self.keeper = None if keeper is None else CodeCache(keeper)
         self._parameters = {graph.inputs[v].name: _default(graph, v) for v in parameters_of(graph)}
         self._cpu = cpu
         self._carried: Mapping[str, bytes] = {}
@@ -148,7 +153,7 @@ class Program:
 
     def _function(self, kernel: Kernel) -> Callable[..., Any]:
         parameters = self._parameters_for(kernel.signature)
-        call = Call(kernel, parameters, self.threads, self._cargo())
+        call = Call(kernel, parameters, self.threads, self._state())
         is_bound = not call.takes_parameters or None not in parameters.values()
         if not (kernel.has_one_result and is_bound and fastcall.is_possible()):
             return call
@@ -189,11 +194,11 @@ class Program:
     # --- as bytes -------------------------------------------------------------------------
 
     def codes(self) -> dict[str, bytes]:
-        """Return the machine code of all functions used so far, by the key it is kept under."""
+        """Return the machine code of all functions used so far, by the key of the cache."""
         return {k: code for kernel in self._kernels.values() for k, code in kernel.codes.items()}
 
-    def _cargo(self) -> Cargo:
-        return Cargo(
+    def _state(self) -> ProgramState:
+        return ProgramState(
             self.graph,
             self.lengths,
             self.precision,
@@ -209,7 +214,7 @@ class Program:
 
         What came with a program that was itself made from bytes goes on with it.
         """
-        return packed(with_codes(self._cargo(), self.codes()))
+        return serialise(self._state().with_codes(self.codes()))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Program:
@@ -219,18 +224,18 @@ class Program:
         compiled again. A processor that was named for the program stays: a machine that lacks its
         features refuses the program.
         """
-        cargo = unpacked(data)
+        state = deserialise(data)
         program = cls(
-            cargo.graph,
-            lengths=cargo.lengths,
-            precision=cargo.precision,
-            threads=cargo.threads,
-            lanes=cargo.lanes,
-            keeper=Sealed(Memory(cargo.codes)),
-            cpu=cargo.cpu,
+            state.graph,
+            lengths=state.lengths,
+            precision=state.precision,
+            threads=state.threads,
+            lanes=state.lanes,
+            keeper=CodeTable(state.codes),
+            cpu=state.cpu,
         )
-        program._parameters = dict(cargo.parameters)
-        program._carried = cargo.codes
+        program._parameters = dict(state.parameters)
+        program._carried = state.codes
         return program
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -263,3 +268,31 @@ def _default(graph: Graph, v: int) -> float | None:
 
 def _listed(output: str | Sequence[str]) -> tuple[Any, ...]:
     return tuple(output) if isinstance(output, list | tuple) else (output,)
+
+
+# --- functions in other processes -----------------------------------------------------------
+
+
+class ProgramFunctions:
+    """The functions of a program as attributes, and nothing else.
+
+    Python sends a function of C as an attribute of something; a program has other attributes too,
+    which an output may be called like.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._program = _program_from(data)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return self._program.function(name)
+
+
+def function_from(data: bytes, outputs: Sequence[str]) -> Callable[..., Any]:
+    """Return a function of the program that bytes hold."""
+    return _program_from(data).function(*outputs)
+
+
+@lru_cache(maxsize=8)
+def _program_from(data: bytes) -> Program:
+    """Return a program; the same for the same bytes, as functions may come with every task."""
+    return Program.from_bytes(data)

@@ -25,7 +25,7 @@ from chainform.formulations.passive import passive_forces
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 from chainform.mechanism.types import ZERO
-from chainform.model.states import evaluate_states
+from chainform.model import evaluate_states
 from chainform.simulation.contact.barriers import Barrier, Desk
 
 Array = NDArray[np.float64]

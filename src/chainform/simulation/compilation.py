@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import derive
-from chainform.runtime.keeping import Keeper
+from chainform.runtime import Keeper, Key, LruCache, target_for
 from chainform.simulation.constraints.closures import damped, rows_of
 from chainform.simulation.constraints.stabilise import PROJECTION, Stabilise
 from chainform.simulation.contact.switched_equations import SwitchedEquations
@@ -18,14 +18,15 @@ from chainform.simulation.drives.actuated import shares_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.drives.inputs import put_inputs
 from chainform.simulation.equations import EquationBuilder, Equations
-from chainform.simulation.machines.kept_machines import MACHINES, kept_machine
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.parameters import without_values
-from chainform.simulation.recent import Key, Recent
 from chainform.simulation.solvers import SOLVERS, Solver
 from chainform.simulation.watches import Event
 
-MODELS: Recent[Model] = Recent(32)
+MODELS: LruCache[Model] = LruCache(32)
+
+MACHINES: LruCache[tuple[Machine, Model]] = LruCache(16)
+"""Each with its model, so that no other one can have the place of that in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +47,15 @@ class EquationOptions:
     books: bool = False
 
     def key(self) -> tuple[Hashable, ...]:
-        """Return what tells them from others, apart from the efforts."""
-        laws = tuple(event.law for event in self.events)
+        """Return what tells them from others."""
+        laws = (_laws(self.efforts), tuple(event.law for event in self.events))
         choices = (self.hold, self.solver.name, self.switches, self.books, self.leave_out)
-        return (laws, *choices, self.controllers, self.stabilise)
+        return (*laws, *choices, self.controllers, self.stabilise)
+
+
+def _laws(efforts: Efforts) -> Hashable:
+    signals = None if efforts.signals is None else _laws(efforts.signals)
+    return efforts.laws, efforts.tables, signals
 
 
 def model_of(
@@ -87,7 +93,7 @@ def machine_of(
     options: EquationOptions,
     free: Sequence[str] = (),
     keeper: Keeper | None = None,
-    cache: Recent[tuple[Machine, Model]] = MACHINES,
+    cache: LruCache[tuple[Machine, Model]] = MACHINES,
 ) -> Machine:
     """Return the machine code for a mechanism, from `cache` where it is there.
 
@@ -106,9 +112,21 @@ def machine_of(
 
     # Which states of actuators follow from q and qd is chosen by the size of numbers.
     divided = tuple((share.position, share.velocity) for share in shares_of(mechanism))
-    blank, key = without_values(mechanism, free), (*options.key(), divided)
-    machine = kept_machine(blank, model, options.efforts, key, make, cache)
+    # Functions of Python are the same in the motions of one batch only, which has its own cache.
+    is_alone = options.efforts.has_functions and cache is MACHINES
+    key = None if is_alone else _key(without_values(mechanism, free), model, options, divided)
+    machine = make() if key is None else cache.get(key, lambda: (make(), model))[0]
     return machine.with_values(mechanism) if free else machine
+
+
+def _key(
+    mechanism: Mechanism, model: Model, options: EquationOptions, divided: Hashable
+) -> Key | None:
+    """Return the key of a machine; None where something cannot be compared, such as an array."""
+    try:
+        return Key((id(model), target_for(), *options.key(), divided), (mechanism,))
+    except TypeError:
+        return None
 
 
 def equations_of(mechanism: Mechanism, model: Model, options: EquationOptions) -> Equations:

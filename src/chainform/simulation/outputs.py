@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
 from chainform.mechanism import Mechanism
-from chainform.model import Model
-from chainform.model.names import output_of
+from chainform.model import Model, output_of
 from chainform.pipeline import available_outputs, derive
 from chainform.simulation.contact.switches import without_loops
 

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
-from chainform.runtime.keeping import Keeper
+from chainform.runtime import Keeper, LruCache
 from chainform.simulation.about import END, About, digests_of, has_functions
 from chainform.simulation.beginning import Remarks, beginning
 from chainform.simulation.bookkeeping import can_be_booked
 from chainform.simulation.columns import Columns
-from chainform.simulation.compilation import EquationOptions, machine_of, model_of
+from chainform.simulation.compilation import MACHINES, EquationOptions, machine_of, model_of
 from chainform.simulation.constraints.stabilise import Stabilise, stabilise_of
 from chainform.simulation.contact.switches import Switches, switches_for
 from chainform.simulation.contact.switching import Switching
@@ -35,11 +35,9 @@ from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
 from chainform.simulation.initial import initial_state, whole_state
 from chainform.simulation.interruption import Ear
 from chainform.simulation.law_values import check_rates_of_time
-from chainform.simulation.machines.kept_machines import MACHINES
 from chainform.simulation.machines.machine import Machine
 from chainform.simulation.machines.troubles import check_resistance
 from chainform.simulation.parameters import Parameters, parameters_of
-from chainform.simulation.recent import Recent
 from chainform.simulation.recording import Recording, carried_out
 from chainform.simulation.resuming import Request, Start, resumed
 from chainform.simulation.run import Run
@@ -118,7 +116,7 @@ class Problem:
     breaks: tuple[float, ...] = ()
     """Times (s) at which forces that were unknown change their slope."""
     scenario: Scenario | None = None
-    cache: Recent[tuple[Machine, Model]] | None = None
+    cache: LruCache[tuple[Machine, Model]] | None = None
 
     @staticmethod
     def of(
@@ -203,7 +201,7 @@ class Problem:
         )
         return System(self, conditions, model, machine, has_books)
 
-    def _cache(self, efforts: Efforts) -> Recent[tuple[Machine, Model]]:
+    def _cache(self, efforts: Efforts) -> LruCache[tuple[Machine, Model]]:
         return self.cache if self.cache is not None and efforts.has_functions else MACHINES
 
     def given(self, values: Mapping[str, float]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Compiled objects: bytes that can be made again at any time, kept by a key to save the time.
+"""Compiled objects: bytes that can be made again at any time, stored by a key to save the time.
 
 An object that belongs to a model's graph goes with it; one that belongs to none goes at the next
 `gc`.
@@ -7,71 +7,70 @@ An object that belongs to a model's graph goes with it; one that belongs to none
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import delete, select
 
 from chainform.store import schema
 from chainform.store.arguments import bytes_of, raw_bytes, text_of
-from chainform.store.link import Link
-from chainform.store.locks import find_locked
-from chainform.store.upsert import insert_or
+from chainform.store.connection import Connection, Transaction
+from chainform.store.revisions import find_locked
+from chainform.store.rows import insert_or
 
 
 @dataclass(frozen=True, eq=False)
 class Objects:
     """The compiled objects of a database, by key."""
 
-    link: Link
+    connection: Connection
+    reference: str | None = None
+    """The revision that they belong to, unless another one is named."""
+
+    def of(self, reference: str) -> Objects:
+        """Return the same, for objects that belong to a revision."""
+        return replace(self, reference=reference)
 
     def put(self, key: str, data: bytes, reference: str | None = None) -> None:
-        """Keep bytes under a key, in place of what is there; `reference` is whose they are."""
+        """Store bytes under a key, in place of what is there; `reference` is whose they are."""
+        code, whose = (
+            bytes_of(data, "a compiled object"),
+            self.reference if reference is None else reference,
+        )
+        values = {
+            "key": _key(key),
+            "created": datetime.now(UTC),
+            "hash": hashlib.sha256(code).hexdigest(),
+            "bytes": code,
+        }
 
-        def task(connection: Connection) -> None:
-            owner = None if reference is None else find_locked(self.link, connection, reference)
-            put_object(connection, key, data, None if owner is None else owner.graph)
+        def task(transaction: Transaction) -> None:
+            owner = None if whose is None else find_locked(self.connection, transaction, whose)
+            row = {**values, "graph": None if owner is None else owner.graph}
+            statement = insert_or(transaction, schema.objects, row)
+            new = {name: statement.excluded[name] for name in row if name != "key"}
+            transaction.execute(statement.on_conflict_do_update(index_elements=["key"], set_=new))
 
-        self.link.write(task)
+        self.connection.write(task)
 
     def get(self, key: str) -> bytes | None:
-        """Return the bytes under a key; None where there are none, or not those that were kept."""
-        with self.link.reading() as connection:
-            return get_object(connection, key)
+        """Return the bytes under a key; None where there are none, or not those that were put."""
+        table = schema.objects.c
+        query = select(table.bytes, table.hash).where(table.key == _key(key))
+        with self.connection.reading() as transaction:
+            row = transaction.execute(query).one_or_none()
+        data = None if row is None else raw_bytes(row.bytes)
+        if row is None or data is None or hashlib.sha256(data).hexdigest() != row.hash:
+            return None
+        return data
 
     def delete(self, key: str) -> bool:
-        """Remove what is kept under a key; return whether there was anything."""
-        return self.link.write(lambda connection: delete_object(connection, key))
+        """Remove what is stored under a key; return whether there was anything."""
+        statement = delete(schema.objects).where(schema.objects.c.key == _key(key))
+        return self.connection.write(
+            lambda transaction: transaction.execute(statement).rowcount > 0
+        )
 
 
-def put_object(connection: Connection, key: str, data: bytes, graph: int | None) -> None:
-    """Keep bytes under a key, in place of what is there."""
-    kept = bytes_of(data, "a compiled object")
-    values = {
-        "key": text_of(key, "the key of an object"),
-        "graph": graph,
-        "created": datetime.now(UTC),
-        "hash": hashlib.sha256(kept).hexdigest(),
-        "bytes": kept,
-    }
-    statement = insert_or(connection, schema.objects, values)
-    new = {name: statement.excluded[name] for name in values if name != "key"}
-    connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_=new))
-
-
-def get_object(connection: Connection, key: str) -> bytes | None:
-    """Return the bytes under a key; None where there are none, or not those that were kept."""
-    table = schema.objects.c
-    query = select(table.bytes, table.hash).where(table.key == text_of(key, "the key of an object"))
-    row = connection.execute(query).one_or_none()
-    data = None if row is None else raw_bytes(row.bytes)
-    if row is None or data is None:
-        return None
-    return data if hashlib.sha256(data).hexdigest() == row.hash else None
-
-
-def delete_object(connection: Connection, key: str) -> bool:
-    """Remove what is kept under a key; return whether there was anything."""
-    table = schema.objects
-    statement = delete(table).where(table.c.key == text_of(key, "the key of an object"))
-    return connection.execute(statement).rowcount > 0
+def _key(key: str) -> str:
+    return text_of(key, "the key of an object")

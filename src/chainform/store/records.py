@@ -1,4 +1,4 @@
-"""What goes into the store beside a graph, and what comes out of it."""
+"""What goes into the store with a graph, and what comes out of it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class MechanismFile:
     source: bytes = b""
     """The user's own file, byte for byte."""
     notes: tuple[tuple[str, ...], ...] = ()
-    """What was said of the mechanism when it was read: level, element and text of each note."""
+    """The notes of the reader on the mechanism: level, element and text of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is stored beside a graph: the name it goes by, and how it came about."""
+    """What is stored with a graph: the name it goes by, and how it came about."""
 
     name: str
     formulation: str = ""

@@ -1,23 +1,26 @@
-"""How revisions are named: `arm`, `arm@3`, `arm@tag`."""
+"""How revisions are named: `arm`, `arm@3`, `arm@tag`; which of them bears a tag."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import delete, func, insert, select
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.arguments import text_of
+from chainform.store.arguments import text_of, texts_of
+from chainform.store.connection import Transaction
+from chainform.store.records import Revision
 
 TAG = re.compile(r"[^\W\d][\w.+-]*")
 LONGEST = 200
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be told from a reference."""
+    """Refuse what cannot be distinguished from a reference."""
     text_of(name, "the name of a model")
     is_plain = name.isprintable() and "@" not in name and name == name.strip()
     if not name or not is_plain or len(name) > LONGEST:
@@ -46,10 +49,10 @@ def split(reference: str) -> tuple[str, str | None]:
     return name, rest or None
 
 
-def find_revision(connection: Connection, place: str, reference: str) -> int:
+def find_revision(transaction: Transaction, place: str, reference: str) -> int:
     """Return the key of the revision that a reference means."""
     name, rest = split(reference)
-    model = find_model(connection, place, name)
+    model = find_model(transaction, place, name)
     rows, tags = schema.revisions.c, schema.tags.c
     query = select(rows.id).where(rows.model == model).order_by(rows.number.desc()).limit(1)
     if rest is None:
@@ -59,9 +62,11 @@ def find_revision(connection: Connection, place: str, reference: str) -> int:
     else:
         query = query.join_from(schema.revisions, schema.tags, tags.revision == rows.id)
         query = query.where(tags.tag == rest)
-    found = connection.execute(query).scalar()
+    found = transaction.execute(query).scalar()
     if found is None:
-        last = connection.execute(select(func.max(rows.number)).where(rows.model == model)).scalar()
+        last = transaction.execute(
+            select(func.max(rows.number)).where(rows.model == model)
+        ).scalar()
         raise StoreError(
             f"{name} has no revision {rest}",
             file=place,
@@ -71,11 +76,11 @@ def find_revision(connection: Connection, place: str, reference: str) -> int:
     return found
 
 
-def find_model(connection: Connection, place: str, name: str) -> int:
+def find_model(transaction: Transaction, place: str, name: str) -> int:
     """Return the key of the model of that name."""
     text_of(name, "the name of a model")
     models = schema.models.c
-    found = connection.execute(select(models.id).where(models.name == name)).scalar()
+    found = transaction.execute(select(models.id).where(models.name == name)).scalar()
     if found is not None:
         return found
     whole, mark, _ = name.partition("@")
@@ -86,7 +91,7 @@ def find_model(connection: Connection, place: str, name: str) -> int:
             element=name,
             remedy=f"write {whole}",
         )
-    known = list(connection.execute(select(models.name)).scalars())
+    known = list(transaction.execute(select(models.name)).scalars())
     close = get_close_matches(name, known, n=3)
     raise StoreError(
         f"there is no model {name}",
@@ -94,3 +99,58 @@ def find_model(connection: Connection, place: str, name: str) -> int:
         element=name,
         remedy=f"did you mean {', '.join(close)}?" if close else "`models` lists what there is",
     )
+
+
+# --- tags ----------------------------------------------------------------------------------------
+
+
+def add_tags(transaction: Transaction, revision: int, tags: Iterable[str]) -> None:
+    """Give a revision tags; another revision of the model that bears one loses it."""
+    names = sorted(set(texts_of(tags, "a tag")))
+    check_tags(names)
+    if names:
+        remove_tags(transaction, revision, names)
+        rows = [{"revision": revision, "tag": tag} for tag in names]
+        transaction.execute(insert(schema.tags), rows)
+
+
+def take_tags(
+    transaction: Transaction, revision: Revision, tags: Iterable[str], *, whole: bool
+) -> None:
+    """Take tags away from a revision, or with `whole` from whichever one of its model bears them.
+
+    A tag that is not there is refused, with where it is.
+    """
+    names = texts_of(tags, "a tag")
+    borne = bearers(transaction, revision)
+    for tag in names:
+        if tag not in borne:
+            listed = ", ".join(sorted(borne)) or "none"
+            raise StoreError(
+                f"{revision.name} has no tag {tag[:60]}",
+                element=revision.name,
+                remedy=f"its tags are {listed}",
+            )
+        if not whole and borne[tag] != revision.number:
+            where = f"{revision.name}@{borne[tag]}"
+            raise StoreError(
+                f"{tag} is a tag of {where}", element=revision.reference, remedy=f"name {where}"
+            )
+    remove_tags(transaction, revision.key, names)
+
+
+def bearers(transaction: Transaction, revision: Revision) -> dict[str, int]:
+    """Return the number of the revision that bears each tag of the model."""
+    r, t = schema.revisions.c, schema.tags
+    model = select(r.model).where(r.id == revision.key).scalar_subquery()
+    query = select(t.c.tag, r.number).join_from(t, schema.revisions, r.id == t.c.revision)
+    rows: Any = transaction.execute(query.where(r.model == model)).all()
+    return dict(rows)
+
+
+def remove_tags(transaction: Transaction, revision: int, tags: Iterable[str]) -> None:
+    """Take tags from the model of a revision, whichever revision bears them."""
+    r, t = schema.revisions.c, schema.tags
+    model = select(r.model).where(r.id == revision).scalar_subquery()
+    of_model = select(r.id).where(r.model == model)
+    transaction.execute(delete(t).where(t.c.revision.in_(of_model), t.c.tag.in_(list(tags))))

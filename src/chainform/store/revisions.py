@@ -1,16 +1,18 @@
-"""Saving and loading: revisions of models, each pointing to a graph that is stored once."""
+"""Revisions of models, saved and read: each has a graph, parameters and a mechanism."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import func, insert, select
 
 from chainform.errors import StoreError
-from chainform.graph import Cost, Graph, verify
+from chainform.graph import Cost, Graph
 from chainform.store import schema
 from chainform.store.arguments import (
     bytes_of,
@@ -21,60 +23,31 @@ from chainform.store.arguments import (
     texts_of,
     utc,
 )
-from chainform.store.content import (
-    canonical,
-    content_hash,
-    graph_bytes,
-    graph_of_bytes,
-    packed,
-    unpacked,
-)
-from chainform.store.counts import TOTAL, operation_rows
-from chainform.store.digest import content_counts, rows_match
-from chainform.store.link import Link
-from chainform.store.mechanisms import (
-    add_mechanism,
-    add_parameters,
-    mechanism_values,
-    parameter_rows,
-)
-from chainform.store.records import Record, Revision
-from chainform.store.references import check_name, check_tags, find_revision
-from chainform.store.rows import read_graph, write_graph
-from chainform.store.seals import seal_of, seal_text
-from chainform.store.tags import add_tags
-from chainform.store.troubles import GONE, damaged
-from chainform.store.upsert import insert_or, upsert
+from chainform.store.connection import Connection, Transaction
+from chainform.store.driver_errors import GONE, damaged
+from chainform.store.graphs import Content, add_graph
+from chainform.store.integrity import is_sealed, mechanism_hash, seal_of, seal_text
+from chainform.store.records import MechanismFile, Parameter, Record, Revision
+from chainform.store.references import add_tags, check_name, check_tags, find_revision, split
+from chainform.store.rows import TOTAL, double, exact, insert_or, upsert
 
 
-def save(link: Link, graph: Graph, record: Record) -> Revision:
+def save(connection: Connection, graph: Graph, record: Record) -> Revision:
     """Store a graph as the next revision of a model, in one transaction."""
     content = Content(graph)
     check_record(record)
     parameters = parameter_rows(record.parameters, content.graph)
     record = replace(record, created=utc(record.created) if record.created else datetime.now(UTC))
 
-    def task(connection: Connection) -> Revision:
+    def task(transaction: Transaction) -> Revision:
         # The row of the model is locked first, so that two saves cannot take the same number.
         values = {"name": record.name, "created": record.created}
-        model = upsert(connection, schema.models, "name", values)
-        owner = Owner(model, add_graph(connection, content), content.hash)
-        key = add_revision(connection, owner, record, parameters)
-        return read_revisions(connection, schema.revisions.c.id == key)[0]
+        model = upsert(transaction, schema.models, "name", values)
+        owner = Owner(model, add_graph(transaction, content), content.hash)
+        key = add_revision(transaction, owner, record, parameters)
+        return read_revisions(transaction, schema.revisions.c.id == key)[0]
 
-    return link.write(task)
-
-
-class Content:
-    """A graph made ready for the store: verified, canonical, with its bytes and their hash."""
-
-    def __init__(self, graph: Graph) -> None:
-        if not isinstance(graph, Graph):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise StoreError(f"what is saved must be a graph, not {type(graph).__name__}")
-        verify(graph)
-        self.graph = canonical(graph)
-        self.data = graph_bytes(self.graph)
-        self.hash = content_hash(self.data)
+    return connection.write(task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +60,13 @@ class Owner:
 
 
 def add_revision(
-    connection: Connection, owner: Owner, record: Record, parameters: list[tuple[Any, ...]]
+    transaction: Transaction, owner: Owner, record: Record, parameters: list[tuple[Any, ...]]
 ) -> int:
     """Add a revision to a model that is locked; return its key."""
     origin = mechanism_values(record.mechanism) if record.mechanism else None
     rows = schema.revisions
     last = select(func.max(rows.c.number)).where(rows.c.model == owner.model)
-    number = (connection.execute(last).scalar() or 0) + 1
+    number = (transaction.execute(last).scalar() or 0) + 1
     if record.parent is not None and not 1 <= record.parent < number:
         raise StoreError(
             f"{record.name} has no revision {record.parent} to start from", element=record.name
@@ -102,22 +75,22 @@ def add_revision(
         "model": owner.model,
         "number": number,
         "graph": owner.graph,
-        "mechanism": None if origin is None else add_mechanism(connection, origin),
+        "mechanism": None if origin is None else add_mechanism(transaction, origin),
         "parent": record.parent,
         "formulation": record.formulation,
         "step": record.step,
-        "options": _json(record),
+        "options": json_text(record.options, "the options of the step", record.name),
         "author": record.author,
         "note": record.note,
         "created": record.created,
         "seconds": None if record.seconds is None else float(record.seconds),
-        **_total(connection, owner.graph),
+        **_total(transaction, owner.graph),
     }
     seal = seal_of(values, owner.content, None if origin is None else origin["hash"], parameters)
     values["seal"] = seal_text(seal)
-    key: int = connection.execute(insert(rows).values(values).returning(rows.c.id)).scalar_one()
-    add_tags(connection, key, record.tags)
-    add_parameters(connection, key, parameters)
+    key: int = transaction.execute(insert(rows).values(values).returning(rows.c.id)).scalar_one()
+    add_tags(transaction, key, record.tags)
+    add_parameters(transaction, key, parameters)
     return key
 
 
@@ -139,108 +112,35 @@ def check_record(record: Record) -> None:
         texts_of((item.name, item.unit, item.note), "a parameter")
 
 
-def _json(record: Record) -> str:
+def json_text(options: Mapping[str, Any], what: str, element: str | None = None) -> str:
+    """Return options as JSON; refuse what is no plain data."""
     try:
-        return json.dumps(dict(record.options), sort_keys=True, allow_nan=False)
+        return json.dumps(mapping_of(options, "options"), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as problem:
-        raise StoreError(
-            f"the options of the step are not plain data: {problem}", element=record.name
-        ) from None
+        message = f"{what} are not plain data: {problem}"
+        raise StoreError(message, element=element) from None
 
 
-def add_graph(connection: Connection, content: Content) -> int:
-    """Return the key of a graph; rows of the same content are used, and healed."""
-    table = schema.graphs
-    known = select(table.c.id).where(table.c.hash == content.hash)
-    found = connection.execute(known).scalar()
-    if found is not None:
-        if not rows_match(connection, found, content.graph):
-            rewrite_graph(connection, content, found)
-        return found
-    values = {"hash": content.hash, **content_counts(content.graph)}
-    statement = insert_or(connection, table, values).on_conflict_do_nothing()
-    key = connection.execute(statement.returning(table.c.id)).scalar()
-    if key is None:
-        # Another client stored the same content a moment ago, and has committed by now.
-        return connection.execute(known).scalar_one()
-    _write_content(connection, content, key)
-    return key
-
-
-def rewrite_graph(connection: Connection, content: Content, key: int) -> None:
-    """Write every row of a graph anew."""
-    table = schema.graphs
-    # Locked, so that two clients do not write them at once.
-    locked = select(table.c.id).where(table.c.id == key)
-    connection.execute(locked.with_for_update(key_share=True))
-    for rows in schema.OF_CONTENT:
-        connection.execute(delete(rows).where(rows.c.graph == key))
-    counts = content_counts(content.graph)
-    connection.execute(update(table).where(table.c.id == key).values(**counts))
-    _write_content(connection, content, key)
-
-
-def _write_content(connection: Connection, content: Content, key: int) -> None:
-    write_graph(connection, content.graph, key)
-    names = [column.name for column in schema.operations.c]
-    rows = [dict(zip(names, row, strict=True)) for row in operation_rows(content.graph, key)]
-    connection.execute(insert(schema.operations), rows)
-    cache = {"graph": key, "bytes": packed(content.data)}
-    connection.execute(insert(schema.caches).values(cache))
-
-
-def _total(connection: Connection, graph: int) -> dict[str, int]:
+def _total(transaction: Transaction, graph: int) -> dict[str, int]:
     table = schema.operations
     columns = [table.c[name] for name in schema.COST_COLUMNS]
     query = select(*columns).where(table.c.graph == graph, table.c.quantity == TOTAL)
-    return dict(connection.execute(query).mappings().one())
+    return dict(transaction.execute(query).mappings().one())
 
 
 # --- reading --------------------------------------------------------------------------------
 
 
-def load_graph(link: Link, connection: Connection, revision: Revision) -> Graph:
-    """Return the graph of a revision, from its cache or, where that fails, from the rows."""
-    cached = cached_graph(connection, revision)
-    return graph_from_rows(link, connection, revision) if cached is None else cached
-
-
-def cached_graph(connection: Connection, revision: Revision) -> Graph | None:
-    """Return the graph from its cache, None where there is none or it does not fit the hash."""
-    table = schema.caches
-    query = select(table.c.bytes).where(table.c.graph == revision.graph)
-    cache = raw_bytes(connection.execute(query).scalar())
-    data = None if cache is None else unpacked(cache, revision.content)
-    return None if data is None else graph_of_bytes(data)
-
-
-def graph_from_rows(link: Link, connection: Connection, revision: Revision) -> Graph:
-    """Return the graph of a revision from its rows, and see that they are those saved."""
-    changed = link.error(
-        "the rows are not those that were saved: the file is damaged, or was changed by hand",
-        "check(repair=True) puts them back where a cache is left; else take a backup",
-        revision.reference,
-    )
-    try:
-        graph = read_graph(connection, revision.graph)
-        found = content_hash(graph_bytes(graph))
-    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
-        raise changed from None
-    if found != revision.content:
-        raise changed
-    return graph
-
-
-def find(link: Link, connection: Connection, reference: str) -> Revision:
+def find(connection: Connection, transaction: Transaction, reference: str) -> Revision:
     """Return the revision that a reference means."""
-    key = find_revision(connection, link.place, reference)
-    with damaged(link.place, reference):
-        for revision in read_revisions(connection, schema.revisions.c.id == key):
+    key = find_revision(transaction, connection.place, reference)
+    with damaged(connection.place, reference):
+        for revision in read_revisions(transaction, schema.revisions.c.id == key):
             return revision
-    raise link.error(*GONE, element=reference)
+    raise connection.error(*GONE, element=reference)
 
 
-def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:
+def read_revisions(transaction: Transaction, *conditions: Any) -> list[Revision]:
     """Return the revisions that meet the conditions, by model and number."""
     m, r, g, k = schema.models.c, schema.revisions, schema.graphs.c, schema.mechanisms.c
     o = schema.operations.c
@@ -257,9 +157,10 @@ def read_revisions(connection: Connection, *conditions: Any) -> list[Revision]:
         .where(*conditions)
         .order_by(m.name, r.c.number)
     )
-    rows = connection.execute(query).mappings().all()
-    tags = _listed(connection, schema.tags, "revision", "tag", [row["id"] for row in rows])
-    outputs = _outputs(connection, sorted({row["graph"] for row in rows}))
+    rows = transaction.execute(query).mappings().all()
+    tags = _listed(transaction, schema.tags, "revision", "tag", [row["id"] for row in rows])
+    graphs, s = sorted({row["graph"] for row in rows}), schema.shapes
+    outputs = _listed(transaction, s, "graph", "quantity", graphs, s.c.is_output.is_(True))
     return [_revision(row, tags, outputs) for row in rows]
 
 
@@ -287,7 +188,7 @@ BATCH = 500
 
 
 def _listed(
-    connection: Connection, table: Any, key: str, column: str, keys: list[int], *conditions: Any
+    transaction: Transaction, table: Any, key: str, column: str, keys: list[int], *conditions: Any
 ) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     order = table.c.place if "place" in table.c else table.c[column]
@@ -295,11 +196,114 @@ def _listed(
         query = select(table.c[key], table.c[column]).where(
             table.c[key].in_(keys[first : first + BATCH]), *conditions
         )
-        for owner, value in connection.execute(query.order_by(order)):
+        for owner, value in transaction.execute(query.order_by(order)):
             found.setdefault(owner, []).append(value)
     return found
 
 
-def _outputs(connection: Connection, graphs: list[int]) -> dict[int, list[str]]:
-    shapes = schema.shapes
-    return _listed(connection, shapes, "graph", "quantity", graphs, shapes.c.is_output.is_(True))
+# --- the mechanism and its parameters ------------------------------------------------------------
+
+
+def mechanism_values(mechanism: MechanismFile) -> dict[str, Any]:
+    """Return the row of a mechanism, with the hash under which it is stored once."""
+    parts = (mechanism.name, mechanism.file_name, mechanism.media_type, mechanism.text)
+    notes = json.dumps([list(note) for note in mechanism.notes])
+    return {
+        "hash": mechanism_hash(parts, mechanism.source, notes),
+        "name": mechanism.name,
+        "file_name": mechanism.file_name,
+        "media_type": mechanism.media_type,
+        "bytes": mechanism.source,
+        "text": mechanism.text,
+        "notes": notes,
+    }
+
+
+def add_mechanism(transaction: Transaction, values: dict[str, Any]) -> int:
+    """Return the key of a mechanism, stored once for all models that came from it.
+
+    What stands there under its hash is written anew, so that a damaged row heals.
+    """
+    return upsert(transaction, schema.mechanisms, "hash", values)
+
+
+def read_mechanism(transaction: Transaction, revision: Revision) -> MechanismFile | None:
+    """Return the mechanism of a revision, with its file; refuse one that is not what was saved."""
+    k, r = schema.mechanisms, schema.revisions.c
+    query = select(k, r.seal).join_from(k, schema.revisions, r.mechanism == k.c.id)
+    row = transaction.execute(query.where(r.id == revision.key)).one_or_none()
+    if row is None:
+        return None
+    source = raw_bytes(row.bytes)
+    parts = (row.name, row.file_name, row.media_type, row.text)
+    is_whole = source is not None and mechanism_hash(parts, source, str(row.notes)) == row.hash
+    if source is None or not is_whole or not is_sealed(row.seal, "mechanism", row.hash):
+        raise ValueError("its mechanism is not what was saved")
+    notes = tuple(tuple(map(str, note)) for note in json.loads(row.notes))
+    return MechanismFile(row.name, row.text, row.file_name, row.media_type, source, notes)
+
+
+def parameter_rows(given: tuple[Parameter, ...] | None, graph: Graph) -> list[tuple[Any, ...]]:
+    """Return the rows of parameters; without any given, of those that the graph leaves free."""
+    if given is None:
+        found = sorted(graph.inputs.values(), key=lambda item: item.index)
+        given = tuple(Parameter(i.name, i.default) for i in found if i.group == "parameter")
+    return given_rows(given)
+
+
+def given_rows(given: tuple[Parameter, ...]) -> list[tuple[Any, ...]]:
+    """Return the rows of parameters."""
+    return [
+        (item.name, place, exact(item.value), double(item.value), item.unit, item.note)
+        for place, item in enumerate(given)
+    ]
+
+
+def add_parameters(transaction: Transaction, revision: int, rows: list[tuple[Any, ...]]) -> None:
+    """Write the parameters of a revision."""
+    names = [column.name for column in schema.parameters.c]
+    values = [dict(zip(names, (revision, *row), strict=True)) for row in rows]
+    if values:
+        transaction.execute(insert(schema.parameters), values)
+
+
+def read_parameters(transaction: Transaction, revision: Revision) -> tuple[Parameter, ...]:
+    """Return the parameters of a revision in their order."""
+    table = schema.parameters
+    query = select(table).where(table.c.revision == revision.key).order_by(table.c.place)
+    return tuple(
+        Parameter(row.name, None if row.exact is None else Fraction(row.exact), row.unit, row.note)
+        for row in transaction.execute(query)
+    )
+
+
+# --- rows that are locked before they are changed ------------------------------------------------
+
+# Whoever changes a model locks its row in `models` first, so that writers on a server take turns.
+# Several rows are always locked in one order - models by name, graphs by hash, mechanisms by hash -
+# so that no two wait for each other. SQLite has one writer at a time and needs none of this.
+
+
+def lock_model(transaction: Transaction, reference: str) -> None:
+    """Keep others from changing the model of a reference, if there is one, until the end."""
+    table = schema.models.c
+    query = select(table.id).where(table.name == split(reference)[0])
+    transaction.execute(query.with_for_update()).scalar()
+
+
+def find_locked(connection: Connection, transaction: Transaction, reference: str) -> Revision:
+    """Return the revision that a reference means; its model stays as it is until the end."""
+    lock_model(transaction, reference)
+    return find(connection, transaction, reference)
+
+
+def claim_name(
+    connection: Connection, transaction: Transaction, name: str, created: datetime
+) -> int:
+    """Make a model without revisions, locked; refuse a name that is there, or just being made."""
+    statement = insert_or(transaction, schema.models, {"name": name, "created": created})
+    statement = statement.on_conflict_do_nothing(index_elements=["name"])
+    key = transaction.execute(statement.returning(schema.models.c.id)).scalar()
+    if key is None:
+        raise connection.error(f"there is a model {name} already", "choose another name", name)
+    return key

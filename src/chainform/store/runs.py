@@ -15,26 +15,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import delete, insert, select, text
 
 from chainform.errors import StoreError
 from chainform.store import schema
 from chainform.store.arguments import bytes_of, mapping_of, seconds_of, text_of, utc
-from chainform.store.link import Link
-from chainform.store.locks import find_locked, lock_model
-from chainform.store.records import Revision
+from chainform.store.connection import Connection, Transaction
+from chainform.store.driver_errors import damaged
+from chainform.store.integrity import RUN_ROWS, is_whole, run_hash
 from chainform.store.references import LONGEST
-from chainform.store.revisions import find
-from chainform.store.seals import RUN, run_hash
-from chainform.store.troubles import damaged
+from chainform.store.revisions import find, find_locked, json_text, lock_model
 
 MEDIA_TYPE = "application/x-chainform-columns"
 TYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}
-"""How columns of each kind of number are kept."""
+"""How columns of each kind of number are stored."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunEntry:
     """What is known of a run without its columns."""
 
     name: str
@@ -51,7 +49,7 @@ class Run:
 class Runs:
     """The runs of a database, each under a revision and a name."""
 
-    link: Link
+    connection: Connection
 
     def save(
         self,
@@ -62,132 +60,81 @@ class Runs:
         *,
         kind: str = "simulation",
         seconds: float | None = None,
-    ) -> Run:
-        """Keep a run of a revision: arrays of numbers by name, and what is known of them."""
-        values = run_values(name, columns, options or {}, kind, seconds)
+    ) -> RunEntry:
+        """Store a run of a revision: arrays of numbers by name, and what is known of them."""
+        check_run_name(name)
+        values = {
+            "name": name,
+            "kind": text_of(kind, "the kind of a run"),
+            "options": json_text(options or {}, "the options of a run"),
+            "created": datetime.now(UTC),
+            "seconds": None if seconds is None else seconds_of(seconds, "seconds"),
+            "media_type": MEDIA_TYPE,
+            "bytes": columns_bytes(columns),
+        }
 
-        def task(connection: Connection) -> Run:
-            revision = find_locked(self.link, connection, reference)
-            save_run(connection, revision, values)
-            return find_run(list_runs(connection, revision.key, revision.reference), name)
+        def task(transaction: Transaction) -> RunEntry:
+            revision = find_locked(self.connection, transaction, reference)
+            if any(run.name == name for run in self._runs(transaction, revision.reference)):
+                message, remedy = "there is a run of this name already", "choose another, or delete"
+                raise StoreError(message, element=name, remedy=remedy)
+            owner = {"revision": revision.key, "hash": run_hash(values, revision.content)}
+            transaction.execute(insert(schema.runs).values({**values, **owner}))
+            return self._run(transaction, revision.reference, name)
 
-        return self.link.write(task)
+        return self.connection.write(task)
 
-    def list(self, reference: str) -> builtins.list[Run]:
+    def list(self, reference: str) -> builtins.list[RunEntry]:
         """Return the runs of a revision, the oldest first, without their columns."""
-        with self.link.reading() as connection:
-            return self._runs(connection, reference)
+        with self.connection.reading() as transaction:
+            return self._runs(transaction, reference)
 
-    def load(self, reference: str, name: str) -> tuple[dict[str, NDArray[Any]], Run]:
-        """Return the columns of a run, with what is known of it."""
-        with self.link.reading() as connection:
-            run = find_run(self._runs(connection, reference), name)
-            with damaged(self.link.place, f"{run.revision}, run {name}"):
-                return load_columns(connection, run), run
+    def load(self, reference: str, name: str) -> tuple[dict[str, NDArray[Any]], RunEntry]:
+        """Return the columns of a run, with what is known of it; refuse one that was changed."""
+        query = text(f"{RUN_ROWS} WHERE r.id = :key")
+        with self.connection.reading() as transaction:
+            run = self._run(transaction, reference, name)
+            with damaged(self.connection.place, f"{run.revision}, run {name}"):
+                row = transaction.execute(query, {"key": run.key}).mappings().one()
+                if not is_whole(dict(row)):
+                    raise ValueError("the run is not what was saved")
+                if row["media_type"] != MEDIA_TYPE:
+                    raise ValueError(f"{row['media_type']} holds no columns")
+                return columns_of_bytes(bytes_of(row["bytes"], "a run")), run
 
     def delete(self, reference: str, name: str) -> None:
         """Remove a run."""
 
-        def task(connection: Connection) -> None:
-            lock_model(connection, reference)
-            delete_run(connection, find_run(self._runs(connection, reference), name))
+        def task(transaction: Transaction) -> None:
+            lock_model(transaction, reference)
+            run = self._run(transaction, reference, name)
+            transaction.execute(delete(schema.runs).where(schema.runs.c.id == run.key))
 
-        self.link.write(task)
+        self.connection.write(task)
 
-    def _runs(self, connection: Connection, reference: str) -> builtins.list[Run]:
-        revision = find(self.link, connection, reference)
-        with damaged(self.link.place, revision.reference):
-            return list_runs(connection, revision.key, revision.reference)
+    def _runs(self, transaction: Transaction, reference: str) -> builtins.list[RunEntry]:
+        revision = find(self.connection, transaction, reference)
+        t = schema.runs.c
+        query = select(t.id, t.name, t.kind, t.options, t.created, t.seconds)
+        query = query.where(t.revision == revision.key).order_by(t.id)
+        with damaged(self.connection.place, revision.reference):
+            rows = transaction.execute(query).all()
+            return [
+                RunEntry(
+                    name, revision.reference, kind, json.loads(options), utc(created), seconds, key
+                )
+                for key, name, kind, options, created, seconds in rows
+            ]
 
-
-def run_values(
-    name: str,
-    columns: Mapping[str, Any],
-    options: Mapping[str, Any],
-    kind: str,
-    seconds: float | None,
-) -> dict[str, Any]:
-    """Return the row of a run, apart from whose it is."""
-    check_run_name(name)
-    return {
-        "name": name,
-        "kind": text_of(kind, "the kind of a run"),
-        "options": _json(options),
-        "created": datetime.now(UTC),
-        "seconds": None if seconds is None else seconds_of(seconds, "seconds"),
-        "media_type": MEDIA_TYPE,
-        "bytes": columns_bytes(columns),
-    }
-
-
-def save_run(connection: Connection, revision: Revision, values: dict[str, Any]) -> None:
-    """Keep a run under a name that the revision has not used yet."""
-    table, name = schema.runs, values["name"]
-    taken = select(table.c.id).where(table.c.revision == revision.key, table.c.name == name)
-    if connection.execute(taken).scalar() is not None:
+    def _run(self, transaction: Transaction, reference: str, name: str) -> RunEntry:
+        runs = self._runs(transaction, reference)
+        for run in runs:
+            if run.name == name:
+                return run
+        listed = ", ".join(str(run.name) for run in runs[:20]) or "none"
         raise StoreError(
-            "there is a run of this name already", element=name, remedy="choose another, or delete"
+            "there is no such run", element=str(name)[:60], remedy=f"the runs are {listed}"
         )
-    owner = {"revision": revision.key, "hash": run_hash(values, revision.content)}
-    connection.execute(insert(table).values({**values, **owner}))
-
-
-def list_runs(connection: Connection, revision: int, reference: str) -> list[Run]:
-    """Return the runs of a revision, the oldest first."""
-    table = schema.runs.c
-    wanted = (table.id, table.name, table.kind, table.options, table.created, table.seconds)
-    query = select(*wanted).where(table.revision == revision).order_by(table.id)
-    return [
-        Run(
-            row.name,
-            reference,
-            row.kind,
-            json.loads(row.options),
-            utc(row.created),
-            row.seconds,
-            row.id,
-        )
-        for row in connection.execute(query)
-    ]
-
-
-def load_columns(connection: Connection, run: Run) -> dict[str, NDArray[Any]]:
-    """Return the columns of a run; refuse one that is not what was kept."""
-    query = text(f"{ROWS} WHERE r.id = :key")
-    row = connection.execute(query, {"key": run.key}).mappings().one()
-    if not is_whole(dict(row)):
-        raise ValueError("the run is not what was saved")
-    if row["media_type"] != MEDIA_TYPE:
-        raise ValueError(f"{row['media_type']} holds no columns")
-    return columns_of_bytes(bytes_of(row["bytes"], "a run"))
-
-
-ROWS = (
-    f"SELECT r.id, r.hash, g.hash AS content, {', '.join(f'r.{name}' for name in RUN)}"
-    " FROM runs r JOIN revisions v ON v.id = r.revision LEFT JOIN graphs g ON g.id = v.graph"
-)
-"""The runs as the tables hold them, each with the hash of its graph."""
-
-
-def is_whole(row: Mapping[str, Any]) -> bool:
-    """Tell whether a run is what was saved."""
-    return run_hash(row, row["content"]) == row["hash"]
-
-
-def delete_run(connection: Connection, run: Run) -> None:
-    """Remove a run."""
-    connection.execute(delete(schema.runs).where(schema.runs.c.id == run.key))
-
-
-def find_run(runs: list[Run], name: str) -> Run:
-    """Return the run of that name."""
-    for run in runs:
-        if run.name == name:
-            return run
-    listed = ", ".join(str(run.name) for run in runs[:20]) or "none"
-    raise StoreError(
-        "there is no such run", element=str(name)[:60], remedy=f"the runs are {listed}"
-    )
 
 
 # --- columns ------------------------------------------------------------------------------------
@@ -235,10 +182,3 @@ def check_run_name(name: str) -> None:
             f"{name[:60]!r} cannot be the name of a run",
             remedy=f"use up to {LONGEST} characters that can be seen, no space at the ends",
         )
-
-
-def _json(options: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(mapping_of(options, "options"), sort_keys=True, allow_nan=False)
-    except (TypeError, ValueError) as problem:
-        raise StoreError(f"the options of a run are not plain data: {problem}") from None

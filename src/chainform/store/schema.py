@@ -214,7 +214,7 @@ caches = _table(
     Column("bytes", LargeBinary, nullable=False),
 )
 
-# --- the analytic expression of a variable, where it was asked for ---------------------------
+# --- the analytic expression of a variable, where it was expanded -----------------------------
 
 expansions = _table(
     "expansions",

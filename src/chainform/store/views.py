@@ -1,8 +1,12 @@
-"""Views for people who ask the database directly, each by model name and revision number."""
+"""Views for people who write SQL, each by model name and revision number."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from collections.abc import Iterator
+
+from sqlalchemy.exc import DBAPIError
+
+from chainform.store.connection import Transaction
 
 _OF_REVISION = "models m JOIN revisions r ON r.model = m.id"
 
@@ -142,25 +146,86 @@ def _views(*, is_sqlite: bool) -> dict[str, str]:
     }
 
 
-def view_queries(connection: Connection) -> dict[str, str]:
+def view_queries(transaction: Transaction) -> dict[str, str]:
     """Return the query of each view, in the order in which they can be made."""
-    return _views(is_sqlite=connection.dialect.name == "sqlite")
+    return _views(is_sqlite=transaction.dialect.name == "sqlite")
 
 
-def create_views(connection: Connection) -> None:
+def create_views(transaction: Transaction) -> None:
     """Make every view; they use nothing but what SQLite and PostgreSQL have of their own."""
-    for name, query in view_queries(connection).items():
+    for name, query in view_queries(transaction).items():
         # A percent sign would begin a parameter of the driver of PostgreSQL.
-        connection.exec_driver_sql(
-            f"CREATE VIEW {name} AS {query}".replace("%", _percent(connection))
+        transaction.exec_driver_sql(
+            f"CREATE VIEW {name} AS {query}".replace("%", _percent(transaction))
         )
 
 
-def _percent(connection: Connection) -> str:
-    return "%" if connection.dialect.name == "sqlite" else "%%"
+def _percent(transaction: Transaction) -> str:
+    return "%" if transaction.dialect.name == "sqlite" else "%%"
 
 
-def drop_views(connection: Connection) -> None:
+def drop_views(transaction: Transaction) -> None:
     """Remove the views, so that the tables below them can change."""
     for name in reversed(_views(is_sqlite=True)):
-        connection.exec_driver_sql(f"DROP VIEW IF EXISTS {name}")
+        transaction.exec_driver_sql(f"DROP VIEW IF EXISTS {name}")
+
+
+# --- whether each view is the one that was made with the tables ----------------------------------
+
+
+_STORED = "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?"
+_DEFINITION = "SELECT pg_get_viewdef(to_regclass(%s))"
+
+
+def view_damage(transaction: Transaction, repair: bool) -> Iterator[str]:
+    """Give the views that were replaced or removed; with `repair` make all of them anew."""
+    is_sqlite = transaction.dialect.name == "sqlite"
+    wrong = _changed_in_file(transaction) if is_sqlite else _changed_on_server(transaction)
+    mended = " (repaired)" if wrong and repair and _made_anew(transaction) else ""
+    yield from (f"the view {name} is not what was made{mended}" for name in wrong)
+
+
+def _changed_in_file(transaction: Transaction) -> list[str]:
+    found: list[str] = []
+    for name, query in view_queries(transaction).items():
+        stored = transaction.exec_driver_sql(_STORED, (name,)).scalar()
+        if stored != f"CREATE VIEW {name} AS {query}".strip():
+            found.append(name)
+    return found
+
+
+def _changed_on_server(transaction: Transaction) -> list[str]:
+    """Return the same, by views for the moment: the server keeps definitions in words of its own.
+
+    Where none can be made, for want of a right, nothing is known of the views.
+    """
+    found: list[str] = []
+    for name, query in view_queries(transaction).items():
+        own = "pg_temp.chainform_view"
+        statement = f"CREATE TEMPORARY VIEW chainform_view AS {query}".replace("%", "%%")
+        try:
+            with transaction.begin_nested():
+                transaction.exec_driver_sql(statement)
+        except DBAPIError as problem:
+            if getattr(problem.orig, "sqlstate", None) not in NO_RIGHT:
+                found.append(name)
+            continue
+        expected = transaction.exec_driver_sql(_DEFINITION, (own,)).scalar()
+        if transaction.exec_driver_sql(_DEFINITION, (name,)).scalar() != expected:
+            found.append(name)
+        transaction.exec_driver_sql(f"DROP VIEW {own}")
+    return found
+
+
+NO_RIGHT = ("42501", "25006")
+
+
+def _made_anew(transaction: Transaction) -> bool:
+    """Make all views anew; tell whether nothing stood in the way."""
+    try:
+        with transaction.begin_nested():
+            drop_views(transaction)
+            create_views(transaction)
+    except DBAPIError:
+        return False
+    return True

@@ -45,7 +45,7 @@ import chainform.cli.commands.derive as derive
 derive.derive_chosen = interrupt
 """,
     "after the commit": """
-from chainform.model.store import Store
+from chainform.model import Store
 save = Store.save
 def saved(*given, **named):
     save(*given, **named)

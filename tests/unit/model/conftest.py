@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import chainform as cf
-from chainform.model.store import Store
+from chainform.model import Store
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -10,7 +10,7 @@ import pytest
 
 import chainform as cf
 from chainform.errors import DeriveError, StoreError
-from chainform.model.store import Store
+from chainform.model import Store
 from unreduced import unreduced
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

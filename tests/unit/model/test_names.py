@@ -14,8 +14,8 @@ import chainform as cf
 from chainform.emitters import latex_name
 from chainform.errors import RunError, StoreError
 from chainform.graph import cost, parse_graph, verify
+from chainform.model import Store
 from chainform.model.names import find_block, resolve
-from chainform.model.store import Store
 from unreduced import unreduced
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

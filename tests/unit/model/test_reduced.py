@@ -10,7 +10,7 @@ import pytest
 
 import chainform as cf
 from chainform.errors import DeriveError
-from chainform.model.store import Store
+from chainform.model import Store
 from chainform.search import Stage
 from reductions import check_kept, operations
 from zoo import exact_state, reference

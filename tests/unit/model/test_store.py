@@ -16,8 +16,8 @@ import chainform as cf
 from chainform.errors import RunError, StoreError
 from chainform.graph import expand, graph_text
 from chainform.mechanism import GROUND, Attachment, Loop
-from chainform.model.store import Store
-from chainform.store import MechanismFile, Record
+from chainform.model import Store
+from chainform.store import Database, MechanismFile, Record
 from robots import example_robot
 from unreduced import unreduced
 from zoo import reference, reference_data
@@ -43,6 +43,19 @@ def definitions(model: cf.Model) -> set[str]:
 
 
 # --- saving and loading ---------------------------------------------------------------------
+
+
+def test_models_and_graphs_have_the_same_revisions(store: Store) -> None:
+    """What a store of models and its database do alike is one method, not two."""
+    store.save(four_bar(), "linkage", author="Ada")
+    names = ("models", "log", "diff", "tag", "untag", "rename", "delete", "gc", "check", "revision")
+    assert all(getattr(Store, name) is getattr(Database, name) for name in names)
+    assert store.tag("linkage", "good").tags == store.database.revision("linkage@good").tags
+    for repository in (store, store.database):
+        assert [entry.name for entry in repository.models(since="2020-01-31")] == ["linkage"]
+        assert repository.models(until="2020-01-31") == []
+        with pytest.raises(StoreError, match="is not a date"):
+            repository.models(since="yesterday")
 
 
 def test_a_model_comes_back_whole(store: Store) -> None:

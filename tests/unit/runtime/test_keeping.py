@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from chainform.graph import Graph
-from chainform.runtime import Keeper, Program, Sealed, kernel, seal
+from chainform.runtime import CodeCache, Keeper, Program, cache, kernel
 from unit.runtime.programs import (
     Array,
     Counted,
@@ -48,8 +48,8 @@ def test_the_second_program_compiles_nothing(
     first = Program(small(), keeper=keeper)
     expected = both(first)
     assert (compiler.calls, len(keeper.kept), keeper.served) == (2, 2, 0)
-    key = seal.user_key() or b""
-    assert {seal.place_of(name, key) for name in first.codes()} == set(keeper.kept)
+    key = cache.user_key() or b""
+    assert {cache.own_name(name, key) for name in first.codes()} == set(keeper.kept)
     monkeypatch.setattr(kernel, "compiled", refuse)
     second = Program(small(), keeper=keeper)
     for found, wanted in zip(both(second), expected, strict=True):
@@ -136,16 +136,16 @@ KEY = bytes(range(32))
 
 
 def test_seals() -> None:
-    data = seal.sealed(b"code", "name", KEY)
-    assert seal.unsealed(data, "name", KEY) == b"code"
-    assert seal.unsealed(data, "other", KEY) is None
-    assert seal.unsealed(data, "name", KEY[::-1]) is None
+    data = cache.sealed(b"code", "name", KEY)
+    assert cache.unsealed(data, "name", KEY) == b"code"
+    assert cache.unsealed(data, "other", KEY) is None
+    assert cache.unsealed(data, "name", KEY[::-1]) is None
     for place in range(len(data)):
         changed = bytearray(data)
         changed[place] ^= 1
-        assert seal.unsealed(bytes(changed), "name", KEY) is None
+        assert cache.unsealed(bytes(changed), "name", KEY) is None
     for cut in (b"", data[:31], data[:-1], data + b"x", b"code"):
-        assert seal.unsealed(cut, "name", KEY) is None
+        assert cache.unsealed(cut, "name", KEY) is None
 
 
 def spoil(keeper: Memory, how: str) -> None:
@@ -159,20 +159,20 @@ def spoil(keeper: Memory, how: str) -> None:
                 keeper.kept[name] = b""
             case "exchanged":
                 others = [other for other in keeper.kept if other != name]
-                keeper.kept[name] = seal.sealed(b"\x7fELF", others[0], KEY)
+                keeper.kept[name] = cache.sealed(b"\x7fELF", others[0], KEY)
             case _:
-                keeper.kept[name] = seal.sealed(data[32:], name, KEY[::-1])
+                keeper.kept[name] = cache.sealed(data[32:], name, KEY[::-1])
 
 
 @pytest.mark.parametrize("how", ["flipped", "unsealed", "empty", "exchanged", "another key"])
 def test_code_with_a_bad_seal_is_made_again(how: str, compiler: Counted) -> None:
     keeper = Memory()
-    expected = both(Program(small(), keeper=Sealed(keeper, KEY)))
+    expected = both(Program(small(), keeper=CodeCache(keeper, KEY)))
     good = dict(keeper.kept)
     spoil(keeper, how)
     compiler.calls = 0
     for found, wanted in zip(
-        both(Program(small(), keeper=Sealed(keeper, KEY))), expected, strict=True
+        both(Program(small(), keeper=CodeCache(keeper, KEY))), expected, strict=True
     ):
         same_bits(found, wanted)
     assert compiler.calls == 2
@@ -184,22 +184,22 @@ def test_code_with_a_bad_seal_is_made_again(how: str, compiler: Counted) -> None
 
 def test_the_key_is_made_once(user_data: Path) -> None:
     assert not user_data.exists()
-    key = seal.user_key()
-    file = user_data / "chainform" / seal.KEY_FILE
+    key = cache.user_key()
+    file = user_data / "chainform" / cache.KEY_FILE
     assert key == file.read_bytes()
     assert file.stat().st_size == 32
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert seal.user_key() == key
-    assert [f.name for f in file.parent.iterdir()] == [seal.KEY_FILE]
+    assert cache.user_key() == key
+    assert [f.name for f in file.parent.iterdir()] == [cache.KEY_FILE]
 
 
 def test_every_user_has_another_key(tmp_path: Path) -> None:
-    assert seal.key_in(tmp_path / "a") != seal.key_in(tmp_path / "b")
+    assert cache.key_in(tmp_path / "a") != cache.key_in(tmp_path / "b")
 
 
 def test_the_key_is_made_once_by_many(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        keys = set(pool.map(lambda _: seal.key_in(tmp_path / "data"), range(64)))
+        keys = set(pool.map(lambda _: cache.key_in(tmp_path / "data"), range(64)))
     assert len(keys) == 1
     assert None not in keys
     assert len(list((tmp_path / "data").iterdir())) == 1
@@ -211,10 +211,10 @@ def test_without_a_key_nothing_is_kept(
     file = tmp_path / "file"
     file.write_text("where a folder should be")
     monkeypatch.setenv("XDG_DATA_HOME", str(file))
-    assert seal.user_key() is None
+    assert cache.user_key() is None
     keeper = Memory()
     for calls in (2, 4):
-        both(Program(small(), keeper=Sealed(keeper)))
+        both(Program(small(), keeper=CodeCache(keeper)))
         assert compiler.calls == calls
     assert keeper.kept == {}
     assert Program.from_bytes(Program(small()).to_bytes()).o(Q).shape == (11, 2)
@@ -226,12 +226,12 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setattr(Path, "home", home)
-    assert seal.user_key() is None
-    assert Sealed(Memory()).get("a") is None
+    assert cache.user_key() is None
+    assert CodeCache(Memory()).get("a") is None
 
 
 @pytest.mark.parametrize("content", [b"", b"short", bytes(33)])
 def test_a_damaged_key_is_no_key(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / seal.KEY_FILE).write_bytes(content)
-    assert seal.key_in(tmp_path) is None
-    assert (tmp_path / seal.KEY_FILE).read_bytes() == content
+    (tmp_path / cache.KEY_FILE).write_bytes(content)
+    assert cache.key_in(tmp_path) is None
+    assert (tmp_path / cache.KEY_FILE).read_bytes() == content

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.model.store import Store
+from chainform.model import Store
 from chainform.runtime import kernel
 from unit.runtime.programs import Array, Counted, arm, refuse, same_bits, state_of
 
@@ -116,7 +116,7 @@ def test_damaged_rows_are_compiled_again(
 ) -> None:
     expected = results(store.load("arm"))
     loaded = store.load("arm")
-    with store.database.link.writing() as connection:
+    with store.database.connection.writing() as connection:
         connection.exec_driver_sql(change)
     compiler = Counted()
     monkeypatch.setattr(kernel, "compiled", compiler)

@@ -15,8 +15,7 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.model.names import output_of
 from chainform.runtime import Program
-from chainform.runtime.names import letter_of
-from chainform.runtime.prototype import KEYWORDS, c_name, c_names
+from chainform.runtime.declarations import KEYWORDS, c_name, c_names, letter_of
 from unit.runtime.programs import EXAMPLES, arm, graph_of, model, same_bits
 from unreduced import unreduced
 

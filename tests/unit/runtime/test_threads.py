@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.runtime import Program, call, share
+from chainform.runtime import Program, call
+from chainform.runtime import threads as work_sharing
 from unit.runtime.programs import graph_of, same_bits, small
 
 
@@ -48,7 +49,7 @@ def test_a_batch_is_as_much_work_as_its_outputs() -> None:
     assert both.kernel("long").work > 200
     count = 2 * call.PIECE // both.kernel("long").work + 1
     functions: list[Any] = [both.function(name, name) for name in ("long", "short")]
-    assert [f.pieces(count) for f in functions] == [min(2, share.cores()), 1]
+    assert [f.pieces(count) for f in functions] == [min(2, work_sharing.cores()), 1]
 
 
 # --- sharing --------------------------------------------------------------------------------
@@ -57,9 +58,9 @@ def test_a_batch_is_as_much_work_as_its_outputs() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_every_piece_is_done_once(threads: int) -> None:
     done: list[int] = []
-    share.share(done.append, range(100), threads)
+    work_sharing.share(done.append, range(100), threads)
     assert sorted(done) == list(range(100))
-    share.share(done.append, [], threads)
+    work_sharing.share(done.append, [], threads)
     assert len(done) == 100
 
 
@@ -74,7 +75,7 @@ def test_this_thread_works_too() -> None:
             free.set()
         assert free.wait(20)
 
-    share.share(work, range(8), 4)
+    work_sharing.share(work, range(8), 4)
     assert threading.main_thread().name in names
 
 
@@ -91,7 +92,7 @@ def test_troubles_are_told_when_nobody_works_any_more(in_main: bool) -> None:
         running.remove(piece)
 
     with pytest.raises(MemoryError, match="no more"):
-        share.share(work, range(2), 2)
+        work_sharing.share(work, range(2), 2)
     assert len(running) == 1
 
 
@@ -102,17 +103,17 @@ def test_where_threads_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> Non
     done: list[int] = []
     with ThreadPoolExecutor(1) as pool:
         monkeypatch.setattr(pool, "submit", refuse)
-        monkeypatch.setattr(share, "_pool", lambda: pool)
-        share.share(done.append, range(5), 3)
+        monkeypatch.setattr(work_sharing, "_pool", lambda: pool)
+        work_sharing.share(done.append, range(5), 3)
     assert done == list(range(5))
 
 
 def test_a_pool_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
-    monkeypatch.setattr(share, "_pool", lambda: pool)
+    monkeypatch.setattr(work_sharing, "_pool", lambda: pool)
     done: list[int] = []
-    share.share(done.append, range(5), 3)
+    work_sharing.share(done.append, range(5), 3)
     assert done == list(range(5))
 
 
@@ -121,9 +122,9 @@ def test_batches_within_batches() -> None:
     total: list[int] = []
 
     def inner(_: int) -> None:
-        share.share(total.append, range(3), 3)
+        work_sharing.share(total.append, range(3), 3)
 
-    share.share(inner, range(4 * (os.cpu_count() or 1)), 1 + (os.cpu_count() or 1))
+    work_sharing.share(inner, range(4 * (os.cpu_count() or 1)), 1 + (os.cpu_count() or 1))
     assert len(total) == 12 * (os.cpu_count() or 1)
 
 
@@ -132,16 +133,16 @@ def test_only_processors_that_may_be_used_count() -> None:
     allowed = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(allowed)})
-        assert share.cores() == 1
+        assert work_sharing.cores() == 1
     finally:
         os.sched_setaffinity(0, allowed)
-    assert share.cores() == len(allowed)
+    assert work_sharing.cores() == len(allowed)
 
 
 def test_cores_where_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert share.cores() == 1
+    assert work_sharing.cores() == 1
 
 
 # --- no memory ------------------------------------------------------------------------------

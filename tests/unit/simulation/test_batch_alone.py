@@ -14,7 +14,7 @@ import pytest
 import chainform as cf
 from chainform.errors import DeriveError, RunError
 from chainform.readers import read_text
-from chainform.runtime import texts
+from chainform.runtime import cache as code_cache
 from chainform.simulation import BatchInterrupted, BatchRun, MotionError, simulate_batch
 from chainform.simulation.machines.machine import Machine
 from unit.simulation.linkages import slider_crank
@@ -325,13 +325,13 @@ def test_motions_with_other_values_have_the_same_machine_code(
 
 def test_a_sweep_of_dry_friction_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    original = texts.compiled
+    original = code_cache.compiled
 
     def counted(text: str, target: Any) -> bytes:
         made.append(text)
         return original(text, target)
 
-    monkeypatch.setattr(texts, "compiled", counted)
+    monkeypatch.setattr(code_cache, "compiled", counted)
     hinge = read_text(SWEPT.replace("mass = 2", "mass = 2.25"), "toml")
     batch = simulate_batch(hinge, q0=[1.0], values={"c": [0.5, 1, 2, 3]}, t=0.3)
     assert len(batch.runs) == 4

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import chainform as cf
-from chainform.runtime.texts import code_of
+from chainform.runtime import code_of
 from chainform.simulation import simulate_batch
 from chainform.simulation.compilation import EquationOptions, machine_of, model_of
 from chainform.simulation.drives.efforts import Efforts

@@ -14,9 +14,9 @@ import pytest
 import chainform as cf
 from chainform.errors import Error, StoreError
 from chainform.graph import Graph
-from chainform.model.store import Store
+from chainform.model import Store
 from chainform.store import Database, Record
-from chainform.store.link import LOCK
+from chainform.store.connection import LOCK
 from unreduced import unreduced
 
 WRONG: list[Any] = [

@@ -110,7 +110,7 @@ def test_the_whole_record_comes_back(database: Database, graph: Graph) -> None:
     assert (saved.options, saved.mechanism) == (record.options, "Puma")
     assert (saved.author, saved.note, saved.formulation) == ("Ann", "first\ntry", "newton_euler")
     assert (saved.variables, saved.terms) == (len(graph), len(graph.coefficient))
-    assert database.mechanism(saved.reference) == mechanism
+    assert database.mechanism_file(saved.reference) == mechanism
     assert database.parameters(saved.reference) == parameters
 
 
@@ -118,7 +118,7 @@ def test_parameters_are_taken_from_the_graph(database: Database, graph: Graph) -
     database.save(graph, Record("arm"))
     expected = (Parameter("m_1", Fraction(1, 2)), Parameter("length", Fraction(1, 3)))
     assert database.parameters("arm") == expected
-    assert database.mechanism("arm") is None
+    assert database.mechanism_file("arm") is None
 
 
 def test_nothing_is_overwritten_and_equal_content_is_shared(
@@ -282,7 +282,7 @@ def test_a_model_is_copied_with_its_history(
     with Database.open(str(tmp_path / "other.db")) as other:
         copied = database.copy("arm", other)
         assert copied == database.log("arm") == other.log("arm")
-        assert other.mechanism("arm@1") == mechanism
+        assert other.mechanism_file("arm@1") == mechanism
         assert_same(other.load("arm")[0], bound(graph, "3"))
         with pytest.raises(StoreError, match="already"):
             database.copy("arm", other)
@@ -291,10 +291,10 @@ def test_a_model_is_copied_with_its_history(
 
 def test_a_damaged_cache_is_passed_over(database: Database, graph: Graph) -> None:
     database.save(graph, Record("arm"))
-    with database.link.writing() as connection:
+    with database.connection.writing() as connection:
         cache = connection.exec_driver_sql("SELECT bytes FROM caches").scalar_one()
         broken = bytes(cache)[:-9] + b"123456789"
-        mark = "?" if database.link.is_sqlite else "%s"
+        mark = "?" if database.connection.is_sqlite else "%s"
         connection.exec_driver_sql(f"UPDATE caches SET bytes = {mark}", (broken,))
     assert "cache is damaged" in database.check()[0]
     assert_same(database.load("arm")[0], graph)
@@ -315,7 +315,7 @@ def test_a_damaged_cache_is_passed_over(database: Database, graph: Graph) -> Non
 def test_changed_rows_are_noticed(database: Database, graph: Graph, change: str) -> None:
     database.save(graph, Record("arm"))
     database.drop_caches()
-    with database.link.writing() as connection:
+    with database.connection.writing() as connection:
         connection.exec_driver_sql(change)
     with pytest.raises(StoreError, match="not those that were saved"):
         database.load("arm")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chainform.graph import parse_graph
-from chainform.store.fingerprint import fingerprints
+from chainform.store.difference import fingerprints
 
 INPUTS = """chainform graph 1
 input q 0 q1

@@ -16,7 +16,7 @@ from chainform import open_store
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text
 from chainform.store import Database, Parameter, Record, migrate
-from chainform.store.link import open_link
+from chainform.store.connection import open_connection
 
 
 def test_a_new_database_has_this_version(url: str) -> None:
@@ -41,7 +41,7 @@ def test_a_newer_version_is_refused_and_stays(url: str, graph: Graph) -> None:
 
 
 def set_version(url: str, statement: str) -> None:
-    link = open_link(url, timeout=5, read_only=False)
+    link = open_connection(url, timeout=5, read_only=False)
     with link.writing() as connection:
         connection.exec_driver_sql(statement)
     link.engine.dispose()
@@ -57,7 +57,7 @@ def add_colour(connection: Connection) -> None:
 def test_a_step_to_the_next_version(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
         database.save(graph, Record("arm"))
-    link = open_link(url, timeout=5, read_only=False)
+    link = open_connection(url, timeout=5, read_only=False)
     migrate.prepare(link, NEXT, {NEXT: add_colour})
     with link.reading() as connection:
         assert "colour" in {c["name"] for c in inspect(connection).get_columns("revisions")}
@@ -76,7 +76,7 @@ def test_a_step_that_fails_changes_nothing(url: str, graph: Graph) -> None:
         connection.exec_driver_sql("CREATE TABLE half_way (x integer)")
         connection.exec_driver_sql("SELECT * FROM a_table_that_is_missing")
 
-    link = open_link(url, timeout=5, read_only=False)
+    link = open_connection(url, timeout=5, read_only=False)
     for steps in ({NEXT: fail}, {}):
         with pytest.raises(StoreError, match=r"a_table_that_is_missing|no step"):
             migrate.prepare(link, NEXT, steps)
@@ -103,7 +103,7 @@ def make_old(url: str) -> None:
 
 def tables(url: str) -> dict[str, dict[str, tuple[str, bool]]]:
     """Return the columns of each table: their types, and whether they may be empty."""
-    link = open_link(url, timeout=5, read_only=False)
+    link = open_connection(url, timeout=5, read_only=False)
     with link.reading() as connection:
         look = inspect(connection)
         found = {
@@ -122,7 +122,7 @@ def test_version_1_is_brought_up_to_date(url: str, graph: Graph, tmp_path: Path)
         first = database.revision("arm@good")
         assert (first.author, first.note, first.options) == ("Ann", "first\ntry", {"depth": 2})
         assert database.parameters("arm@1")[0] == Parameter("m_1", Fraction(1, 3), "kg", "a note")
-        mechanism = database.mechanism("arm@1")
+        mechanism = database.mechanism_file("arm@1")
         assert mechanism is not None
         assert mechanism.source == b"<robot/>"
         assert [run.name for run in database.runs.list("arm@1")] == ["run 1"]
@@ -140,7 +140,7 @@ def test_version_2_gets_the_new_views(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
         database.save(graph, Record("arm"))
         database.expand("arm", "gravity")
-        with database.link.writing() as connection:
+        with database.connection.writing() as connection:
             for statement in (
                 "DROP VIEW expressions",
                 "CREATE VIEW expressions AS SELECT graph, number, expression FROM expansion_texts",
@@ -172,7 +172,7 @@ def test_version_1_is_read_where_it_cannot_be_written(
     path = tmp_path / "old.db"
     make_old(f"sqlite:///{path}")
     before = path.read_bytes()
-    monkeypatch.setattr("chainform.store.address._is_writable", lambda _: False)
+    monkeypatch.setattr("chainform.store.engines._is_writable", lambda _: False)
     with Database.open(str(path)) as database:
         assert graph_text(database.load("arm@1")[0]) == graph_text(graph)
         assert database.check() == []
@@ -224,10 +224,10 @@ def test_runs_of_version_2_are_sealed(url: str, graph: Graph) -> None:
         for name in ("whole", "damaged"):
             database.runs.save("arm", name, {"t": [1.0]})
         for key, data in ((1, b""), (2, b"x")):
-            with database.link.writing() as connection:
+            with database.connection.writing() as connection:
                 stored = connection.exec_driver_sql(f"SELECT bytes FROM runs WHERE id = {key}")
                 old = hashlib.sha256(bytes(stored.scalar_one()) + data).hexdigest()
                 connection.exec_driver_sql(f"UPDATE runs SET hash = '{old}' WHERE id = {key}")
-        with database.link.writing() as connection:
+        with database.connection.writing() as connection:
             migrate.STEPS[3](connection)
         assert [problem.partition(":")[0] for problem in database.check()] == ["runs 2 (damaged)"]

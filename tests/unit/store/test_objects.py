@@ -43,7 +43,7 @@ def test_objects_go_with_their_graph(database: Database, graph: Graph) -> None:
 
 def test_a_damaged_object_is_none(database: Database) -> None:
     database.objects.put("a", b"code")
-    with database.link.writing() as connection:
+    with database.connection.writing() as connection:
         connection.exec_driver_sql("UPDATE objects SET bytes = '12'")
     assert database.objects.get("a") is None
 
@@ -100,7 +100,7 @@ def test_runs_that_cannot_be(database: Database, graph: Graph) -> None:
 def test_a_damaged_run_is_refused(database: Database, graph: Graph) -> None:
     database.save(graph, Record("arm"))
     database.runs.save("arm", "swing", {"t": [1.0]})
-    with database.link.writing() as connection:
+    with database.connection.writing() as connection:
         connection.exec_driver_sql("UPDATE runs SET bytes = '12'")
     with pytest.raises(StoreError, match=r"damaged|must be bytes"):
         database.runs.load("arm", "swing")

@@ -18,10 +18,9 @@ from psycopg import sql
 import chainform as cf
 from chainform.errors import StoreError
 from chainform.graph import Graph
-from chainform.model import open_store_file
-from chainform.model.store import Store
+from chainform.model import Store, open_store_file
 from chainform.store import Database, Record
-from chainform.store.address import parse_address, place_of
+from chainform.store.engines import database_file, parse_address
 
 # --- whose it is --------------------------------------------------------------------------------
 
@@ -59,7 +58,7 @@ def test_tables_of_other_programs_are_not_taken(postgres_url: str, columns: str)
 
 
 def test_a_version_that_is_missing(url: str) -> None:
-    with Database.open(url) as database, database.link.writing() as connection:
+    with Database.open(url) as database, database.connection.writing() as connection:
         connection.exec_driver_sql("DELETE FROM schema_version")
     with pytest.raises(StoreError, match="version of its tables is missing"):
         Database.open(url)
@@ -81,7 +80,7 @@ def test_the_log_lies_beside_the_file_itself(tmp_path: Path, graph: Graph) -> No
         links.chmod(0o555)
         path.chmod(0o444)
         try:
-            assert str(real) in place_of(str(link), read_only=True).uri()
+            assert str(real) in database_file(str(link), read_only=True).uri()
             with Database.open(str(link), read_only=True) as reader:
                 assert [entry.name for entry in reader.models()] == ["arm"]
         finally:
@@ -96,7 +95,10 @@ def test_reading_leaves_nothing_behind(tmp_path: Path, graph: Graph) -> None:
     with Database.open(str(path), read_only=True) as database:
         database.load("arm")
         database.evaluate("arm", {"q1": 0.1, "q2": 0.2})
-        with database.link.engine.connect() as connection, pytest.raises(Exception, match="auth"):
+        with (
+            database.connection.engine.connect() as connection,
+            pytest.raises(Exception, match="auth"),
+        ):
             connection.exec_driver_sql("DELETE FROM tags")
     assert [item.name for item in tmp_path.iterdir()] == ["store.db"]
     assert path.read_bytes() == before
@@ -260,7 +262,7 @@ def test_a_statement_that_the_server_stops(postgres_url: str) -> None:
     with (
         Database.open(postgres_url) as database,
         pytest.raises(StoreError, match="longer than the server allows"),
-        database.link.writing() as connection,
+        database.connection.writing() as connection,
     ):
         connection.exec_driver_sql(sleep)
 
@@ -276,7 +278,7 @@ def test_a_server_whose_transactions_see_one_state(postgres_url: str, graph: Gra
     with Database.open(postgres_url) as one, Database.open(postgres_url) as other:
         one.save(graph, Record("arm"))
         assert other.expand("arm", "energy") == one.expand("arm", "energy")
-        with one.link.writing() as connection:
+        with one.connection.writing() as connection:
             level = connection.exec_driver_sql("SHOW transaction_isolation").scalar()
             assert level == "read committed"
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, parse_graph, set_defaults
-from chainform.store import Database, Record, copying, expansions, tags
+from chainform.store import Database, Record, expansions, references, transfer
 
 
 def at_once(url: str, *tasks: Callable[[Database], Any]) -> list[Any]:
@@ -45,20 +45,21 @@ def variant(graph: Graph, number: int) -> Graph:
 def meet(monkeypatch: pytest.MonkeyPatch, parties: int) -> None:
     """Let imports wait for one another, for a while, before they write the first graph."""
     gate = threading.Barrier(parties)
-    plain = copying.load_graph
+    plain = transfer.load_graph
 
     def load(*arguments: Any) -> Graph:
         with suppress(threading.BrokenBarrierError):
             gate.wait(timeout=1)
         return plain(*arguments)
 
-    monkeypatch.setattr(copying, "load_graph", load)
+    monkeypatch.setattr(transfer, "load_graph", load)
 
 
 def importing(path: Path, *names: str) -> Callable[[Database], Any]:
     def task(database: Database) -> Any:
         with Database.open(str(path), read_only=True) as source:
-            return source.copy_all(names, database)
+            chosen = {name: name for name in names}
+            return transfer.copy_models(source.connection, database.connection, chosen)
 
     return task
 
@@ -113,10 +114,10 @@ def test_a_collision_is_tried_again(postgres_url: str, code: str) -> None:
                 connection.exec_driver_sql(f"DO $$ BEGIN {raised}; END $$")
             return "done"
 
-        assert database.link.write(lambda connection: task(connection, 2)) == "done"
+        assert database.connection.write(lambda connection: task(connection, 2)) == "done"
         calls.clear()
         with pytest.raises(StoreError) as caught:
-            database.link.write(lambda connection: task(connection, 99))
+            database.connection.write(lambda connection: task(connection, 99))
         assert "raw words" not in str(caught.value)
         assert caught.value.remedy
 
@@ -130,11 +131,11 @@ def test_a_tag_stays_on_one_revision(
     gate = threading.Barrier(2)
 
     def add(*arguments: Any) -> None:
-        tags.add_tags(*arguments)
+        references.add_tags(*arguments)
         with suppress(threading.BrokenBarrierError):
             gate.wait(timeout=1)
 
-    monkeypatch.setattr("chainform.store.database.add_tags", add)
+    monkeypatch.setattr("chainform.store.repository.add_tags", add)
     at_once(
         url,
         lambda database: database.tag("arm@1", "best"),
@@ -211,7 +212,7 @@ def test_an_expression_of_another_graph_is_found(url: str, graph: Graph) -> None
         database.save(graph, Record("arm"))
         variable = graph.outputs["gravity"].variables[0]
         options = {"trig": True, "split_angles": True}
-        with database.link.writing() as connection:
+        with database.connection.writing() as connection:
             found = expansions.expanded(other, [variable], **options)
             form = expansions.form_name(**options)
             expansions.write_expansions(connection, 1, found, form)
@@ -224,7 +225,7 @@ def test_an_expression_of_another_graph_is_found(url: str, graph: Graph) -> None
 def test_an_expression_is_given_though_it_cannot_be_kept(url: str, graph: Graph) -> None:
     with Database.open(url) as other, Database.open(url, timeout=0.1) as database:
         other.save(graph, Record("arm"))
-        with other.link.writing():
+        with other.connection.writing():
             assert database.expand("arm", "energy")
         assert database.query("SELECT * FROM expansions") == []
 
@@ -238,7 +239,7 @@ def test_rows_of_another_graph_are_looked_at_anew(tmp_path: Path, graph: Graph) 
             other.delete("arm")
             other.gc()
             assert other.save(variant(graph, 7), Record("arm")).graph == 1
-            with other.link.writing() as connection:
+            with other.connection.writing() as connection:
                 connection.exec_driver_sql("UPDATE terms SET value = value * 2")
         with pytest.raises(StoreError, match="not those that were saved"):
             database.evaluate("arm", {"q1": 0.1, "q2": 0.2})

@@ -20,7 +20,7 @@ from bombs import MUCH, peak_of, zlib_bomb
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, set_defaults
 from chainform.store import Database, MechanismFile, Parameter, Record
-from chainform.store.address import Place
+from chainform.store.engines import DatabaseFile
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def read_everything(path: Path) -> None:
 
 def test_full_disk(path: Path, graph: Graph) -> None:
     with Database.open(str(path)) as database:
-        with database.link.engine.connect() as connection:
+        with database.connection.engine.connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 1}")
         notes = "x" * 100_000
@@ -143,7 +143,7 @@ def test_locked(path: Path, graph: Graph) -> None:
 def test_locked_on_a_server(postgres_url: str, graph: Graph) -> None:
     with Database.open(postgres_url, timeout=0.2) as database:
         database.save(graph, Record("arm"))
-        with Database.open(postgres_url) as other, other.link.writing() as connection:
+        with Database.open(postgres_url) as other, other.connection.writing() as connection:
             connection.exec_driver_sql("LOCK TABLE models IN ACCESS EXCLUSIVE MODE")
             with pytest.raises(StoreError, match="another process holds"):
                 database.save(graph, Record("arm"))
@@ -235,7 +235,7 @@ def test_a_file_that_changes_while_it_is_read(path: Path, graph: Graph) -> None:
         reader.models()
         with (
             pytest.raises(StoreError, match="changed by another process while"),
-            reader.link.reading(),
+            reader.connection.reading(),
             owner(),
             Database.open(str(file)) as writer,
         ):
@@ -257,7 +257,7 @@ def owner() -> Generator[None]:
 def test_reading_on_a_full_disk(path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file that SQLite makes beside one with a log does not fit; without it one can read."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    monkeypatch.setattr(Place, "is_full", lambda _: True)
+    monkeypatch.setattr(DatabaseFile, "is_full", lambda _: True)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))
     try:
         for read_only in (True, False):
@@ -358,7 +358,7 @@ def test_a_failed_save_leaves_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("chainform.store.revisions.operation_rows", fail)
+        patch.setattr("chainform.store.graphs.operation_rows", fail)
         with pytest.raises(KeyboardInterrupt):
             database.save(other, Record("new"))
     assert [entry.name for entry in database.models()] == ["arm"]

@@ -26,7 +26,6 @@ from chainform.cli.store_place import chosen_store
 from chainform.emitters.llvm import Signature
 from chainform.errors import ReadError, RunError
 from chainform.model import Model
-from chainform.model.kept import Kept
 from chainform.runtime import Program, target_for
 
 PRECISIONS = ("float64", "float32")
@@ -64,7 +63,7 @@ def run(args: Namespace) -> Report:
     with chosen_store(args) if stored else nullcontext() as store:
         if store is not None:
             # The store that the model was loaded from is closed by now.
-            model = replace(model, keeper=Kept(store.database.objects, str(args.stored.origin)))
+            model = replace(model, keeper=store.database.objects.of(str(args.stored.origin)))
         program = model.compile(precision=args.precision, lanes=lanes, cpu=cpu)
         functions = [_measured(program, name) for name in model.outputs]
         kept = model.keeper is not None and _is_kept(program)

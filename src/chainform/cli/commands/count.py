@@ -24,8 +24,7 @@ from chainform.cli.writing import target_of, write_file
 from chainform.emitters import count_python
 from chainform.errors import ReadError
 from chainform.graph import Cost, cost
-from chainform.model import Model
-from chainform.model.names import select_outputs
+from chainform.model import Model, select_outputs
 
 
 def add_options(parser: ArgumentParser) -> None:

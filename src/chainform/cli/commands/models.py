@@ -12,10 +12,10 @@ from chainform.cli.printing import Page, Report
 from chainform.cli.store_place import chosen_store
 from chainform.cli.stored import date_text, revision_document
 from chainform.errors import ReadError
-from chainform.model.names import output_of
+from chainform.model import output_of
 
 if TYPE_CHECKING:
-    from chainform.model.store import Store
+    from chainform.model import Store
     from chainform.store import ModelEntry
 
 TITLES = ("name", "revision", "mechanism", "formulation", "author", "date (UTC)", "tags", "note")

@@ -18,8 +18,8 @@ from chainform.simulation import Run
 from chainform.simulation.results.files import FORMS
 
 if TYPE_CHECKING:
-    from chainform.model.store import Store
-    from chainform.store import Run as Entry
+    from chainform.model import Store
+    from chainform.store import RunEntry
 
 TITLES = ("run", "revision", "method", "from, s", "to, s", "ending", "date (UTC)")
 
@@ -84,7 +84,7 @@ def _refuse(args: Namespace, why: str, *names: str) -> None:
 # --- the runs of a model ------------------------------------------------------------------------
 
 
-def _entries(store: Store, reference: str) -> list[Entry]:
+def _entries(store: Store, reference: str) -> list[RunEntry]:
     """Return the runs of a revision, or of all revisions of a model, the oldest first."""
     if "@" in reference:
         return store.runs(reference)
@@ -92,7 +92,7 @@ def _entries(store: Store, reference: str) -> list[Entry]:
     return sorted((e for r in revisions for e in store.runs(r)), key=lambda e: e.created)
 
 
-def _entry(store: Store, reference: str, name: str) -> Entry:
+def _entry(store: Store, reference: str, name: str) -> RunEntry:
     entries = _entries(store, reference)
     found = [entry for entry in entries if entry.name == name]
     if not found:
@@ -105,13 +105,13 @@ def _entry(store: Store, reference: str, name: str) -> Entry:
     return found[-1]
 
 
-def _listed(reference: str, entries: Sequence[Entry]) -> Report:
+def _listed(reference: str, entries: Sequence[RunEntry]) -> Report:
     runs = [_entry_document(entry) for entry in entries]
     document = {"name": reference, "runs": runs}
     return Report(document, lambda page: _show_list(page, reference, runs))
 
 
-def _entry_document(entry: Entry) -> Document:
+def _entry_document(entry: RunEntry) -> Document:
     options = entry.options
     span = options.get("span") or [None, None]
     return {
@@ -155,7 +155,7 @@ def _deleted(args: Namespace) -> Report:
 # --- one run ------------------------------------------------------------------------------------
 
 
-def _told(args: Namespace, found: Run, entry: Entry | None) -> Report:
+def _told(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
     files = result_files(args)
     check_pictures(args)
     for file in files:

@@ -44,8 +44,7 @@ from chainform.graph import (
     sympy_expressions,
 )
 from chainform.mechanism import Mechanism
-from chainform.model import Model
-from chainform.model.names import Request, letter_of
+from chainform.model import Model, Request, letter_of
 
 
 def add_options(parser: ArgumentParser) -> None:

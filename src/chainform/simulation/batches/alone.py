@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.runtime.share import share
+from chainform.runtime import Key, LruCache, share
 from chainform.simulation.about import FAILED, INTERRUPTED
 from chainform.simulation.batches.cases import Cases
 from chainform.simulation.batches.found import Found
 from chainform.simulation.batches.watch import Watch
 from chainform.simulation.interruption import Interrupted, MotionError
 from chainform.simulation.problem import Problem, System
-from chainform.simulation.recent import Key, Recent
 from chainform.simulation.run import Run
 from chainform.simulation.solver import Statistics
 from chainform.simulation.span import check_size
@@ -38,7 +37,7 @@ class Alone:
         self.problem = problem
         self.cases = cases
         self.first = first
-        self._ready: Recent[System] = Recent(SYSTEMS)
+        self._ready: LruCache[System] = LruCache(SYSTEMS)
         self._differing = bool(cases.differing)
         self.problems: dict[int, str] = {}
         self._runs: dict[int, Run] = {}

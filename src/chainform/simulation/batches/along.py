@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.mechanism import Mechanism, automatic_parameters
 from chainform.mechanism.checks import names_in
-from chainform.model import Model
-from chainform.model.names import output_of
+from chainform.model import Model, output_of
 from chainform.pipeline import derive
 from chainform.simulation.bookkeeping import stiff_energy
 from chainform.simulation.contact.switches import without_loops

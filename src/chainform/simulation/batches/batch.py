@@ -13,8 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chainform.runtime.options import threads_of
-from chainform.runtime.share import cores
+from chainform.runtime import LruCache, cores, threads_of
 from chainform.simulation.about import END, INTERRUPTED
 from chainform.simulation.batches.alone import Alone
 from chainform.simulation.batches.batch_run import BatchRun
@@ -26,7 +25,6 @@ from chainform.simulation.drives.actuator_states import initial_rest
 from chainform.simulation.interruption import BatchInterrupted, listening
 from chainform.simulation.parameters import check_signs
 from chainform.simulation.problem import Conditions, Problem
-from chainform.simulation.recent import Recent
 from chainform.simulation.run import Run
 
 
@@ -44,7 +42,7 @@ def run_batch(
     options = problem.options
     if options["t_eval"] is None and problem.scenario is None:
         problem = replace(problem, times=np.array([problem.span[1]]))
-    problem = replace(problem, cache=Recent(16))
+    problem = replace(problem, cache=LruCache(16))
     first = (options["q0"], options["qd0"], options["x0"], options["values"])
     cases, count = cases_of(problem.mechanism, *first), threads_of(threads) or cores()
     conditions = problem.conditions(cases.values_of(0))

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.runtime.keeping import Keeper
-from chainform.runtime.share import share
+from chainform.runtime import Keeper, share
 from chainform.simulation.batches.cargo import LIMIT, NOT_BEGUN, Cargo, aligned
 from chainform.simulation.batches.found import Found
 from chainform.simulation.batches.lanes import LanesMachine

@@ -12,11 +12,8 @@ from typing import Any
 
 from chainform.emitters.llvm import Form, Signature, side_by_side, signature_of
 from chainform.graph import Graph
-from chainform.runtime import target_for
-from chainform.runtime.engine import Library
-from chainform.runtime.keeping import Keeper
+from chainform.runtime import Keeper, Library, code_of, target_for
 from chainform.runtime.procedures import Translation
-from chainform.runtime.texts import code_of
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.fixed import WITHOUT_DECISIONS, integrate_each
 from chainform.simulation.loops.loop import Loop

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.expressions import symbols_of
 from chainform.mechanism import Mechanism, Number
-from chainform.runtime.keeping import Keeper
+from chainform.runtime import Keeper
 from chainform.simulation.batches.cases import Cases
 from chainform.simulation.batches.fleet import Each, Fleet, Lanes
 from chainform.simulation.batches.found import Found, nothing

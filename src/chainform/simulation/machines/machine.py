@@ -16,11 +16,8 @@ from chainform.emitters.llvm import Form, Signature, signature_of, together
 from chainform.errors import RunError
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
-from chainform.runtime import target_for
-from chainform.runtime.engine import Library
-from chainform.runtime.keeping import Keeper
+from chainform.runtime import Keeper, Library, code_of, target_for
 from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
-from chainform.runtime.texts import code_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops import places

@@ -1,11 +1,18 @@
-"""A model as the store keeps it, and back: graph, mechanism, and how it was derived."""
+"""Models and runs as the store has them, and back: graph, mechanism, derivation, arrays.
+
+The store is imported where it is needed: see `location`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path, PureWindowsPath
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chainform.errors import ReadError, StoreError
 from chainform.graph import Graph, number_text
@@ -13,7 +20,9 @@ from chainform.mechanism import Mechanism, Note, parametrise
 from chainform.model.model import Model, Origin
 from chainform.readers import native_text, read_text
 from chainform.runtime import Keeper
-from chainform.store import MechanismFile, Parameter, Revision
+
+if TYPE_CHECKING:
+    from chainform.store import Database, MechanismFile, Parameter, Revision, RunEntry
 
 MEDIA_TYPES = {
     ".toml": "application/toml",
@@ -42,8 +51,8 @@ def options_of(model: Model) -> dict[str, Any]:
 def bound_options(model: Model) -> dict[str, Any]:
     """Return the numbers that were given to parameters, and those that stay free with them."""
     values = {name: number_text(value) for name, value in model.bound.items()}
-    kept = [name for name in values if name in model.free_parameters]
-    return {"values": values, **({"keep_free": kept} if kept else {})}
+    free = [name for name in values if name in model.free_parameters]
+    return {"values": values, **({"keep_free": free} if free else {})}
 
 
 def is_method(options: Mapping[str, Any]) -> bool:
@@ -54,8 +63,10 @@ def is_method(options: Mapping[str, Any]) -> bool:
 def mechanism_file_of(mechanism: Mechanism) -> MechanismFile:
     """Return the mechanism's text, and the user's own file where it was read from one.
 
-    Of the file only the name is kept: the folder tells about a machine, not about a mechanism.
+    Of the file only the name is stored: the folder tells about a machine, not about a mechanism.
     """
+    from chainform.store import MechanismFile
+
     text = native_text(mechanism)
     notes = tuple((note.level, note.element, note.text) for note in mechanism.notes)
     if mechanism.source is None:
@@ -67,6 +78,8 @@ def mechanism_file_of(mechanism: Mechanism) -> MechanismFile:
 
 def parameters_of(model: Model) -> tuple[Parameter, ...]:
     """Return the parameters that the file declares and those that the model keeps free."""
+    from chainform.store import Parameter
+
     free = parametrise(model.mechanism, model.parameters).parameters
     named = {item.name: item for item in (*model.mechanism.parameters, *free)}
     for name, default in model.free_parameters.items():
@@ -117,7 +130,7 @@ def mechanism_from(file: MechanismFile, reference: str) -> Mechanism:
             remedy="it was changed outside chainform, or written by a newer version",
         ) from problem
     if file.notes:
-        # The text has the numbers only; what was said while they were read stands beside it.
+        # The text has the numbers only; the notes of the reader stand in a column of their own.
         notes = tuple(Note(cast("Any", level), *rest) for level, *rest in file.notes)
         mechanism = replace(mechanism, notes=notes)
     if not file.source:
@@ -127,3 +140,89 @@ def mechanism_from(file: MechanismFile, reference: str) -> Mechanism:
 
 def _parameter_choice(value: Any) -> str | tuple[str, ...]:
     return value if isinstance(value, str) else tuple(map(str, cast("Sequence[Any]", value)))
+
+
+# --- runs: the arrays of a simulation, and what is known of it -----------------------------------
+
+
+Array = NDArray[np.float64]
+
+MECHANISM = "mechanism"
+
+
+class RunRecord(Protocol):
+    """A run as plain data: arrays by name, those of them that were computed, and the rest."""
+
+    @property
+    def arrays(self) -> Mapping[str, Array]: ...
+
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+
+    @property
+    def about(self) -> Mapping[str, Any]: ...
+
+
+class Recorded(Protocol):
+    """Something that can be written as a record: the result of a simulation."""
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+
+    def record(self, outputs: Sequence[str] | None = None) -> RunRecord: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run that is stored with a revision: its arrays, and what is known of it."""
+
+    name: str
+    revision: str
+    created: datetime
+    seconds: float | None
+    arrays: Mapping[str, Array] = field(repr=False)
+    outputs: tuple[str, ...]
+    about: Mapping[str, Any] = field(repr=False)
+
+
+def save_run(
+    database: Database,
+    run: Recorded,
+    reference: str,
+    name: str,
+    outputs: Sequence[str] | None = None,
+) -> RunEntry:
+    """Keep a run with a revision; StoreError if that is one of another mechanism."""
+    stored = database.mechanism_file(reference)
+    record = run.record(outputs)
+    if stored is not None and stored.text:
+        _check_mechanism(stored.text, run.mechanism, reference)
+    about = dict(record.about)
+    if stored is not None and stored.text == about.get(MECHANISM):
+        del about[MECHANISM]
+    options = {**about, "outputs": list(record.outputs)}
+    seconds = about.get("seconds")
+    return database.runs.save(reference, name, record.arrays, options, seconds=seconds)
+
+
+def load_run(database: Database, reference: str, name: str) -> StoredRun:
+    """Return a run of a revision."""
+    arrays, run = database.runs.load(reference, name)
+    about = {key: value for key, value in run.options.items() if key != "outputs"}
+    if MECHANISM not in about:
+        stored = database.mechanism_file(run.revision)
+        about[MECHANISM] = "" if stored is None else stored.text
+    outputs = tuple(map(str, run.options.get("outputs", ())))
+    floats = {key: np.asarray(array, dtype=np.float64) for key, array in arrays.items()}
+    return StoredRun(run.name, run.revision, run.created, run.seconds, floats, outputs, about)
+
+
+def _check_mechanism(text: str, mechanism: Mechanism, reference: str) -> None:
+    stored = read_text(text, "json")
+    same = (stored.coordinates, stored.rates) == (mechanism.coordinates, mechanism.rates)
+    if not same or len(stored.segments) != len(mechanism.segments):
+        raise StoreError(
+            f"the run is one of {mechanism.name}, and this is a model of another mechanism",
+            element=reference,
+            remedy="save the model of that mechanism, and the run with it",
+        )

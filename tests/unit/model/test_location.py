@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import chainform as cf
-from chainform.model.user_data import default_url
+from chainform.model.location import default_url
 from chainform.places import data_folder
 
 HOME = Path.home()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from bombs import MUCH, peak_of, zlib_bomb
 from chainform.errors import RunError
 from chainform.runtime import Program, kernel
-from chainform.runtime.travel import MAGIC
+from chainform.runtime.serialisation import MAGIC
 from strategies import examples
 from unit.runtime.programs import (
     Counted,

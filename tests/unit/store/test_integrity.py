@@ -29,12 +29,12 @@ def fill(database: Database, graph: Graph) -> None:
 
 def change(database: Database, statement: str) -> None:
     """Do what another program could, foreign keys or not."""
-    if database.file is not None:
-        with closing(sqlite3.connect(database.file)) as file:
+    if database.connection.file is not None:
+        with closing(sqlite3.connect(database.connection.file)) as file:
             file.execute(statement)
             file.commit()
         return
-    with database.link.writing() as connection:
+    with database.connection.writing() as connection:
         connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
         connection.exec_driver_sql(statement)
 
@@ -182,7 +182,7 @@ def test_a_view_that_was_replaced(database: Database, graph: Graph, name: str) -
         "definitions": "graph, number, name, '' AS kind, level, 'nonsense' AS formula",
         "uses": "'' AS model, 1 AS revision, graph, name, name AS uses",
     }
-    cascade = "" if database.file is not None else " CASCADE"
+    cascade = "" if database.connection.file is not None else " CASCADE"
     change(database, f"DROP VIEW {name}{cascade}")
     change(database, f"CREATE VIEW {name} AS SELECT {columns[name]} FROM variables")
     assert f"the view {name} is not what was made" in database.check()
@@ -239,7 +239,7 @@ def test_a_changed_mechanism_is_not_taken_for_the_saved_one(
     change(database, f"UPDATE mechanisms SET {cell}")
     with Database.open(str(tmp_path / "target.db")) as target:
         for task in (
-            lambda: database.mechanism("arm"),
+            lambda: database.mechanism_file("arm"),
             lambda: database.revert("arm", 1),
             lambda: database.copy("arm", target),
         ):
@@ -256,7 +256,7 @@ def test_a_mechanism_with_a_hash_that_fits_it(database: Database, graph: Graph) 
     database.save(graph, Record("other", mechanism=other))
     change(database, "UPDATE revisions SET mechanism = 2 WHERE id = 1")
     with pytest.raises(StoreError, match="mechanism is not what was saved"):
-        database.mechanism("arm")
+        database.mechanism_file("arm")
 
 
 def test_a_copy_shows_what_was_changed(database: Database, graph: Graph, tmp_path: Path) -> None:

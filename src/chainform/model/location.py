@@ -1,4 +1,4 @@
-"""Open the store of models.
+"""The store of models: where it is, and how it is opened.
 
 The store itself is imported when it is first opened: the library below it takes a third of the
 time in which all of chainform starts.
@@ -6,16 +6,26 @@ time in which all of chainform starts.
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from chainform.errors import StoreError
-from chainform.model.user_data import default_url
+from chainform.places import data_folder
 
 if TYPE_CHECKING:
     from chainform.model.store import Store
+
+VARIABLE = "CHAINFORM_DB"
+"""The environment variable that names the store."""
+
+
+def default_url() -> str:
+    """Return the store that the environment names, else a file in the user's data folder."""
+    return os.environ.get(VARIABLE) or str(data_folder(sys.platform, os.environ) / "models.db")
 
 
 def open_store(
@@ -60,15 +70,11 @@ def open_store_file(path: str | PathLike[str]) -> Store:
     return open_store(place, read_only=True)
 
 
-def _text(url: str | PathLike[str]) -> str:
-    place: object = url if isinstance(url, str) else _path(url)
+def _text(url: str | PathLike[Any]) -> str:
+    place: Any = fspath(url) if isinstance(url, PathLike) else url
     if not isinstance(place, str):
         raise StoreError(
             f"the store must be a path or an address, not {type(place).__name__}",
             remedy="write a path, sqlite:///path or postgresql://user@host/database",
         )
     return place
-
-
-def _path(value: object) -> object:
-    return fspath(cast("PathLike[str]", value)) if isinstance(value, PathLike) else value

@@ -13,8 +13,7 @@ import pytest
 import chainform as cf
 from chainform.errors import StoreError
 from chainform.graph import Graph, set_defaults
-from chainform.model import transfer
-from chainform.store import Database, Record, copying
+from chainform.store import Database, Record, transfer
 from unreduced import unreduced
 
 
@@ -31,7 +30,7 @@ def source(tmp_path: Path, graph: Graph) -> Path:
 def break_last(path: Path) -> None:
     with Database.open(str(path)) as database:
         database.drop_caches()
-        with database.link.writing() as connection:
+        with database.connection.writing() as connection:
             connection.exec_driver_sql("DELETE FROM terms WHERE graph = 3")
 
 
@@ -43,6 +42,19 @@ def test_all_models_come_or_none(url: str, source: Path) -> None:
         assert store.models() == []
         assert store.gc().graphs == 0
         assert [r.reference for r in store.import_(source, ["hand", "arm"])] == ["hand@1", "arm@1"]
+
+
+def test_a_damaged_model_does_not_hold_others_back(source: Path, tmp_path: Path) -> None:
+    with Database.open(str(source)) as database, database.connection.writing() as connection:
+        connection.exec_driver_sql("UPDATE revisions SET options = '{]' WHERE id = 3")
+    goal = tmp_path / "goal.db"
+    with cf.open_store(source) as store:
+        assert store.export(goal, ["arm", "hand"]) == ["arm", "hand"]
+        with pytest.raises(StoreError, match="damaged"):
+            store.export(tmp_path / "all.db")
+    with cf.open_store(tmp_path / "new.db") as store:
+        assert [revision.name for revision in store.import_(goal)] == ["arm", "hand"]
+        assert store.check() == []
 
 
 def test_a_failed_import_leaves_no_file(source: Path, tmp_path: Path) -> None:
@@ -72,7 +84,7 @@ def test_a_store_with_anything_in_it_stays(source: Path, tmp_path: Path, graph: 
 
 
 def test_an_interrupted_import(url: str, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, calls = copying.add_revision, [0]
+    plain, calls = transfer.add_revision, [0]
 
     def interrupted(*arguments: Any) -> int:
         calls[0] += 1
@@ -80,7 +92,7 @@ def test_an_interrupted_import(url: str, source: Path, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return plain(*arguments)
 
-    monkeypatch.setattr(copying, "add_revision", interrupted)
+    monkeypatch.setattr(transfer, "add_revision", interrupted)
     with cf.open_store(url) as store:
         with pytest.raises(KeyboardInterrupt):
             store.import_(source)

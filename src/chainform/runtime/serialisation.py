@@ -1,4 +1,4 @@
-"""A program as bytes, to travel to other processes and machines.
+"""A program as bytes, for other processes and machines.
 
 The bytes hold the graph and the machine code made so far. Where the code does not fit the processor
 or was sealed by somebody else, it is compiled again from the graph.
@@ -18,7 +18,7 @@ from chainform.emitters.llvm import parameters_of
 from chainform.errors import Error, RunError
 from chainform.given import decompressed
 from chainform.graph import Graph, graph_text, parse_graph
-from chainform.runtime.seal import Sealed
+from chainform.runtime.cache import CodeCache
 
 MAGIC = b"chainform program 1\n"
 
@@ -31,23 +31,16 @@ _DAMAGE = (Error, ValueError, KeyError, TypeError, AttributeError, OverflowError
 """What reading bytes that are not as they were written may lead to."""
 
 
-class Memory:
-    """Keeps machine code in a dictionary."""
-
-    def __init__(self, codes: Mapping[str, bytes] | None = None) -> None:
-        self.codes = dict(codes or {})
-
-    def get(self, key: str) -> bytes | None:
-        """Return the bytes under a key."""
-        return self.codes.get(key)
+class CodeTable(dict[str, bytes]):
+    """Machine code in memory, by key."""
 
     def put(self, key: str, data: bytes) -> None:
-        """Keep bytes under a key."""
-        self.codes[key] = data
+        """Store bytes under a key."""
+        self[key] = data
 
 
 @dataclass(frozen=True)
-class Cargo:
+class ProgramState:
     """What a program is made from, and the machine code made so far, sealed, by key."""
 
     graph: Graph
@@ -59,46 +52,35 @@ class Cargo:
     codes: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     cpu: str | None = None
 
+    def with_codes(self, codes: Mapping[str, bytes]) -> ProgramState:
+        """Return the same with more machine code, under the user's seal.
 
-def with_codes(cargo: Cargo, codes: Mapping[str, bytes]) -> Cargo:
-    """Return a cargo with more machine code, under the user's seal.
-
-    What is there already stays, whoever sealed it and whatever processor it is for: bytes may come
-    back to where it fits.
-    """
-    memory = Memory(cargo.codes)
-    keeper = Sealed(memory)
-    for key, code in codes.items():
-        keeper.put(key, code)
-    return replace(cargo, codes=memory.codes)
+        What is there already stays, whoever sealed it and whatever processor it is for: bytes may
+        come back to where it fits.
+        """
+        table = CodeTable(self.codes)
+        cache = CodeCache(table)
+        for key, code in codes.items():
+            cache.put(key, code)
+        return replace(self, codes=table)
 
 
-def packed(cargo: Cargo) -> bytes:
+def serialise(state: ProgramState) -> bytes:
     """Return bytes that hold all of it."""
     data = {
-        "graph": graph_text(cargo.graph),
-        "lengths": dict(cargo.lengths),
-        "precision": cargo.precision,
-        "threads": cargo.threads,
-        "lanes": cargo.lanes,
-        "parameters": dict(cargo.parameters),
-        "cpu": cargo.cpu,
-        "codes": {key: base64.b85encode(code).decode() for key, code in cargo.codes.items()},
+        "graph": graph_text(state.graph),
+        "lengths": dict(state.lengths),
+        "precision": state.precision,
+        "threads": state.threads,
+        "lanes": state.lanes,
+        "parameters": dict(state.parameters),
+        "cpu": state.cpu,
+        "codes": {key: base64.b85encode(code).decode() for key, code in state.codes.items()},
     }
     return MAGIC + zlib.compress(json.dumps(data).encode())
 
 
-def _table(text: bytes) -> dict[str, Any]:
-    """Return the table written as JSON; ValueError where it has too many parts to be a program.
-
-    Nearly all of it is text: the graph and the machine code. So few objects come of it.
-    """
-    if len(_TEXTS.sub(b"", text)) > MOST_PARTS or text.count(b"\\n") > MOST_LINES:
-        raise ValueError("a program has fewer parts")
-    return cast(dict[str, Any], json.loads(text))
-
-
-def unpacked(data: Any) -> Cargo:
+def deserialise(data: Any) -> ProgramState:
     """Return what bytes hold; RunError where it is not a program."""
     if isinstance(data, bytearray | memoryview):
         data = bytes(cast(Any, data))
@@ -108,7 +90,7 @@ def unpacked(data: Any) -> Cargo:
         found = _table(decompressed(data[len(MAGIC) :]))
         graph, values = parse_graph(found["graph"]), found["parameters"]
         names = [graph.inputs[v].name for v in parameters_of(graph)]
-        return Cargo(
+        return ProgramState(
             graph,
             found["lengths"],
             found["precision"],
@@ -124,3 +106,13 @@ def unpacked(data: Any) -> Cargo:
             element="from_bytes",
             remedy="make them again with program.to_bytes()",
         ) from error
+
+
+def _table(text: bytes) -> dict[str, Any]:
+    """Return the table written as JSON; ValueError where it has too many parts to be a program.
+
+    Nearly all of it is text: the graph and the machine code. So few objects come of it.
+    """
+    if len(_TEXTS.sub(b"", text)) > MOST_PARTS or text.count(b"\\n") > MOST_LINES:
+        raise ValueError("a program has fewer parts")
+    return cast(dict[str, Any], json.loads(text))

@@ -1,4 +1,4 @@
-"""What the drivers report, said so that the user can put it right."""
+"""What the drivers report, in words by which the user can put it right."""
 
 from __future__ import annotations
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
@@ -15,8 +12,8 @@ from chainform.formulations.constrained import with_constraints
 from chainform.formulations.constraint_laws import ConstraintLaws
 from chainform.formulations.constraint_laws import Row as ConstraintRow
 from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILATERAL
-from chainform.formulations.element_quantities import ElementQuantities
 from chainform.formulations.elements import UNKNOWN, elements
+from chainform.formulations.formulation import LARGEST, Formulation
 from chainform.formulations.generalised import generalised_forces
 from chainform.formulations.gibbs_appell import gibbs_appell
 from chainform.formulations.kinematics import Kinematics
@@ -24,9 +21,9 @@ from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.laws import Laws
 from chainform.formulations.newton_euler import newton_euler
-from chainform.formulations.options import PARTS, Options
+from chainform.formulations.options import PARTS, AxisChoices, Options
 from chainform.formulations.points import WorldColumns
-from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities, Request, parse_request
+from chainform.formulations.quantities import COMMON, OF_FRAME, Request, parse_request
 from chainform.formulations.refusals import (
     UNMOVED,
     has_coupled,
@@ -41,24 +38,6 @@ from chainform.formulations.scope import (
     refuse_elements,
     uses_elements,
 )
-from chainform.graph import Builder
-from chainform.mechanism import Mechanism
-
-
-@dataclass(frozen=True, slots=True)
-class Formulation:
-    """A method: the outputs it can give, and the function that adds them to a graph.
-
-    The function takes a mechanism whose parameters are settled, the outputs, and options.
-    `moving_base` says that a prescribed motion of the base enters all of them, however it is
-    given; elements take one that follows from laws of time for the place of the base.
-    """
-
-    name: str
-    outputs: tuple[str, ...]
-    build: Callable[[Builder, Mechanism, Sequence[str], Options], None]
-    moving_base: bool = False
-
 
 _METHODS = (
     Formulation(
@@ -169,28 +148,21 @@ _METHODS = (
 FORMULATIONS = {method.name: method for method in _METHODS}
 
 
-def quantities_of(
-    builder: Builder, mechanism: Mechanism, options: Options
-) -> Quantities | ElementQuantities:
-    """Return what builds the quantities that do not depend on the method."""
-    kind = ElementQuantities if uses_elements(mechanism) else Quantities
-    return kind(builder, mechanism, options)
-
-
 __all__ = [
     "COMMON",
     "COMPLETE",
     "FORMULATIONS",
+    "LARGEST",
     "OF_FRAME",
     "PARTS",
     "UNMOVED",
+    "AxisChoices",
     "ConstraintLaws",
     "ConstraintRow",
     "Formulation",
     "Kinematics",
     "Laws",
     "Options",
-    "Quantities",
     "Request",
     "check_frame",
     "WorldColumns",
@@ -200,7 +172,6 @@ __all__ = [
     "has_quaternions",
     "outputs_in_scope",
     "parse_request",
-    "quantities_of",
     "refuse_base_without_laws",
     "refuse_elements",
     "refuse_massless",

@@ -1,6 +1,7 @@
 """Models: graphs with the mechanism they came from, the quantities people ask for, and numbers."""
 
 from chainform.model.model import Model, Origin
+from chainform.model.names import output_of
 from chainform.model.opening import open_store, open_store_file
 from chainform.model.quantity import Expanded, Quantity
 from chainform.model.stored_runs import StoredRun
@@ -15,4 +16,5 @@ __all__ = [
     "default_url",
     "open_store",
     "open_store_file",
+    "output_of",
 ]

@@ -40,6 +40,7 @@ def bound_model(model: Model, values: Mapping[str, Any], *, keep_free: bool = Fa
         mechanism=mechanism,
         graph=bind(model.graph, numbers),
         stages=stages,
+        axis_choices=None,
         parameters=kept or "numeric",
         bound={**model.bound, **numbers},
     )

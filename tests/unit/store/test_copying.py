@@ -15,7 +15,6 @@ from chainform.errors import StoreError
 from chainform.graph import Graph, set_defaults
 from chainform.model import transfer
 from chainform.store import Database, Record, copying
-from unreduced import unreduced
 
 
 @pytest.fixture
@@ -105,7 +104,7 @@ com = [1, 0, 0]
     path = tmp_path / "folder" / "bent.toml"
     path.parent.mkdir()
     path.write_text(text)
-    model = unreduced(path, ["gravity"])
+    model = cf.derive(path, ["gravity"])
     assert any("rational" in note.text or "rotation" in note.text for note in model.mechanism.notes)
     with cf.open_store(url) as store:
         store.save(model, "bent")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,20 @@ import pytest
 
 import chainform as cf
 from chainform.errors import DeriveError
+from chainform.graph import graph_text
 from chainform.model.store import Store
 from chainform.search import Stage
 from reductions import check_kept, operations
 from zoo import exact_state, reference
 
-pytestmark = pytest.mark.reduces
-
 EXAMPLES = Path(__file__).parents[3] / "examples"
 OUTPUTS = ["mass_matrix", "gravity"]
-FAST = ["extract_divisors", "search_neighbourhoods"]
+FAST = ["choose_start", "extract_divisors", "search_neighbourhoods"]
 DEEP: dict[str, Any] = {"steps": 8, "cores": 1}
 
 
-def four_bar(reduce: str = "fast", **options: Any) -> cf.Model:
-    return cf.derive(EXAMPLES / "four_bar.toml", OUTPUTS, reduce=reduce, **options)
+def four_bar(**options: Any) -> cf.Model:
+    return cf.derive(EXAMPLES / "four_bar.toml", OUTPUTS, **options)
 
 
 def steps_of(model: cf.Model) -> list[str]:
@@ -35,30 +35,66 @@ def steps_of(model: cf.Model) -> list[str]:
 
 
 def test_a_model_is_reduced_further() -> None:
-    plain = four_bar("none")
-    model = plain.reduced("fast")
+    plain = four_bar()
+    model = plain.reduce("fast")
     assert steps_of(plain) == ["formulation"]
     assert steps_of(model) == ["formulation", *FAST]
-    assert (plain.reduce, model.reduce) == ("none", "fast")
+    assert (plain.effort, model.effort) == ("none", "fast")
+    assert (plain.is_reduced, model.is_reduced) == (False, True)
     assert operations(model.graph) < operations(plain.graph)
     assert model.derived is plain.graph
     check_kept(plain.graph, model.graph, exact_state(plain.mechanism, 1))
-    deep = model.reduced("deep", **DEEP)
+    deep = model.reduce("deep", **DEEP)
     assert steps_of(deep) == ["formulation", *FAST, "search_deep"]
     assert operations(deep.graph) <= operations(model.graph)
     assert deep.derived is plain.graph
 
 
-def test_deriving_so_has_more_starts() -> None:
-    derived = four_bar()
-    assert steps_of(derived) == ["formulation", "choose_start", *FAST]
-    assert operations(derived.graph) <= operations(four_bar("none").reduced("fast").graph)
+def test_nothing_is_reduced_unasked() -> None:
+    plain = four_bar()
+    assert plain.graph is plain.derived is plain.stages[0].graph
+    assert plain.reduce("none") is plain
+    model = plain.reduce()
+    assert model.reduce("none") is model
+
+
+def test_the_short_form_is_the_same() -> None:
+    short, long = four_bar(reduce="fast"), four_bar().reduce("fast")
+    assert graph_text(short.graph) == graph_text(long.graph)
+    assert (steps_of(short), short.effort) == (steps_of(long), long.effort)
+
+
+@pytest.mark.parametrize(
+    ("name", "outputs"),
+    [
+        ("puma560", ["inverse_dynamics"]),
+        ("rackovic_2_1", ["mass_matrix", "coriolis", "gravity"]),
+        ("stanford_toolbox", ["mass_matrix", "inverse_dynamics", "com"]),
+    ],
+)
+def test_axes_that_are_found_again_lead_to_the_same(name: str, outputs: list[str]) -> None:
+    """A model that was stored or bound has no choices of axes; they are counted anew."""
+    model = cf.derive(reference(name), outputs)
+    assert model.axis_choices
+    others = list(model._graphs_in_other_axes())
+    again = list(replace(model, axis_choices=None)._graphs_in_other_axes())
+    assert others
+    assert list(map(graph_text, again)) == list(map(graph_text, others))
+    assert all(list(graph.outputs) == outputs for graph in others)
+
+
+def test_there_are_no_other_axes_for_other_equations() -> None:
+    model = cf.derive(reference("puma560"), ["inverse_dynamics"])
+    lighter = model.mechanism.with_payload(model.mechanism.segments[-1].name, "0.1", [0, 0, 0])
+    other = replace(model, mechanism=lighter, axis_choices=None)
+    assert list(other._graphs_in_other_axes()) == []
+    assert list(replace(model, effort="fast")._graphs_in_other_axes()) == []
 
 
 def test_stages_and_progress_are_told() -> None:
     seen: list[Stage] = []
     told: list[int] = []
-    model = four_bar("none").reduced(
+    model = four_bar().reduce(
         "deep",
         **DEEP,
         observe=seen.append,
@@ -70,16 +106,17 @@ def test_stages_and_progress_are_told() -> None:
 
 
 def test_bad_options_are_refused() -> None:
-    bad: list[dict[str, Any]] = [{"reduce": "most"}, {"reduce": "fast", "steps": 4}, {"seed": -1}]
+    bad: list[dict[str, Any]] = [{"effort": "most"}, {"effort": "fast", "steps": 4}, {"seed": -1}]
+    bad += [{"effort": "none", "budget": "5m"}, {"effort": "deep", "cores": 0}]
     for options in bad:
         with pytest.raises(DeriveError):
-            four_bar("none").reduced(**options)
+            four_bar().reduce(**options)
 
 
 def test_intermediate_quantities_can_be_asked_for() -> None:
     mechanism = reference("rackovic_2_1")
-    model = cf.derive(mechanism, OUTPUTS, formulation="closed_form")
-    plain = cf.derive(mechanism, OUTPUTS, formulation="closed_form", reduce="none")
+    plain = cf.derive(mechanism, OUTPUTS, formulation="closed_form")
+    model = plain.reduce()
     assert model.quantities == plain.quantities
     assert "Q_1" in model
     q = np.linspace(0.1, 1.1, 6)
@@ -98,7 +135,7 @@ def test_intermediate_quantities_can_be_asked_for() -> None:
 
 
 def test_numbers_enter_every_stage() -> None:
-    model = four_bar(parameters=["a", "g"])
+    model = four_bar(parameters=["a", "g"]).reduce()
     bound = model.bind({"a": "1/3"})
     assert steps_of(bound) == steps_of(model)
     for before, after in zip(model.stages, bound.stages, strict=True):
@@ -118,10 +155,10 @@ def lineage(store: Store, name: str) -> list[tuple[int, str, int | None]]:
 
 
 def test_every_step_is_a_revision(store: Store) -> None:
-    model = four_bar()
+    model = four_bar().reduce()
     revision = store.save(model, "bar", tags=["short"], note="reduced")
     assert revision.number == 4
-    steps = ["derive", "choose_start", *FAST]
+    steps = ["derive", *FAST]
     assert lineage(store, "bar") == [
         (number, step, number - 1 or None) for number, step in enumerate(steps, start=1)
     ]
@@ -129,38 +166,69 @@ def test_every_step_is_a_revision(store: Store) -> None:
         found = store.load(f"bar@{number}")
         assert operations(found.graph) == operations(stage.graph)
         assert store.revision(f"bar@{number}").cost == stage.cost
-    assert store.load("bar@1").reduce == "none"
-    assert store.load("bar@short").reduce == "fast"
+    assert store.load("bar@1").effort == "none"
+    assert store.load("bar@short").effort == "fast"
     assert store.check() == []
 
 
 def test_a_search_goes_on_from_the_store(store: Store) -> None:
-    store.save(four_bar(), "bar")
-    revision = store.save(store.load("bar").reduced("deep", **DEEP), "bar")
+    store.save(four_bar().reduce(), "bar")
+    revision = store.save(store.load("bar").reduce("deep", **DEEP), "bar")
     assert (revision.number, revision.parent, revision.step) == (5, 4, "search_deep")
     assert revision.options["steps"] == 8
-    from_first = store.save(store.load("bar@1").reduced("deep", **DEEP), "bar", ["other"])
+    from_first = store.save(store.load("bar@1").reduce("deep", **DEEP), "bar", ["other"])
     assert lineage(store, "bar@other") == [(1, "derive", None), (6, "search_deep", 1)]
     assert from_first.tags == ("other",)
     loaded = store.load("bar@5")
-    check_kept(four_bar("none").graph, loaded.graph, exact_state(loaded.mechanism, 2))
+    check_kept(four_bar().graph, loaded.graph, exact_state(loaded.mechanism, 2))
 
 
 def test_several_reductions_before_saving(store: Store) -> None:
-    store.save(four_bar("none"), "bar")
-    model = store.load("bar").reduced("fast").reduced("deep", **DEEP)
+    store.save(four_bar(), "bar")
+    model = store.load("bar").reduce("fast").reduce("deep", **DEEP)
     store.save(model, "bar")
     assert [step for _, step, _ in lineage(store, "bar")] == ["derive", *FAST, "search_deep"]
 
 
 def test_under_another_name_it_begins_anew(store: Store) -> None:
-    store.save(four_bar("none"), "bar")
-    store.save(store.load("bar").reduced("fast"), "copy")
-    assert lineage(store, "copy") == [(1, "copy", None), (2, FAST[0], 1), (3, FAST[1], 2)]
+    store.save(four_bar(), "bar")
+    store.save(store.load("bar").reduce("fast"), "copy")
+    assert lineage(store, "copy") == [
+        (1, "copy", None),
+        (2, FAST[0], 1),
+        (3, FAST[1], 2),
+        (4, FAST[2], 3),
+    ]
     assert len(store.log("bar")) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "outputs", "parameters"),
+    [
+        ("puma560", ["inverse_dynamics"], "numeric"),
+        ("stanford_toolbox", ["gravity", "com", "mass_matrix"], "symbolic"),
+    ],
+)
+def test_a_stored_model_is_reduced_as_far(
+    store: Store, name: str, outputs: list[str], parameters: str
+) -> None:
+    model = cf.derive(reference(name), outputs, parameters=parameters)
+    store.save(model, "arm")
+    loaded = store.load("arm")
+    assert loaded.outputs == tuple(outputs)
+    direct, stored = model.reduce(), loaded.reduce()
+    assert steps_of(stored)[1:] == steps_of(direct)[1:]
+    assert [s.cost for s in stored.stages] == [s.cost for s in direct.stages]
+
+
+def test_a_bound_model_is_reduced_as_far_from_the_store(store: Store) -> None:
+    model = four_bar(parameters=["a", "g"]).bind({"a": "1/3"})
+    store.save(model, "bar")
+    direct, stored = model.reduce(), store.load("bar").reduce()
+    assert [s.cost for s in stored.stages] == [s.cost for s in direct.stages]
+
+
 def test_a_bound_model_is_one_step(store: Store) -> None:
-    store.save(four_bar(parameters=["a"]), "bar")
+    store.save(four_bar(parameters=["a"]).reduce(), "bar")
     revision = store.save(store.load("bar").bind({"a": "1/3"}), "bar")
     assert (revision.step, revision.parent) == ("bind", 4)

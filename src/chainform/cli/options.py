@@ -236,7 +236,7 @@ def method_document(model: Model) -> dict[str, Any]:
     return {
         "formulation": model.formulation,
         "parameters": free,
-        "reduce": model.effort,
+        "reduce": model.reduction,
         "closure": model.closure,
         "wrenches": list(model.wrenches),
         **({"leave_out": list(model.leave_out)} if model.leave_out else {}),

@@ -54,8 +54,8 @@ class Model:
     graph: Graph
     formulation: str
     parameters: str | tuple[str, ...]
-    effort: str
-    """How far it is reduced: "none", or the effort of the last reduction."""
+    reduction: str
+    """The effort of the last reduction; "none" for the model as it was derived."""
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Model:
     @property
     def is_reduced(self) -> bool:
         """Whether the graph is another one than that which was derived."""
-        return self.effort != "none"
+        return self.reduction != "none"
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ class Model:
             self.graph, chosen, start="before", others=others, observe=observe, progress=progress
         )
         stages = (*(self.stages or found[:1]), *found[1:])
-        return replace(self, graph=stages[-1].graph, effort=effort, stages=stages)
+        return replace(self, graph=stages[-1].graph, reduction=effort, stages=stages)
 
     def _graphs_in_other_axes(self) -> Iterator[Graph]:
         """Yield the graph in other choices of axes, the cheapest first; none for a reduced one."""

@@ -16,7 +16,7 @@ MOST_OUTPUTS = 4
 
 def title(model: Model) -> str:
     """Return name and method, and whether the model is reduced: arm, auto, reduced (fast)."""
-    state = f"reduced ({model.effort})" if model.is_reduced else "not reduced"
+    state = f"reduced ({model.reduction})" if model.is_reduced else "not reduced"
     return f"{model.mechanism.name}, {model.formulation}, {state}"
 
 

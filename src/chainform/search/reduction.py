@@ -84,13 +84,13 @@ class _Run:
             raise DeriveError(
                 f"the step {stage.name} makes rounding errors far larger",
                 element=stage.name,
-                remedy="leave it out, or take reduce='fast', which does so by itself",
+                remedy="leave it out, or take the effort fast, which does so by itself",
             )
         if fault is not None:
             raise DeriveError(
                 f"the step {stage.name} {fault}; this is a defect of chainform",
                 element=stage.name,
-                remedy="report it with the mechanism, and derive with reduce='none' until then",
+                remedy="report it with the mechanism; use the model as derived until then",
             )
 
     def _offer(self, stage: Stage) -> bool:

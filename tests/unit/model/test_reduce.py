@@ -39,7 +39,7 @@ def test_a_model_is_reduced_further() -> None:
     model = plain.reduce("fast")
     assert steps_of(plain) == ["formulation"]
     assert steps_of(model) == ["formulation", *FAST]
-    assert (plain.effort, model.effort) == ("none", "fast")
+    assert (plain.reduction, model.reduction) == ("none", "fast")
     assert (plain.is_reduced, model.is_reduced) == (False, True)
     assert operations(model.graph) < operations(plain.graph)
     assert model.derived is plain.graph
@@ -61,7 +61,7 @@ def test_nothing_is_reduced_unasked() -> None:
 def test_the_short_form_is_the_same() -> None:
     short, long = four_bar(reduce="fast"), four_bar().reduce("fast")
     assert graph_text(short.graph) == graph_text(long.graph)
-    assert (steps_of(short), short.effort) == (steps_of(long), long.effort)
+    assert (steps_of(short), short.reduction) == (steps_of(long), long.reduction)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_there_are_no_other_axes_for_other_equations() -> None:
     lighter = model.mechanism.with_payload(model.mechanism.segments[-1].name, "0.1", [0, 0, 0])
     other = replace(model, mechanism=lighter, axis_choices=None)
     assert list(other._graphs_in_other_axes()) == []
-    assert list(replace(model, effort="fast")._graphs_in_other_axes()) == []
+    assert list(replace(model, reduction="fast")._graphs_in_other_axes()) == []
 
 
 def test_stages_and_progress_are_told() -> None:
@@ -166,8 +166,8 @@ def test_every_step_is_a_revision(store: Store) -> None:
         found = store.load(f"bar@{number}")
         assert operations(found.graph) == operations(stage.graph)
         assert store.revision(f"bar@{number}").cost == stage.cost
-    assert store.load("bar@1").effort == "none"
-    assert store.load("bar@short").effort == "fast"
+    assert store.load("bar@1").reduction == "none"
+    assert store.load("bar@short").reduction == "fast"
     assert store.check() == []
 
 

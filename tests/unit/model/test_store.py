@@ -62,7 +62,7 @@ def test_a_model_comes_back_whole(store: Store) -> None:
         assert again.outputs == model.outputs
         assert again.formulation == model.formulation
         assert again.parameters == ("a", "crank_mass")
-        assert (again.effort, again.closure) == (model.effort, "basic")
+        assert (again.reduction, again.closure) == (model.reduction, "basic")
         assert again.wrenches == ("coupler",)
         assert again.count() == model.count()
         bare = replace(again.mechanism, notes=(), file=None)

@@ -14,7 +14,7 @@ def test_a_model_prints_as_a_summary() -> None:
     model = cf.derive(EXAMPLES / "four_bar.toml", ["mass_matrix", "gravity"], parameters=["a"])
     lines = str(model).splitlines()
     assert lines[:4] == [
-        "four_bar, auto",
+        "four_bar, auto, not reduced",
         "3 joints with 3 degrees of freedom, 1 loop",
         "  mass_matrix  3 × 3",
         "  gravity      3",
@@ -48,4 +48,14 @@ def test_many_names_are_counted() -> None:
 
 def test_repr_is_one_line() -> None:
     model = cf.derive(EXAMPLES / "four_bar.toml", ["gravity"])
-    assert repr(model) == "Model(four_bar, auto: gravity)"
+    assert repr(model) == (
+        "<Model four_bar, auto, not reduced, 3 freedoms: gravity; 3 multiplications, 1 additions>"
+    )
+    reduced = model.reduce("expand, merge_equal")
+    assert repr(reduced).startswith("<Model four_bar, auto, reduced (expand, merge_equal), ")
+    assert str(reduced).startswith("four_bar, auto, reduced (expand, merge_equal)\n")
+
+
+def test_many_outputs_are_counted() -> None:
+    model = cf.derive(EXAMPLES / "four_bar.toml", ["H", "hG", "com", "T", "V", "momentum"])
+    assert "kinetic_energy and 2 more; " in repr(model)

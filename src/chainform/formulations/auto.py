@@ -68,7 +68,11 @@ def _matrices(
     """
     if "coriolis" not in outputs or has_quaternions(mechanism):
         return composite_body(builder, mechanism, outputs, options)
-    prices, choices = _prices((composite_body, lagrange), mechanism, outputs, options)
+    chosen = [options.axes.get((name, *outputs)) for name in ("composite_body", "lagrange")]
+    prices = [axes.operations for axes in chosen if axes]
+    choices: AxisChoices = {}
+    if len(prices) < len(chosen):
+        prices, choices = _prices((composite_body, lagrange), mechanism, outputs, options)
     best = lagrange if prices[1] < CLEARLY * prices[0] else composite_body
     return {**choices, **best(builder, mechanism, outputs, options.in_axes(choices))}
 

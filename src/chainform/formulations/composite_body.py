@@ -9,7 +9,7 @@ from chainform.formulations.composite_work import CompositeWork
 from chainform.formulations.coriolis_matrix import coriolis_matrix
 from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import AxisChoice, AxisChoices, Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, Sums, declare
 from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.price import build_in_axes
@@ -38,7 +38,7 @@ def _build(
     builder: Builder,
     mechanism: Mechanism,
     outputs: Sequence[str],
-    shared: AxisChoice,
+    shared: frozenset[int],
     options: Options,
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
@@ -63,7 +63,7 @@ def _build(
 
 
 def _accelerations(
-    skeleton: Skeleton, work: CompositeWork, shared: AxisChoice, options: Options
+    skeleton: Skeleton, work: CompositeWork, shared: frozenset[int], options: Options
 ) -> dict[Key, Scalar]:
     """Return qdd from H qdd = tau - bias."""
     sweep = Sweep(skeleton, shared, ("base", "qd"))

@@ -29,7 +29,7 @@ from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.metric import metric_derivatives
 from chainform.formulations.motion import is_zero
-from chainform.formulations.options import AxisChoice, AxisChoices, Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, add_to, declare, label
 from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.price import build_in_axes
@@ -58,7 +58,7 @@ def _build(
     builder: Builder,
     mechanism: Mechanism,
     outputs: Sequence[str],
-    shared: AxisChoice,
+    shared: frozenset[int],
     options: Options,
 ) -> None:
     equations = _Equations(builder, mechanism, shared, options)
@@ -82,7 +82,7 @@ class _Equations:
     """The equations of one mechanism, entry by entry in the order of its rates."""
 
     def __init__(
-        self, builder: Builder, mechanism: Mechanism, shared: AxisChoice, options: Options
+        self, builder: Builder, mechanism: Mechanism, shared: frozenset[int], options: Options
     ) -> None:
         self.builder = builder
         self.mechanism = mechanism

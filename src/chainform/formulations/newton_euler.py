@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from chainform.formulations.applied import forces_beside_bodies
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import AxisChoice, AxisChoices, Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, add_to, declare
 from chainform.formulations.price import build_in_axes
 from chainform.formulations.skeleton import Skeleton
@@ -49,7 +49,7 @@ def _build(
     builder: Builder,
     mechanism: Mechanism,
     outputs: Sequence[str],
-    shared: AxisChoice,
+    shared: frozenset[int],
     options: Options,
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))

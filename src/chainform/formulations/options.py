@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism
@@ -19,8 +19,13 @@ PARTS = ("friction", "springs", "rotors", "forces")
 Part: TypeAlias = tuple[str, ...]
 """A method and the outputs that it builds together."""
 
-AxisChoice: TypeAlias = frozenset[int]
-"""The limbs that are described in the axes before their joint turns."""
+
+class AxisChoice(NamedTuple):
+    """The limbs that are described in the axes before their joint turns, and what that takes."""
+
+    limbs: frozenset[int]
+    operations: int
+
 
 AxisChoices: TypeAlias = Mapping[Part, Sequence[AxisChoice]]
 """The choices of axes for each part of the equations of a mechanism, the cheapest first."""

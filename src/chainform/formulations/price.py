@@ -11,7 +11,7 @@ from chainform.formulations.skeleton import Skeleton
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
 
-Build = Callable[[Builder, AxisChoice, Options], None]
+Build = Callable[[Builder, frozenset[int], Options], None]
 
 SMALL = 12
 """Up to this many turning limbs each is tried on its own; beyond, those in runs and the last."""
@@ -35,7 +35,7 @@ def build_in_axes(
     choices: AxisChoices = {}
     if part not in options.axes:
         choices = {part: by_price(mechanism, build, runs_only=runs_only)}
-    build(builder, options.in_axes(choices).axes[part], options)
+    build(builder, options.in_axes(choices).axes[part].limbs, options)
     return choices
 
 
@@ -62,10 +62,11 @@ def by_price(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> 
             if trial not in prices:
                 prices[trial] = _price(build, trial)
                 improved = improved or prices[trial] < prices[best]
-    return sorted(prices, key=prices.__getitem__)
+    ranked = sorted(prices, key=prices.__getitem__)
+    return [AxisChoice(limbs, prices[limbs]) for limbs in ranked]
 
 
-def _price(build: Build, chosen: AxisChoice) -> int:
+def _price(build: Build, chosen: frozenset[int]) -> int:
     builder = Builder()
     build(builder, chosen, BODIES)
     count = cost(builder.finish())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from chainform.formulations import FORMULATIONS, Options
+from chainform.formulations.options import AxisChoice
 from chainform.graph import graph_text
 from chainform.mechanism import Mechanism, parametrise
 from zoo import random_tree, reference
@@ -47,7 +48,8 @@ def test_the_first_choice_is_what_is_built_without_one(method: str, output: str)
 
 
 def test_where_there_are_fewer_choices_the_last_is_taken() -> None:
-    choices = {("a",): [frozenset({1}), frozenset({2})], ("b",): [frozenset[int]()]}
+    one, two, none = (AxisChoice(frozenset(limbs), 9) for limbs in ([1], [2], []))
+    choices = {("a",): [one, two], ("b",): [none]}
     options = Options().in_axes(choices, 1)
-    assert options.axes == {("a",): frozenset({2}), ("b",): frozenset()}
+    assert options.axes == {("a",): two, ("b",): none}
     assert options.in_axes(choices, 0) == options

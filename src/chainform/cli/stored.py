@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC
 from difflib import get_close_matches
@@ -18,7 +18,6 @@ from chainform.model import Model
 from chainform.readers import FILE_TYPES
 
 if TYPE_CHECKING:
-    from chainform.model.store import Store
     from chainform.store import Revision
 
 OF_REDUCTION = ("reduce", "budget", "steps_made", "seed", "cores", "sine_cost")
@@ -208,10 +207,10 @@ def revision_document(revision: Revision) -> Document:
     }
 
 
-def reduced_text(store: Store, revision: Revision) -> str:
+def reduced_text(revision: Revision, load: Callable[[str], Revision]) -> str:
     """Return by which effort the model of a revision is reduced, "no" if it is as derived."""
     while "reduce" not in revision.options and revision.parent is not None:
-        revision = store.revision(f"{revision.name}@{revision.parent}")
+        revision = load(f"{revision.name}@{revision.parent}")
     effort = str(revision.options.get("reduce", "none"))
     return "no" if effort == "none" else effort
 

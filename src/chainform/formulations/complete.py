@@ -55,7 +55,7 @@ def with_actuators(method: Method) -> Method:
         builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
     ) -> AxisChoices:
         own = [output for output in outputs if output not in COMPLETE]
-        choices = method(builder, mechanism, own, options) if own else {}
+        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
         if len(own) == len(outputs):
             return choices
         _refuse_without_actuators(mechanism)

@@ -46,7 +46,7 @@ def with_constraints(method: Method) -> Method:
         builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
     ) -> AxisChoices:
         own = [output for output in outputs if output not in OUTPUTS]
-        choices = method(builder, mechanism, own, options) if own else {}
+        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
         asked = [output for output in outputs if output in OUTPUTS]
         if not asked:
             return choices

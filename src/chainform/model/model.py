@@ -90,6 +90,11 @@ class Model:
         """The intermediate quantities that have names: Q_1, e_1, r_2_1, ..."""
         return tuple(self.derived.quantities)
 
+    @cached_property
+    def settled(self) -> Mechanism:
+        """The mechanism in which what is free is a parameter, and everything else a number."""
+        return parametrise(self.mechanism, self.parameters)
+
     @property
     def derived(self) -> Graph:
         """The graph as it was before any reduction, with all intermediate quantities."""
@@ -231,15 +236,14 @@ class Model:
         method = FORMULATIONS.get(self.formulation)
         if method is None or self.is_reduced or len(self.graph.factor) > LARGEST:
             return
-        settled = parametrise(self.mechanism, self.parameters)
         options = Options(self.closure, self.wrenches, frozenset(self.leave_out))
         choices = self.axis_choices
         if choices is None:
-            again, choices = method.graph(settled, self.outputs, options)
+            again, choices = method.graph(self.settled, self.outputs, options)
             if not is_same(self.graph, again):
                 # Another version derived it, by other equations.
                 return
-        yield from method.graphs_in_other_axes(settled, self.outputs, options, choices)
+        yield from method.graphs_in_other_axes(self.settled, self.outputs, options, choices)
 
     def evaluate(
         self,

@@ -32,7 +32,7 @@ def run(args: Namespace) -> Report:
     """Read the revisions of a model."""
     with chosen_store(args, read_only=True) as store:
         revisions = store.log(args.name)
-        rows = [_row(revision, reduced_text(store, revision)) for revision in revisions]
+        rows = [_row(revision, reduced_text(revision, store.revision)) for revision in revisions]
     document = {"name": args.name, "revisions": [revision_document(r) for r in revisions]}
     return Report(document, lambda page: _show(page, args.name, rows))
 

@@ -102,7 +102,7 @@ def _rows(store: Store, entry: ModelEntry) -> Iterator[tuple[str, ...]]:
             f"{revision.number} of {entry.latest.number}",
             revision.mechanism,
             revision.formulation,
-            reduced_text(store, revision),
+            reduced_text(revision, store.revision),
             revision.author,
             date_text(revision),
             ", ".join(revision.tags),

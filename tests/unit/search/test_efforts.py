@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import chainform as cf
+from chainform.algebra import Prices
 from chainform.errors import DeriveError
 from chainform.formulations import Formulation
 from chainform.graph import cost, evaluate, verify
@@ -227,6 +229,35 @@ def test_a_better_start_is_taken() -> None:
     names = [stage.name for stage in stages]
     assert names == ["formulation", "choose_start", "extract_divisors", "search_neighbourhoods"]
     assert stages[1].graph is better
+
+
+@pytest.mark.parametrize(("large", "walks"), [(0.0, 1), (1e9, 3)])
+def test_far_starts_are_walked_from_in_small_systems_only(
+    monkeypatch: pytest.MonkeyPatch, large: float, walks: int
+) -> None:
+    model = cf.derive(reference("rackovic_2_1"), ["mass_matrix", "coriolis", "gravity"])
+    prices = Prices()
+    starts = fast.best_starts([model.graph, *model._graphs_in_other_axes()], prices)
+    assert starts[1].cost > 1.1 * starts[0].cost
+    seen: list[Walk] = []
+    monkeypatch.setattr(fast, "LARGE", large)
+    monkeypatch.setattr(fast, "Walk", lambda *given: seen.append(Walk(*given)) or seen[-1])
+    assert fast.best_walk(starts, prices)[0] is starts[0]
+    assert len(seen) == walks
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_collection_of_garbage_is_left_as_it_was(is_enabled: bool) -> None:
+    graph = cf.derive(reference("manipulator_5dof"), ["gravity"]).graph
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        reduce_graph(graph, effort_of("fast"))
+        assert gc.isenabled() is is_enabled
+        with pytest.raises(ZeroDivisionError), fast.without_collection():
+            _ = 1 // int(gc.isenabled())
+        assert gc.isenabled() is is_enabled
+    finally:
+        gc.enable()
 
 
 def test_a_start_with_other_values_is_refused() -> None:

@@ -5,7 +5,7 @@ the inertia matrix and the right-hand side: 197 n^2 - 265 n + 109 multiplication
 157 n^2 - 168 n + 92 additions. The paper does not say for which chain; it multiplies whole 3 x 3
 matrices, for which that makes no difference. Here the count depends on the chain: in a plane as in
 the paper's example, with axes at right angles or inclined, of rods or of any bodies. Counted are
-mass matrix and bias together, as the formulation builds them and after `reduce="fast"`.
+mass matrix and bias together, as the formulation builds them and after `reduce("fast")`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def printed(n: int) -> tuple[int, int]:
 def counted(n: int, chain: str, effort: str) -> tuple[int, int]:
     """Return our multiplications and additions, numbers being put in."""
     outputs = ["mass_matrix", "bias"]
-    model = cf.derive(sliding_chain(n, chain), outputs, formulation="gibbs_appell", reduce=effort)
-    count = model.count()
+    model = cf.derive(sliding_chain(n, chain), outputs, formulation="gibbs_appell")
+    count = model.reduce(effort).count()
     return count.multiplications, count.additions
 
 

@@ -49,7 +49,7 @@ class Options:
         return ("fast", "deep") if self.deep else ("fast",)
 
     def of(self, effort: str) -> dict[str, object]:
-        """Return the options of derive for an effort."""
+        """Return the options of a reduction by an effort."""
         return {"budget": self.budget, "seed": self.seed} if effort == "deep" else {}
 
 

@@ -43,6 +43,8 @@ def main() -> None:
     for name in OUTPUTS:
         table.add_row(name, *map(str, model.count([name]).as_dict().values()))
     table.add_row("all together", *map(str, model.count().as_dict().values()), style="bold")
+    model = model.reduce("fast")
+    table.add_row("after model.reduce()", *map(str, model.count().as_dict().values()), style="bold")
     console.print("", table)
 
 

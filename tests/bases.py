@@ -12,7 +12,6 @@ from chainform.analysis.exact_state import exact_state, unit_quaternion
 from chainform.graph import EXACT, evaluate
 from chainform.mechanism import GROUND, BaseMotion, Coordinate, Joint, JointKind, Segment
 from chainform.mechanism.rational import apply, cross, rotation_of_quaternion, transpose
-from unreduced import unreduced
 from zoo import rational
 
 Vector = tuple[Fraction, Fraction, Fraction]
@@ -101,11 +100,11 @@ def carried_state(state: dict[str, Any], below: dict[str, list[Any]]) -> dict[st
 
 def exact_values(mechanism: cf.Mechanism, output: str, state: dict[str, Any], **how: Any) -> Any:
     """Return an output in fractions."""
-    graph = unreduced(mechanism, [output], **how).graph
+    graph = cf.derive(mechanism, [output], **how).graph
     return evaluate(graph, state, EXACT)[output]
 
 
 def state_of(mechanism: cf.Mechanism, seed: int) -> dict[str, Any]:
     """Return q, qd and qdd in fractions, whether a graph needs them all or not."""
-    graph = unreduced(mechanism, ["inverse_dynamics"]).graph
+    graph = cf.derive(mechanism, ["inverse_dynamics"]).graph
     return exact_state(mechanism, graph.inputs.values(), seed)

@@ -10,8 +10,6 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from chainform.pipeline import derive
-
 # Tests leave the user's cache of machine code alone; those of the cache name a folder of their own.
 os.environ["CHAINFORM_CACHE"] = ""
 
@@ -46,17 +44,6 @@ def no_store_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CHAINFORM_DB", str(tmp_path_factory.mktemp("store") / "models.db"))
         yield
-
-
-@pytest.fixture(autouse=True)
-def models_as_derived(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the reduction where a test asks for no effort and is not marked `reduces`.
-
-    Most tests look at what formulations build, or need any model at all; reducing it would take
-    most of their time.
-    """
-    if request.node.get_closest_marker("reduces") is None:
-        monkeypatch.setitem(derive.__kwdefaults__ or {}, "reduce", "none")
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 import chainform as cf
 from pinocchio_oracle import pin
-from unreduced import unreduced
 
 Array = NDArray[np.float64]
 
@@ -128,10 +127,10 @@ def compare(mechanism: cf.Mechanism, oracle: UrdfOracle, states: int = 3) -> Com
     jacobian = f"jacobian({tip})"
     massless = all(segment.body.mass == 0 for segment in mechanism.segments)
     outputs = [o for o in OUTPUTS if not (massless and o == "centroidal_momentum")]
-    model = unreduced(mechanism, [*outputs, jacobian])
+    model = cf.derive(mechanism, [*outputs, jacobian])
     forward: cf.Model | None = None
     try:
-        forward = unreduced(mechanism, ["forward_dynamics"])
+        forward = cf.derive(mechanism, ["forward_dynamics"])
     except cf.Error:
         result.singular = True
     rng = np.random.default_rng(0)

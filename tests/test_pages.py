@@ -8,9 +8,6 @@ import pytest
 
 from docs import DOCS, run_page
 
-pytestmark = pytest.mark.reduces
-
-
 ROOT = DOCS.parent
 
 

@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 def test_the_walk_counts_what_each_stage_enters(tmp_path: Path) -> None:
     walk = walked(EXAMPLES / "four_bar.toml", tmp_path)
-    assert list(walk.stages) == ["read", "derive", "compile", "simulate", "save", "load"]
+    assert list(walk.stages) == ["read", "derive", "reduce", "compile", "simulate", "save", "load"]
     assert all(walk.stages.values())
     entered = {name for _, _, name in walk.stages["derive"]}
     assert "derive" in entered

@@ -77,6 +77,7 @@ def walked(path: Path, folder: Path) -> Walk:
     outputs = ["inverse_dynamics", "mass_matrix"]
     mechanism = walk.step("read", lambda: cf.read(path))
     model = walk.step("derive", lambda: cf.derive(mechanism, outputs))
+    model = walk.step("reduce", model.reduce)
     walk.step("compile", model.compile)
     run = walk.step("simulate", lambda: cf.simulate(mechanism, t=0.1))
 

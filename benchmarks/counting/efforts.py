@@ -13,8 +13,8 @@ from chainform.emitters.counter import count_python
 from chainform.graph import Cost
 from counting.verification import verify
 
-KNOWN = frozenset(inspect.signature(cf.derive).parameters)
-"""The options that derive takes."""
+OF_REDUCTION = frozenset(inspect.signature(cf.Model.reduce).parameters)
+"""The options of a reduction; all others are those of derive."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ def count(
 ) -> Counted | None:
     """Return the count of the program that an effort gives, None where there is no such effort.
 
-    Options that `derive` does not take, and those that are None, are left out. So is friction,
-    which the peers do not count.
+    Options that are None are left out. So is friction, which the peers do not count.
     """
-    given = {k: v for k, v in options.items() if v is not None and k in KNOWN}
+    given = {k: v for k, v in options.items() if v is not None}
+    reducing = {k: given.pop(k) for k in OF_REDUCTION & given.keys()}
     given.setdefault("leave_out", ("friction",))
     start = perf_counter()
     try:
-        model = cf.derive(mechanism, list(outputs), reduce=effort, **given)
+        model = cf.derive(mechanism, list(outputs), **given).reduce(effort, **reducing)
     except cf.Error as refusal:
         if refusal.element != "reduce":
             raise

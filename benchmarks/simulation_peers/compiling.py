@@ -35,7 +35,7 @@ print(json.dumps([b - a for a, b in zip(marks, marks[1:])]))
 HEADER = (
     "mechanism",
     "read",
-    "derive and reduce",
+    "derive",
     "first motion",
     "with machine code kept",
     "next motion",

@@ -93,7 +93,7 @@ def pinocchio_rate(case: Case) -> Callable[[float, Any], Any]:
 def program_rate(case: Case) -> Callable[[float, Any], Any]:
     """Return y' by chainform's compiled forward dynamics, called from Python."""
     model = cf.derive(case.mechanism, ["forward_dynamics"], leave_out=("friction",))
-    forward, none = model.compile().forward_dynamics, np.zeros(6)
+    forward, none = model.reduce().compile().forward_dynamics, np.zeros(6)
 
     def rate(_t: float, y: Any) -> Any:
         return np.concatenate([y[6:], forward(y[:6], y[6:], none)])

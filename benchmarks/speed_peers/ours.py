@@ -63,7 +63,7 @@ class Ours:
         key = quantity, threads
         if key not in self._programs:
             model = cf.derive(self.case.mechanism, [quantity], leave_out=("friction",))
-            self._programs[key] = model.compile(threads=threads)
+            self._programs[key] = model.reduce().compile(threads=threads)
         return self._programs[key]
 
     def competitor(self, quantity: str) -> Competitor:
@@ -128,7 +128,7 @@ def _stored(case: Case) -> Path:
     file = Path(tempfile.mkdtemp(prefix="chainform-speed-")) / "models.db"
     with cf.open_store(str(file)) as store:
         model = cf.derive(case.mechanism, ["inverse_dynamics"], leave_out=("friction",))
-        store.save(model, "robot")
+        store.save(model.reduce(), "robot")
     return file
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
@@ -27,26 +27,20 @@ from chainform.formulations import (
     has_quaternions,
     outputs_in_scope,
     parse_request,
-    quantities_of,
     refuse_base_without_laws,
     refuse_elements,
     refuse_massless,
     refuse_moving_base,
     uses_elements,
 )
-from chainform.graph import FLOAT, Builder, Graph, evaluate
+from chainform.graph import FLOAT, Graph, evaluate
 from chainform.mechanism import Mechanism, lacks_inertia, parametrise
-from chainform.model import Model
+from chainform.model import Model, output_of
 from chainform.readers import read
-from chainform.search import SINE_COST, Observer, Progress, effort_of, reduce_graph
+from chainform.search import effort_of, stage_of
 
 OUTPUTS = ("mass_matrix", "coriolis", "gravity", "inverse_dynamics")
 """What is derived when nothing is asked for."""
-
-OTHERS = 5
-"""How many other choices of axes are tried as a start of the reduction."""
-LARGEST_WITH_OTHERS = 2_000
-"""The most variables of a graph for which others are tried."""
 
 POSES = 2
 """The poses in which it is seen whether a mass matrix is singular everywhere."""
@@ -62,44 +56,34 @@ def derive(
     *,
     formulation: str = "auto",
     parameters: str | Sequence[str] = "numeric",
-    reduce: str = "fast",
+    reduce: str = "none",
     closure: str = "complete",
     wrenches: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     forces: Mapping[str, object] | None = None,
-    sine_cost: float = SINE_COST,
-    budget: float | str | None = None,
-    steps: int | None = None,
-    seed: int = 0,
-    cores: int | None = None,
-    observe: Observer | None = None,
-    progress: Progress | None = None,
 ) -> Model:
-    """Return the model of a mechanism (or of the file that describes it).
+    """Return the model of a mechanism (or of the file that describes it), as it is derived.
 
-    `outputs` names the quantities wanted (by default mass matrix, Coriolis terms, gravity and
-    inverse dynamics, as far as there are such), `formulation` the method. `parameters` is
-    "numeric", "symbolic" or a list of name patterns to keep free. `closure` says how the
-    reactions of closed loops enter inverse dynamics: "complete" by virtual work on every joint
-    of the loop, "basic" on the basic joints only, as in Racković 1996. `wrenches` names the frames
-    on which external forces and moments act; they are inputs of inverse and forward dynamics.
-    `leave_out` names what the mechanism has and the equations shall not have: "friction",
-    "springs", "rotors" or "forces". `forces` are laws of coordinates, rates and time that act
-    beside those of the mechanism, by joint: {"joint2": "673*t - 508"}.
+    `outputs` names the quantities wanted, by name or letter: ["H", "inverse_dynamics"] (by default
+    mass matrix, Coriolis terms, gravity and inverse dynamics, as far as there are such),
+    `formulation` the method. `parameters` is "numeric", "symbolic" or a list of name patterns to
+    keep free. `closure` says how the reactions of closed loops enter inverse dynamics: "complete"
+    by virtual work on every joint of the loop, "basic" on the basic joints only, as in
+    Racković 1996. `wrenches` names the frames on which external forces and moments act; they are
+    inputs of inverse and forward dynamics. `leave_out` names what the mechanism has and the
+    equations shall not have: "friction", "springs", "rotors" or "forces". `forces` are laws of
+    coordinates, rates and time that act beside those of the mechanism, by joint:
+    {"joint2": "673*t - 508"}.
 
-    `reduce` is the effort spent on fewer operations: "none", "thesis" (as in Racković 1996), "fast"
-    (about a second for six axes) or "deep", a search for the time `budget` (60, "5m") or a number
-    of `steps`, on so many `cores`; the same `seed` and steps give the same graph. Passes may be
-    named instead: "expand, extract_monomials". `sine_cost` is what a sine
-    or cosine is worth, in multiplications. `observe` is called with each stage, `progress` with
-    the steps, the cost and the best graph of a deep search so far; Ctrl-C ends it and keeps that.
+    Nothing is reduced unless `reduce` names an effort: `derive(m, reduce="fast")` is short for
+    `derive(m).reduce("fast")`, where the options of a reduction are.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
     if forces is not None:
         source = source.with_forces(forces)
     method = _formulation(formulation)
     wanted = _outputs(method, _defaults(source, method) if outputs is None else outputs)
-    effort = effort_of(reduce, sine_cost, budget, steps, seed, cores)
+    effort_of(reduce)
     _choice("closure", closure, CLOSURES)
     refuse_elements(source, method.name)
     _check_base(source, method, wanted)
@@ -114,62 +98,15 @@ def derive(
     options = Options(closure, acting, frozenset(left_out))
     _check_masses(settled, wanted, options)
     began = perf_counter()
-    graph = _graph(settled, method, wanted, options)
-    stages = reduce_graph(
-        graph,
-        effort,
-        seconds=perf_counter() - began,
-        others=lambda: _others(graph, settled, method, wanted, options),
-        observe=observe,
-        progress=progress,
-    )
-    graph = stages[-1].graph
-    return Model(source, graph, method.name, kept, reduce, closure, acting, left_out, stages=stages)
-
-
-def _graph(
-    mechanism: Mechanism, method: Formulation, wanted: Sequence[Request], options: Options
-) -> Graph:
-    """Return the graph of what is wanted, in the choice of axes of the options."""
-    builder = _builder(mechanism)
-    own = [request.name for request in wanted if request.name in method.outputs]
-    if own:
-        method.build(builder, mechanism, own, options)
-    quantities = quantities_of(builder, mechanism, options)
-    for request in wanted:
-        if request.name not in method.outputs:
-            quantities.build(request)
-    return builder.finish()
-
-
-def _others(
-    graph: Graph,
-    mechanism: Mechanism,
-    method: Formulation,
-    wanted: Sequence[Request],
-    options: Options,
-) -> Iterator[Graph]:
-    """Yield the graph of what is wanted in other choices of axes, the cheapest first."""
-    if len(graph.factor) > LARGEST_WITH_OTHERS:
-        return
-    for rank in range(1, min(options.choices.count(mechanism), OTHERS + 1)):
-        yield _graph(mechanism, method, wanted, replace(options, rank=rank))
+    graph, choices = method.graph(settled, [request.text for request in wanted], options)
+    stage = stage_of("formulation", graph, perf_counter() - began)
+    model = Model(source, graph, method.name, kept, "none", closure, acting, left_out)
+    return replace(model, axis_choices=choices, stages=(stage,)).reduce(reduce)
 
 
 def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:
     available = available_outputs(mechanism, method.name)
     return [output for output in OUTPUTS if output in available] or list(method.outputs)
-
-
-def _builder(mechanism: Mechanism) -> Builder:
-    """Return a builder that knows the parameters, q, qd and qdd, so that all can be asked about."""
-    builder = Builder()
-    for parameter in mechanism.parameters:
-        builder.parameter(parameter.name, parameter.value)
-    for group, count in (("q", mechanism.nq), ("qd", mechanism.nv), ("qdd", mechanism.nv)):
-        for index in range(count):
-            builder.input(f"{group}{index + 1}", group, index)
-    return builder
 
 
 def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[str, ...]:
@@ -212,7 +149,7 @@ def _check_masses(mechanism: Mechanism, wanted: Sequence[Request], options: Opti
         return
     if not lacks_inertia(mechanism):
         return
-    graph = _graph(mechanism, FORMULATIONS["auto"], [parse_request("mass_matrix")], options)
+    graph, _ = FORMULATIONS["auto"].graph(mechanism, ["mass_matrix"], options)
     random = np.random.default_rng(0)
     loose = {_loose_rate(mechanism, graph, random) for _ in range(POSES)}
     if None not in loose:
@@ -258,7 +195,7 @@ def _formulation(name: str) -> Formulation:
 
 def _outputs(method: Formulation, outputs: Sequence[str]) -> list[Request]:
     choices = (*method.outputs, *COMMON)
-    requests = [parse_request(output) for output in texts_of("outputs", outputs)]
+    requests = [parse_request(output_of(output)) for output in texts_of("outputs", outputs)]
     for request in requests:
         if request.name not in choices:
             raise _refusal("output", request.name, choices, f" of {method.name}")

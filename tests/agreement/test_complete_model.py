@@ -13,7 +13,6 @@ from chainform.formulations import COMPLETE, FORMULATIONS
 from chainform.graph import EXACT, evaluate, verify
 from chainform.mechanism import ZERO, Actuator
 from driven import Driven, Grid, Row, driven_tree, product, solved
-from unreduced import unreduced
 from zoo import exact_state
 
 TREES = range(16)
@@ -139,14 +138,14 @@ def _sum(a: Grid, b: Grid) -> Grid:
 def _values(
     mechanism: cf.Mechanism, state: Any, formulation: str, output: str, options: Any
 ) -> Any:
-    model = unreduced(mechanism, [output], formulation=formulation, **options)
+    model = cf.derive(mechanism, [output], formulation=formulation, **options)
     return evaluate(model.graph, state, EXACT)[output]
 
 
 def complete(
     driven: Driven, state: Any, formulation: str, outputs: Any = COMPLETE, **options: Any
 ) -> dict[str, Any]:
-    model = unreduced(driven.mechanism, outputs, formulation=formulation, **options)
+    model = cf.derive(driven.mechanism, outputs, formulation=formulation, **options)
     verify(model.graph)
     return evaluate(model.graph, state, EXACT)
 

@@ -16,7 +16,6 @@ from chainform.graph import EXACT, Angle, evaluate, verify
 from chainform.pipeline import available_outputs
 from chainform.readers import native_text, read_text
 from element_models import exact_inputs
-from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 QUASI = ("quasi_dynamics", "quasi_mass_matrix", "quasi_bias")
@@ -50,10 +49,10 @@ def test_equations_under_constraints_hold(seed: int, formulation: str) -> None:
     tree = bound_tree(seed)
     state = exact_inputs(tree, exact_state(tree, seed))
     names = [*MOTION, "mass_matrix", "inverse_dynamics"]
-    value = exact(unreduced(tree, names, formulation=formulation), state)
+    value = exact(cf.derive(tree, names, formulation=formulation), state)
     n = tree.nv
     still = state | {f"qdd{k + 1}": Fraction(0) for k in range(n)}
-    h = exact(unreduced(tree, ["inverse_dynamics"]), still)["inverse_dynamics"]
+    h = exact(cf.derive(tree, ["inverse_dynamics"]), still)["inverse_dynamics"]
     tau = np.array([state[f"tau{k + 1}"] for k in range(n)], dtype=object)
     J, qdd = value["constraint_jacobian"], value["constrained_dynamics"]
     assert (J @ qdd == value["constraint_right"]).all()
@@ -73,13 +72,13 @@ def test_a_point_of_a_free_body_that_is_held_is_a_spherical_joint() -> None:
     quaternion /= np.linalg.norm(quaternion)
     w, moment = rng.normal(size=(2, 3))
     still = np.zeros(3)
-    turning = unreduced(ball, ["forward_dynamics"]).evaluate(q=quaternion, qd=w, tau=moment)
+    turning = cf.derive(ball, ["forward_dynamics"]).evaluate(q=quaternion, qd=w, tau=moment)
     state: dict[str, Any] = {
         "q": [*still, *quaternion],
         "qd": [*still, *w],
         "tau": [*still, *moment],
     }
-    value = unreduced(held, [*MOTION, "constraint"]).evaluate(**state)
+    value = cf.derive(held, [*MOTION, "constraint"]).evaluate(**state)
     assert value["constraint"] == pytest.approx(0)
     assert value["constrained_dynamics"][:3] == pytest.approx(0, abs=1e-12)
     assert value["constrained_dynamics"][3:] == pytest.approx(turning["forward_dynamics"])
@@ -97,11 +96,11 @@ def test_quaternions_in_a_law() -> None:
     q = rng.normal(size=7)
     q[3:] /= np.linalg.norm(q[3:])
     qd, tau = rng.normal(size=(2, 6))
-    model = unreduced(held, [*MOTION, "constraint_rate", "jacobian(p)", "velocity(p)"])
+    model = cf.derive(held, [*MOTION, "constraint_rate", "jacobian(p)", "velocity(p)"])
     value = model.evaluate(q=q, qd=qd, tau=tau)
     assert value["constraint_jacobian"][0] == pytest.approx(value["jacobian(p)"][2])
     assert value["constraint_rate"][0] == pytest.approx(value["velocity(p)"][2])
-    check = unreduced(held, ["acceleration(p)"])
+    check = cf.derive(held, ["acceleration(p)"])
     moved = check.evaluate(q=q, qd=qd, qdd=value["constrained_dynamics"])["acceleration(p)"]
     assert moved[2] == pytest.approx(0, abs=1e-10)
 
@@ -123,7 +122,7 @@ def test_a_four_bar_by_laws_and_by_its_closure() -> None:
     linkage = read_text(text + FOUR_BAR, "toml")
     state: dict[str, Any] = {"q": [1.0, -0.8, 1.9], "qd": [2, -1, 0.5], "tau": [3, 0, 0]}
     names = [*MOTION, "closure_jacobian", "forward_dynamics"]
-    model = unreduced(linkage, names)
+    model = cf.derive(linkage, names)
     value = model.evaluate(**state, sigma=[0, 0, 0])
     assert value["constraint_jacobian"] == pytest.approx(value["closure_jacobian"][:2])
     closed = model.evaluate(**state, sigma=[*value["multipliers"], 0])
@@ -138,17 +137,17 @@ def test_quasi_coordinates_give_the_same_motion(name: str) -> None:
     parameters: Any = ["slope"] if name == "knife_edge" else "numeric"
     turn = Angle.from_tangent(Fraction(1, 5))
     state = exact_inputs(found, exact_state(found, 4)) | {"slope": turn}
-    T = exact(unreduced(found, ["quasi_matrix"], parameters=parameters), state)["quasi_matrix"]
+    T = exact(cf.derive(found, ["quasi_matrix"], parameters=parameters), state)["quasi_matrix"]
     pi = np.array([Fraction(k + 2, 3) for k in range(T.shape[1])], dtype=object)
     state |= {f"qd{k + 1}": value for k, value in enumerate(T @ pi)}
     names = ["constrained_dynamics", "quasi_velocities", "constraint", *QUASI]
-    value = exact(unreduced(found, names, parameters=parameters), state)
+    value = exact(cf.derive(found, names, parameters=parameters), state)
     assert (value["quasi_velocities"] == pi).all()
     assert not value["constraint"].any()
     # Both know qdd: what the constraints leave of it is driven by pi'.
     moved = state | {f"qdd{k + 1}": a for k, a in enumerate(value["constrained_dynamics"])}
     tau = np.array([state[f"tau{k + 1}"] for k in range(found.nv)], dtype=object)
-    driven = unreduced(found, ["inverse_dynamics"], parameters=parameters)
+    driven = cf.derive(found, ["inverse_dynamics"], parameters=parameters)
     lost = tau - exact(driven, moved)["inverse_dynamics"]
     assert not (T.T @ lost).any(), "reactions do no work on motions that the constraints allow"
     right = T.T @ tau - value["quasi_bias"]
@@ -160,7 +159,7 @@ def test_massless_coordinates_may_be_bound() -> None:
     builder = cf.Mechanism.builder("sum", gravity=(0, 0, 0)).coordinates("x", "y")
     builder.element(kind="point", mass=3, position=["x", 0, 0])
     builder.constraint("holonomic", "x - 2*y")
-    model = unreduced(builder.build(), list(MOTION[:2]))
+    model = cf.derive(builder.build(), list(MOTION[:2]))
     value = model.evaluate(q=[2, 1], qd=[0, 0], tau=[4, 1])
     # Virtual work: 3 x'' dx = 4 dx + 1 dy with dy = dx / 2.
     assert value["constrained_dynamics"] == pytest.approx([1.5, 0.75])
@@ -172,7 +171,7 @@ def test_what_cannot_be_solved_is_refused() -> None:
     builder.element(kind="point", mass=1, position=["x", 0, 0])
     builder.constraint("holonomic", "0*x")
     with pytest.raises(DeriveError, match="binds nothing"):
-        unreduced(builder.build(), ["multipliers"])
+        cf.derive(builder.build(), ["multipliers"])
 
 
 def plate(*laws: str, quasi: tuple[str, ...] = ()) -> cf.Mechanism:
@@ -208,14 +207,14 @@ def test_a_constraint_that_follows_from_others_is_named(laws: tuple[str, ...], r
 
 @pytest.mark.parametrize("law", ["max(0, x - 5)", "step(t - 60)*x", "sqrt(x - 1) - y"])
 def test_a_constraint_that_binds_somewhere_is_taken(law: str) -> None:
-    model = unreduced(plate(law), ["constrained_dynamics", "constraint_jacobian"])
+    model = cf.derive(plate(law), ["constrained_dynamics", "constraint_jacobian"])
     assert model.outputs == ("constrained_dynamics", "constraint_jacobian")
 
 
 def test_a_quasi_velocity_that_follows_from_others_is_named() -> None:
     found = plate("x - y", quasi=("der(phi)", "der(x) - der(y)"))
     with pytest.raises(DeriveError, match="do not determine the rates") as caught:
-        unreduced(found, ["quasi_matrix"])
+        cf.derive(found, ["quasi_matrix"])
     assert caught.value.element == "quasi-velocity 'v2'"
 
 
@@ -224,7 +223,7 @@ def test_constraints_hold_what_masses_leave_free() -> None:
     builder = cf.Mechanism.builder("twice", gravity=(0, 0, 0)).coordinates("x", "y")
     builder.element(kind="point", mass=2, position=["x + y", 0, 0])
     builder.constraint("holonomic", "x - y")
-    value = unreduced(builder.build(), list(MOTION[:2])).evaluate(q=[1, 1], qd=[0, 0], tau=[1, 2])
+    value = cf.derive(builder.build(), list(MOTION[:2])).evaluate(q=[1, 1], qd=[0, 0], tau=[1, 2])
     # Virtual work with x = y = u: 2 (2 u'') 2 du = (1 + 2) du.
     assert value["constrained_dynamics"] == pytest.approx([0.375, 0.375])
     assert value["multipliers"] == pytest.approx([0.5])
@@ -236,12 +235,12 @@ def test_more_constraints_than_rates_are_refused() -> None:
     for law in ("x - 1", "y", "x - y"):
         builder.constraint("holonomic", law)
     with pytest.raises(DeriveError, match="3 constraints on 2 rates"):
-        unreduced(builder.build(), ["constrained_dynamics"])
+        cf.derive(builder.build(), ["constrained_dynamics"])
 
 
 def test_unilateral_constraints_are_described() -> None:
     disc = cf.read("examples/rolling_disc.toml")
-    model = unreduced(disc, ["unilateral", "unilateral_jacobian", "constraint"])
+    model = cf.derive(disc, ["unilateral", "unilateral_jacobian", "constraint"])
     value = model.evaluate(q=[0, 0, 0, 0.5, 0], qd=np.ones(5))
     assert value["unilateral"] == pytest.approx([0.3 * np.cos(0.5)])
     assert value["unilateral_jacobian"] == pytest.approx(

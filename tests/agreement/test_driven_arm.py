@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 import chainform as cf
 from chainform.readers import read_text
 from pinocchio_oracle import Oracle
-from unreduced import unreduced
 
 Array = NDArray[np.float64]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "driven_arm.toml"
@@ -128,7 +127,7 @@ def test_a_driven_arm_against_equations_written_by_hand() -> None:
     """The motion is in the state: x = (q, qd, i) of each motor."""
     arm = two_links({"inductance": L, "rotor_inertia": J, "voltage_limit": LIMIT})
     assert arm.states[:3] == ("motor1.q", "motor1.qd", "motor1.current")
-    model = unreduced(arm, ["complete_model"]).compile().complete_model
+    model = cf.derive(arm, ["complete_model"]).compile().complete_model
     start = np.array([START[0], START[2], START[4], START[1], START[3], START[5]])
     end = runge_kutta(lambda t, x: model(x, np.array(voltages(t))), start, 1e-5)
     expected = by_hand(J, 1.25e-5)
@@ -140,7 +139,7 @@ def test_without_rotor_inertia_the_state_is_the_current() -> None:
     arm = two_links({"inductance": L, "voltage_limit": LIMIT})
     assert arm.states == ("motor1.current", "motor2.current")
     outputs = ["complete_model", "complete_acceleration"]
-    model: Any = unreduced(arm, outputs).compile()
+    model: Any = cf.derive(arm, outputs).compile()
 
     def slope(t: float, state: Array) -> Array:
         q, qd, x, u = state[:2], state[2:4], state[4:], np.array(voltages(t))
@@ -160,8 +159,8 @@ def test_the_limit_of_small_inductance_is_the_reduced_order() -> None:
     current = (u - KT * np.array(GEARS) * motion[[1, 3]]) / R
     x = np.array([*motion[:2], current[0], *motion[2:], current[1]])
     outputs = ["drives", "complete_acceleration"]
-    one = unreduced(full, outputs).evaluate(x=x, u=u)
-    other = unreduced(reduced, outputs).evaluate(x=motion, u=u)
+    one = cf.derive(full, outputs).evaluate(x=x, u=u)
+    other = cf.derive(reduced, outputs).evaluate(x=motion, u=u)
     for output in outputs:
         assert np.allclose(one[output], other[output], rtol=1e-12)
 
@@ -185,14 +184,14 @@ def test_the_example_against_pinocchio(seed: int) -> None:
         B[i + 2, k], F[i + 1, k] = 1 / L, -1 / (J * gear**2 * efficiency)
     N = np.clip(u, -24, 24)
     P = np.linalg.solve(np.eye(3) - H @ G @ F, H @ G @ (A @ x + B @ N) + h)
-    values = unreduced(arm, ["complete_model", "drives"]).evaluate(x=x, u=u)
+    values = cf.derive(arm, ["complete_model", "drives"]).evaluate(x=x, u=u)
     assert np.allclose(values["drives"], P, rtol=1e-9)
     assert np.allclose(values["complete_model"], A @ x + B @ N + F @ P, rtol=1e-9)
 
 
 def test_parameters_of_motors_stay_free() -> None:
     arm = cf.read(EXAMPLE)
-    model = unreduced(arm, ["complete_model"], parameters=["R", "L", "kt"])
+    model = cf.derive(arm, ["complete_model"], parameters=["R", "L", "kt"])
     assert set(model.free_parameters) == {"R", "L", "kt"}
     x, u = np.linspace(-1, 1, 9), np.array([5.0, 6.0, 7.0])
     other = {"R": "0.5", "L": "0.0001", "kt": "0.04"}
@@ -202,7 +201,7 @@ def test_parameters_of_motors_stay_free() -> None:
     text = EXAMPLE.read_text()
     for name, before in (("R", "0.299"), ("L", "0.082e-3"), ("kt", "30.2e-3")):
         text = text.replace(f"{name} = {{ value = {before}", f"{name} = {{ value = {other[name]}")
-    again = unreduced(read_text(text, "toml"), ["complete_model"]).evaluate(x=x, u=u)
+    again = cf.derive(read_text(text, "toml"), ["complete_model"]).evaluate(x=x, u=u)
     assert np.allclose(given["complete_model"], again["complete_model"], rtol=1e-12)
-    plain = unreduced(arm, ["complete_model"]).evaluate(x=x, u=u)
+    plain = cf.derive(arm, ["complete_model"]).evaluate(x=x, u=u)
     assert not np.allclose(given["complete_model"], plain["complete_model"])

@@ -17,14 +17,13 @@ from chainform.graph import EXACT, Builder, cost, evaluate, verify
 from chainform.mechanism import BaseMotion, parametrise
 from chainform.pipeline import available_outputs
 from element_models import exact_inputs, random_model
-from unreduced import unreduced
 from zoo import exact_state, loaded_tree, random_tree, reference
 
 MODELS = range(12)
 
 
 def values_of(mechanism: cf.Mechanism, state: dict[str, Any], output: str, **options: Any) -> Any:
-    graph = unreduced(mechanism, [output], **options).graph
+    graph = cf.derive(mechanism, [output], **options).graph
     verify(graph)
     return np.asarray(evaluate(graph, state, EXACT)[output])
 
@@ -69,15 +68,15 @@ def test_a_base_with_given_velocities_is_no_place_for_elements() -> None:
     tree = replace(random_tree(4), base=replace(BaseMotion(), velocity=(Fraction(1),) * 3))
     for output in ("inverse_dynamics", "velocity(ground)", "kinetic_energy"):
         with pytest.raises(cf.Error, match="given velocities or accelerations") as caught:
-            unreduced(tree.as_elements(), [output])
+            cf.derive(tree.as_elements(), [output])
         assert "laws of t" in (caught.value.remedy or "")
     with pytest.raises(cf.Error, match="no place for a base that moves"):
-        unreduced(tree, ["inverse_dynamics"], formulation="elements")
+        cf.derive(tree, ["inverse_dynamics"], formulation="elements")
     available = available_outputs(tree.as_elements())
     assert "mass_matrix" in available
     assert not {"inverse_dynamics", "kinetic_energy"}.intersection(available)
     for output in available:
-        unreduced(tree.as_elements(), [output])
+        cf.derive(tree.as_elements(), [output])
 
 
 @pytest.mark.parametrize("base", [BaseMotion(), moving_base()], ids=["at rest", "moving"])
@@ -115,7 +114,7 @@ def test_symbolic_parameters_and_loops() -> None:
         "sigma": np.arange(1.0, 1 + count),
     }
     found = [
-        unreduced(squeezer, outputs, formulation=f).evaluate(**states) for f in ("auto", "elements")
+        cf.derive(squeezer, outputs, formulation=f).evaluate(**states) for f in ("auto", "elements")
     ]
     for name, value in found[0].items():
         assert np.allclose(found[1][name], value, rtol=1e-12, atol=1e-12)
@@ -133,7 +132,7 @@ def test_both_algorithms_give_the_same_equations(seed: int) -> None:
     declare(builder, "B", "Bd", (n,), right)
     state = state_of(model, seed)
     by_differentiation = evaluate(builder.finish(), state, EXACT)
-    sorted_ = unreduced(model, ["force_matrix", "force_right"]).graph
+    sorted_ = cf.derive(model, ["force_matrix", "force_right"]).graph
     by_sorting = evaluate(sorted_, state, EXACT)
     assert (by_differentiation["A"] == by_sorting["force_matrix"]).all()
     assert (by_differentiation["B"] == by_sorting["force_right"]).all()
@@ -148,7 +147,7 @@ def test_all_equations_of_a_model_belong_together(seed: int) -> None:
     model = random_model(seed)
     state = state_of(model, seed)
     names = ["mass_matrix", "bias", "inverse_dynamics", "force_matrix", "force_right", "passive"]
-    graph = unreduced(model, names).graph
+    graph = cf.derive(model, names).graph
     value = evaluate(graph, state, EXACT)
     qdd = np.array([state[f"qdd{k + 1}"] for k in range(model.nv)], dtype=object)
     X = np.array([state[name] for name in model.unknowns], dtype=object)

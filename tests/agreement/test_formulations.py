@@ -10,9 +10,8 @@ import pytest
 
 import chainform as cf
 from chainform.formulations import FORMULATIONS, Options
-from chainform.graph import EXACT, Builder, evaluate, verify
+from chainform.graph import EXACT, evaluate, verify
 from chainform.mechanism import parametrise
-from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 TREES = range(40)
@@ -38,7 +37,7 @@ def mechanisms(seeds: range = TREES) -> list[Any]:
 def values_of(
     mechanism: cf.Mechanism, state: dict[str, Any], formulation: str, output: str, parameters: Any
 ) -> Any:
-    model = unreduced(mechanism, [output], formulation=formulation, parameters=parameters)
+    model = cf.derive(mechanism, [output], formulation=formulation, parameters=parameters)
     verify(model.graph)
     return evaluate(model.graph, state, EXACT)[output]
 
@@ -67,14 +66,10 @@ def test_all_formulations_agree(mechanism: cf.Mechanism, seed: int) -> None:
 def test_every_choice_of_axes_gives_the_same(name: str, output: str) -> None:
     mechanism = reference(name)
     state = exact_state(mechanism, 7)
-    options = Options()
-    settled = parametrise(mechanism, "numeric")
-    values: list[Any] = []
-    while options.rank < options.choices.count(settled):
-        builder = Builder()
-        FORMULATIONS["auto"].build(builder, settled, [output], options)
-        values.append(evaluate(builder.finish(), state, EXACT)[output])
-        options = replace(options, rank=options.rank + 1)
+    settled, method = parametrise(mechanism, "numeric"), FORMULATIONS["auto"]
+    first, choices = method.graph(settled, [output], Options())
+    others = method.graphs_in_other_axes(settled, [output], Options(), choices)
+    values = [evaluate(graph, state, EXACT)[output] for graph in (first, *others)]
     assert len(values) > 1
     assert all((value == values[0]).all() for value in values)
 

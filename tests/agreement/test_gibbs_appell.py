@@ -19,7 +19,6 @@ from chainform.formulations.steps import Step, steps_of
 from chainform.graph import EXACT, Builder, Graph, differentiate, evaluate
 from chainform.mechanism import BaseMotion, JointKind
 from sliding_chains import CHAINS, sliding_chain, sliding_tree
-from unreduced import unreduced
 from zoo import random_tree, rational, reference, rotation
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +33,7 @@ def mechanisms() -> list[Any]:
 
 
 def values(mechanism: cf.Mechanism, outputs: list[str], formulation: str, **more: Any) -> Any:
-    graph = unreduced(mechanism, outputs, formulation=formulation, **more).graph
+    graph = cf.derive(mechanism, outputs, formulation=formulation, **more).graph
     return evaluate(graph, exact_state(mechanism, graph.inputs.values(), 1), EXACT)
 
 
@@ -66,21 +65,21 @@ def test_equal_to_the_other_recursions(mechanism: cf.Mechanism) -> None:
 
 @pytest.mark.parametrize("mechanism", mechanisms())
 def test_forward_dynamics_undoes_inverse_dynamics(mechanism: cf.Mechanism) -> None:
-    graph = unreduced(mechanism, ["inverse_dynamics"], formulation=MINE).graph
+    graph = cf.derive(mechanism, ["inverse_dynamics"], formulation=MINE).graph
     state = exact_state(mechanism, graph.inputs.values(), 2)
     tau = evaluate(graph, state, EXACT)["inverse_dynamics"]
     state |= {f"tau{i + 1}": value for i, value in enumerate(tau)}
     if is_singular(mechanism, state):
         with pytest.raises(cf.Error, match="singular"):
-            unreduced(mechanism, ["forward_dynamics"], formulation=MINE)
+            cf.derive(mechanism, ["forward_dynamics"], formulation=MINE)
         return
-    forward = unreduced(mechanism, ["forward_dynamics"], formulation=MINE).graph
+    forward = cf.derive(mechanism, ["forward_dynamics"], formulation=MINE).graph
     qdd = evaluate(forward, state, EXACT)["forward_dynamics"]
     assert qdd.tolist() == [state[f"qdd{i + 1}"] for i in range(mechanism.nv)]
 
 
 def is_singular(mechanism: cf.Mechanism, state: dict[str, Any]) -> bool:
-    graph = unreduced(mechanism, ["mass_matrix"], formulation="composite_body").graph
+    graph = cf.derive(mechanism, ["mass_matrix"], formulation="composite_body").graph
     matrix = evaluate(graph, state, EXACT)["mass_matrix"].astype(float)
     return bool(np.linalg.matrix_rank(matrix, tol=1e-9) < mechanism.nv)
 
@@ -91,7 +90,7 @@ def is_singular(mechanism: cf.Mechanism, state: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("mechanism", mechanisms())
 def test_derivatives_of_the_acceleration_energy_are_the_efforts(mechanism: cf.Mechanism) -> None:
     """dS/dqdd is tau without gravity, for coordinates and for quasi-velocities."""
-    graph = unreduced(mechanism, ["acceleration_energy"], formulation=MINE).graph
+    graph = cf.derive(mechanism, ["acceleration_energy"], formulation=MINE).graph
     state = exact_state(mechanism, graph.inputs.values(), 1)
     weightless = replace(mechanism, gravity=(Fraction(0),) * 3)
     tau = values(weightless, ["inverse_dynamics"], "newton_euler")["inverse_dynamics"]
@@ -146,7 +145,7 @@ def test_a_base_that_moves() -> None:
     for output in outputs:
         assert (mine[output] == theirs[output]).all(), output
     assert (mine["bias"] != still["bias"]).any()
-    graph = unreduced(mechanism, ["acceleration_energy"], formulation=MINE).graph
+    graph = cf.derive(mechanism, ["acceleration_energy"], formulation=MINE).graph
     moved = slopes(mechanism, graph, exact_state(mechanism, graph.inputs.values(), 1))
     assert moved == (mine["inverse_dynamics"] - mine["gravity"]).tolist()
 
@@ -168,7 +167,7 @@ def test_rotors_friction_springs_and_forces() -> None:
         theirs = values(mechanism, ["inverse_dynamics"], "newton_euler", leave_out=left_out)
         theirs |= values(mechanism, ["mass_matrix"], "composite_body", leave_out=left_out)
         assert all((mine[name] == theirs[name]).all() for name in theirs)
-        graph = unreduced(
+        graph = cf.derive(
             mechanism, ["acceleration_energy"], formulation=MINE, leave_out=left_out
         ).graph
         state = exact_state(mechanism, graph.inputs.values(), 1)

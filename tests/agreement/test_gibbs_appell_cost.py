@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import chainform as cf
 from sliding_chains import CHAINS, sliding_chain
-from unreduced import unreduced
 from zoo import reference_data
 
 EQUATIONS = ("mass_matrix", "bias")
@@ -20,7 +20,7 @@ def operations(links: int, kind: str, outputs: tuple[str, ...], parameters: str 
 def counted(
     links: int, kind: str, outputs: tuple[str, ...], parameters: str = "numeric"
 ) -> tuple[int, int]:
-    count = unreduced(
+    count = cf.derive(
         sliding_chain(links, kind), outputs, formulation="gibbs_appell", parameters=parameters
     ).count()
     return count.multiplications, count.additions

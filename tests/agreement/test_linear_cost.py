@@ -7,7 +7,6 @@ import random
 import pytest
 
 import chainform as cf
-from unreduced import unreduced
 from zoo import inertia, rational
 
 
@@ -31,7 +30,7 @@ def chain(joints: int) -> cf.Mechanism:
 @pytest.mark.parametrize("output", ["inverse_dynamics", "forward_dynamics"])
 def test_cost_per_joint(output: str) -> None:
     def operations(joints: int) -> int:
-        count = unreduced(chain(joints), [output]).count()
+        count = cf.derive(chain(joints), [output]).count()
         return count.multiplications + count.additions
 
     short, double, long = (operations(n) for n in (21, 42, 105))

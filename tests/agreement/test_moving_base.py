@@ -22,7 +22,6 @@ from bases import (
 from chainform.formulations import FORMULATIONS, UNMOVED
 from chainform.mechanism import BaseMotion, Body
 from robots import UrdfOracle, example_robot
-from unreduced import unreduced
 from zoo import random_tree, reference
 
 TREES = range(500, 508)
@@ -163,7 +162,7 @@ def test_robot_on_a_moving_base_against_pinocchio(name: str, formulation: str) -
     expected = oracle.rnea(theirs, qd, qdd)
     order = [oracle.mechanism.rates.index(rate) for rate in robot.rates]
     places = [oracle.mechanism.coordinates.index(c) for c in robot.coordinates]
-    model = unreduced(robot, ["inverse_dynamics"], formulation=formulation)
+    model = cf.derive(robot, ["inverse_dynamics"], formulation=formulation)
     got = model.evaluate(q=q[places], qd=qd[order], qdd=qdd[order])["inverse_dynamics"]
     scale = np.abs(expected[order]).max()
     np.testing.assert_allclose(got / scale, expected[order] / scale, rtol=0, atol=1e-9)
@@ -192,7 +191,7 @@ STATE = {f"{group}{i}": Fraction(i + k, 7) for k, group in enumerate(("qd", "qdd
 
 
 def floats(mechanism: cf.Mechanism, output: str, **more: Any) -> Any:
-    model = unreduced(mechanism, [output], formulation="auto")
+    model = cf.derive(mechanism, [output], formulation="auto")
     q = [0.3, -0.8]
     qd, qdd = ([float(STATE[f"{g}{i}"]) for i in (1, 2)] for g in ("qd", "qdd"))
     return model.evaluate(q=q, qd=qd, qdd=qdd, **more)[output]
@@ -253,7 +252,7 @@ def test_a_motion_of_parameters_changes_from_call_to_call() -> None:
     builder.parameter("a")
     builder.segment("arm", axis="y", mass=2, com=[1, 0, 0])
     lift = builder.base(acceleration=[0, 0, "a"]).build()
-    model = unreduced(lift, ["inverse_dynamics"])
+    model = cf.derive(lift, ["inverse_dynamics"])
     for a in (0.0, 2.0):
         tau = model.evaluate(q=[0], qd=[0], qdd=[0], values={"a": a})["inverse_dynamics"]
         assert tau == pytest.approx([-2 * (9.81 + a)])
@@ -268,11 +267,11 @@ def test_a_velocity_that_is_a_law_of_time() -> None:
 def test_a_formulation_without_a_place_for_it_says_who_has_one() -> None:
     mechanism = on_moving_base(random_tree(505), 505)
     with pytest.raises(cf.Error, match="no place for a base that moves") as caught:
-        unreduced(mechanism, ["inverse_dynamics"], formulation="closed_form")
+        cf.derive(mechanism, ["inverse_dynamics"], formulation="closed_form")
     assert caught.value.element == "base"
     assert 'formulation="newton_euler"' in (caught.value.remedy or "")
     for output in ("mass_matrix", "velocity(ground)", "reactions"):
-        unreduced(mechanism, [output], formulation="closed_form")
+        cf.derive(mechanism, [output], formulation="closed_form")
 
 
 def test_random_quaternions_are_of_length_one() -> None:

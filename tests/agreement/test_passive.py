@@ -15,7 +15,6 @@ from chainform.formulations import FORMULATIONS
 from chainform.graph import EXACT, evaluate, verify
 from chainform.mechanism import Friction
 from pinocchio_oracle import Oracle, pin
-from unreduced import unreduced
 from zoo import exact_state, loaded_tree, random_tree
 
 TREES = range(8)
@@ -32,7 +31,7 @@ def all_of(
     formulation: str = "auto",
     **options: Any,
 ) -> dict[str, Any]:
-    model = unreduced(mechanism, outputs, formulation=formulation, **options)
+    model = cf.derive(mechanism, outputs, formulation=formulation, **options)
     verify(model.graph)
     return evaluate(model.graph, state, EXACT)
 
@@ -146,7 +145,7 @@ def test_rotors_against_pinocchio(seed: int) -> None:
     qd, qdd = rng.uniform(-2, 2, (2, tree.nv))
     rubbing = frictions[0] * qd + frictions[1] * np.sign(qd)
     expected = oracle.inverse_dynamics(q, qd, qdd) + rubbing
-    got = unreduced(mechanism, ["inverse_dynamics", "mass_matrix", "passive"])
+    got = cf.derive(mechanism, ["inverse_dynamics", "mass_matrix", "passive"])
     values = got.evaluate(q=q, qd=qd, qdd=qdd)
     np.testing.assert_allclose(values["passive"], rubbing, atol=1e-12)
     np.testing.assert_allclose(values["inverse_dynamics"], expected, rtol=1e-10, atol=1e-10)
@@ -156,7 +155,7 @@ def test_rotors_against_pinocchio(seed: int) -> None:
     )
     if np.linalg.cond(values["mass_matrix"]) < 1e9:
         for formulation in methods("forward_dynamics"):
-            model = unreduced(mechanism, ["forward_dynamics"], formulation=formulation)
+            model = cf.derive(mechanism, ["forward_dynamics"], formulation=formulation)
             found = model.evaluate(q=q, qd=qd, tau=expected)["forward_dynamics"]
             np.testing.assert_allclose(
                 found, np.array(theirs)[oracle.v_order], rtol=1e-7, atol=1e-7

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import chainform as cf
 from pinocchio_oracle import Oracle
-from unreduced import unreduced
 from zoo import random_tree, reference
 
 BLOCKS = [range(start, start + 20) for start in range(1000, 1200, 20)]
@@ -34,7 +33,7 @@ def compare_closed_form(mechanism: cf.Mechanism, seed: int) -> None:
     oracle = Oracle(mechanism)
     q, qd, qdd, _ = state_of(oracle, seed)
     outputs = ["mass_matrix", "coriolis", "gravity", "inverse_dynamics"]
-    got = unreduced(mechanism, outputs, formulation="closed_form").evaluate(q=q, qd=qd, qdd=qdd)
+    got = cf.derive(mechanism, outputs, formulation="closed_form").evaluate(q=q, qd=qd, qdd=qdd)
     assert_close(got["mass_matrix"], oracle.mass_matrix(q), f"H of tree {seed}")
     assert_close(got["gravity"], oracle.gravity(q), f"hG of tree {seed}")
     assert_close(got["coriolis"], oracle.coriolis(q), f"C of tree {seed}")
@@ -74,7 +73,7 @@ def test_trees_with_quaternion_joints(seed: int) -> None:
     mechanism = random_tree(seed, quaternions=True)
     oracle = Oracle(mechanism)
     q, qd, qdd, tau = state_of(oracle, seed)
-    got = unreduced(mechanism, WHOLE, formulation="auto").evaluate(q=q, qd=qd, qdd=qdd)
+    got = cf.derive(mechanism, WHOLE, formulation="auto").evaluate(q=q, qd=qd, qdd=qdd)
     assert_close(got["mass_matrix"], oracle.mass_matrix(q), "H")
     assert_close(got["gravity"], oracle.gravity(q), "hG")
     zero = np.zeros(mechanism.nv)
@@ -89,7 +88,7 @@ def test_trees_with_quaternion_joints(seed: int) -> None:
     assert_close(got["centroidal_momentum"], oracle.centroidal_momentum(q, qd), "momentum")
     if np.linalg.cond(got["mass_matrix"]) < 1e9:
         for formulation in ("articulated_body", "composite_body"):
-            model = unreduced(mechanism, ["forward_dynamics"], formulation=formulation)
+            model = cf.derive(mechanism, ["forward_dynamics"], formulation=formulation)
             found = model.evaluate(q=q, qd=qd, tau=tau)["forward_dynamics"]
             assert_close(got["mass_matrix"] @ found + got["bias"], tau, formulation)
 
@@ -103,7 +102,7 @@ def test_frames(seed: int, axes: str) -> None:
     segment = len(mechanism.segments) - 1
     name = mechanism.segments[segment].name
     asked = {word: f"{word}({name},{axes})" for word in FRAME}
-    got = unreduced(mechanism, list(asked.values())).evaluate(q=q, qd=qd, qdd=qdd)
+    got = cf.derive(mechanism, list(asked.values())).evaluate(q=q, qd=qd, qdd=qdd)
     frame = oracle.frame(segment)
     assert_close(got[asked["pose"]], frame.pose(q), "pose")
     assert_close(got[asked["jacobian"]], frame.jacobian(q, axes), "jacobian")

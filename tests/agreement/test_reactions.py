@@ -18,7 +18,6 @@ from chainform.graph import EXACT, evaluate
 from chainform.mechanism import Joint, JointKind
 from pinocchio_oracle import Oracle, pin
 from robots import UrdfOracle, example_robot
-from unreduced import unreduced
 from zoo import loaded_tree, random_tree, reference
 
 Array = NDArray[np.float64]
@@ -55,7 +54,7 @@ def test_random_trees(seed: int) -> None:
     )
     tip = mechanism.segments[-1].name
     names = ["reactions", f"reaction({tip})", f"reaction({tip},world)", f"reaction({tip},mixed)"]
-    model = unreduced(mechanism, [*names, f"pose({tip})"])
+    model = cf.derive(mechanism, [*names, f"pose({tip})"])
     got = model.evaluate(q=q, qd=qd, qdd=qdd)
     oracle.inverse_dynamics(q, qd, qdd)
     for j, segment in enumerate(mechanism.segments):
@@ -76,7 +75,7 @@ def test_robots(name: str, base: str) -> None:
     rng = np.random.default_rng(5)
     q, theirs = oracle.state(rng)
     qd, qdd = rng.uniform(-1, 1, (2, mechanism.nv))
-    reactions = unreduced(mechanism, ["reactions"]).evaluate(q=q, qd=qd, qdd=qdd)["reactions"]
+    reactions = cf.derive(mechanism, ["reactions"]).evaluate(q=q, qd=qd, qdd=qdd)["reactions"]
     oracle.rnea(theirs, qd, qdd)
     compared = 0
     for j, segment in enumerate(mechanism.segments):
@@ -96,7 +95,7 @@ def test_external_wrenches(seed: int) -> None:
     named = [s.name for s in mechanism.segments if s.coordinate is not None][-2:]
     wrench = rng.uniform(-5, 5, 6 * len(named))
     outputs = ["reactions", *(f"pose({name})" for name in named)]
-    got = unreduced(mechanism, outputs, wrenches=named).evaluate(q=q, qd=qd, qdd=qdd, wrench=wrench)
+    got = cf.derive(mechanism, outputs, wrenches=named).evaluate(q=q, qd=qd, qdd=qdd, wrench=wrench)
     outer = [pin.Force.Zero() for _ in range(oracle.model.njoints)]
     for k, name in enumerate(named):
         back = got[f"pose({name})"][:3, :3].T
@@ -134,7 +133,7 @@ def along_the_freedoms(mechanism: cf.Mechanism, reactions: Any) -> list[Any]:
 def test_the_drive_is_the_component_along_the_axis(seed: int) -> None:
     mechanism = random_tree(seed, quaternions=seed % 2 == 0)
     named = [mechanism.segments[0].name, mechanism.segments[-1].name]
-    model = unreduced(mechanism, ["reactions", "inverse_dynamics"], wrenches=named)
+    model = cf.derive(mechanism, ["reactions", "inverse_dynamics"], wrenches=named)
     state = exact_state(mechanism, model.graph.inputs.values(), seed)
     got = evaluate(model.graph, state, EXACT)
     assert along_the_freedoms(mechanism, got["reactions"]) == got["inverse_dynamics"].tolist()
@@ -173,12 +172,12 @@ def test_loops(name: str, closure: str) -> None:
     for formulation, method in FORMULATIONS.items():
         if "inverse_dynamics" not in method.outputs or formulation in ("auto", "lagrange"):
             continue
-        model = unreduced(mechanism, ["inverse_dynamics"], formulation=formulation, closure=closure)
+        model = cf.derive(mechanism, ["inverse_dynamics"], formulation=formulation, closure=closure)
         state = exact_state(mechanism, model.graph.inputs.values(), 3)
         got = evaluate(model.graph, state, EXACT)["inverse_dynamics"]
         first = got if first is None else first
         assert (got == first).all(), formulation
-    model = unreduced(mechanism, ["reactions"], closure=closure)
+    model = cf.derive(mechanism, ["reactions"], closure=closure)
     state = exact_state(mechanism, model.graph.inputs.values(), 3)
     drives = along_the_freedoms(mechanism, evaluate(model.graph, state, EXACT)["reactions"])
     assert (drives == first.tolist()) == (closure == "complete")
@@ -189,7 +188,7 @@ def test_two_ways_to_the_reactions(seed: int) -> None:
     """World axes and equilibrium, or axes of the bodies and recursion: equal, on a moving base."""
     mechanism = on_moving_base(random_tree(seed, quaternions=seed % 2 == 0), seed)
     options: dict[str, Any] = {"wrenches": [mechanism.segments[-1].name]}
-    model = unreduced(mechanism, ["reactions"], **options)
+    model = cf.derive(mechanism, ["reactions"], **options)
     state = exact_state(mechanism, model.graph.inputs.values(), seed)
     recursive = evaluate(model.graph, state, EXACT)["reactions"]
     own = exact_values(mechanism, "reactions", state, formulation="kinetostatic", **options)
@@ -202,7 +201,7 @@ def test_two_ways_to_the_reactions_of_loops(name: str) -> None:
     state: dict[str, Any] = {}
     values: list[Any] = []
     for formulation in ("auto", "kinetostatic"):
-        model = unreduced(mechanism, ["reactions"], formulation=formulation, closure="basic")
+        model = cf.derive(mechanism, ["reactions"], formulation=formulation, closure="basic")
         state = exact_state(mechanism, model.graph.inputs.values(), 8)
         values.append(evaluate(model.graph, state, EXACT)["reactions"])
     assert (values[0] == values[1]).all()
@@ -264,16 +263,16 @@ def test_reactions_can_be_asked_for_by_the_name_of_a_joint() -> None:
     robot = cf.read(example_robot("ur5_robot.urdf"))
     joint, segment = robot.segments[2].joint.name, robot.segments[2].name
     assert joint != segment
-    model = unreduced(robot, [f"reaction({joint})", f"reaction({segment})"])
+    model = cf.derive(robot, [f"reaction({joint})", f"reaction({segment})"])
     values = list(model.evaluate(q=[0.1] * 6, qd=[0.2] * 6, qdd=[0.3] * 6).values())
     assert (values[0] == values[1]).all()
 
 
 def test_the_ground_has_no_reaction() -> None:
     with pytest.raises(cf.Error, match="no joint carries"):
-        unreduced(reference("puma560"), ["reaction(ground)"])
+        cf.derive(reference("puma560"), ["reaction(ground)"])
     with pytest.raises(cf.Error, match="no frame or segment named"):
-        unreduced(reference("puma560"), ["reaction(nowhere)"])
+        cf.derive(reference("puma560"), ["reaction(nowhere)"])
 
 
 def test_every_formulation_gives_reactions() -> None:

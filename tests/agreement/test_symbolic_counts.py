@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import chainform as cf
 from chainform.graph import Graph, parameter_only
 from modified_dh import arm
-from unreduced import unreduced
 
 PUBLISHED = {
     "puma560": ((345, 296), (301, 240), 36),
@@ -19,7 +19,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_counts_are_not_above_the_published_ones(name: str) -> None:
-    model = unreduced(arm(name), ["inverse_dynamics"], parameters="symbolic")
+    model = cf.derive(arm(name), ["inverse_dynamics"], parameters="symbolic")
     count = model.count()
     _, (multiplications, additions), _ = PUBLISHED[name]
     assert count.multiplications <= multiplications
@@ -28,7 +28,7 @@ def test_counts_are_not_above_the_published_ones(name: str) -> None:
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_number_of_base_parameters(name: str) -> None:
-    model = unreduced(arm(name), ["inverse_dynamics"], parameters="symbolic")
+    model = cf.derive(arm(name), ["inverse_dynamics"], parameters="symbolic")
     assert len(inertial_combinations(model.graph)) == PUBLISHED[name][2]
 
 

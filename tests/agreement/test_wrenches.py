@@ -7,7 +7,6 @@ import pytest
 
 import chainform as cf
 from pinocchio_oracle import Oracle
-from unreduced import unreduced
 from zoo import random_tree
 
 
@@ -23,7 +22,7 @@ def test_wrenches_enter_by_virtual_work(seed: int) -> None:
     frames = [named[0], "tool"]
     wrench = rng.uniform(-5, 5, 12)
     outputs = ["inverse_dynamics", *(f"jacobian({frame})" for frame in frames)]
-    loaded = unreduced(mechanism, outputs, wrenches=frames)
+    loaded = cf.derive(mechanism, outputs, wrenches=frames)
     got = loaded.evaluate(q=q, qd=qd, qdd=qdd, wrench=wrench)
     free = oracle.inverse_dynamics(q, qd, qdd)
     expected = free - sum(
@@ -32,7 +31,7 @@ def test_wrenches_enter_by_virtual_work(seed: int) -> None:
     np.testing.assert_allclose(got["inverse_dynamics"], expected, atol=1e-9)
     if np.linalg.cond(oracle.mass_matrix(q)) < 1e9:
         for formulation in ("articulated_body", "composite_body"):
-            model = unreduced(
+            model = cf.derive(
                 mechanism, ["forward_dynamics"], formulation=formulation, wrenches=frames
             )
             found = model.evaluate(q=q, qd=qd, tau=got["inverse_dynamics"], wrench=wrench)
@@ -42,7 +41,7 @@ def test_wrenches_enter_by_virtual_work(seed: int) -> None:
 def test_a_wrench_needs_its_six_components() -> None:
     mechanism = random_tree(3001)
     name = mechanism.segments[-1].name
-    model = unreduced(mechanism, ["inverse_dynamics"], wrenches=[name])
+    model = cf.derive(mechanism, ["inverse_dynamics"], wrenches=[name])
     zero = np.zeros(mechanism.nv)
     with pytest.raises(cf.Error, match="its last dimension must be 6"):
         model.evaluate(q=zero, qd=zero, qdd=zero, wrench=[1, 2, 3])
@@ -52,4 +51,4 @@ def test_a_wrench_needs_its_six_components() -> None:
 
 def test_an_unknown_frame_is_named() -> None:
     with pytest.raises(cf.Error, match="no frame or segment named 'tol'"):
-        unreduced(random_tree(3001), ["inverse_dynamics"], wrenches=["tol"])
+        cf.derive(random_tree(3001), ["inverse_dynamics"], wrenches=["tol"])

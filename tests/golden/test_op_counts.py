@@ -10,7 +10,6 @@ import pytest
 import chainform as cf
 from chainform.emitters import count_python
 from chainform.graph import Cost, verify
-from unreduced import unreduced
 from zoo import reference
 
 TABLE = Path(__file__).with_name("op_counts.tsv")
@@ -88,7 +87,7 @@ def formulation_rows() -> tuple[Row, ...]:
         for parameters in ("numeric", "symbolic"):
             for formulation, choices in OUTPUTS.items():
                 for outputs in choices:
-                    model = unreduced(
+                    model = cf.derive(
                         reference(name), outputs, formulation=formulation, parameters=parameters
                     )
                     verify(model.graph)

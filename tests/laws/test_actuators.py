@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chainform as cf
-from unreduced import unreduced
 
 NUMBERS = st.lists(st.floats(-3, 3), min_size=6, max_size=6)
 R, L, KT, J, B, GEAR = 0.4, 0.002, 0.05, 0.0003, 0.001, 40
@@ -29,7 +28,7 @@ def arm() -> cf.Mechanism:
     return builder.build()
 
 
-MODEL = unreduced(arm(), ["complete_model", "drives"])
+MODEL = cf.derive(arm(), ["complete_model", "drives"])
 
 
 @given(NUMBERS, st.floats(-20, 20), st.floats(-1, 1))

@@ -10,7 +10,6 @@ import pytest
 import chainform as cf
 from chainform.graph import EXACT, Builder, Graph, Scalar, Tangents, evaluate
 from element_models import exact_inputs, random_model
-from unreduced import unreduced
 from zoo import exact_state, loaded_tree
 
 MODELS = range(10)
@@ -49,10 +48,10 @@ def lagrange(graph: Graph, n: int) -> Graph:
 def test_lagranges_equations_follow_from_the_energies(seed: int) -> None:
     model = random_model(seed)
     n, state = model.nv, state_of(model, seed)
-    energies = unreduced(model, ["kinetic_energy", "potential_energy"]).graph
+    energies = cf.derive(model, ["kinetic_energy", "potential_energy"]).graph
     expected = evaluate(lagrange(energies, n), state, EXACT, ["forces", "inertia"])
     names = ["mass_matrix", "bias", "passive"]
-    value = evaluate(unreduced(model, names, leave_out=["friction"]).graph, state, EXACT)
+    value = evaluate(cf.derive(model, names, leave_out=["friction"]).graph, state, EXACT)
     qdd = np.array([state[f"qdd{k + 1}"] for k in range(n)], dtype=object)
     assert (value["mass_matrix"] == expected["inertia"]).all()
     own = value["mass_matrix"] @ qdd + value["bias"] + value["passive"]
@@ -64,7 +63,7 @@ def test_dampers_take_energy(seed: int) -> None:
     tree = loaded_tree(seed).as_elements()
     state = state_of(tree, seed)
     damped, undamped = (
-        evaluate(unreduced(tree, ["passive"], leave_out=left).graph, state, EXACT)["passive"]
+        evaluate(cf.derive(tree, ["passive"], leave_out=left).graph, state, EXACT)["passive"]
         for left in ((), ("friction",))
     )
     qd = np.array([state[f"qd{k + 1}"] for k in range(tree.nv)], dtype=object)

@@ -11,7 +11,6 @@ import pytest
 
 import chainform as cf
 from chainform.graph import EXACT, Builder, Graph, differentiate, evaluate
-from unreduced import unreduced
 from zoo import exact_state, loaded_tree
 
 TREES = (0, 1, 3, 5, 7, 9)
@@ -39,7 +38,7 @@ def test_spring_forces_are_slopes_of_their_energy(seed: int) -> None:
     undamped = tuple(replace(spring, damping=Fraction(0)) for spring in loaded.springs)
     mechanism = replace(loaded, springs=undamped)
     state = exact_state(mechanism, seed)
-    model = unreduced(mechanism, ["potential_energy", "gravity", "passive"], leave_out=["friction"])
+    model = cf.derive(mechanism, ["potential_energy", "gravity", "passive"], leave_out=["friction"])
     values = evaluate(model.graph, state, EXACT)
     inputs = [f"q{i + 1}" for i in range(mechanism.nq)]
     energy = slopes(model.graph, "potential_energy", inputs, state)
@@ -52,7 +51,7 @@ def test_power_is_the_rate_of_energy_and_what_friction_takes(seed: int) -> None:
     mechanism = replace(loaded_tree(seed), forces=())
     n = mechanism.nv
     state = exact_state(mechanism, seed)
-    model = unreduced(mechanism, ["kinetic_energy", "potential_energy", "inverse_dynamics"])
+    model = cf.derive(mechanism, ["kinetic_energy", "potential_energy", "inverse_dynamics"])
     tau = evaluate(model.graph, state, EXACT)["inverse_dynamics"]
     qd, qdd = vector(state, "qd", n), vector(state, "qdd", n)
     rate = 0
@@ -67,5 +66,5 @@ def test_power_is_the_rate_of_energy_and_what_friction_takes(seed: int) -> None:
 def dissipation(mechanism: cf.Mechanism, state: dict[str, Any]) -> Any:
     """Return the passive forces of friction and damping, without stiffness."""
     springs = tuple(replace(spring, stiffness=Fraction(0)) for spring in mechanism.springs)
-    model = unreduced(replace(mechanism, springs=springs), ["passive"])
+    model = cf.derive(replace(mechanism, springs=springs), ["passive"])
     return evaluate(model.graph, state, EXACT)["passive"]

@@ -11,7 +11,6 @@ import pytest
 import chainform as cf
 from bases import exact_values, on_moving_base, state_of
 from chainform.graph import EXACT, Builder, Tangents, evaluate
-from unreduced import unreduced
 from zoo import random_tree, reference
 
 TREES = range(700, 712)
@@ -19,7 +18,7 @@ TREES = range(700, 712)
 
 def rate_by_time(mechanism: cf.Mechanism, output: str, state: dict[str, Any]) -> Any:
     """Return the derivative of an output along the motion: q' = qd, qd' = qdd."""
-    graph = unreduced(mechanism, [output]).graph
+    graph = cf.derive(mechanism, [output]).graph
     builder = Builder()
     builder.resume(graph)
     direction = {
@@ -101,7 +100,7 @@ def test_both_halves_of_the_mass_matrix_are_reactions(name: str) -> None:
     mechanism = reference(name)
     n, state = mechanism.nv, state_of(mechanism, 5)
     matrix = exact_values(mechanism, "mass_matrix", state, formulation="kinetostatic")
-    graph = unreduced(mechanism, ["inverse_dynamics"], formulation="kinetostatic").graph
+    graph = cf.derive(mechanism, ["inverse_dynamics"], formulation="kinetostatic").graph
     still = state | {f"qdd{i + 1}": Fraction(0) for i in range(n)}
     rest = evaluate(graph, still, EXACT)["inverse_dynamics"]
     for k in range(n):
@@ -118,7 +117,7 @@ def test_a_hanging_chain_is_held_by_its_weight() -> None:
     builder.segment("slide", parent="plate", joint="prismatic", axis="z", mass=4, com=[0, 0, -1])
     builder.segment("hook", parent="slide", joint="fixed", position=[0, 0, -2])
     chain = builder.build()
-    model = unreduced(chain, ["reactions", "inverse_dynamics"])
+    model = cf.derive(chain, ["reactions", "inverse_dynamics"])
     values = model.evaluate(q=[0, 0.5], qd=[0, 0], qdd=[0, 0])
     g = 9.81
     expected = np.zeros((4, 6))
@@ -132,7 +131,7 @@ def test_a_spinning_rod_pulls_at_its_axis() -> None:
     """By hand: m w^2 r towards the axis, in the frame of the rod, and its weight."""
     builder = cf.Mechanism.builder("rod")
     builder.segment("rod", axis="z", mass=2, com=["0.5", 0, 0], inertia=[0, "1/6", "1/6"])
-    model = unreduced(builder.build(), ["reactions"])
+    model = cf.derive(builder.build(), ["reactions"])
     row = model.evaluate(q=[0.7], qd=[3], qdd=[2])["reactions"][0]
     inertia = 1 / 6 + 2 * 0.5**2
     expected = [-2 * 9 * 0.5, 2 * 2 * 0.5, 2 * 9.81, 0, -2 * 9.81 * 0.5, 2 * inertia]
@@ -143,7 +142,7 @@ def test_the_reaction_in_a_sliding_joint_is_at_the_sliding_body() -> None:
     """The moment is about the origin that moves along, so it does not change with q."""
     builder = cf.Mechanism.builder("slide")
     builder.segment("slide", joint="prismatic", axis="x", mass=1, com=["0.25", 0, 0])
-    model = unreduced(builder.build(), ["reactions"])
+    model = cf.derive(builder.build(), ["reactions"])
     rows = [model.evaluate(q=[q], qd=[0], qdd=[0])["reactions"][0] for q in (0, 3)]
     np.testing.assert_allclose(rows[0], [0, 0, 9.81, 0, -9.81 * 0.25, 0])
     np.testing.assert_allclose(rows[1], rows[0])

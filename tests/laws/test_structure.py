@@ -9,7 +9,6 @@ import pytest
 
 import chainform as cf
 from chainform.graph import EXACT, evaluate, evaluate_variables
-from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 TREES = range(24)
@@ -23,7 +22,7 @@ def mechanisms() -> list[Any]:
 
 @pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
 def test_h_and_c_are_symmetric(mechanism: cf.Mechanism, seed: int) -> None:
-    model = unreduced(mechanism, ["mass_matrix", "coriolis"])
+    model = cf.derive(mechanism, ["mass_matrix", "coriolis"])
     values = evaluate(model.graph, exact_state(mechanism, seed), EXACT)
     h, c = values["mass_matrix"], values["coriolis"]
     assert (h == h.T).all()
@@ -32,7 +31,7 @@ def test_h_and_c_are_symmetric(mechanism: cf.Mechanism, seed: int) -> None:
 
 @pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
 def test_c_holds_the_christoffel_symbols_of_h(mechanism: cf.Mechanism, seed: int) -> None:
-    model = unreduced(mechanism, ["mass_matrix", "coriolis"])
+    model = cf.derive(mechanism, ["mass_matrix", "coriolis"])
     state = exact_state(mechanism, seed)
     n = mechanism.nv
     slope = np.empty((n, n, n), dtype=object)
@@ -56,7 +55,7 @@ def exact_values(quantity: Any, state: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
 def test_inverse_dynamics_is_the_sum_of_its_parts(mechanism: cf.Mechanism, seed: int) -> None:
-    model = unreduced(mechanism)
+    model = cf.derive(mechanism)
     state = exact_state(mechanism, seed)
     values = evaluate(model.graph, state, EXACT)
     n = mechanism.nv
@@ -70,9 +69,9 @@ def test_inverse_dynamics_is_the_sum_of_its_parts(mechanism: cf.Mechanism, seed:
 def test_numeric_and_symbolic_models_agree(seed: int) -> None:
     mechanism = random_tree(seed)
     state = exact_state(mechanism, seed)
-    numeric = evaluate(unreduced(mechanism).graph, state, EXACT)
-    symbolic = evaluate(unreduced(mechanism, parameters="symbolic").graph, state, EXACT)
-    mixed = evaluate(unreduced(mechanism, parameters=["m_*", "g"]).graph, state, EXACT)
+    numeric = evaluate(cf.derive(mechanism).graph, state, EXACT)
+    symbolic = evaluate(cf.derive(mechanism, parameters="symbolic").graph, state, EXACT)
+    mixed = evaluate(cf.derive(mechanism, parameters=["m_*", "g"]).graph, state, EXACT)
     for name, values in numeric.items():
         assert (values == symbolic[name]).all()
         assert (values == mixed[name]).all()
@@ -82,7 +81,7 @@ def test_numeric_and_symbolic_models_agree(seed: int) -> None:
 def test_rate_of_h_less_twice_the_coriolis_matrix_is_skew(
     mechanism: cf.Mechanism, seed: int
 ) -> None:
-    model = unreduced(mechanism, ["mass_matrix", "coriolis_matrix"])
+    model = cf.derive(mechanism, ["mass_matrix", "coriolis_matrix"])
     state = exact_state(mechanism, seed)
     rate = sum(
         exact_values(model["mass_matrix"].diff(f"q{k + 1}"), state) * state[f"qd{k + 1}"]
@@ -95,7 +94,7 @@ def test_rate_of_h_less_twice_the_coriolis_matrix_is_skew(
 @pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
 def test_power_is_the_rate_of_energy(mechanism: cf.Mechanism, seed: int) -> None:
     """tau . qd = d(T + V)/dt, the derivative taken by q and qd separately."""
-    model = unreduced(mechanism, ["kinetic_energy", "potential_energy", "inverse_dynamics"])
+    model = cf.derive(mechanism, ["kinetic_energy", "potential_energy", "inverse_dynamics"])
     state = exact_state(mechanism, seed)
     tau = evaluate(model.graph, state, EXACT, ["inverse_dynamics"])["inverse_dynamics"]
     power = rate = 0

@@ -12,7 +12,6 @@ import pytest
 import chainform as cf
 from chainform.mechanism import GROUND, Attachment, Loop
 from chainform.mechanism.pose import float_vector, poses_of
-from unreduced import unreduced
 from zoo import reference, reference_data
 
 OUTPUTS = ["closure", "closure_jacobian", "inverse_dynamics"]
@@ -35,8 +34,8 @@ def assert_close(got: Any, expected: Any) -> None:
 def test_closure_matrix_and_forces(row: int, basic: tuple[int, ...] | None) -> None:
     state = reference_data("rackovic_4_1")["evaluations"][row]
     given = {key: state[key] for key in ("q", "qd", "qdd", "sigma")}
-    complete = unreduced(biped(basic), OUTPUTS).evaluate(**given)
-    paper = unreduced(biped(basic), OUTPUTS, closure="basic").evaluate(**given)
+    complete = cf.derive(biped(basic), OUTPUTS).evaluate(**given)
+    paper = cf.derive(biped(basic), OUTPUTS, closure="basic").evaluate(**given)
     assert_close(complete["closure"], state["B"])
     assert_close(-complete["closure_jacobian"].T, state["B_all_chain_joints"])
     assert_close(paper["inverse_dynamics"], state["tau_with_closure"])
@@ -56,7 +55,7 @@ def test_printed_number_of_elements() -> None:
     h = sum(one_path(i, k) for i in n for k in n if i <= k)
     c = sum(one_path(i, k, l) for i in n for k in n for l in n if l <= k)
     assert len(n) + h + c == counts["H_C_hG"]
-    b = unreduced(mechanism, ["closure"])["closure"]
+    b = cf.derive(mechanism, ["closure"])["closure"]
     basic_rows = sum(any(int(v) != b.graph.numbers["zero"] for v in row) for row in b.variables)
     assert counts["H_C_hG"] + 6 * basic_rows == counts["with_B"]
 
@@ -67,7 +66,7 @@ def test_a_loop_between_two_bodies_is_relative() -> None:
     ends = (Attachment(11, (Fraction(0), Fraction(1, 5), Fraction(-3, 10))), Attachment(13))
     held = replace(mechanism, loops=(Loop("hand in hand", "point", *ends),))
     q = np.random.default_rng(5).uniform(-1, 1, mechanism.nv)
-    jacobian = unreduced(held, ["closure_jacobian"]).evaluate(q=q)["closure_jacobian"]
+    jacobian = cf.derive(held, ["closure_jacobian"]).evaluate(q=q)["closure_jacobian"]
 
     def gap(q: np.ndarray) -> np.ndarray:
         places = [point_position(mechanism, end, q) for end in ends]

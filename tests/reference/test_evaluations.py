@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from unreduced import unreduced
 from zoo import REFERENCE, reference, reference_data
 
 NAMES = {
@@ -24,7 +23,7 @@ def model_of(name: str, parameters: str, formulation: str = "closed_form") -> cf
     data = reference_data(name)
     given = {key for state in data["evaluations"] for key in state}
     outputs = [NAMES[key] for key in NAMES if key in given]
-    return unreduced(reference(name), outputs, formulation=formulation, parameters=parameters)
+    return cf.derive(reference(name), outputs, formulation=formulation, parameters=parameters)
 
 
 @pytest.mark.parametrize("parameters", ["numeric", "symbolic"])
@@ -36,7 +35,7 @@ def test_evaluations(name: str, parameters: str) -> None:
     for state in data["evaluations"]:
         if state.get("d22_sign", 1) == -1:
             outputs = model.outputs
-            model = unreduced(stanford_arm(-1), outputs, parameters=parameters)
+            model = cf.derive(stanford_arm(-1), outputs, parameters=parameters)
         got = model.evaluate(q=state["q"], qd=state["qd"], qdd=state["qdd"])
         for key in NAMES:
             if key in state:
@@ -78,7 +77,7 @@ def test_table_2_2_as_printed_but_for_its_misprint() -> None:
 def test_stanford_arm_forces_along_the_given_motions(sign: int) -> None:
     data = reference_data("stanford_arm")
     mechanism = stanford_arm(sign)
-    model = unreduced(mechanism, ["inverse_dynamics"])
+    model = cf.derive(mechanism, ["inverse_dynamics"])
     motions = [m for m in data["trajectories"] if m["d22_sign"] == sign]
     assert motions
     for motion in motions:

@@ -14,7 +14,6 @@ import pytest
 import chainform as cf
 from chainform.formulations import FORMULATIONS
 from chainform.mechanism import Mechanism
-from unreduced import unreduced
 from zoo import reference, reference_data
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "manipulator_forces.toml"
@@ -47,7 +46,7 @@ def methods() -> list[str]:
 @pytest.mark.parametrize("formulation", methods())
 def test_accelerations_under_the_forces(formulation: str) -> None:
     """H^-1 (Q - c - hG) with H, c and hG of the reference case."""
-    model = unreduced(from_reference(), ["forward_dynamics"], formulation=formulation)
+    model = cf.derive(from_reference(), ["forward_dynamics"], formulation=formulation)
     for state in reference_data("manipulator_5dof")["evaluations"]:
         for t in TIMES:
             got = model.evaluate(q=state["q"], qd=state["qd"], tau=np.zeros(5), t=t)
@@ -58,8 +57,8 @@ def test_accelerations_under_the_forces(formulation: str) -> None:
 
 def test_inverse_dynamics_needs_less_by_the_forces() -> None:
     mechanism = from_reference()
-    model = unreduced(mechanism, ["inverse_dynamics"], formulation="lagrange")
-    bare = unreduced(mechanism, ["inverse_dynamics"], formulation="lagrange", leave_out=["forces"])
+    model = cf.derive(mechanism, ["inverse_dynamics"], formulation="lagrange")
+    bare = cf.derive(mechanism, ["inverse_dynamics"], formulation="lagrange", leave_out=["forces"])
     for state in reference_data("manipulator_5dof")["evaluations"]:
         given = {name: state[name] for name in ("q", "qd", "qdd")}
         without = bare.evaluate(**given)["inverse_dynamics"]
@@ -101,7 +100,7 @@ def test_the_motion_under_the_forces() -> None:
     """The computed trajectory with continuous forces."""
     motion = reference_data("manipulator_5dof")["trajectories"][1]
     assert "continuous" in motion["label"]
-    model = unreduced(cf.read(EXAMPLE), ["forward_dynamics"], formulation="lagrange")
+    model = cf.derive(cf.read(EXAMPLE), ["forward_dynamics"], formulation="lagrange")
     state, steps = start(), 25
     for k, (begin, end) in enumerate(pairwise(motion["t"]), 1):
         # The law before a jump counts up to its very end.
@@ -122,7 +121,7 @@ def test_the_motion_of_the_printed_tables() -> None:
     data = reference_data("manipulator_5dof")
     exact, tables = data["trajectories"][0], data["printed_trajectory"]
     mechanism = reference("manipulator_5dof")
-    model = unreduced(mechanism, ["forward_dynamics"], formulation="lagrange")
+    model = cf.derive(mechanism, ["forward_dynamics"], formulation="lagrange")
     state = start()
     for k in range(200):
         held = printed(k / 100)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import chainform as cf
 from chainform.expressions import evaluate_expression, parse, symbols_of
-from unreduced import unreduced
 from zoo import reference, reference_data
 
 
@@ -38,7 +38,7 @@ def run_program(q: Any) -> dict[str, float]:
 @pytest.mark.parametrize("formulation", ["closed_form", "composite_body"])
 def test_the_printed_program_gives_the_same_numbers(formulation: str) -> None:
     outputs = ["mass_matrix", "coriolis", "gravity"]
-    model = unreduced(reference("rackovic_2_1"), outputs, formulation=formulation)
+    model = cf.derive(reference("rackovic_2_1"), outputs, formulation=formulation)
     q = np.random.default_rng(1).uniform(-3, 3, 6)
     ours, printed = model.evaluate(q=q), run_program(q)
     tolerance = reference_data("rackovic_model_3_1")["tolerance"]["absolute"]

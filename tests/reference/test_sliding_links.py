@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 import chainform as cf
-from unreduced import unreduced
 from zoo import reference, reference_data
 
 CASE = "sliding_links_3"
@@ -18,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def model_of(*outputs: str) -> cf.Model:
-    return unreduced(reference(CASE), outputs, formulation="gibbs_appell")
+    return cf.derive(reference(CASE), outputs, formulation="gibbs_appell")
 
 
 def test_evaluations() -> None:

@@ -134,7 +134,7 @@ def _open_efforts(
     mechanism: Mechanism, states: Sequence[Array], t: Array, leave_out: Sequence[str]
 ) -> Array:
     """Return inverse dynamics without the forces of loops."""
-    model = derive(mechanism, ["inverse_dynamics"], reduce="none", leave_out=leave_out)
+    model = derive(mechanism, ["inverse_dynamics"], leave_out=leave_out)
     q, qd, qdd = states
     groups = {item.group for item in model.graph.inputs.values()}
     more: dict[str, Any] = {"t": t} if "t" in groups else {}

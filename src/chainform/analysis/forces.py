@@ -183,7 +183,7 @@ def _derived(mechanism: Mechanism, values: Mapping[str, Any]) -> Model:
     fixed = {parameter.name for parameter in mechanism.parameters if parameter.fixed_in}
     free = {*names_in(mechanism), *automatic_parameters(mechanism)} - fixed
     parameters = [name for name in values if name in free]
-    return derive(mechanism, OUTPUTS, parameters=parameters or "numeric", reduce="none")
+    return derive(mechanism, OUTPUTS, parameters=parameters or "numeric")
 
 
 def solved(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from chainform.cli.printing import Page
@@ -17,7 +16,6 @@ from chainform.formulations import COMMON, FORMULATIONS, PARTS
 from chainform.mechanism import Mechanism
 from chainform.model import FRAME_LETTERS, LETTERS, Model, output_of
 from chainform.pipeline import CLOSURES, OUTPUTS, available_outputs, derive
-from chainform.search import Observer
 
 LeftOut: TypeAlias = dict[str, str]
 """Outputs that cannot be derived although the mechanism should have them, each with the reason."""
@@ -175,15 +173,14 @@ def derive_chosen(
     args: Namespace,
     outputs: Sequence[str],
     parameters: str | Sequence[str] | None = None,
-    observe: Observer | None = None,
 ) -> Model:
-    """Derive a model as the options say; `parameters` speaks where they are silent.
+    """Derive a model, and reduce it, as the options say; `parameters` speaks where they are silent.
 
     A stored model is derived already; it keeps the outputs asked for.
     """
     if args.stored is not None:
         check_free(args.stored, parameters)
-        return _in_order(with_outputs(args.stored, outputs), outputs)
+        return with_outputs(args.stored, outputs)
     chosen = parameter_choice(args.parameters)
     options = _given(
         formulation=args.formulation,
@@ -191,18 +188,10 @@ def derive_chosen(
         closure=args.closure,
         wrenches=chosen_wrenches(mechanism, args),
         leave_out=split_list(args.leave_out or ()),
-        observe=observe,
-        **reduction_options(args),
     )
+    effort = reduction_options(args)
     with shown_progress(args) as progress:
-        return _in_order(derive(mechanism, outputs, progress=progress, **options), outputs)
-
-
-def _in_order(model: Model, outputs: Sequence[str]) -> Model:
-    """Return the model with its outputs in the order of the list."""
-    blocks = model.graph.outputs
-    ordered = {name: blocks[name] for name in outputs if name in blocks} | dict(blocks)
-    return replace(model, graph=replace(model.graph, outputs=ordered))
+        return derive(mechanism, outputs, **options).reduce(**effort, progress=progress)
 
 
 def derive_all(
@@ -246,7 +235,7 @@ def method_document(model: Model) -> dict[str, Any]:
     return {
         "formulation": model.formulation,
         "parameters": free,
-        "reduce": model.reduce,
+        "reduce": model.reduction,
         "closure": model.closure,
         "wrenches": list(model.wrenches),
         **({"leave_out": list(model.leave_out)} if model.leave_out else {}),

@@ -13,7 +13,7 @@ from typing import Any
 from chainform.cli.printing import Page
 from chainform.errors import ReadError
 from chainform.graph import Cost, Graph, cost
-from chainform.search import EFFORTS, Progress, Stage, comparison, seconds_of
+from chainform.search import EFFORTS, Progress, Stage, comparison, effort_of, seconds_of
 from chainform.search.efforts import DEFAULT_SECONDS
 
 PAPER_CASES = {"rackovic_2_1": "example_2_1", "rackovic_4_1": "example_4_1"}
@@ -24,7 +24,7 @@ SEARCH_OPTIONS = ("budget", "steps_made", "seed", "cores", "sine_cost")
 COLUMNS = ("multiplications", "additions", "sin", "cos", "angle sums", "other calls")
 
 
-def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
+def add_reduction(parser: ArgumentParser, *, search: bool = True, default: str = "none") -> None:
     """Add `--reduce` and, unless the command has no use for a search, what goes with it."""
     group = parser.add_argument_group("how many operations they are reduced to")
     group.add_argument(
@@ -32,13 +32,11 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
         metavar="EFFORT",
         help=f"{', '.join(EFFORTS)}: nothing, as in Racković 1996, about a second, or a search for "
         "as long as --budget or --steps says (Ctrl-C ends it and keeps the best); or passes by "
-        "name, such as expand,extract_monomials",
+        f"name, such as expand,extract_monomials (default: {default})",
     )
     if not search:
-        # One look at a formula or a number is not worth a reduction, unless it is asked for.
-        parser.set_defaults(**dict.fromkeys(SEARCH_OPTIONS), effort="none")
+        parser.set_defaults(**dict.fromkeys(SEARCH_OPTIONS))
         return
-    parser.set_defaults(effort=None)
     group.add_argument(
         "--budget",
         metavar="TIME",
@@ -64,31 +62,37 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True) -> None:
     )
 
 
-def reduction_options(args: Namespace) -> dict[str, Any]:
-    """Return the options that were given, as `derive` takes them."""
-    _check_bounds(args)
+def reduction_options(args: Namespace, default: str = "none") -> dict[str, Any]:
+    """Return the effort and the options that were given, as `Model.reduce` takes them."""
+    effort: str = args.reduce or default
+    _check_search_options(args, effort)
     options = {
-        "reduce": args.reduce or args.effort,
         "budget": args.budget,
         "steps": _number(args.steps_made, "--steps", int),
         "seed": _number(args.seed, "--seed", int),
         "cores": _number(args.cores, "--cores", int),
         "sine_cost": _number(args.sine_cost, "--sine-cost", float),
     }
-    return {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
+    # What is wrong is refused before anything is derived.
+    effort_of(effort, **given)
+    return {"effort": effort, **given}
 
 
-def _check_bounds(args: Namespace) -> None:
-    """Refuse the bounds of a deep search where another effort is chosen, or none."""
-    if args.reduce == "deep" or (args.reduce is not None and args.reduce not in EFFORTS):
-        return
-    for option, value in (("--budget", args.budget), ("--steps", args.steps_made)):
-        if value is not None:
-            raise ReadError(
-                f"{option} goes with --reduce deep",
-                element="options",
-                remedy=f"add --reduce deep, or leave out {option}",
-            )
+def _check_search_options(args: Namespace, effort: str) -> None:
+    """Refuse options of a reduction where there is none, and bounds of a search where it is not."""
+    bounds = ("budget", "steps_made")
+    refused = {"none": SEARCH_OPTIONS, "thesis": bounds, "fast": bounds}.get(effort, ())
+    for name in refused:
+        if getattr(args, name) is None:
+            continue
+        option = "--steps" if name == "steps_made" else f"--{name.replace('_', '-')}"
+        fitting = "deep" if name in bounds else "fast"
+        raise ReadError(
+            f"{option} goes with --reduce {fitting}",
+            element="options",
+            remedy=f"add --reduce {fitting}, or leave out {option}",
+        )
 
 
 def _number(text: str | None, option: str, kind: Callable[[str], Any]) -> Any:

@@ -32,7 +32,7 @@ def _needed(model: Model) -> dict[str, int]:
 
 def show_size(page: Page, model: Model) -> None:
     """Print the same for people; the number of all variables is the one that `log` shows."""
-    page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
+    page.text(model.title, style="bold")
     shapes = {name: shape_text(model[name].shape) for name in model.outputs}
     page.table(("output", "shape"), list(shapes.items()))
     if model.free_parameters:

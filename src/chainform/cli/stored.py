@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC
 from difflib import get_close_matches
@@ -152,7 +152,7 @@ def _files_here() -> list[Path]:
 
 
 def with_outputs(model: Model, outputs: Sequence[str]) -> Model:
-    """Return the model with these of its outputs only."""
+    """Return the model with these of its outputs only, in this order."""
     for name in outputs:
         if name not in model.outputs:
             raise ReadError(
@@ -160,8 +160,8 @@ def with_outputs(model: Model, outputs: Sequence[str]) -> Model:
                 element=name,
                 remedy=f"it has {', '.join(model.outputs)}; derive it anew for more",
             )
-    kept = {name: block for name, block in model.graph.outputs.items() if name in outputs}
-    return replace(model, graph=replace(model.graph, outputs=kept))
+    blocks = {name: model.graph.outputs[name] for name in outputs}
+    return replace(model, graph=replace(model.graph, outputs=blocks))
 
 
 def check_free(model: Model, names: str | Sequence[str] | None) -> None:
@@ -205,6 +205,14 @@ def revision_document(revision: Revision) -> Document:
         "once": revision.once.as_dict(),
         "content": revision.content,
     }
+
+
+def reduced_text(revision: Revision, load: Callable[[str], Revision]) -> str:
+    """Return by which effort the model of a revision is reduced, "no" if it is as derived."""
+    while "reduce" not in revision.options and revision.parent is not None:
+        revision = load(f"{revision.name}@{revision.parent}")
+    effort = str(revision.options.get("reduce", "none"))
+    return "no" if effort == "none" else effort
 
 
 def date_text(revision: Revision) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
@@ -24,7 +24,7 @@ from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.laws import Laws
 from chainform.formulations.newton_euler import newton_euler
-from chainform.formulations.options import PARTS, Options
+from chainform.formulations.options import PARTS, AxisChoices, Method, Options
 from chainform.formulations.points import WorldColumns
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities, Request, parse_request
 from chainform.formulations.refusals import (
@@ -41,8 +41,13 @@ from chainform.formulations.scope import (
     refuse_elements,
     uses_elements,
 )
-from chainform.graph import Builder
+from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism
+
+MOST_RANKS = 5
+"""How many other choices of axes are built."""
+LARGEST = 2_000
+"""The most factors of a graph that is built in other axes, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,51 @@ class Formulation:
 
     name: str
     outputs: tuple[str, ...]
-    build: Callable[[Builder, Mechanism, Sequence[str], Options], None]
+    build: Method
     moving_base: bool = False
+
+    def graph(
+        self, mechanism: Mechanism, outputs: Sequence[str], options: Options
+    ) -> tuple[Graph, AxisChoices]:
+        """Return the graph of outputs, in this order, and the choices of axes for it.
+
+        The axes are those of the options or, where there are none, the cheapest.
+        """
+        builder = _builder(mechanism)
+        requests = [parse_request(output) for output in outputs]
+        own = [request.name for request in requests if request.name in self.outputs]
+        choices: AxisChoices = self.build(builder, mechanism, own, options) if own else {}
+        kind = ElementQuantities if uses_elements(mechanism) else Quantities
+        quantities = kind(builder, mechanism, options)
+        for request in requests:
+            if request.name not in self.outputs:
+                quantities.build(request)
+        graph = builder.finish()
+        blocks = {request.text: graph.outputs[request.text] for request in requests}
+        return replace(graph, outputs=blocks), choices
+
+    def graphs_in_other_axes(
+        self,
+        mechanism: Mechanism,
+        outputs: Sequence[str],
+        options: Options,
+        choices: AxisChoices,
+    ) -> Iterator[Graph]:
+        """Yield the graph of outputs in the next choices of axes, the cheapest first."""
+        count = max(map(len, choices.values()), default=1)
+        for rank in range(1, min(count, MOST_RANKS + 1)):
+            yield self.graph(mechanism, outputs, options.in_axes(choices, rank))[0]
+
+
+def _builder(mechanism: Mechanism) -> Builder:
+    """Return a builder that knows the parameters, q, qd and qdd, so that all can be asked about."""
+    builder = Builder()
+    for parameter in mechanism.parameters:
+        builder.parameter(parameter.name, parameter.value)
+    for group, count in (("q", mechanism.nq), ("qd", mechanism.nv), ("qdd", mechanism.nv)):
+        for index in range(count):
+            builder.input(f"{group}{index + 1}", group, index)
+    return builder
 
 
 _METHODS = (
@@ -169,28 +217,21 @@ _METHODS = (
 FORMULATIONS = {method.name: method for method in _METHODS}
 
 
-def quantities_of(
-    builder: Builder, mechanism: Mechanism, options: Options
-) -> Quantities | ElementQuantities:
-    """Return what builds the quantities that do not depend on the method."""
-    kind = ElementQuantities if uses_elements(mechanism) else Quantities
-    return kind(builder, mechanism, options)
-
-
 __all__ = [
     "COMMON",
     "COMPLETE",
     "FORMULATIONS",
+    "LARGEST",
     "OF_FRAME",
     "PARTS",
     "UNMOVED",
+    "AxisChoices",
     "ConstraintLaws",
     "ConstraintRow",
     "Formulation",
     "Kinematics",
     "Laws",
     "Options",
-    "Quantities",
     "Request",
     "check_frame",
     "WorldColumns",
@@ -200,7 +241,6 @@ __all__ = [
     "has_quaternions",
     "outputs_in_scope",
     "parse_request",
-    "quantities_of",
     "refuse_base_without_laws",
     "refuse_elements",
     "refuse_massless",

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from chainform.formulations.applied import outer_forces
 from chainform.formulations.articulated import Articulated, Response
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import declare
 from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.refusals import refuse_coupled
@@ -27,7 +27,7 @@ from chainform.spatial import Vector, add, cross, dot, replaced
 
 def articulated_body(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> None:
+) -> AxisChoices:
     """Build forward dynamics."""
     del outputs
     refuse_coupled(mechanism, "the articulated body", 'formulation="composite_body"')
@@ -38,6 +38,7 @@ def articulated_body(
     qdd = _ArticulatedBody(skeleton, outer, rotors).accelerations()
     values = {(i,): value for i, value in qdd.items()}
     declare(builder, "forward_dynamics", "qdd", (mechanism.nv,), values)
+    return {}
 
 
 class _ArticulatedBody:

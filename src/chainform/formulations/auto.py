@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from chainform.formulations.applied import world_closure
 from chainform.formulations.articulated_body import articulated_body
@@ -11,18 +10,18 @@ from chainform.formulations.composite_body import composite_body
 from chainform.formulations.elements import UNKNOWN, elements
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.newton_euler import newton_euler
-from chainform.formulations.options import Options
+from chainform.formulations.options import AxisChoices, Method, Options
 from chainform.formulations.refusals import has_coupled, has_quaternions
 from chainform.formulations.scope import uses_elements
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
 
-Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], None]
-
 COMPOSITE = ("mass_matrix", "coriolis", "coriolis_matrix")
 
 
-def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options) -> None:
+def auto(
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
+) -> AxisChoices:
     """Build each output by the method that gives it at least cost.
 
     Inverse dynamics and bias come from the recursive equations. Matrices come from composite
@@ -32,64 +31,77 @@ def auto(builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options
     has the general equation of dynamics.
     """
     if uses_elements(mechanism) or any(output in UNKNOWN for output in outputs):
-        elements(builder, mechanism, outputs, options)
-        return
+        return elements(builder, mechanism, outputs, options)
     composite = [output for output in outputs if output in COMPOSITE]
     if composite and "gravity" in outputs:
         composite.append("gravity")
     recursive = [
         o for o in ("inverse_dynamics", "bias", "gravity") if o in outputs and o not in composite
     ]
+    choices: AxisChoices = {}
     if composite:
-        _matrices(mechanism, composite, options)(builder, mechanism, composite, options)
+        choices = _matrices(builder, mechanism, composite, options)
     if recursive:
-        newton_euler(builder, mechanism, recursive, options)
+        choices = {**choices, **newton_euler(builder, mechanism, recursive, options)}
     if "forward_dynamics" in outputs:
-        _forward_dynamics(builder, mechanism, options)
+        choices = {**choices, **_forward_dynamics(builder, mechanism, options)}
     if "closure" in outputs or "closure_jacobian" in outputs:
         loops = world_closure(builder, mechanism)
         if "closure" in outputs:
             loops.build_matrix()
         if "closure_jacobian" in outputs:
             loops.build_jacobian()
+    return choices
 
 
 CLEARLY = 0.95
 """Below this part of the price of composite bodies, the Christoffel symbols come from Lagrange."""
 
 
-def _matrices(mechanism: Mechanism, outputs: Sequence[str], options: Options) -> Method:
-    """Return the method for matrices: composite bodies, or Lagrange where that is clearly cheaper.
+def _matrices(
+    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
+) -> AxisChoices:
+    """Build matrices by composite bodies, or by Lagrange's method where that is clearly cheaper.
 
     Only for the three-index symbols it can be: their triple products are fewer there. A small
     difference says little about what is left after a reduction.
     """
     if "coriolis" not in outputs or has_quaternions(mechanism):
-        return composite_body
-    prices = [_price(method, mechanism, outputs, options) for method in (composite_body, lagrange)]
-    return lagrange if prices[1] < CLEARLY * prices[0] else composite_body
+        return composite_body(builder, mechanism, outputs, options)
+    chosen = [options.axes.get((name, *outputs)) for name in ("composite_body", "lagrange")]
+    prices = [axes.operations for axes in chosen if axes]
+    choices: AxisChoices = {}
+    if len(prices) < len(chosen):
+        prices, choices = _prices((composite_body, lagrange), mechanism, outputs, options)
+    best = lagrange if prices[1] < CLEARLY * prices[0] else composite_body
+    return {**choices, **best(builder, mechanism, outputs, options.in_axes(choices))}
 
 
 LINEAR_FROM = 16
 """From this many freedoms on, the method whose cost is linear in the joints wins in any case."""
 
 
-def _forward_dynamics(builder: Builder, mechanism: Mechanism, options: Options) -> None:
-    methods = [composite_body, articulated_body]
-    if has_coupled(mechanism):
-        methods = [composite_body]
-    elif mechanism.nv >= LINEAR_FROM:
-        methods = [articulated_body]
-    best = methods[0]
-    if len(methods) > 1:
-        best = min(
-            methods, key=lambda method: _price(method, mechanism, ["forward_dynamics"], options)
-        )
-    best(builder, mechanism, ["forward_dynamics"], options)
+def _forward_dynamics(builder: Builder, mechanism: Mechanism, options: Options) -> AxisChoices:
+    outputs = ["forward_dynamics"]
+    choices: AxisChoices = {}
+    best: Method = composite_body
+    if mechanism.nv >= LINEAR_FROM and not has_coupled(mechanism):
+        best = articulated_body
+    elif not has_coupled(mechanism):
+        prices, choices = _prices((composite_body, articulated_body), mechanism, outputs, options)
+        best = articulated_body if prices[1] < prices[0] else composite_body
+    return {**choices, **best(builder, mechanism, outputs, options.in_axes(choices))}
 
 
-def _price(method: Method, mechanism: Mechanism, outputs: Sequence[str], options: Options) -> int:
-    trial = Builder()
-    method(trial, mechanism, outputs, options)
-    count = cost(trial.finish())
-    return count.multiplications + count.additions
+def _prices(
+    methods: Sequence[Method], mechanism: Mechanism, outputs: Sequence[str], options: Options
+) -> tuple[list[int], AxisChoices]:
+    """Return what outputs cost by each method, and the choices of axes that were ranked for it."""
+    prices: list[int] = []
+    choices: AxisChoices = {}
+    for method in methods:
+        trial = Builder()
+        choices = {**choices, **method(trial, mechanism, outputs, options)}
+        count = cost(trial.finish())
+        prices.append(count.multiplications + count.additions)
+    return prices, choices

@@ -33,7 +33,7 @@ from math import prod
 from chainform.formulations.applied import outer_forces
 from chainform.formulations.closure import Closure, Columns
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, Sums, add_to, declare, label
 from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.refusals import refuse_quaternions
@@ -44,10 +44,11 @@ from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale
 
 def closed_form(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> None:
+) -> AxisChoices:
     """Build the closed form; joints with quaternions are refused."""
     refuse_quaternions(mechanism, "the closed form", 'formulation="auto"')
     _ClosedForm(builder, mechanism, options).build(outputs)
+    return {}
 
 
 class _ClosedForm:

@@ -26,20 +26,17 @@ qd = velocity x stand in place of the inputs q and qd.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from chainform.errors import DeriveError
 from chainform.formulations.drive_equations import drives_of
 from chainform.formulations.factorisation import solve
 from chainform.formulations.motion import is_zero
-from chainform.formulations.options import Options
+from chainform.formulations.options import AxisChoices, Method, Options
 from chainform.formulations.outputs import Key, declare
 from chainform.graph import Builder, Scalar, include
 from chainform.mechanism import GROUND, Mechanism
-
-Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], None]
 
 COMPLETE = (
     "complete_model",
@@ -56,16 +53,17 @@ def with_actuators(method: Method) -> Method:
 
     def build(
         builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-    ) -> None:
+    ) -> AxisChoices:
         own = [output for output in outputs if output not in COMPLETE]
-        if own:
-            method(builder, mechanism, own, options)
-        if len(own) < len(outputs):
-            _refuse_without_actuators(mechanism)
-            model = _Complete(builder, mechanism, options, method)
-            for output in outputs:
-                if output in COMPLETE:
-                    model.declare(output)
+        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
+        if len(own) == len(outputs):
+            return choices
+        _refuse_without_actuators(mechanism)
+        model = _Complete(builder, mechanism, options.in_axes(choices), method)
+        for output in outputs:
+            if output in COMPLETE:
+                model.declare(output)
+        return {**choices, **model.choices}
 
     return build
 
@@ -130,7 +128,8 @@ class _Complete:
     ) -> tuple[dict[tuple[int, int], Scalar], list[Scalar]]:
         """Return H and h with q and qd taken from x where they are states."""
         trial = Builder()
-        method(trial, self.mechanism, ["mass_matrix", "inverse_dynamics"], options)
+        own = ["mass_matrix", "inverse_dynamics"]
+        self.choices = method(trial, self.mechanism, own, options)
         graph, zero = trial.finish(), self.builder.number(0)
         # With qdd = 0, inverse dynamics is all that is no inertia force of qdd.
         still = {f"qdd{i + 1}": zero for i in self.rates}

@@ -9,10 +9,10 @@ from chainform.formulations.composite_work import CompositeWork
 from chainform.formulations.coriolis_matrix import coriolis_matrix
 from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import BODIES, Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, Sums, declare
 from chainform.formulations.passive import rotor_inertias
-from chainform.formulations.price import by_price
+from chainform.formulations.price import build_in_axes
 from chainform.formulations.refusals import refuse_quaternions
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
@@ -22,18 +22,16 @@ from chainform.mechanism import Mechanism
 
 def composite_body(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> None:
+) -> AxisChoices:
     """Build H, C and hG, in the cheapest choice of axes."""
-    shared = options.axes(
+    return build_in_axes(
+        builder,
         mechanism,
         ("composite_body", *outputs),
-        lambda: by_price(
-            mechanism,
-            lambda trial, chosen: _build(trial, mechanism, outputs, chosen),
-            runs_only=True,
-        ),
+        options,
+        lambda trial, shared, given: _build(trial, mechanism, outputs, shared, given),
+        runs_only=True,
     )
-    _build(builder, mechanism, outputs, shared, options)
 
 
 def _build(
@@ -41,7 +39,7 @@ def _build(
     mechanism: Mechanism,
     outputs: Sequence[str],
     shared: frozenset[int],
-    options: Options = BODIES,
+    options: Options,
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()

@@ -19,7 +19,7 @@ constraint that follows from others would make J H^-1 J^T singular, and is refus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -29,12 +29,11 @@ from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILAT
 from chainform.formulations.factorisation import solve
 from chainform.formulations.independence import dependent_rows, refuse_dependent
 from chainform.formulations.motion import is_zero
-from chainform.formulations.options import Options
+from chainform.formulations.options import AxisChoices, Method, Options
 from chainform.formulations.outputs import Key, add_to, declare
 from chainform.graph import Builder, Graph, Scalar, include
 from chainform.mechanism import Mechanism
 
-Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], None]
 Column: TypeAlias = dict[int, Scalar]
 
 OUTPUTS = (*CONSTRAINED, *UNILATERAL, *QUASI)
@@ -45,16 +44,17 @@ def with_constraints(method: Method) -> Method:
 
     def build(
         builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-    ) -> None:
+    ) -> AxisChoices:
         own = [output for output in outputs if output not in OUTPUTS]
-        if own:
-            method(builder, mechanism, own, options)
+        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
         asked = [output for output in outputs if output in OUTPUTS]
-        if asked:
-            _refuse_without(mechanism, asked)
-            work = _Constrained(builder, mechanism, options, method)
-            for output in asked:
-                work.declare(output)
+        if not asked:
+            return choices
+        _refuse_without(mechanism, asked)
+        work = _Constrained(builder, mechanism, options.in_axes(choices), method)
+        for output in asked:
+            work.declare(output)
+        return {**choices, **work.choices}
 
     return build
 
@@ -87,6 +87,7 @@ class _Constrained:
         self.mechanism = mechanism
         self.options = options
         self.method = method
+        self.choices: AxisChoices = {}
         self.laws = ConstraintLaws(builder, mechanism)
 
     def declare(self, output: str) -> None:
@@ -134,8 +135,8 @@ class _Constrained:
     @cached_property
     def _own(self) -> Graph:
         """The mass matrix and inverse dynamics of the mechanism without constraints."""
-        trial = Builder()
-        self.method(trial, self.mechanism, ["mass_matrix", "inverse_dynamics"], self.options)
+        trial, own = Builder(), ["mass_matrix", "inverse_dynamics"]
+        self.choices = self.method(trial, self.mechanism, own, self.options)
         return trial.finish()
 
     @cached_property

@@ -26,7 +26,7 @@ from chainform.errors import DeriveError
 from chainform.formulations.applied import outer_forces, world_closure
 from chainform.formulations.element_equation import ElementEquation
 from chainform.formulations.factorisation import solve
-from chainform.formulations.options import Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, add_to, declare
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
@@ -38,7 +38,7 @@ UNKNOWN = ("force_matrix", "force_right")
 
 def elements(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> None:
+) -> AxisChoices:
     """Build the equations of a mechanism, as elements; joints with quaternions are refused."""
     if not mechanism.unknowns and any(output in UNKNOWN for output in outputs):
         raise DeriveError(
@@ -48,6 +48,7 @@ def elements(
             remedy='name them: unknowns = ["F"], and use them in the components of forces',
         )
     _Elements(builder, mechanism, options).build(outputs)
+    return {}
 
 
 class _Elements:

@@ -32,7 +32,7 @@ from chainform.formulations.appell_sweep import HALF, AppellSweep
 from chainform.formulations.applied import forces_beside_bodies, outer_forces
 from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, declare
 from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.skeleton import Skeleton
@@ -50,7 +50,7 @@ SWEEPS = {
 
 def gibbs_appell(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> None:
+) -> AxisChoices:
     """Build the recursive equations of Gibbs and Appell."""
     work = _GibbsAppell(builder, mechanism, options)
     makers = {
@@ -63,6 +63,7 @@ def gibbs_appell(
             work.sweep(output)
         else:
             makers[output]()
+    return {}
 
 
 class _GibbsAppell:

@@ -39,7 +39,7 @@ from chainform.formulations.equilibrium import Equilibrium
 from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.loads import Load, all_loads, spring_loads, wrench_loads
-from chainform.formulations.options import Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, Sums, declare
 from chainform.formulations.passive import rotor_inertias
 from chainform.formulations.skeleton import Column, Skeleton
@@ -58,7 +58,7 @@ MOTIONS = {
 
 def kinetostatic(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> None:
+) -> AxisChoices:
     """Build drives, H and qdd from the equilibrium beyond each joint."""
     work = _Kinetostatic(builder, mechanism, options)
     for output in outputs:
@@ -72,6 +72,7 @@ def kinetostatic(
             letter, *motions = MOTIONS[output]
             values = work.drives(motions, loaded=output == "inverse_dynamics")
             declare(builder, output, letter, (mechanism.nv,), _keyed(values))
+    return {}
 
 
 class _Kinetostatic:

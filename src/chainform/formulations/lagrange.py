@@ -29,10 +29,10 @@ from chainform.formulations.factorisation import solve
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.metric import metric_derivatives
 from chainform.formulations.motion import is_zero
-from chainform.formulations.options import BODIES, Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, add_to, declare, label
 from chainform.formulations.passive import rotor_inertias
-from chainform.formulations.price import by_price
+from chainform.formulations.price import build_in_axes
 from chainform.formulations.refusals import refuse_quaternions
 from chainform.formulations.skeleton import Skeleton
 from chainform.graph import Builder, Scalar
@@ -41,19 +41,17 @@ from chainform.mechanism import Mechanism
 
 def lagrange(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> None:
+) -> AxisChoices:
     """Build Lagrange's equations, in the cheapest choice of axes; quaternions are refused."""
     refuse_quaternions(mechanism, "Lagrange's method", 'formulation="auto"')
-    shared = options.axes(
+    return build_in_axes(
+        builder,
         mechanism,
         ("lagrange", *outputs),
-        lambda: by_price(
-            mechanism,
-            lambda trial, chosen: _build(trial, mechanism, outputs, chosen, BODIES),
-            runs_only=True,
-        ),
+        options,
+        lambda trial, shared, given: _build(trial, mechanism, outputs, shared, given),
+        runs_only=True,
     )
-    _build(builder, mechanism, outputs, shared, options)
 
 
 def _build(

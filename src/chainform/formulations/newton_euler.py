@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 from chainform.formulations.applied import forces_beside_bodies
 from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import BODIES, Options
+from chainform.formulations.options import AxisChoices, Options
 from chainform.formulations.outputs import Key, add_to, declare
-from chainform.formulations.price import by_price
+from chainform.formulations.price import build_in_axes
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.sweep import Sweep
 from chainform.graph import Builder, Scalar
@@ -34,16 +34,15 @@ SWEEPS = {
 
 def newton_euler(
     builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> None:
+) -> AxisChoices:
     """Build the recursive equations, in the cheapest choice of axes."""
-    shared = options.axes(
+    return build_in_axes(
+        builder,
         mechanism,
         ("newton_euler", *outputs),
-        lambda: by_price(
-            mechanism, lambda trial, chosen: _build(trial, mechanism, outputs, chosen)
-        ),
+        options,
+        lambda trial, shared, given: _build(trial, mechanism, outputs, shared, given),
     )
-    _build(builder, mechanism, outputs, shared, options)
 
 
 def _build(
@@ -51,7 +50,7 @@ def _build(
     mechanism: Mechanism,
     outputs: Sequence[str],
     shared: frozenset[int],
-    options: Options = BODIES,
+    options: Options,
 ) -> None:
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()

@@ -1,15 +1,34 @@
-"""What can be said to every formulation."""
+"""What can be said to every formulation, and the choices of axes that it returns.
+
+What is cheapest as it stands need not be cheapest once common parts are taken out. So a method
+returns all choices of axes whose operations it counted, and the next best ones can be built, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
 
-from chainform.formulations.choices import Axes, Choices
+from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
 PARTS = ("friction", "springs", "rotors", "forces")
 """What can be left out: joint friction, springs, the inertia of rotors, forces given by laws."""
+
+Part: TypeAlias = tuple[str, ...]
+"""A method and the outputs that it builds together."""
+
+
+class AxisChoice(NamedTuple):
+    """The limbs that are described in the axes before their joint turns, and what that takes."""
+
+    limbs: frozenset[int]
+    operations: int
+
+
+AxisChoices: TypeAlias = Mapping[Part, Sequence[AxisChoice]]
+"""The choices of axes for each part of the equations of a mechanism, the cheapest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,26 +38,26 @@ class Options:
     `closure`: reactions of closed loops act by virtual work on every joint of the loop
     ("complete"), or on the basic joints only, as in Racković 1996 ("basic"). `wrenches`: the frames
     on which an external force and moment act, given as inputs. `leave_out`: what a mechanism has
-    and the equations shall not have, of PARTS. `rank`: which choice of axes, 0 for the cheapest;
-    `choices` remembers those of mechanisms and changes no result.
+    and the equations shall not have, of PARTS. `axes`: the choice of axes for each part; a method
+    looks for the cheapest where there is none.
     """
 
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
     leave_out: frozenset[str] = frozenset()
-    rank: int = 0
-    choices: Choices = field(default_factory=Choices, compare=False)
+    axes: Mapping[Part, AxisChoice] = field(default_factory=dict[Part, AxisChoice])
 
-    def axes(
-        self, mechanism: Mechanism, part: tuple[str, ...], rank: Callable[[], Sequence[Axes]]
-    ) -> Axes:
-        """Return the axes for a method and its outputs, `part`; `rank` puts all choices in order.
+    def in_axes(self, choices: AxisChoices, rank: int = 0) -> Options:
+        """Return the options with the choice of this rank for each part; 0 is the cheapest.
 
-        Where there are fewer choices than the rank, the last one is taken.
+        A part with fewer choices has its last one. Axes that are chosen already stay.
         """
-        known = self.choices.ranked(mechanism, part, rank)
-        return known[min(self.rank, len(known) - 1)]
+        axes = {part: ranked[min(rank, len(ranked) - 1)] for part, ranked in choices.items()}
+        return replace(self, axes={**axes, **self.axes})
 
+
+Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], AxisChoices]
+"""What adds outputs to a graph and returns the choices of axes that it has ranked."""
 
 PLAIN = Options()
 """All that the mechanism has, and no wrenches."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chainform.formulations.axes import run_members
-from chainform.formulations.choices import Axes
 from chainform.formulations.kinematics import Kinematics
+from chainform.formulations.options import BODIES, AxisChoice, AxisChoices, Options, Part
 from chainform.formulations.skeleton import Skeleton
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
 
-Build = Callable[[Builder, Axes], None]
+Build = Callable[[Builder, frozenset[int], Options], None]
 
 SMALL = 12
 """Up to this many turning limbs each is tried on its own; beyond, those in runs and the last."""
@@ -19,7 +19,27 @@ MOST = 24
 """With more than this many to try, the best start is taken as it is."""
 
 
-def by_price(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> list[Axes]:
+def build_in_axes(
+    builder: Builder,
+    mechanism: Mechanism,
+    part: Part,
+    options: Options,
+    build: Build,
+    *,
+    runs_only: bool = False,
+) -> AxisChoices:
+    """Build a part in the axes that the options choose for it, or else in the cheapest ones.
+
+    Returns the choices of axes that were ranked for it, if any.
+    """
+    choices: AxisChoices = {}
+    if part not in options.axes:
+        choices = {part: by_price(mechanism, build, runs_only=runs_only)}
+    build(builder, options.in_axes(choices).axes[part].limbs, options)
+    return choices
+
+
+def by_price(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> list[AxisChoice]:
     """Return choices of limbs that are described in the axes before their joint, cheapest first.
 
     A limb in a run of parallel joints may be, and so may the last one of a branch: nothing follows
@@ -42,11 +62,12 @@ def by_price(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> 
             if trial not in prices:
                 prices[trial] = _price(build, trial)
                 improved = improved or prices[trial] < prices[best]
-    return sorted(prices, key=prices.__getitem__)
+    ranked = sorted(prices, key=prices.__getitem__)
+    return [AxisChoice(limbs, prices[limbs]) for limbs in ranked]
 
 
-def _price(build: Build, chosen: Axes) -> int:
+def _price(build: Build, chosen: frozenset[int]) -> int:
     builder = Builder()
-    build(builder, chosen)
+    build(builder, chosen, BODIES)
     count = cost(builder.finish())
     return count.multiplications + count.additions

@@ -93,6 +93,12 @@ class Mechanism:
 
         return MechanismBuilder(name, gravity)
 
+    def __repr__(self) -> str:
+        counts = {"freedom": self.nv, "segment": len(self.segments), "loop": len(self.loops)}
+        counts |= {"element": len(self.elements), "actuator": len(self.actuators)}
+        words = [f"{n} {word}{'s' if n > 1 else ''}" for word, n in counts.items() if n]
+        return f"<Mechanism {self.name}: {', '.join(words)}>"
+
     @property
     def coordinates(self) -> tuple[str, ...]:
         """The names of the coordinates in the order of q."""

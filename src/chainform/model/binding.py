@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainform.errors import DeriveError, Error, ReadError
 from chainform.graph import set_defaults, substitute
-from chainform.mechanism import Mechanism, parametrise
+from chainform.mechanism import Mechanism
 from chainform.mechanism.numbers import number_of
 from chainform.readers import native_text, read_text
 from chainform.search import stage_of
@@ -40,6 +40,7 @@ def bound_model(model: Model, values: Mapping[str, Any], *, keep_free: bool = Fa
         mechanism=mechanism,
         graph=bind(model.graph, numbers),
         stages=stages,
+        axis_choices=None,
         parameters=left or "numeric",
         bound={**model.bound, **numbers},
     )
@@ -47,7 +48,7 @@ def bound_model(model: Model, values: Mapping[str, Any], *, keep_free: bool = Fa
 
 def _with_values(model: Model, numbers: Mapping[str, Fraction]) -> Mechanism:
     """Return the mechanism with the chosen parameters in it, and those that it declares."""
-    settled = parametrise(model.mechanism, model.parameters)
+    settled = model.settled
     named = {p.name: p for p in (*model.mechanism.parameters, *settled.parameters)}
     defaults = {name: value for name, value in model.free_parameters.items() if value is not None}
     values = {**defaults, **numbers}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 from chainform.emitters import EMITTERS
 from chainform.errors import RunError
 from chainform.graph import Cost, Graph, cost, cost_once
-from chainform.mechanism import Mechanism
+from chainform.mechanism import Mechanism, parametrise
 from chainform.model.binding import bound_model
 from chainform.model.names import find_block, resolve, select_outputs
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states, group_length
-from chainform.model.summary import summary
+from chainform.model.summary import one_line, summary, title
 from chainform.runtime import CodeCache, Keeper, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of
+
+if TYPE_CHECKING:
+    from chainform.formulations import AxisChoices
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class Model:
     graph: Graph
     formulation: str
     parameters: str | tuple[str, ...]
-    reduce: str
+    reduction: str
+    """The effort of the last reduction; "none" for the model as it was derived."""
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
@@ -60,6 +64,8 @@ class Model:
     """The revision that the model was loaded from."""
     stages: tuple[Stage, ...] = ()
     """What the reduction did: the graph as it was derived, then after each step."""
+    axis_choices: AxisChoices | None = None
+    """The choices of axes whose operations were counted; None where they have to be found again."""
     keeper: Keeper | None = None
     """The cache of compiled code: in the store that the model was loaded from."""
 
@@ -69,9 +75,24 @@ class Model:
         return tuple(self.graph.outputs)
 
     @property
+    def title(self) -> str:
+        """Its mechanism and method, and whether it is reduced."""
+        return title(self)
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether the graph is another one than that which was derived."""
+        return self.reduction != "none"
+
+    @property
     def quantities(self) -> tuple[str, ...]:
         """The intermediate quantities that have names: Q_1, e_1, r_2_1, ..."""
         return tuple(self.derived.quantities)
+
+    @cached_property
+    def settled(self) -> Mechanism:
+        """The mechanism in which what is free is a parameter, and everything else a number."""
+        return parametrise(self.mechanism, self.parameters)
 
     @property
     def derived(self) -> Graph:
@@ -94,7 +115,7 @@ class Model:
         return {item.name: item.default for item in given if item.group == "parameter"}
 
     def __repr__(self) -> str:
-        return f"Model({self.mechanism.name}, {self.formulation}: {', '.join(self.outputs)})"
+        return one_line(self)
 
     def __str__(self) -> str:
         return summary(self)
@@ -168,9 +189,9 @@ class Model:
         graph = self._selected(outputs)
         return EMITTERS[language](graph, list(graph.outputs))
 
-    def reduced(
+    def reduce(
         self,
-        reduce: str = "fast",
+        effort: str = "fast",
         *,
         sine_cost: float = SINE_COST,
         budget: float | str | None = None,
@@ -180,17 +201,48 @@ class Model:
         observe: Observer | None = None,
         progress: Progress | None = None,
     ) -> Model:
-        """Return the model with its graph reduced further; the options are those of `derive`.
+        """Return the model with fewer operations, by an effort.
 
-        A deep search goes on from where an earlier one, in this model or in the store, has got to.
+        That is "thesis" (as in Racković 1996), "fast" (about a second for six axes) or "deep", a
+        search for the time `budget` (60, "5m") or a number of `steps`, on so many `cores`; the same
+        `seed` and steps give the same graph. Passes may be named instead: "expand,
+        extract_monomials"; "none" changes nothing. `sine_cost` is what a sine or cosine is worth,
+        in multiplications. `observe` is called with each stage, `progress` with the steps, the cost
+        and the best graph of a deep search so far; Ctrl-C ends it and keeps that.
+
+        A model as it was derived, in memory or in the store, is also tried in other choices of
+        axes. One that is reduced already is reduced further from where it is.
         """
         # Models from the store, which are reduced already, need not wait for what reduces them.
         from chainform.search import reduce_graph
 
-        effort = effort_of(reduce, sine_cost, budget, steps, seed, cores)
-        found = reduce_graph(self.graph, effort, start="before", observe=observe, progress=progress)
+        chosen = effort_of(effort, sine_cost, budget, steps, seed, cores)
+        if effort == "none":
+            return self
+        others = self._graphs_in_other_axes
+        found = reduce_graph(
+            self.graph, chosen, start="before", others=others, observe=observe, progress=progress
+        )
         stages = (*(self.stages or found[:1]), *found[1:])
-        return replace(self, graph=stages[-1].graph, reduce=reduce, stages=stages)
+        return replace(self, graph=stages[-1].graph, reduction=effort, stages=stages)
+
+    def _graphs_in_other_axes(self) -> Iterator[Graph]:
+        """Yield the graph in other choices of axes, the cheapest first; none for a reduced one."""
+        # A model from the store needs no method of mechanics until then.
+        from chainform.algebra import is_same
+        from chainform.formulations import FORMULATIONS, LARGEST, Options
+
+        method = FORMULATIONS.get(self.formulation)
+        if method is None or self.is_reduced or len(self.graph.factor) > LARGEST:
+            return
+        options = Options(self.closure, self.wrenches, frozenset(self.leave_out))
+        choices = self.axis_choices
+        if choices is None:
+            again, choices = method.graph(self.settled, self.outputs, options)
+            if not is_same(self.graph, again):
+                # Another version derived it, by other equations.
+                return
+        yield from method.graphs_in_other_axes(self.settled, self.outputs, options, choices)
 
     def evaluate(
         self,

@@ -41,7 +41,7 @@ def options_of(model: Model) -> dict[str, Any]:
     free = model.parameters if isinstance(model.parameters, str) else list(model.parameters)
     return {
         "parameters": free,
-        "reduce": model.reduce,
+        "reduce": model.reduction,
         "closure": model.closure,
         "wrenches": list(model.wrenches),
         **({"leave_out": list(model.leave_out)} if model.leave_out else {}),

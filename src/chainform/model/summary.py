@@ -1,4 +1,4 @@
-"""What `print(model)` says: not the equations, which may fill a book, but where they are."""
+"""What a model says of itself: not the equations, which may fill a book, but where they are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,23 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 12
 """More free parameters than this are counted, not listed."""
+MOST_OUTPUTS = 4
+"""More outputs than this are counted in one line, not listed."""
+
+
+def title(model: Model) -> str:
+    """Return name and method, and whether the model is reduced: arm, auto, reduced (fast)."""
+    state = f"reduced ({model.reduction})" if model.is_reduced else "not reduced"
+    return f"{model.mechanism.name}, {model.formulation}, {state}"
+
+
+def one_line(model: Model) -> str:
+    """Return the title, freedoms, outputs and counts of a model."""
+    more = len(model.outputs) - MOST_OUTPUTS
+    outputs = ", ".join(model.outputs[:MOST_OUTPUTS]) + (f" and {more} more" if more > 0 else "")
+    count, freedoms = model.count(), _counted(model.mechanism.nv, "freedom")
+    operations = f"{count.multiplications} multiplications, {count.additions} additions"
+    return f"<Model {title(model)}, {freedoms}: {outputs}; {operations}>"
 
 
 def summary(model: Model) -> str:
@@ -19,7 +36,7 @@ def summary(model: Model) -> str:
     loops = f", {_counted(len(mechanism.loops), 'loop')}" if mechanism.loops else ""
     freedom = _counted(mechanism.nv, "degree")
     lines = [
-        f"{mechanism.name}, {model.formulation}",
+        title(model),
         f"{_parts(mechanism, moving)} with {freedom} of freedom{loops}",
         *_outputs(model),
     ]

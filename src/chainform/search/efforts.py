@@ -52,8 +52,9 @@ def effort_of(
 
     In place of an effort, passes may be named: "expand, extract_monomials".
     """
-    passes = () if name in EFFORTS else _passes(name)
-    if name not in EFFORTS and not passes:
+    is_effort = type(name) is str and name in EFFORTS
+    passes = () if is_effort else _passes(name)
+    if not is_effort and not passes:
         close = get_close_matches(str(name), EFFORTS, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise DeriveError(
@@ -64,7 +65,7 @@ def effort_of(
     if name != "deep" and (budget is not None or steps is not None):
         given = "budget" if steps is None else "steps"
         raise DeriveError(
-            f"reduce={shown(name)!r} takes no {given}",
+            f"the effort {shown(name)} takes no {given}",
             element=given,
             remedy="leave it out, or choose the effort deep",
         )

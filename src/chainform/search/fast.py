@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from time import perf_counter
 
 from chainform.algebra import Prices, Settler, System, graph_of, multiply_out, system_of
@@ -18,6 +21,9 @@ DEAR = 1000.0
 
 STARTS, TRIAL = 3, 60
 """How many starts are walked from, and for how many steps before all but the best are left."""
+LARGE, FAR = 250.0, 0.1
+"""From this cost on, a start that is dearer than the best by this part is not walked from: what a
+short walk saves makes up for that in small systems only."""
 
 FEWEST, MOST = 100, 1000
 WORK = 1_200_000
@@ -25,14 +31,31 @@ CHANGES, PER_VARIABLE, MOST_CHANGES = 30_000, 50, 80_000
 """The most terms that come or go in a walk; more, up to a limit, where there are many variables."""
 
 
+@contextmanager
+def without_collection() -> Generator[None, None, None]:
+    """Let no cyclic garbage be looked for meanwhile: sums make none, and many small objects."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 @dataclass(frozen=True)
 class Start:
-    """A graph to start from, the same with common parts taken out, its cost then, and the time."""
+    """A graph to start from, its sums with common parts taken out, their cost, and the time."""
 
     graph: Graph
-    settled: Graph
+    system: System
     cost: float
     seconds: float
+
+    @cached_property
+    def settled(self) -> Graph:
+        """The graph with common parts taken out."""
+        return graph_of(self.system)
 
 
 def fast_steps(graph: Graph) -> int:
@@ -77,7 +100,7 @@ def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[Start]:
         system = min(systems, key=lambda system: system.sums.cost)
         cost = system.sums.cost
         if cost not in starts:
-            starts[cost] = Start(graph, graph_of(system), cost, perf_counter() - began)
+            starts[cost] = Start(graph, system, cost, perf_counter() - began)
     return [starts[cost] for cost in sorted(starts)]
 
 
@@ -85,7 +108,9 @@ def best_walk(
     starts: Sequence[Start], prices: Prices, seed: int = 0, until: float | None = None
 ) -> tuple[Start, Walk]:
     """Walk a little from each of the first starts, then on from the one that got farthest."""
-    walks = [Walk(system_of(start.settled, prices), seed) for start in starts[:STARTS]]
+    least = starts[0].cost
+    near = [s for s in starts[:STARTS] if least < LARGE or s.cost <= (1 + FAR) * least]
+    walks = [Walk(system_of(start.settled, prices), seed) for start in near]
     if len(walks) > 1:
         for walk in walks:
             walk.go_on(TRIAL, CHANGES, until)

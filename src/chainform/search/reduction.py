@@ -12,7 +12,7 @@ from chainform.algebra.needs import needs_more
 from chainform.errors import DeriveError
 from chainform.graph import Graph
 from chainform.search.efforts import DEFAULT_SECONDS, Effort
-from chainform.search.fast import best_starts, best_walk
+from chainform.search.fast import best_starts, best_walk, without_collection
 from chainform.search.stage import Observer, Option, Progress, Stage, stage_of
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ class _Run:
             raise DeriveError(
                 f"the step {stage.name} makes rounding errors far larger",
                 element=stage.name,
-                remedy="leave it out, or take reduce='fast', which does so by itself",
+                remedy="leave it out, or take the effort fast, which does so by itself",
             )
         if fault is not None:
             raise DeriveError(
                 f"the step {stage.name} {fault}; this is a defect of chainform",
                 element=stage.name,
-                remedy="report it with the mechanism, and derive with reduce='none' until then",
+                remedy="report it with the mechanism; use the model as derived until then",
             )
 
     def _offer(self, stage: Stage) -> bool:
@@ -138,9 +138,10 @@ class _Run:
         """Take out common parts, then walk a little, from the start that leads farthest."""
         sine_cost, seed = self.effort.sine_cost, self.effort.seed
         began = perf_counter()
-        starts = best_starts(self._starts(), self.prices)
-        settling = perf_counter() - began
-        start, walk = best_walk(starts, self.prices, seed)
+        with without_collection():
+            starts = best_starts(self._starts(), self.prices)
+            settling = perf_counter() - began
+            start, walk = best_walk(starts, self.prices, seed)
         walking = perf_counter() - began - settling
         if start.graph is not self.stages[0].graph:
             self._accept(stage_of("choose_start", start.graph, settling - start.seconds))

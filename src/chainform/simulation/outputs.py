@@ -52,7 +52,7 @@ def check_output(mechanism: Mechanism, name: str) -> None:
     if name in OF_RUN:
         return
     try:
-        derive(mechanism, [output_of(name)], reduce="none")
+        derive(mechanism, [output_of(name)])
     except Error as problem:
         raise _unknown(mechanism, name, problem) from problem
 
@@ -61,7 +61,7 @@ def outputs_along(run: Run, names: Sequence[str]) -> dict[str, Array]:
     """Return outputs of the equations at all times, each (m, ...)."""
     mechanism, touching = without_loops(run.mechanism, run.about.opened), run.contact_wrenches
     left_out = run.about.leave_out
-    model = derive(mechanism, names, reduce="none", leave_out=left_out, wrenches=list(touching))
+    model = derive(mechanism, names, leave_out=left_out, wrenches=list(touching))
     groups = {item.group for item in model.graph.inputs.values()} - {"parameter"}
     known = (groups - {"wrench"}) | {"q", "t"}
     states = {group: _states(run, group, names) for group in sorted(known)}

@@ -94,7 +94,7 @@ class Run:
             values = self._values_in(self.equations)
             return self.equations.bind(values, keep_free=True) if values else self.equations
         leave_out = self.about.leave_out
-        return derive(self.mechanism, ["forward_dynamics"], leave_out=leave_out, reduce="none")
+        return derive(self.mechanism, ["forward_dynamics"], leave_out=leave_out)
 
     @cached_property
     def qdd(self) -> Array:

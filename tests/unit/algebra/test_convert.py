@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+import chainform as cf
 from chainform.algebra import Prices, Settler, graph_of, is_same, system_of
 from chainform.errors import RunError
 from chainform.graph import (
@@ -25,7 +26,6 @@ from chainform.graph import (
 from reductions import check_kept, moving_graph, operations
 from strategies import ALL, Point, Program, examples, graphs, points, programs
 from strategies import graph_of as program_graph
-from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 
@@ -78,7 +78,7 @@ def state_of(graph: Graph, mechanism: Any) -> dict[str, Any]:
 def test_mechanisms(
     mechanism: Any, formulation: str, parameters: str, outputs: list[str], settle: bool
 ) -> None:
-    model = unreduced(mechanism, outputs, formulation=formulation, parameters=parameters)
+    model = cf.derive(mechanism, outputs, formulation=formulation, parameters=parameters)
     graph = model.graph
     system = system_of(graph)
     if settle:
@@ -91,7 +91,7 @@ def test_mechanisms(
 
 
 def test_names_stay() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["mass_matrix"], formulation="closed_form").graph
+    graph = cf.derive(reference("rackovic_2_1"), ["mass_matrix"], formulation="closed_form").graph
     after = back(graph)
     needed = graph.cone(graph.output_variables())
     used = {graph.names[v] for v in range(len(graph)) if needed[v]}
@@ -110,7 +110,7 @@ def evaluate_one(graph: Graph, name: str, state: dict[str, Any]) -> Any:
 
 
 def test_quantities_that_are_whole_stay() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["mass_matrix"], formulation="closed_form").graph
+    graph = cf.derive(reference("rackovic_2_1"), ["mass_matrix"], formulation="closed_form").graph
     after = back(graph)
     assert after.quantities
     assert set(after.quantities) <= set(graph.quantities)

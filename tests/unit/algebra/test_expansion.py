@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from hypothesis import given
 
+import chainform as cf
 from chainform.algebra import Settler, System, graph_of, multiply_out, system_of
 from chainform.algebra.expansion import Expansions
 from chainform.graph import Graph, expand
 from reductions import check_kept, moving_graph
 from strategies import POLYNOMIAL, TRIGONOMETRIC, Point, Program, examples, points, programs
-from unreduced import unreduced
 from zoo import exact_state, reference
 
 Plain = dict[tuple[tuple[str, int], ...], Fraction]
@@ -56,7 +56,7 @@ def test_as_the_graph_expands(program: Program) -> None:
 
 def test_a_mechanism_expands_as_the_graph_does() -> None:
     mechanism = reference("manipulator_5dof")
-    check_expansions(unreduced(mechanism, ["mass_matrix", "gravity"]).graph)
+    check_expansions(cf.derive(mechanism, ["mass_matrix", "gravity"]).graph)
 
 
 @examples(25)
@@ -87,7 +87,7 @@ def test_multiplied_out(program: Program, point: Point) -> None:
 
 def test_limits() -> None:
     mechanism = reference("rackovic_2_1")
-    graph = unreduced(mechanism, ["mass_matrix"]).graph
+    graph = cf.derive(mechanism, ["mass_matrix"]).graph
     system = system_of(graph)
     cost = system.sums.cost
     assert not multiply_out(system.sums, 1000, 20)

@@ -6,13 +6,13 @@ import random
 
 from hypothesis import given
 
+import chainform as cf
 from chainform.algebra import Prices, Sums, graph_of, system_of
 from chainform.algebra.extract import extract, gain_of, take_out
 from chainform.algebra.index import MULTIPLE, PAIR, PRODUCT, Key
 from chainform.graph import Builder, Graph, graph_text
 from reductions import check_kept, moving_graph, operations
 from strategies import POLYNOMIAL, TRIGONOMETRIC, Point, Program, examples, points, programs
-from unreduced import unreduced
 from zoo import reference
 
 
@@ -49,7 +49,7 @@ def check_gains(graph: Graph, prices: Prices) -> int:
 def test_the_gain_is_the_fall_of_the_cost() -> None:
     for name, parameters in (("rackovic_2_1", "numeric"), ("manipulator_5dof", "symbolic")):
         outputs = ["mass_matrix", "gravity"]
-        model = unreduced(
+        model = cf.derive(
             reference(name), outputs, formulation="closed_form", parameters=parameters
         )
         graph = model.graph
@@ -120,7 +120,7 @@ def test_a_multiple_is_computed_once() -> None:
 
 
 def test_ties_are_the_same_in_every_run() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["mass_matrix"]).graph
+    graph = cf.derive(reference("rackovic_2_1"), ["mass_matrix"]).graph
     texts: set[str] = set()
     for _ in range(2):
         system = system_of(graph)

@@ -21,7 +21,6 @@ from chainform.search import effort_of, reduce_graph
 from chainform.search.thesis import thesis
 from reductions import moving_graph
 from strategies import ALL, Program, examples, programs
-from unreduced import unreduced
 from zoo import reference
 
 HALF = Fraction(1, 2)
@@ -246,11 +245,11 @@ def test_random_programs(program: Program, seed: int) -> None:
 def test_a_reduced_mechanism_is_the_same_and_another_is_not() -> None:
     mechanism = reference("manipulator_5dof")
     outputs = ["mass_matrix", "gravity", "inverse_dynamics"]
-    graph = unreduced(mechanism, outputs).graph
-    assert is_same(graph, unreduced(mechanism, outputs, formulation="closed_form").graph)
+    graph = cf.derive(mechanism, outputs).graph
+    assert is_same(graph, cf.derive(mechanism, outputs, formulation="closed_form").graph)
     assert is_same(graph, thesis(graph))
     payload = mechanism.with_payload(mechanism.segments[-1].name, "0.000001", [0, 0, 0])
-    assert not is_same(graph, unreduced(payload, outputs).graph)
+    assert not is_same(graph, cf.derive(payload, outputs).graph)
 
 
 @examples(100)
@@ -360,9 +359,9 @@ def coupled(ratio: Fraction, offset: Fraction | str = Fraction(0)) -> cf.Mechani
 def test_reductions_of_coupled_joints(ratio: Fraction, offset: Fraction | str, effort: str) -> None:
     mechanism = coupled(ratio, offset)
     model = cf.derive(mechanism, ["inverse_dynamics"], reduce=effort)
-    whole = unreduced(mechanism, ["inverse_dynamics"])
+    whole = cf.derive(mechanism, ["inverse_dynamics"])
     assert is_same(whole.graph, model.graph, seed=9)
-    another = unreduced(coupled(ratio + Fraction(1, 100), offset), ["inverse_dynamics"])
+    another = cf.derive(coupled(ratio + Fraction(1, 100), offset), ["inverse_dynamics"])
     assert not is_same(another.graph, model.graph, seed=9)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+import chainform as cf
 from chainform.algebra import Settler, graph_of, is_same, system_of
 from chainform.algebra.needs import Needs
 from chainform.algebra.remainder import Remainders
@@ -17,7 +18,6 @@ from chainform.algebra.values import Values
 from chainform.graph import Builder, Graph
 from reductions import check_kept, moving_graph, operations
 from strategies import POLYNOMIAL, TRIGONOMETRIC, Point, Program, examples, points, programs
-from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 
@@ -89,7 +89,7 @@ ZOO = (
 
 @pytest.mark.parametrize(("mechanism", "outputs", "parameters"), ZOO)
 def test_mechanisms(mechanism: Any, outputs: list[str], parameters: str) -> None:
-    graph = unreduced(mechanism, outputs, parameters=parameters).graph
+    graph = cf.derive(mechanism, outputs, parameters=parameters).graph
     system = system_of(graph)
     sums, rng = system.sums, random.Random(4)
     resubstitution, remainders = Resubstitution(system), Remainders(sums, 48, Needs(system))
@@ -109,7 +109,7 @@ def test_mechanisms(mechanism: Any, outputs: list[str], parameters: str) -> None
 def test_values_do_not_depend_on_the_form(
     mechanism: Any, outputs: list[str], parameters: str
 ) -> None:
-    system = system_of(unreduced(mechanism, outputs, parameters=parameters).graph)
+    system = system_of(cf.derive(mechanism, outputs, parameters=parameters).graph)
     roots = sorted(system.sums.roots)
     before = [Values(system, SHORT, 1).of(v) for v in roots]
     Settler(system).settle()

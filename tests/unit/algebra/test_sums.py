@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import chainform as cf
 from chainform.algebra import Prices, Settler, Sums, graph_of, system_of
 from chainform.algebra.index import Index
 from chainform.algebra.numbers import Numbers
@@ -19,7 +20,6 @@ from chainform.graph import cost
 from chainform.search.neighbourhood import Walk
 from reductions import moving_graph, operations
 from strategies import POLYNOMIAL, TRIGONOMETRIC, Program, examples, programs
-from unreduced import unreduced
 from zoo import random_tree, reference
 
 PRICES = Prices(multiplication=3.0, addition=2.0, call=5.0)
@@ -180,7 +180,7 @@ def test_a_price_is_paid_once() -> None:
 
 
 def test_order_and_above() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["forward_dynamics"]).graph
+    graph = cf.derive(reference("rackovic_2_1"), ["forward_dynamics"]).graph
     sums = system_of(graph).sums
     order = sums.order()
     place = {v: i for i, v in enumerate(order)}
@@ -223,7 +223,7 @@ ZOO = (
 def test_the_cost_stays_right_on_a_walk(
     mechanism: Any, outputs: list[str], parameters: str
 ) -> None:
-    system = system_of(unreduced(mechanism, outputs, parameters=parameters).graph)
+    system = system_of(cf.derive(mechanism, outputs, parameters=parameters).graph)
     walk = Walk(system, seed=1)
     for _ in range(3):
         for _ in range(6):

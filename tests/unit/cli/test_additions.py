@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from unreduced import unreduced
 
 
 def test_payload_and_frame(call: Callable[..., Any], arm: Path) -> None:
@@ -20,7 +19,7 @@ def test_payload_and_frame(call: Callable[..., Any], arm: Path) -> None:
     document = call("eval", arm, *options, *asked).document["outputs"]
     mechanism = cf.read(arm).with_payload("gripper", "2.5", ["0", "0.3", "0"])
     mechanism = mechanism.with_frame("tool", "gripper", ["0", "0.2", "0.1"])
-    model = unreduced(mechanism, ["gravity", "jacobian(tool)"])
+    model = cf.derive(mechanism, ["gravity", "jacobian(tool)"])
     expected = model.evaluate(q=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     for name, values in expected.items():
         np.testing.assert_allclose(document[name]["values"], values, rtol=1e-12, atol=1e-15)

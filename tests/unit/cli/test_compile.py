@@ -45,7 +45,7 @@ def test_a_file(call: Call, four_bar: Path) -> None:
 def test_the_text(call: Call, four_bar: Path) -> None:
     arguments = ("--outputs", "H,tau", "--precision", "float32", "--lanes", "4")
     lines = call("compile", four_bar, *arguments).out.splitlines()
-    assert lines[0] == "four_bar, auto"
+    assert lines[0] == "four_bar, auto, not reduced"
     assert "float32, 4 lanes" in lines[1]
     assert lines[3].split()[0] == "mass_matrix(q)"
     assert lines[4].startswith("  inverse_dynamics(q, qd, qdd, sigma)")

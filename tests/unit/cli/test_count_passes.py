@@ -16,8 +16,6 @@ from chainform.cli.commands.schema import schema_text
 from chainform.cli.waterfall import WIDTH, waterfall
 from chainform.graph import Cost
 
-pytestmark = pytest.mark.reduces
-
 Call = Callable[..., Any]
 STEPS = ["formulation", "choose_start", "extract_divisors", "search_neighbourhoods"]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -36,14 +34,16 @@ def saved(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, four_bar:
     """A store with the model `bar`, derived and reduced."""
     url = str(tmp_path / "models.db")
     monkeypatch.setenv("CHAINFORM_DB", url)
-    assert call("derive", four_bar, "--outputs", "H,hG", "--save", "bar").code == 0
+    assert (
+        call("derive", four_bar, "--outputs", "H,hG", "--reduce", "fast", "--save", "bar").code == 0
+    )
     return url
 
 
 def test_of_a_file(call: Call, four_bar: Path) -> None:
-    arguments = ("count", four_bar, "--outputs", "H,hG", "--by-pass")
+    arguments = ("count", four_bar, "--outputs", "H,hG", "--reduce", "fast", "--by-pass")
     document = valid(call(*arguments, "--json"))
-    model = cf.derive(four_bar, ["mass_matrix", "gravity"])
+    model = cf.derive(four_bar, ["mass_matrix", "gravity"]).reduce()
     assert [step["name"] for step in document["passes"]] == STEPS
     assert [step["operations"] for step in document["passes"]] == [
         stage.cost.as_dict() for stage in model.stages
@@ -54,13 +54,22 @@ def test_of_a_file(call: Call, four_bar: Path) -> None:
 
 
 def test_both_ways_at_once(call: Call, four_bar: Path) -> None:
-    arguments = ("count", four_bar, "--outputs", "H,hG", "--by-pass", "--by-quantity")
+    arguments = (
+        "count",
+        four_bar,
+        "--outputs",
+        "H,hG",
+        "--reduce",
+        "fast",
+        "--by-pass",
+        "--by-quantity",
+    )
     words = [line.split()[0] for line in call(*arguments).out.splitlines()[1:]]
     assert words == ["output", "mass_matrix", "gravity", "together", "after", *STEPS]
 
 
 def test_without_a_reduction(call: Call, four_bar: Path) -> None:
-    arguments = ("count", four_bar, "--outputs", "H", "--reduce", "none", "--by-pass", "--json")
+    arguments = ("count", four_bar, "--outputs", "H", "--by-pass", "--json")
     assert [step["name"] for step in valid(call(*arguments))["passes"]] == ["formulation"]
     assert "passes" not in valid(call("count", four_bar, "--outputs", "H", "--json"))
 
@@ -98,12 +107,12 @@ def texts(picture: str) -> list[str]:
 
 def test_the_picture_is_written(call: Call, four_bar: Path, tmp_path: Path) -> None:
     path = tmp_path / "steps.svg"
-    arguments = ("count", four_bar, "--outputs", "H,hG", "--picture", path)
+    arguments = ("count", four_bar, "--outputs", "H,hG", "--reduce", "fast", "--picture", path)
     result = call(*arguments)
     assert result.code == 0
     assert f"picture written to {path}" in result.out.replace("\n", "")
     words = texts(path.read_text("utf-8"))
-    assert "four_bar, auto" in words
+    assert "four_bar, auto, reduced (fast)" in words
     assert [word for word in words if word in STEPS] == STEPS
 
 

@@ -28,7 +28,7 @@ def test_size(call: Callable[..., Any], arm: Path) -> None:
 
 def test_text(call: Callable[..., Any], arm: Path) -> None:
     lines = call("derive", arm, "--outputs", "H", "--parameters", "m_2,m_3").out.splitlines()
-    assert lines[0] == "six_axis_arm, auto"
+    assert lines[0] == "six_axis_arm, auto, not reduced"
     assert lines[2] == "  mass_matrix  6 × 6"
     assert lines[3] == "free parameters: m_2, m_3"
     assert lines[4].startswith("variables: ")
@@ -40,7 +40,7 @@ def test_text(call: Callable[..., Any], arm: Path) -> None:
 
 def test_closed_form_by_its_name(call: Callable[..., Any], arm: Path) -> None:
     arguments = ("derive", arm, "--formulation", "closed_form")
-    assert call(*arguments).out.startswith("six_axis_arm, closed_form\n")
+    assert call(*arguments).out.startswith("six_axis_arm, closed_form, not reduced\n")
     document = call(*arguments, "--json").document
     assert document["formulation"] == "closed_form"
     assert document["operations"] == derive(arm, formulation="closed_form").count().as_dict()

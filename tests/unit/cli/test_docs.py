@@ -17,8 +17,6 @@ import pytest
 
 from chainform.cli.commands import SUMMARIES
 
-pytestmark = pytest.mark.reduces
-
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "cli.md"
 

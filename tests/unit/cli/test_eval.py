@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.pipeline import available_outputs
+from chainform.pipeline import available_outputs, derive
 from chainform.readers import read
-from unreduced import unreduced as derive
 
 Q = [-1.5708, -0.5236, -2.09439, -0.5236, 0, 0]
 

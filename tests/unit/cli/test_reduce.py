@@ -22,11 +22,10 @@ from chainform.cli import reducing
 from chainform.cli.commands.schema import schema_text
 from chainform.search import crew
 
-pytestmark = pytest.mark.reduces
-
 Call = Callable[..., Any]
 REFERENCE = Path(__file__).parents[2] / "data" / "reference"
 FAST = ["extract_divisors", "search_neighbourhoods"]
+STEPS = ["choose_start", *FAST]
 DEEP = ("--reduce", "deep", "--steps", "8", "--cores", "1")
 
 
@@ -41,7 +40,7 @@ def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def saved(call: Call, db: str, four_bar: Path) -> str:
     """A store with the model `bar` as it was derived."""
-    options = ("--outputs", "H,hG", "--reduce", "none", "--save", "bar")
+    options = ("--outputs", "H,hG", "--save", "bar")
     assert call("derive", four_bar, *options).code == 0
     return db
 
@@ -67,25 +66,58 @@ def table(text: str) -> dict[str, list[str]]:
     return rows
 
 
+def column(text: str, title: str) -> list[str]:
+    """Return the words of a column whose entries begin below its title."""
+    first, *rows = [line for line in text.splitlines() if line.startswith("  ")]
+    place = first.index(title)
+    return [row[place:].split()[0] for row in rows]
+
+
 # --- derive -----------------------------------------------------------------------------------
 
 
 def test_derive_tells_each_step(call: Call, four_bar: Path) -> None:
-    rows = table(call("derive", four_bar, "--outputs", "H,hG").out)
-    assert list(rows) == ["after", "formulation", "choose_start", *FAST]
-    model = cf.derive(four_bar, ["mass_matrix", "gravity"])
+    rows = table(call("derive", four_bar, "--outputs", "H,hG", "--reduce", "fast").out)
+    assert list(rows) == ["after", "formulation", *STEPS]
+    model = cf.derive(four_bar, ["mass_matrix", "gravity"]).reduce()
     for stage in model.stages:
         assert rows[stage.name][:6] == [str(n) for n in stage.cost.as_dict().values()]
 
 
 def test_the_document_has_the_steps(call: Call, four_bar: Path) -> None:
-    document = valid(call("derive", four_bar, "--outputs", "H", "--json"), "derive")
+    arguments = ("derive", four_bar, "--outputs", "H", "--reduce", "fast", "--json")
+    document = valid(call(*arguments), "derive")
     assert [stage["name"] for stage in document["stages"]] == ["formulation", *FAST]
     assert document["stages"][-1]["operations"] == document["operations"]
     assert document["reduce"] == "fast"
-    plain = valid(call("derive", four_bar, "--reduce", "none", "--json"), "derive")
+
+
+@pytest.mark.parametrize("options", [(), ("--reduce", "none")])
+def test_nothing_is_reduced_unasked(call: Call, four_bar: Path, options: tuple[str, ...]) -> None:
+    plain = valid(call("derive", four_bar, *options, "--json"), "derive")
+    assert plain["reduce"] == "none"
     assert [stage["name"] for stage in plain["stages"]] == ["formulation"]
-    assert "after" not in call("derive", four_bar, "--reduce", "none").out
+    out = call("derive", four_bar, *options).out
+    assert out.startswith("four_bar, auto, not reduced\n")
+    assert "after" not in out
+    for command in ("count", "show", "compile"):
+        result = call(command, four_bar, *options)
+        assert result.out.startswith("four_bar, auto, not reduced\n"), command
+
+
+def test_every_summary_says_how_it_is_reduced(call: Call, saved: str, four_bar: Path) -> None:
+    assert call("bind", four_bar, "a=1/3", "--reduce", "fast").out.startswith(
+        "four_bar, auto, reduced (fast)\n"
+    )
+    call("reduce", "bar")
+    call("revert", "bar", "1")
+    call("reduce", "bar@1", "--reduce", "merge_equal")
+    states = ["no", "fast", "fast", "fast", "no", "merge_equal"]
+    assert column(call("log", "bar").out, "reduced") == states
+    assert column(call("models").out, "reduced") == ["merge_equal"]
+    for number, state in enumerate(states, start=1):
+        expected = "not reduced" if state == "no" else f"reduced ({state})"
+        assert call("count", f"bar@{number}").out.startswith(f"four_bar, auto, {expected}\n")
 
 
 def test_beside_what_is_published(call: Call) -> None:
@@ -112,7 +144,18 @@ def test_derive_takes_the_options_of_a_search(call: Call, four_bar: Path) -> Non
 
 
 def test_each_step_is_saved(call: Call, db: str, four_bar: Path) -> None:
-    arguments = ("--outputs", "H", "--save", "bar", "--tag", "v1", "--note", "as drawn")
+    arguments = (
+        "--outputs",
+        "H",
+        "--reduce",
+        "fast",
+        "--save",
+        "bar",
+        "--tag",
+        "v1",
+        "--note",
+        "as drawn",
+    )
     document = valid(call("derive", four_bar, *arguments, "--json"), "derive")
     assert (document["saved"]["revision"], document["saved"]["parent"]) == (3, 2)
     with cf.open_store(db) as store:
@@ -129,35 +172,36 @@ def test_each_step_is_saved(call: Call, db: str, four_bar: Path) -> None:
 
 def test_reduce_adds_revisions(call: Call, saved: str) -> None:
     document = valid(call("reduce", "bar", "--json"), "reduce")
-    assert [stage["name"] for stage in document["stages"]] == ["before", *FAST]
+    assert [stage["name"] for stage in document["stages"]] == ["before", *STEPS]
     assert document["saved"]["step"] == FAST[1]
-    assert (document["saved"]["revision"], document["saved"]["parent"]) == (3, 2)
+    assert (document["saved"]["revision"], document["saved"]["parent"]) == (4, 3)
     again = valid(call("reduce", "bar", *DEEP, "--json"), "reduce")
-    assert (again["saved"]["revision"], again["saved"]["parent"]) == (4, 3)
+    assert (again["saved"]["revision"], again["saved"]["parent"]) == (5, 4)
     assert again["saved"]["step"] == "search_deep"
     assert again["saved"]["options"]["steps"] == 8
     with cf.open_store(saved) as store:
-        assert [r.parent for r in store.log("bar")] == [None, 1, 2, 3]
+        assert [r.parent for r in store.log("bar")] == [None, 1, 2, 3, 4]
         sizes = [r.cost.multiplications + r.cost.additions for r in store.log("bar")]
-        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[1:] == sorted(sizes[1:], reverse=True)
+        assert sizes[-1] < sizes[0]
 
 
 def test_reduce_an_earlier_revision(call: Call, saved: str) -> None:
     assert call("reduce", "bar").code == 0
     out = call("reduce", "bar@1", *DEEP, "--tag", "again").out
     assert out.endswith(
-        "saved as bar@4\nit was made from bar@1, and is the last revision of bar now\n"
+        "saved as bar@5\nit was made from bar@1, and is the last revision of bar now\n"
     )
     with cf.open_store(saved) as store:
-        assert [r.number for r in store.lineage("bar@again")] == [1, 4]
+        assert [r.number for r in store.lineage("bar@again")] == [1, 5]
 
 
 def test_reduce_under_another_name(call: Call, saved: str) -> None:
     document = valid(call("reduce", "bar", "--save", "short", "--json"), "reduce")
-    assert (document["saved"]["name"], document["saved"]["revision"]) == ("short", 3)
+    assert (document["saved"]["name"], document["saved"]["revision"]) == ("short", 4)
     with cf.open_store(saved) as store:
         assert len(store.log("bar")) == 1
-        assert [r.step for r in store.log("short")] == ["copy", *FAST]
+        assert [r.step for r in store.log("short")] == ["copy", *STEPS]
         assert store.revision("short@1").options["origin"] == "bar@1"
 
 
@@ -178,19 +222,25 @@ def test_nothing_better(call: Call, saved: str) -> None:
 
 def test_the_text_of_reduce(call: Call, saved: str) -> None:
     out = call("reduce", "bar", "--note", "shorter").out
-    assert out.startswith("four_bar, auto\n")
-    assert list(table(out)) == ["after", "before", *FAST]
-    assert out.endswith("saved as bar@3\n")
+    assert out.startswith("four_bar, auto, reduced (fast)\n")
+    assert list(table(out)) == ["after", "before", *STEPS]
+    assert out.endswith("saved as bar@4\n")
 
 
 def test_values_stay(call: Call, saved: str) -> None:
     state = b'{"q": [1, -0.8, 1.9]}'
     before = call("eval", "bar", "--at", "-", "--json", stdin=state).document["outputs"]
     call("reduce", "bar")
-    after = call("eval", "bar@3", "--at", "-", "--json", stdin=state).document["outputs"]
+    after = call("eval", "bar@4", "--at", "-", "--json", stdin=state).document["outputs"]
     for name in before:
         expected = np.asarray(before[name]["values"])
         np.testing.assert_allclose(after[name]["values"], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_options_of_a_reduction_need_one(call: Call, refused: Call, four_bar: Path) -> None:
+    for option in ("--seed", "--sine-cost", "--cores"):
+        text = refused(call("derive", four_bar, option, "2"))
+        assert f"{option} goes with --reduce fast" in text
 
 
 # --- what is refused --------------------------------------------------------------------------
@@ -206,10 +256,13 @@ BAD = [
     (("--reduce", "deep", "--steps", "x"), "--steps: 'x' is not a whole number"),
     (("--reduce", "deep", "--steps", "0"), "steps must be a whole number from 1 on"),
     (("--reduce", "deep", "--cores", "0"), "cores must be a whole number from 1 on"),
-    (("--seed", "1.5"), "--seed: '1.5' is not a whole number"),
-    (("--sine-cost", "-1"), "must be a number from 0 on"),
-    (("--sine-cost", "1e17"), "must be a number from 0 on, up to 1000000, not 1e+17"),
-    (("--sine-cost", "much"), "--sine-cost: 'much' is not a number"),
+    (("--reduce", "fast", "--seed", "1.5"), "--seed: '1.5' is not a whole number"),
+    (("--reduce", "fast", "--sine-cost", "-1"), "must be a number from 0 on"),
+    (
+        ("--reduce", "fast", "--sine-cost", "1e17"),
+        "must be a number from 0 on, up to 1000000, not 1e+17",
+    ),
+    (("--reduce", "fast", "--sine-cost", "much"), "--sine-cost: 'much' is not a number"),
 ]
 
 

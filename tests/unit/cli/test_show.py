@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chainform.model import Model
-from unreduced import unreduced as derive
+from chainform.pipeline import derive
 
 
 @pytest.fixture(scope="module")

@@ -186,7 +186,6 @@ def long(tmp_path: Path, pendulum: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.reduces
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
 def test_ctrl_c_keeps_what_was_computed(call: Callable[..., Any], long: Path) -> None:
     code, out, err = stopped(long, "--out", "part.npz", "part.csv")

@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator
 import chainform as cf
 from chainform.cli import main
 from chainform.cli.commands.schema import schema_text
-from unreduced import unreduced
 
 Call = Callable[..., Any]
 ROOT = Path(__file__).parents[3]
@@ -31,10 +30,10 @@ def filled(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("CHAINFORM_DB", url)
     path = ROOT / "examples" / "four_bar.toml"
     with cf.open_store(url) as store:
-        model = unreduced(path, ["mass_matrix", "gravity"], parameters="symbolic")
+        model = cf.derive(path, ["mass_matrix", "gravity"], parameters="symbolic")
         store.save(model, "linkage", ["drawn"], "as drawn", "Ada")
         store.bind("linkage", {"a": "0.25"}, "longer", "Grace")
-        store.save(unreduced(path, ["gravity"]), "weight", author="Ada")
+        store.save(cf.derive(path, ["gravity"]), "weight", author="Ada")
     return url
 
 

@@ -14,7 +14,6 @@ from chainform.errors import RunError
 from chainform.graph import Builder, Cost, Graph, cost, cost_once
 from robots import example_robot
 from strategies import Program, examples, graph_of, graphs, programs
-from unreduced import unreduced
 from zoo import REFERENCE, random_tree, reference
 
 QUANTITIES = ["mass_matrix", "gravity", "inverse_dynamics", "forward_dynamics"]
@@ -121,13 +120,13 @@ def test_a_program_has_the_same_count(program: Program) -> None:
 @pytest.mark.parametrize("parameters", ["numeric", "symbolic"])
 @pytest.mark.parametrize("name", REFERENCE)
 def test_a_reference_mechanism_has_the_same_count(name: str, parameters: str) -> None:
-    check(unreduced(reference(name), QUANTITIES, parameters=parameters).graph)
+    check(cf.derive(reference(name), QUANTITIES, parameters=parameters).graph)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_random_tree_has_the_same_count(seed: int) -> None:
     mechanism = random_tree(seed, quaternions=seed % 2 == 1)
-    check(unreduced(mechanism, QUANTITIES[:3], parameters="symbolic").graph)
+    check(cf.derive(mechanism, QUANTITIES[:3], parameters="symbolic").graph)
 
 
 def test_very_long_formulas_are_counted() -> None:
@@ -140,7 +139,7 @@ def test_very_long_formulas_are_counted() -> None:
 
 def test_a_long_program_is_counted_quickly() -> None:
     robot = cf.read(example_robot("talos_reduced.urdf"), base="floating")
-    source = unreduced(robot, ["forward_dynamics"]).emit("python")
+    source = cf.derive(robot, ["forward_dynamics"]).emit("python")
     assert source.count("\n") > 3000
     start = perf_counter()
     count_python(source)

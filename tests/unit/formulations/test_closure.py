@@ -9,7 +9,6 @@ import pytest
 
 import chainform as cf
 from chainform.pipeline import available_outputs
-from unreduced import unreduced
 
 SQUEEZER = Path(__file__).parents[3] / "examples" / "squeezer.toml"
 
@@ -28,11 +27,11 @@ def test_a_loop_without_basic_joints_has_no_closure_matrix(basic: list[str] | No
     mechanism = slider(basic)
     for output, kind in (("closure", "complete"), ("inverse_dynamics", "basic")):
         with pytest.raises(cf.Error, match="no basic joints") as caught:
-            unreduced(mechanism, [output], closure=kind)
+            cf.derive(mechanism, [output], closure=kind)
         assert caught.value.element == "loop 'hold'"
         assert "closure_jacobian" in (caught.value.remedy or "")
     assert "closure" not in available_outputs(mechanism)
-    found = unreduced(mechanism, ["closure_jacobian", "inverse_dynamics"]).evaluate(
+    found = cf.derive(mechanism, ["closure_jacobian", "inverse_dynamics"]).evaluate(
         q=[0, 0, 0], qd=[0, 0, 0], qdd=[0, 0, 0], sigma=[1, 2, 3]
     )
     np.testing.assert_array_equal(found["closure_jacobian"], np.eye(3))
@@ -40,12 +39,12 @@ def test_a_loop_without_basic_joints_has_no_closure_matrix(basic: list[str] | No
 
 def test_one_loop_of_several_without_basic_joints() -> None:
     with pytest.raises(cf.Error, match="no basic joints") as caught:
-        unreduced(SQUEEZER, ["closure"])
+        cf.derive(SQUEEZER, ["closure"])
     assert caught.value.element == "loop 'rocker'"
 
 
 def test_basic_joints_that_are_named_have_their_rows() -> None:
     mechanism = slider(["x"])
     assert "closure" in available_outputs(mechanism)
-    found = unreduced(mechanism, ["closure"]).evaluate(q=[0, 0, 0])["closure"]
+    found = cf.derive(mechanism, ["closure"]).evaluate(q=[0, 0, 0])["closure"]
     np.testing.assert_array_equal(found, np.diag([-1.0, 0.0, 0.0]))

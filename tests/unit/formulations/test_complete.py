@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import chainform as cf
 from chainform.pipeline import available_outputs
-from unreduced import unreduced
 
 Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -45,10 +44,10 @@ def agrees_with_inverse_dynamics(
             assert coordinate is not None
             x[first], x[first + 1] = q[coordinate], qd[actuator.rate]
         first += actuator.order
-    model = unreduced(mechanism, ["complete_model", "drives", "complete_acceleration"], **options)
+    model = cf.derive(mechanism, ["complete_model", "drives", "complete_acceleration"], **options)
     values = model.evaluate(q=q, qd=qd, tau=tau, x=x, u=u, **given)
     qdd = values["complete_acceleration"]
-    inverse = unreduced(mechanism, ["inverse_dynamics"], **options)
+    inverse = cf.derive(mechanism, ["inverse_dynamics"], **options)
     P = inverse.evaluate(q=q, qd=qd, qdd=qdd, **given)["inverse_dynamics"]
     assert np.allclose(values["drives"], P, rtol=1e-9, atol=1e-9)
     driven = {actuator.rate for actuator in mechanism.actuators}
@@ -113,7 +112,7 @@ def test_friction_springs_rotors_forces_and_wrenches_act() -> None:
 
 def test_a_motor_in_one_joint_only() -> None:
     mechanism = arm().actuator("motor", "upper", **MOTOR).build()
-    model = unreduced(mechanism, ["complete_model"])
+    model = cf.derive(mechanism, ["complete_model"])
     needed = {given.group for v, given in model.graph.inputs.items() if _is_used(model, v)}
     assert needed == {"q", "qd", "tau", "x", "u"}
     agrees_with_inverse_dynamics(mechanism)
@@ -162,11 +161,11 @@ def test_ideal_torques_leave_forward_dynamics() -> None:
     mechanism = builder.actuator("b", "fore", type="torque").build()
     outputs = ["complete_model", "complete_acceleration", "drives", "complete_input"]
     state: dict[str, Any] = {"q": [0.3, 0.1], "qd": [0.4, -0.5]}
-    values = unreduced(mechanism, outputs).evaluate(**state, x=[], u=[9, 9])
+    values = cf.derive(mechanism, outputs).evaluate(**state, x=[], u=[9, 9])
     assert values["drives"].tolist() == [5, 9]
     assert values["complete_model"].shape == (0,)
     assert values["complete_input"].shape == (0, 2)
-    forward = unreduced(mechanism, ["forward_dynamics"]).evaluate(**state, tau=[5, 9])
+    forward = cf.derive(mechanism, ["forward_dynamics"]).evaluate(**state, tau=[5, 9])
     assert np.allclose(values["complete_acceleration"], forward["forward_dynamics"])
 
 
@@ -174,7 +173,7 @@ def test_a_lag_feels_its_signal_and_the_joint_its_effort() -> None:
     builder = arm().actuator("a", "upper", type="lag", time_constant=0.1, gain=3, limit=2)
     builder.actuator("b", "fore", type="lag", frequency=20, damping_ratio=0.5)
     x, u = np.array([4.0, 5, 6]), np.array([7.0, 8])
-    model = unreduced(builder.build(), ["complete_model", "drives"])
+    model = cf.derive(builder.build(), ["complete_model", "drives"])
     values = model.evaluate(q=[0, 0], qd=[0, 0], x=x, u=u)
     assert values["drives"].tolist() == [4, 5]
     rising = 20**2 * (8 - 5) - 2 * 0.5 * 20 * 6
@@ -183,7 +182,7 @@ def test_a_lag_feels_its_signal_and_the_joint_its_effort() -> None:
 
 def test_signals_are_limited_on_both_sides() -> None:
     mechanism = arm().actuator("a", "upper", type="torque", limit=2).build()
-    model = unreduced(mechanism, ["drives"])
+    model = cf.derive(mechanism, ["drives"])
     u = np.array([-1e9, -2, -0.5, 0, 0.5, 2, 7])[:, None]
     drives = model.evaluate(q=[0, 0], qd=[0, 0], tau=[0, 0], x=np.zeros((7, 0)), u=u)["drives"]
     assert drives[:, 0].tolist() == [-2, -2, -0.5, 0, 0.5, 2, 2]
@@ -191,7 +190,7 @@ def test_signals_are_limited_on_both_sides() -> None:
 
 def test_compiled_functions_take_x_and_u() -> None:
     builder = arm().actuator("a", "upper", **MOTOR).actuator("b", "fore", **MOTOR)
-    model = unreduced(builder.build(), ["complete_model", "complete_input"])
+    model = cf.derive(builder.build(), ["complete_model", "complete_input"])
     program: Any = model.compile()
     x, u = np.random.default_rng(3).normal(size=(5, 6)), np.ones((5, 2))
     values = model.evaluate(x=x, u=u)
@@ -223,10 +222,10 @@ def test_nothing_resists_without_a_rotor() -> None:
 
 def test_the_mass_matrix_keeps_its_names_beside_the_complete_model() -> None:
     mechanism = arm().actuator("a", "upper", **MOTOR).build()
-    model = unreduced(mechanism, ["complete_model", "mass_matrix"])
+    model = cf.derive(mechanism, ["complete_model", "mass_matrix"])
     values = model.evaluate(
         q=[0.3, 0.2], qd=[0, 0], tau=[0, 0], x=[9, 9, 9], u=[1], outputs=["H_1_1", "xd_1", "xd[2]"]
     )
-    plain = unreduced(mechanism, ["mass_matrix"]).evaluate(q=[0.3, 0.2])["mass_matrix"]
+    plain = cf.derive(mechanism, ["mass_matrix"]).evaluate(q=[0.3, 0.2])["mass_matrix"]
     assert np.allclose(values["H_1_1"], plain[0, 0])
     assert values["xd_1"] == 9

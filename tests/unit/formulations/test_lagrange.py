@@ -13,14 +13,13 @@ import pytest
 import chainform as cf
 from chainform.graph import EXACT, Angle, Builder, differentiate, evaluate, verify
 from chainform.mechanism import JointKind
-from unreduced import unreduced
 from zoo import exact_state, loaded_tree, random_tree, reference, reference_data
 
 TREES = range(12)
 
 
 def lagrange(mechanism: cf.Mechanism, *outputs: str, **options: Any) -> cf.Model:
-    model = unreduced(mechanism, list(outputs), formulation="lagrange", **options)
+    model = cf.derive(mechanism, list(outputs), formulation="lagrange", **options)
     verify(model.graph)
     return model
 
@@ -56,7 +55,7 @@ def test_the_derivatives_are_those_of_the_mass_matrix(mechanism: cf.Mechanism) -
     state = exact_state(mechanism, 4)
     n = mechanism.nv
     got = evaluate(lagrange(mechanism, "metric_derivative").graph, state, EXACT)
-    graph = unreduced(mechanism, ["mass_matrix"], formulation="closed_form").graph
+    graph = cf.derive(mechanism, ["mass_matrix"], formulation="closed_form").graph
     variables = graph.outputs["mass_matrix"].variables
     for k in range(n):
         extended, found = differentiate(graph, variables, f"q{k + 1}")
@@ -262,7 +261,7 @@ def test_loops_and_wrenches_enter() -> None:
     state |= {f"sigma{i}": Fraction(i, 3) for i in range(1, 4)}
     state |= {f"wrench{i}": Fraction(i, 5) for i in range(1, 7)}
     options: dict[str, Any] = {"wrenches": [mechanism.segments[-1].name]}
-    other = unreduced(mechanism, ["inverse_dynamics"], **options)
+    other = cf.derive(mechanism, ["inverse_dynamics"], **options)
     expected = evaluate(other.graph, state, EXACT)["inverse_dynamics"]
     got = evaluate(lagrange(mechanism, "inverse_dynamics", **options).graph, state, EXACT)
     assert (got["inverse_dynamics"] == expected).all()
@@ -296,7 +295,7 @@ def test_quaternions_are_refused() -> None:
 def test_it_takes_fewer_operations_than_sums_over_bodies() -> None:
     mechanism = reference("puma560")
     ours, theirs = (
-        unreduced(mechanism, ["mass_matrix", "coriolis", "gravity"], formulation=name).count()
+        cf.derive(mechanism, ["mass_matrix", "coriolis", "gravity"], formulation=name).count()
         for name in ("lagrange", "closed_form")
     )
     assert 4 * ours.multiplications < theirs.multiplications

@@ -8,9 +8,6 @@ import pytest
 
 from docs import DOCS, blocks_of, run_page
 
-pytestmark = pytest.mark.reduces
-
-
 PAGE = """\
 Text.
 

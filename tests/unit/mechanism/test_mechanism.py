@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import chainform as cf
 from chainform.errors import ReadError
 from chainform.mechanism import GROUND, BaseMotion, JointKind, Mechanism
 
@@ -122,3 +124,10 @@ def test_the_base_moves_when_something_differs_from_zero() -> None:
 def test_mechanisms_are_values() -> None:
     assert branched() == branched()
     assert hash(branched()) == hash(branched())
+
+
+def test_repr_is_one_line() -> None:
+    builder = Mechanism.builder("arm").segment("a", axis="z", mass=1, com=[1, 0, 0])
+    assert repr(builder.build()) == "<Mechanism arm: 1 freedom, 1 segment>"
+    bar = cf.read(Path(__file__).parents[3] / "examples" / "four_bar.toml")
+    assert repr(bar) == "<Mechanism four_bar: 3 freedoms, 3 segments, 1 loop>"

@@ -11,7 +11,6 @@ import pytest
 import chainform as cf
 from chainform.errors import DeriveError, StoreError
 from chainform.model import Store
-from unreduced import unreduced
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 Q = [0.1, 0.2, 0.3]
@@ -19,7 +18,7 @@ Q = [0.1, 0.2, 0.3]
 
 @pytest.fixture(scope="module")
 def model() -> cf.Model:
-    return unreduced(
+    return cf.derive(
         EXAMPLES / "four_bar.toml", ["mass_matrix", "gravity"], parameters=["a", "b", "g"]
     )
 
@@ -40,7 +39,7 @@ def test_parameters_that_stay_free(model: cf.Model) -> None:
     assert moved.free_parameters["a"] == Fraction(1, 3)
     expected = model.evaluate(q=Q, values={"a": 1 / 3})["mass_matrix"]
     np.testing.assert_allclose(moved.evaluate(q=Q)["mass_matrix"], expected, rtol=1e-14)
-    again = unreduced(moved.mechanism, moved.outputs, parameters=moved.parameters)
+    again = cf.derive(moved.mechanism, moved.outputs, parameters=moved.parameters)
     np.testing.assert_allclose(again.evaluate(q=Q)["mass_matrix"], expected, rtol=1e-14)
     number = moved.bind({"b": 1})
     np.testing.assert_allclose(
@@ -83,7 +82,7 @@ def test_a_name_in_another_store_is_no_parent(
     store.save(model, "linkage")
     loaded = store.load("linkage").bind({"a": 1})
     with cf.open_store(tmp_path / "second.db") as second:
-        second.save(unreduced(EXAMPLES / "four_bar.toml", ["gravity"]), "linkage")
+        second.save(cf.derive(EXAMPLES / "four_bar.toml", ["gravity"]), "linkage")
         found = second.save(loaded, "linkage")
     assert (found.parent, found.options["origin"]) == (None, "linkage@1")
 

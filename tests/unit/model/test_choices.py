@@ -24,14 +24,38 @@ def arm() -> cf.Mechanism:
 @pytest.mark.parametrize("value", STRANGE)
 @pytest.mark.parametrize(
     "option",
-    ["outputs", "formulation", "parameters", "closure", "wrenches", "leave_out", "forces"],
+    [
+        *("outputs", "formulation", "parameters", "closure", "wrenches", "leave_out", "forces"),
+        "reduce",
+    ],
 )
 def test_options_of_derive(option: str, value: Any) -> None:
-    given: dict[str, Any] = {"outputs": ["gravity"], "reduce": "none", option: value}
+    given: dict[str, Any] = {"outputs": ["gravity"], option: value}
     with pytest.raises(Error) as caught:
         cf.derive(arm(), **given)
     assert caught.value.element
     assert str(caught.value)
+
+
+@pytest.mark.parametrize("value", STRANGE)
+def test_efforts(value: Any) -> None:
+    with pytest.raises(Error) as caught:
+        cf.derive(arm(), ["gravity"]).reduce(value)
+    assert caught.value.element == "reduce"
+
+
+def test_outputs_by_letters() -> None:
+    model = cf.derive(arm(), ["tau", "H", "J(a)", "gravity", "T", "T(a)", "hG"])
+    names = ["inverse_dynamics", "mass_matrix", "jacobian(a)", "gravity", "kinetic_energy"]
+    assert list(model.outputs) == [*names, "pose(a)"]
+    assert cf.derive(arm(), "H").outputs == ("mass_matrix",)
+    with pytest.raises(Error, match="not a choice"):
+        cf.derive(arm(), ["G"])
+
+
+def test_outputs_come_in_the_order_in_which_they_are_given() -> None:
+    for outputs in (["gravity", "mass_matrix", "com"], ["com", "mass_matrix", "bias", "gravity"]):
+        assert list(cf.derive(arm(), outputs).outputs) == outputs
 
 
 @pytest.mark.parametrize("value", STRANGE)

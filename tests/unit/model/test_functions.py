@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from unreduced import unreduced
 
 Q, QD = np.random.default_rng(5).normal(size=(2, 4, 5))
 
 
 def model() -> cf.Model:
-    return unreduced(cf.read("examples/manipulator_forces.toml"), ["forward_dynamics"])
+    return cf.derive(cf.read("examples/manipulator_forces.toml"), ["forward_dynamics"])
 
 
 def test_tau_may_be_a_function() -> None:

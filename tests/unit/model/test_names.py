@@ -16,7 +16,6 @@ from chainform.errors import RunError, StoreError
 from chainform.graph import cost, parse_graph, verify
 from chainform.model import Store
 from chainform.model.names import find_block, resolve
-from unreduced import unreduced
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 Q = [0.1, 0.2, 0.3]
@@ -24,7 +23,7 @@ Q = [0.1, 0.2, 0.3]
 
 @pytest.fixture(scope="module")
 def model() -> cf.Model:
-    return unreduced(
+    return cf.derive(
         EXAMPLES / "four_bar.toml", ["mass_matrix", "gravity", "coriolis", "jacobian(coupler)"]
     )
 
@@ -116,7 +115,7 @@ def test_an_entry_is_answered_for_the_entry(model: cf.Model, text: str) -> None:
 
 
 def test_an_entry_takes_less_than_the_matrix() -> None:
-    arm = unreduced(EXAMPLES / "six_axis_arm.toml", ["mass_matrix"])
+    arm = cf.derive(EXAMPLES / "six_axis_arm.toml", ["mass_matrix"])
     entry, whole = arm.count(["H[1,1]"]), arm.count(["mass_matrix"])
     assert entry.multiplications < whole.multiplications
     assert len(arm.emit("python", ["H[1,1]"])) < len(arm.emit("python"))

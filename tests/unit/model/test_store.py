@@ -19,7 +19,6 @@ from chainform.mechanism import GROUND, Attachment, Loop
 from chainform.model import Store
 from chainform.store import Database, MechanismFile, Record
 from robots import example_robot
-from unreduced import unreduced
 from zoo import reference, reference_data
 
 ROOT = Path(__file__).parents[3]
@@ -27,7 +26,7 @@ EXAMPLES = ROOT / "examples"
 
 
 def four_bar(parameters: Any = "symbolic", outputs: Any = ("mass_matrix", "gravity")) -> cf.Model:
-    return unreduced(EXAMPLES / "four_bar.toml", outputs, parameters=parameters)
+    return cf.derive(EXAMPLES / "four_bar.toml", outputs, parameters=parameters)
 
 
 def close(got: Any, expected: Any) -> None:
@@ -60,7 +59,7 @@ def test_models_and_graphs_have_the_same_revisions(store: Store) -> None:
 
 def test_a_model_comes_back_whole(store: Store) -> None:
     outputs = ["mass_matrix", "inverse_dynamics", "closure_jacobian"]
-    model = unreduced(
+    model = cf.derive(
         EXAMPLES / "four_bar.toml",
         outputs,
         parameters=["a", "crank_mass"],
@@ -76,7 +75,7 @@ def test_a_model_comes_back_whole(store: Store) -> None:
         assert again.outputs == model.outputs
         assert again.formulation == model.formulation
         assert again.parameters == ("a", "crank_mass")
-        assert (again.reduce, again.closure) == (model.reduce, "basic")
+        assert (again.reduction, again.closure) == (model.reduction, "basic")
         assert again.wrenches == ("coupler",)
         assert again.count() == model.count()
         bare = replace(again.mechanism, notes=(), file=None)
@@ -102,7 +101,7 @@ def test_the_file_is_kept_byte_for_byte(store: Store) -> None:
 
 def test_a_built_mechanism_has_no_file(store: Store) -> None:
     mechanism = cf.Mechanism.builder("rod").segment("rod", axis="x", mass=1, com=[0, 0, 1]).build()
-    store.save(unreduced(mechanism, ["gravity"]), "rod")
+    store.save(cf.derive(mechanism, ["gravity"]), "rod")
     kept = store.mechanism_file("rod")
     assert kept is not None
     assert (kept.source, kept.file_name) == (b"", "")
@@ -142,7 +141,7 @@ def test_parameters_have_units_and_notes(store: Store) -> None:
 
 def test_example_2_1_in_sql(store: Store) -> None:
     outputs = ["mass_matrix", "coriolis", "gravity", "inverse_dynamics"]
-    model = unreduced(reference("rackovic_2_1"), outputs, formulation="closed_form")
+    model = cf.derive(reference("rackovic_2_1"), outputs, formulation="closed_form")
     store.save(model, "manipulator")
     names = {"H": "mass_matrix", "C": "coriolis", "hG": "gravity", "tau": "inverse_dynamics"}
     for state in reference_data("rackovic_2_1")["evaluations"]:
@@ -161,7 +160,7 @@ def test_the_biped_in_sql(store: Store) -> None:
     point = tuple(Fraction(str(x)) for x in data["closure"]["closing_point_in_body_8_frame"])
     loop = Loop("foot", "frame", Attachment(7, point), Attachment(GROUND))  # type: ignore[arg-type]
     mechanism = replace(reference("rackovic_4_1"), loops=(loop,))
-    model = unreduced(mechanism, ["closure", "closure_jacobian", "inverse_dynamics"])
+    model = cf.derive(mechanism, ["closure", "closure_jacobian", "inverse_dynamics"])
     store.save(model, "biped")
     again = store.load("biped")
     assert again.mechanism.loops == mechanism.loops
@@ -177,7 +176,7 @@ def test_the_biped_in_sql(store: Store) -> None:
 
 def test_talos_in_sql(store: Store) -> None:
     mechanism = cf.read(example_robot("talos_reduced.urdf"), base="floating")
-    model = unreduced(mechanism, ["inverse_dynamics", "gravity"], formulation="newton_euler")
+    model = cf.derive(mechanism, ["inverse_dynamics", "gravity"], formulation="newton_euler")
     revision = store.save(model, "talos")
     assert revision.mechanism == mechanism.name
     rng = np.random.default_rng(0)
@@ -261,7 +260,7 @@ def test_a_bound_mechanism_agrees_with_its_graph(store: Store) -> None:
     store.save(four_bar("symbolic"), "linkage")
     store.bind("linkage", {"a": "0.25", "coupler_mass": 3})
     bound = store.load("linkage")
-    again = unreduced(bound.mechanism, bound.outputs, parameters=bound.parameters)
+    again = cf.derive(bound.mechanism, bound.outputs, parameters=bound.parameters)
     for name in bound.outputs:
         assert same_formulas(bound, again, name)
     found = {p.name: p.value for p in store.database.parameters("linkage")}
@@ -311,7 +310,7 @@ def test_what_cannot_be_bound(store: Store, values: dict[str, Any], message: str
 
 def test_search(store: Store) -> None:
     store.save(four_bar(), "linkage", tags=["final"], author="Ada")
-    arm = unreduced(EXAMPLES / "six_axis_arm.toml", ["inverse_dynamics"])
+    arm = cf.derive(EXAMPLES / "six_axis_arm.toml", ["inverse_dynamics"])
     store.save(arm, "arm", author="Grace")
     now = datetime.now(UTC)
 
@@ -370,7 +369,7 @@ def test_tags_names_and_deletion(store: Store) -> None:
 def test_export_and_import(store: Store, tmp_path: Path) -> None:
     store.save(four_bar(), "linkage", tags=["final"])
     store.bind("linkage", {"a": 1})
-    store.save(unreduced(EXAMPLES / "six_axis_arm.toml", ["gravity"]), "arm")
+    store.save(cf.derive(EXAMPLES / "six_axis_arm.toml", ["gravity"]), "arm")
     path = tmp_path / "out" / "models [1].db"
     path.parent.mkdir()
     assert store.export(path, ["linkage"]) == ["linkage"]

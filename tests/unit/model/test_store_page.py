@@ -15,9 +15,6 @@ import pytest
 from chainform.store import Database, schema
 from docs import DOCS, Block, blocks_of, run_page
 
-pytestmark = pytest.mark.reduces
-
-
 PAGE = DOCS / "store.md"
 GIVES = '```text title="gives"'
 VIEWS = ("quantities", "formulas", "operation_counts", "expressions", "uses")

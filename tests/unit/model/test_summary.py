@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import chainform as cf
 from chainform.graph import graph_text, parse_graph
-from unreduced import unreduced
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def test_a_model_prints_as_a_summary() -> None:
-    model = unreduced(EXAMPLES / "four_bar.toml", ["mass_matrix", "gravity"], parameters=["a"])
+    model = cf.derive(EXAMPLES / "four_bar.toml", ["mass_matrix", "gravity"], parameters=["a"])
     lines = str(model).splitlines()
     assert lines[:4] == [
-        "four_bar, auto",
+        "four_bar, auto, not reduced",
         "3 joints with 3 degrees of freedom, 1 loop",
         "  mass_matrix  3 × 3",
         "  gravity      3",
@@ -26,7 +26,7 @@ def test_a_model_prints_as_a_summary() -> None:
 
 
 def test_the_way_to_the_formulas_is_right() -> None:
-    model = unreduced(EXAMPLES / "six_axis_arm.toml", ["kinetic_energy"])
+    model = cf.derive(EXAMPLES / "six_axis_arm.toml", ["kinetic_energy"])
     assert 'formulas: model["kinetic_energy"], ' in str(model)
     assert model["kinetic_energy"].shape == ()
     text = model.emit("text")
@@ -34,7 +34,7 @@ def test_the_way_to_the_formulas_is_right() -> None:
 
 
 def test_many_names_are_counted() -> None:
-    model = unreduced(
+    model = cf.derive(
         EXAMPLES / "six_axis_arm.toml",
         ["mass_matrix"],
         formulation="closed_form",
@@ -47,5 +47,15 @@ def test_many_names_are_counted() -> None:
 
 
 def test_repr_is_one_line() -> None:
-    model = unreduced(EXAMPLES / "four_bar.toml", ["gravity"])
-    assert repr(model) == "Model(four_bar, auto: gravity)"
+    model = cf.derive(EXAMPLES / "four_bar.toml", ["gravity"])
+    assert repr(model) == (
+        "<Model four_bar, auto, not reduced, 3 freedoms: gravity; 3 multiplications, 1 additions>"
+    )
+    reduced = model.reduce("expand, merge_equal")
+    assert repr(reduced).startswith("<Model four_bar, auto, reduced (expand, merge_equal), ")
+    assert str(reduced).startswith("four_bar, auto, reduced (expand, merge_equal)\n")
+
+
+def test_many_outputs_are_counted() -> None:
+    model = cf.derive(EXAMPLES / "four_bar.toml", ["H", "hG", "com", "T", "V", "momentum"])
+    assert "kinetic_energy and 2 more; " in repr(model)

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 import chainform as cf
-from unreduced import unreduced
 
 FOUR_BAR = Path(__file__).parents[3] / "examples" / "four_bar.toml"
 
 
 @pytest.fixture
 def model() -> cf.Model:
-    return unreduced(FOUR_BAR, ["gravity", "kinetic_energy"])
+    return cf.derive(FOUR_BAR, ["gravity", "kinetic_energy"])
 
 
 def test_a_store_is_not_exported_onto_itself(model: cf.Model, tmp_path: Path) -> None:

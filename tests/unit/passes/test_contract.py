@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+import chainform as cf
 from chainform.errors import RunError
 from chainform.graph import EXACT, Graph, cost, evaluate, verify
 from chainform.passes import (
@@ -36,7 +37,6 @@ from strategies import (
     points,
     programs,
 )
-from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 SETTINGS: tuple[Pass, ...] = (
@@ -139,7 +139,7 @@ def test_random_graphs_with_every_call(step: Pass, graph: Graph) -> None:
 @pytest.mark.parametrize("step", SETTINGS, ids=repr)
 def test_the_zoo(step: Pass) -> None:
     for mechanism, formulation, parameters, outputs in ZOO:
-        model = unreduced(mechanism, outputs, formulation=formulation, parameters=parameters)
+        model = cf.derive(mechanism, outputs, formulation=formulation, parameters=parameters)
         check(step, model.graph, exact_state(mechanism, 3))
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import chainform as cf
 from chainform.errors import DeriveError
 from chainform.graph import Builder, Graph, cost
 from chainform.graph.matrices import is_product, normal
@@ -23,7 +24,6 @@ from chainform.passes import (
 )
 from chainform.passes.extract_monomials import printed_saving
 from strategies import examples
-from unreduced import unreduced
 from zoo import reference
 
 
@@ -47,7 +47,7 @@ def powers(graph: Graph) -> set[int]:
 
 @pytest.mark.parametrize("name", ["rackovic_2_1", "puma560", "stanford_toolbox", "seven_axis"])
 def test_no_power_above_two_is_left(name: str) -> None:
-    model = unreduced(
+    model = cf.derive(
         reference(name), ["mass_matrix", "coriolis", "gravity"], formulation="closed_form"
     )
     if name == "rackovic_2_1":
@@ -60,7 +60,7 @@ def test_no_power_above_two_is_left(name: str) -> None:
 
 
 def test_the_best_identity_is_at_least_as_good_as_the_first() -> None:
-    model = unreduced(reference("rackovic_2_1"), ["mass_matrix"], formulation="closed_form")
+    model = cf.derive(reference("rackovic_2_1"), ["mass_matrix"], formulation="closed_form")
     expanded = Expand(trig=True)(model.graph)
     best = cost(TrigIdentities()(expanded))
     first = cost(TrigIdentities(choose="first")(expanded))
@@ -68,14 +68,14 @@ def test_the_best_identity_is_at_least_as_good_as_the_first() -> None:
 
 
 def test_a_dear_sine_is_not_made() -> None:
-    model = unreduced(reference("rackovic_2_1"), ["gravity"], formulation="closed_form")
+    model = cf.derive(reference("rackovic_2_1"), ["gravity"], formulation="closed_form")
     expanded = Expand(trig=True)(model.graph)
     assert cost(TrigIdentities(sine_cost=1000)(expanded)).angle_sums == 0
     assert cost(TrigIdentities(sine_cost=0)(expanded)).angle_sums > 0
 
 
 def test_rotations_of_parallel_axes_become_sines_of_sums() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["mass_matrix"], formulation="closed_form").graph
+    graph = cf.derive(reference("rackovic_2_1"), ["mass_matrix"], formulation="closed_form").graph
     identities = (Expand(trig=True), TrigIdentities(), ExtractMonomials())
     reduced = ReducePart(("Q_*", "e_*"), identities)(graph)
     assert {"q2_q3", "q2_q3_q4"} <= set(reduced.names)
@@ -180,7 +180,7 @@ def test_the_products_of_the_papers_example() -> None:
 
 
 def test_an_expression_that_is_too_long_is_refused_by_name() -> None:
-    graph = unreduced(reference("puma560"), ["mass_matrix"], formulation="closed_form").graph
+    graph = cf.derive(reference("puma560"), ["mass_matrix"], formulation="closed_form").graph
     with pytest.raises(DeriveError, match="more than 3 terms") as caught:
         Expand(limit=3)(graph)
     assert caught.value.element in graph.names
@@ -203,7 +203,7 @@ def test_unknown_names_and_choices_are_refused() -> None:
 
 
 def test_expanding_takes_only_what_is_named() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["gravity"], formulation="closed_form").graph
+    graph = cf.derive(reference("rackovic_2_1"), ["gravity"], formulation="closed_form").graph
     expanded = Expand(of=("Q_3",))(graph)
     entry = expanded.quantities["Q_3"].variables[0]
     kinds = {int(expanded.kind[f.variable]) for t in expanded.terms(entry) for f in t.factors}

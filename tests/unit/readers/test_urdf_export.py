@@ -20,7 +20,6 @@ from chainform.mechanism.snap import rotation_of_turns
 from chainform.readers import export_urdf, read, read_text, side_path, urdf_text, write_urdf
 from chainform.readers.urdf_export import angles_of
 from strategies import examples
-from unreduced import unreduced
 from zoo import random_tree
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -135,7 +134,7 @@ def test_what_urdf_lacks_goes_to_the_side_file(tmp_path: Path) -> None:
     again = read(path)
     assert again.loops[0].basic == mechanism.loops[0].basic
     assert again.gravity == mechanism.gravity
-    expected = unreduced(mechanism, ["inverse_dynamics"])
+    expected = cf.derive(mechanism, ["inverse_dynamics"])
     state: dict[str, Any] = {
         "q": [1.0, -0.8, 1.9],
         "qd": [0.1, 0.2, 0.3],
@@ -143,7 +142,7 @@ def test_what_urdf_lacks_goes_to_the_side_file(tmp_path: Path) -> None:
         "sigma": [1, 2, 3],
     }
     np.testing.assert_allclose(
-        unreduced(again, ["inverse_dynamics"]).evaluate(**state)["inverse_dynamics"],
+        cf.derive(again, ["inverse_dynamics"]).evaluate(**state)["inverse_dynamics"],
         expected.evaluate(**state)["inverse_dynamics"],
         rtol=1e-12,
     )

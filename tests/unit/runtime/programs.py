@@ -15,7 +15,6 @@ import chainform as cf
 from chainform.graph import Graph, parse_graph
 from chainform.pipeline import available_outputs
 from chainform.runtime import Program, Target, host, kernel
-from unreduced import unreduced
 from zoo import random_tree, reference
 
 Array = NDArray[Any]
@@ -30,24 +29,24 @@ def model(name: str) -> cf.Model:
     """Return a model with all its outputs, by the name of a mechanism of these tests."""
     match name.split():
         case ["tree", seed]:
-            return unreduced(random_tree(int(seed)), SOME)
+            return cf.derive(random_tree(int(seed)), SOME)
         case ["floating"]:
             return _whole(random_tree(15, quaternions=True))
         case ["balls"]:
-            return unreduced(random_tree(24, quaternions=True), SOME)
+            return cf.derive(random_tree(24, quaternions=True), SOME)
         case ["loops"]:
             return _whole(cf.read(EXAMPLES / "four_bar.toml"))
         case ["wrenches"]:
             tree = random_tree(3001).with_frame("tool", "s1", ["0.1", "-0.2", "0.3"])
             frames = ["tool", tree.segments[-1].name]
             outputs = ["inverse_dynamics", "forward_dynamics"]
-            return unreduced(tree, outputs, wrenches=frames)
+            return cf.derive(tree, outputs, wrenches=frames)
         case _:
             return _whole(reference(name))
 
 
 def _whole(mechanism: cf.Mechanism) -> cf.Model:
-    return unreduced(mechanism, available_outputs(mechanism))
+    return cf.derive(mechanism, available_outputs(mechanism))
 
 
 @cache
@@ -56,7 +55,7 @@ def arm() -> cf.Model:
     builder = cf.Mechanism.builder("arm", gravity=[0, 0, "-9.81"])
     builder.segment("a", axis="x", mass=2, com=[0, 0, "0.5"], inertia=[1, 2, 3])
     builder.segment("b", parent="a", axis="y", position=[0, 0, 1], mass=1, com=["0.1", 0, "0.2"])
-    return unreduced(builder.build(), ["inverse_dynamics", "gravity"], parameters="symbolic")
+    return cf.derive(builder.build(), ["inverse_dynamics", "gravity"], parameters="symbolic")
 
 
 def graph_of(*lines: str) -> Graph:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import chainform as cf
 from chainform.errors import RunError
 from chainform.runtime import Program
 from unit.runtime.programs import arm
-from unreduced import unreduced
 from zoo import random_tree
 
 
@@ -31,7 +31,7 @@ def test_unknown_names(output: str) -> None:
 
 
 def test_unknown_names_where_nothing_is_free() -> None:
-    numeric = unreduced(random_tree(41), ["gravity"]).compile()
+    numeric = cf.derive(random_tree(41), ["gravity"]).compile()
     for give in (lambda v: numeric.gravity([0, 0], values=v), numeric.bind):
         with pytest.raises(RunError, match="m_1 is not a free parameter") as e:
             give({"m_1": 2})

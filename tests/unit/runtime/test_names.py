@@ -17,7 +17,6 @@ from chainform.model.names import output_of
 from chainform.runtime import Program
 from chainform.runtime.declarations import KEYWORDS, c_name, c_names, letter_of
 from unit.runtime.programs import EXAMPLES, arm, graph_of, model, same_bits
-from unreduced import unreduced
 
 
 def test_letters() -> None:
@@ -37,7 +36,7 @@ def test_letters() -> None:
 def test_letters_of_frames() -> None:
     arm_with_tool = cf.read(EXAMPLES / "six_axis_arm.toml")
     outputs = ["jacobian(gripper)", "jacobian(gripper,local)", "pose(gripper)", "velocity(gripper)"]
-    program = unreduced(arm_with_tool, outputs).compile()
+    program = cf.derive(arm_with_tool, outputs).compile()
     for text in ("J(gripper)", "J( gripper )", "jacobian( gripper)", "J(gripper,local)"):
         assert program.signature(text) == program.signature(output_of(text))
     q = [0.1] * 6

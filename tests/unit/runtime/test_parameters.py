@@ -17,7 +17,6 @@ from chainform.graph import Graph
 from chainform.runtime import Program
 from strategies import examples
 from unit.runtime.programs import arm, close, graph_of, same_bits, state_of
-from unreduced import unreduced
 from zoo import random_tree
 
 NAMES = ("m_1", "com_1_z", "I_1_xx", "I_1_yy", "I_1_zz", "d_2_z", "m_2", "com_2_x", "com_2_z", "g")
@@ -50,7 +49,7 @@ def test_the_order_and_the_defaults() -> None:
 
 @pytest.mark.parametrize("seed", [61, 64])
 def test_symbolic_models(seed: int) -> None:
-    some = unreduced(random_tree(seed), ["inverse_dynamics"], parameters="symbolic")
+    some = cf.derive(random_tree(seed), ["inverse_dynamics"], parameters="symbolic")
     program = some.compile()
     state = state_of(some, seed, 10)
     rng = np.random.default_rng(seed)

@@ -68,10 +68,9 @@ def test_everything_comes_along(precision: str) -> None:
     same_bits(again.inverse_dynamics(q, q, q), program.inverse_dynamics(q, q, q))
 
 
-@pytest.mark.reduces
 def test_reduced_graphs_keep_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Coefficients that nothing uses any more must not change what the code goes by."""
-    program = model("tree 47").reduced("fast").compile()
+    program = model("tree 47").reduce("fast").compile()
     state = state_of(model("tree 47"), 1, 9)
     arrays = arguments_of(program, ["inverse_dynamics"], state)
     expected = program.inverse_dynamics(*arrays)

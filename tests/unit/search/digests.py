@@ -29,13 +29,8 @@ def main(cores: int) -> None:
     for name, formulation, outputs, parameters, reduce in CASES:
         more: dict[str, Any] = {"steps": 16, "seed": 3, "cores": cores} if reduce == "deep" else {}
         model = cf.derive(
-            reference(name),
-            outputs,
-            formulation=formulation,
-            parameters=parameters,
-            reduce=reduce,
-            **more,
-        )
+            reference(name), outputs, formulation=formulation, parameters=parameters
+        ).reduce(reduce, **more)
         digest = sha256(graph_text(model.graph).encode()).hexdigest()
         sys.stdout.write(f"{name} {reduce} {digest}\n")
 

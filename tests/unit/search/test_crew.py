@@ -16,13 +16,13 @@ from typing import Any, cast
 
 import pytest
 
+import chainform as cf
 from chainform.algebra import STANDARD
 from chainform.graph import Graph, graph_text
 from chainform.search import crew as crews
 from chainform.search.crew import Answer, Crew, LostError
 from chainform.search.task import Task, run
 from reductions import check_kept
-from unreduced import unreduced
 from zoo import reference
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -31,7 +31,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
 @cache
 def start() -> Graph:
-    return unreduced(reference("manipulator_5dof"), ["mass_matrix", "gravity"]).graph
+    return cf.derive(reference("manipulator_5dof"), ["mass_matrix", "gravity"]).graph
 
 
 def task(seed: int = 0, steps: int = 4, **options: Any) -> Task:
@@ -118,7 +118,7 @@ def test_a_task_that_fails() -> None:
 def test_a_stopped_worker_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crews, "GRACE", 0.2)
     # More than a pipe holds, so that whoever writes it waits for somebody to read it.
-    large = unreduced(reference("rackovic_4_1"), ["mass_matrix", "coriolis"]).graph
+    large = cf.derive(reference("rackovic_4_1"), ["mass_matrix", "coriolis"]).graph
     assert len(graph_text(large)) > 100_000
     began = monotonic()
     until = time() + 1.5

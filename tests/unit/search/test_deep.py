@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import chainform as cf
 from chainform.algebra import STANDARD, Prices, is_same, multiply_out, system_of
 from chainform.graph import Graph, graph_text, verify
 from chainform.search import crew as crews
@@ -23,7 +24,6 @@ from chainform.search.deep import EXPANSION, WALKS, deep, round_steps
 from chainform.search.fast import Start, best_starts, best_walk
 from chainform.search.task import WORK, Task, run
 from reductions import check_kept, operations
-from unreduced import unreduced
 from zoo import exact_state, reference
 
 MECHANISM = reference("manipulator_5dof")
@@ -32,7 +32,7 @@ STEPS = 80
 
 @cache
 def start() -> Graph:
-    return unreduced(MECHANISM, ["mass_matrix", "gravity"]).graph
+    return cf.derive(MECHANISM, ["mass_matrix", "gravity"]).graph
 
 
 @cache
@@ -254,7 +254,7 @@ def test_what_is_dearer_multiplied_out_is_left_as_it_is() -> None:
 
 
 def test_multiplying_out_is_given_up_early() -> None:
-    graph = unreduced(reference("humanoid_30"), ["inverse_dynamics"]).graph
+    graph = cf.derive(reference("humanoid_30"), ["inverse_dynamics"]).graph
     sums = system_of(graph).sums
     began = perf_counter()
     assert not multiply_out(sums, EXPANSION, EXPANSION, WORK * EXPANSION)
@@ -262,7 +262,7 @@ def test_multiplying_out_is_given_up_early() -> None:
 
 
 def test_rounds_are_shorter_where_a_step_takes_longer() -> None:
-    large = unreduced(reference("puma560"), ["mass_matrix", "coriolis"]).graph
+    large = cf.derive(reference("puma560"), ["mass_matrix", "coriolis"]).graph
     assert 200 <= round_steps(large) < round_steps(start()) <= 8000
     assert WALKS >= 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 import chainform as cf
+from chainform.algebra import Prices
 from chainform.errors import DeriveError
+from chainform.formulations import Formulation
 from chainform.graph import cost, evaluate, verify
 from chainform.readers import read_text
 from chainform.search import (
@@ -25,10 +28,7 @@ from chainform.search import (
 )
 from chainform.search.neighbourhood import Walk
 from reductions import check_kept, operations
-from unreduced import unreduced
 from zoo import DATA, exact_state, random_tree, reference
-
-pytestmark = pytest.mark.reduces
 
 
 @pytest.fixture(autouse=True)
@@ -132,16 +132,13 @@ def test_bad_numbers(option: str, value: Any) -> None:
     assert len(found.value.message) < 120
 
 
-def test_derive_refuses_before_it_works() -> None:
+def test_an_unknown_effort_is_refused_before_anything_is_derived(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     mechanism = reference("rackovic_2_1")
-    bad: list[dict[str, Any]] = [
-        {"reduce": "quick"},
-        {"budget": "5m"},
-        {"reduce": "deep", "cores": 0},
-    ]
-    for options in bad:
-        with pytest.raises(DeriveError):
-            cf.derive(mechanism, **options)
+    monkeypatch.setattr(Formulation, "graph", None)
+    with pytest.raises(DeriveError, match="quick"):
+        cf.derive(mechanism, reduce="quick")
 
 
 # --- stages -----------------------------------------------------------------------------------
@@ -159,7 +156,7 @@ ZOO: list[tuple[Any, list[str], str]] = [
 
 @pytest.mark.parametrize(("mechanism", "outputs", "parameters"), ZOO)
 def test_fast_is_never_dearer(mechanism: Any, outputs: list[str], parameters: str) -> None:
-    graph = unreduced(mechanism, outputs, parameters=parameters).graph
+    graph = cf.derive(mechanism, outputs, parameters=parameters).graph
     stages = reduce_graph(graph, effort_of("fast"))
     names = ["formulation", "extract_divisors", "search_neighbourhoods"]
     assert [stage.name for stage in stages] == names
@@ -173,13 +170,13 @@ def test_fast_is_never_dearer(mechanism: Any, outputs: list[str], parameters: st
 
 
 def test_none_is_the_graph_alone() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["gravity"]).graph
+    graph = cf.derive(reference("rackovic_2_1"), ["gravity"]).graph
     (stage,) = reduce_graph(graph, effort_of("none"), start="before")
     assert (stage.name, stage.graph, stage.seconds) == ("before", graph, 0.0)
 
 
 def test_stages_are_observed_as_they_come() -> None:
-    graph = unreduced(reference("manipulator_5dof"), ["gravity"]).graph
+    graph = cf.derive(reference("manipulator_5dof"), ["gravity"]).graph
     seen: list[Stage] = []
     stages = reduce_graph(graph, effort_of("fast", seed=4), observe=seen.append)
     assert tuple(seen) == stages
@@ -188,7 +185,7 @@ def test_stages_are_observed_as_they_come() -> None:
 
 
 def test_thesis_keeps_the_stages_with_all_outputs() -> None:
-    graph = unreduced(
+    graph = cf.derive(
         reference("manipulator_5dof"), ["mass_matrix", "gravity"], formulation="closed_form"
     ).graph
     seen: list[Stage] = []
@@ -200,16 +197,16 @@ def test_thesis_keeps_the_stages_with_all_outputs() -> None:
 
 def test_a_step_that_changes_a_value_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = reference("manipulator_5dof")
-    graph = unreduced(mechanism, ["gravity"]).graph
+    graph = cf.derive(mechanism, ["gravity"]).graph
     payload = mechanism.with_payload(mechanism.segments[-1].name, "0.001", [0, 0, 0])
-    wrong = unreduced(payload, ["gravity"]).graph
+    wrong = cf.derive(payload, ["gravity"]).graph
     monkeypatch.setattr(Walk, "best_graph", lambda _: wrong)
     with pytest.raises(DeriveError, match="search_neighbourhoods changed a value"):
         reduce_graph(graph, effort_of("fast"))
 
 
 def test_passes_by_name() -> None:
-    graph = unreduced(reference("puma560"), ["gravity"], formulation="closed_form").graph
+    graph = cf.derive(reference("puma560"), ["gravity"], formulation="closed_form").graph
     effort = effort_of("expand(trig=true), extract_divisors(sine_cost=2.5)")
     stages = reduce_graph(graph, effort)
     assert [stage.name for stage in stages] == ["formulation", "expand", "extract_divisors"]
@@ -219,26 +216,55 @@ def test_passes_by_name() -> None:
 
 
 def test_a_search_is_never_worse_than_a_short_one() -> None:
-    graph = unreduced(reference("puma560"), ["inverse_dynamics"]).graph
+    graph = cf.derive(reference("puma560"), ["inverse_dynamics"]).graph
     short = reduce_graph(graph, effort_of("fast"))[-1].graph
     long = reduce_graph(graph, effort_of("deep", steps=1, cores=1))[-1].graph
     assert operations(long) <= operations(short)
 
 
 def test_a_better_start_is_taken() -> None:
-    plain = unreduced(reference("puma560"), ["gravity"], formulation="closed_form").graph
-    better = unreduced(reference("puma560"), ["gravity"]).graph
+    plain = cf.derive(reference("puma560"), ["gravity"], formulation="closed_form").graph
+    better = cf.derive(reference("puma560"), ["gravity"]).graph
     stages = reduce_graph(plain, effort_of("fast"), others=lambda: [better])
     names = [stage.name for stage in stages]
     assert names == ["formulation", "choose_start", "extract_divisors", "search_neighbourhoods"]
     assert stages[1].graph is better
 
 
+@pytest.mark.parametrize(("large", "walks"), [(0.0, 1), (1e9, 3)])
+def test_far_starts_are_walked_from_in_small_systems_only(
+    monkeypatch: pytest.MonkeyPatch, large: float, walks: int
+) -> None:
+    model = cf.derive(reference("rackovic_2_1"), ["mass_matrix", "coriolis", "gravity"])
+    prices = Prices()
+    starts = fast.best_starts([model.graph, *model._graphs_in_other_axes()], prices)
+    assert starts[1].cost > 1.1 * starts[0].cost
+    seen: list[Walk] = []
+    monkeypatch.setattr(fast, "LARGE", large)
+    monkeypatch.setattr(fast, "Walk", lambda *given: seen.append(Walk(*given)) or seen[-1])
+    assert fast.best_walk(starts, prices)[0] is starts[0]
+    assert len(seen) == walks
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_collection_of_garbage_is_left_as_it_was(is_enabled: bool) -> None:
+    graph = cf.derive(reference("manipulator_5dof"), ["gravity"]).graph
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        reduce_graph(graph, effort_of("fast"))
+        assert gc.isenabled() is is_enabled
+        with pytest.raises(ZeroDivisionError), fast.without_collection():
+            _ = 1 // int(gc.isenabled())
+        assert gc.isenabled() is is_enabled
+    finally:
+        gc.enable()
+
+
 def test_a_start_with_other_values_is_refused() -> None:
     mechanism = reference("puma560")
-    plain = unreduced(mechanism, ["gravity"], formulation="closed_form").graph
+    plain = cf.derive(mechanism, ["gravity"], formulation="closed_form").graph
     payload = mechanism.with_payload(mechanism.segments[-1].name, "0.001", [0, 0, 0])
-    wrong = unreduced(payload, ["gravity"]).graph
+    wrong = cf.derive(payload, ["gravity"]).graph
     with pytest.raises(DeriveError, match="choose_start changed a value"):
         reduce_graph(plain, effort_of("fast"), others=lambda: [wrong])
 
@@ -249,8 +275,8 @@ def test_a_start_with_other_values_is_refused() -> None:
 def test_free_parameters() -> None:
     mechanism = reference("manipulator_5dof")
     outputs = ["mass_matrix", "gravity"]
-    plain = unreduced(mechanism, outputs, parameters="symbolic")
-    model = cf.derive(mechanism, outputs, parameters="symbolic")
+    plain = cf.derive(mechanism, outputs, parameters="symbolic")
+    model = plain.reduce()
     assert model.free_parameters == plain.free_parameters
     values = exact_state(mechanism, 5)
     for place, name in enumerate(model.free_parameters, start=1):
@@ -259,7 +285,7 @@ def test_free_parameters() -> None:
     once = model.count(once=True)
     assert once.multiplications + once.additions > 0
     assert operations(model.graph) < operations(plain.graph)
-    numeric = cf.derive(mechanism, outputs)
+    numeric = cf.derive(mechanism, outputs).reduce()
     assert operations(model.graph) <= 1.3 * operations(numeric.graph)
 
 
@@ -271,11 +297,11 @@ def with_gravity(z: float) -> cf.Mechanism:
 
 
 def test_gravity_can_stay_free() -> None:
-    model = cf.derive(with_gravity(-9.81), ["inverse_dynamics"], parameters=["g"])
+    model = cf.derive(with_gravity(-9.81), ["inverse_dynamics"], parameters=["g"]).reduce()
     assert list(model.free_parameters) == ["g"]
     state = exact_state(model.mechanism, 6)
     for g in ("1.62", "9.81", "0"):
-        other = unreduced(with_gravity(-float(g)), ["inverse_dynamics"]).graph
+        other = cf.derive(with_gravity(-float(g)), ["inverse_dynamics"]).graph
         bound = model.bind({"g": g}).graph
         verify(bound)
         expected = evaluate(other, state)["inverse_dynamics"]
@@ -285,7 +311,8 @@ def test_gravity_can_stay_free() -> None:
 def test_cheap_sines_are_used() -> None:
     mechanism = reference("rackovic_2_1")
     outputs = ["mass_matrix", "coriolis", "gravity"]
-    usual, cheap = (cf.derive(mechanism, outputs, sine_cost=c).count() for c in (SINE_COST, 0))
+    model = cf.derive(mechanism, outputs)
+    usual, cheap = (model.reduce(sine_cost=c).count() for c in (SINE_COST, 0))
     assert cheap.sin + cheap.cos > usual.sin + usual.cos
     assert cheap.multiplications + cheap.additions < usual.multiplications + usual.additions
 

@@ -6,8 +6,6 @@ import pytest
 
 from docs import DOCS, run_page
 
-pytestmark = pytest.mark.reduces
-
 
 def test_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DOCS.parent)

@@ -9,7 +9,6 @@ import sys
 from decimal import Context, Decimal
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,7 +35,6 @@ def digests(hash_seed: str, cores: int) -> str:
     return found.stdout
 
 
-@pytest.mark.reduces
 def test_no_decision_depends_on_hashes_or_cores() -> None:
     first = digests("1", cores=1)
     assert len(first.splitlines()) == 5

@@ -11,7 +11,6 @@ from chainform.graph import cost, evaluate, verify
 from chainform.search.published import TABLE_3_3, comparison
 from chainform.search.stage import Stage
 from chainform.search.thesis import FINAL_GRAPH, INITIAL_GRAPH, Thesis, thesis
-from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 MODEL = ["mass_matrix", "coriolis", "gravity"]
@@ -21,7 +20,7 @@ def reduced(
     mechanism: cf.Mechanism, formulation: str, outputs: list[str], **options: Any
 ) -> list[Stage]:
     """Return the stages of a reduction, with the values of the last one checked."""
-    graph = unreduced(mechanism, outputs, formulation=formulation).graph
+    graph = cf.derive(mechanism, outputs, formulation=formulation).graph
     stages: list[Stage] = []
     final = Thesis(**options)(graph, stages.append)
     verify(final)
@@ -84,5 +83,5 @@ def _operations(stage: Stage) -> int:
 
 
 def test_without_an_observer() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["gravity"], formulation="closed_form").graph
+    graph = cf.derive(reference("rackovic_2_1"), ["gravity"], formulation="closed_form").graph
     assert cost(thesis(graph)).multiplications < cost(graph).multiplications

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+import chainform as cf
 from chainform.algebra import Prices, graph_of, is_same, system_of
 from chainform.graph import Graph, cost, graph_text
 from chainform.search.neighbourhood import Walk
 from reductions import check_kept, operations
-from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
 CASES: list[tuple[Any, list[str], str]] = [
@@ -31,7 +31,7 @@ def priced(graph: Graph, prices: Prices) -> float:
 def test_every_place_has_the_same_values(
     mechanism: Any, outputs: list[str], parameters: str
 ) -> None:
-    graph = unreduced(mechanism, outputs, parameters=parameters).graph
+    graph = cf.derive(mechanism, outputs, parameters=parameters).graph
     state = exact_state(mechanism, 4) | {f"tau{i}": i for i in range(1, 9)}
     system = system_of(graph)
     walk = Walk(system, seed=3, temperature=2.0)
@@ -48,7 +48,7 @@ def test_every_place_has_the_same_values(
 
 
 def test_the_best_graph_is_the_cheapest_place() -> None:
-    graph = unreduced(reference("rackovic_2_1"), ["mass_matrix", "gravity"]).graph
+    graph = cf.derive(reference("rackovic_2_1"), ["mass_matrix", "gravity"]).graph
     system = system_of(graph)
     walk = Walk(system, seed=5, temperature=3.0)
     lowest = system.sums.cost
@@ -64,7 +64,7 @@ def test_the_best_graph_is_the_cheapest_place() -> None:
 
 
 def test_the_same_seed_is_the_same_walk() -> None:
-    graph = unreduced(reference("manipulator_5dof"), ["mass_matrix", "gravity"]).graph
+    graph = cf.derive(reference("manipulator_5dof"), ["mass_matrix", "gravity"]).graph
     texts: list[str] = []
     for seed in (1, 1, 2):
         walk = Walk(system_of(graph), seed)
@@ -76,7 +76,7 @@ def test_the_same_seed_is_the_same_walk() -> None:
 
 
 def test_nothing_to_do() -> None:
-    graph = unreduced(random_tree(3), ["gravity"]).graph
+    graph = cf.derive(random_tree(3), ["gravity"]).graph
     walk = Walk(system_of(graph), 0)
     for _ in range(3):
         walk.step()

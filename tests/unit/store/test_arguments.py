@@ -17,7 +17,6 @@ from chainform.graph import Graph
 from chainform.model import Store
 from chainform.store import Database, Record
 from chainform.store.connection import LOCK
-from unreduced import unreduced
 
 WRONG: list[Any] = [
     None,
@@ -217,7 +216,7 @@ def test_damaged_rows(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "store.db"
     example = Path(__file__).parents[3] / "examples" / "four_bar.toml"
     with cf.open_store(path) as store:
-        store.save(unreduced(example, ["gravity"], parameters="symbolic"), "arm")
+        store.save(cf.derive(example, ["gravity"], parameters="symbolic"), "arm")
     with closing(sqlite3.connect(path)) as file:
         file.executescript(damage)
     with cf.open_store(path) as store:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import chainform as cf
 import zoo
 from chainform.errors import Error, StoreError
 from chainform.graph import Graph, cost, cost_once, graph_text, parse_graph, set_defaults, verify
 from chainform.store import Database, MechanismFile, Parameter, Record
 from strategies import graphs
-from unreduced import unreduced
 
 
 def bound(graph: Graph, value: str) -> Graph:
@@ -73,7 +73,7 @@ def _round_trips(database: Database) -> None:
 @pytest.mark.parametrize("name", ["rackovic_2_1", "puma560", "humanoid_30"])
 def test_models_come_back(database: Database, name: str) -> None:
     outputs = ["inverse_dynamics", "mass_matrix"]
-    model = unreduced(zoo.reference(name), outputs=outputs, parameters="symbolic")
+    model = cf.derive(zoo.reference(name), outputs=outputs, parameters="symbolic")
     saved = database.save(model.graph, Record(name))
     assert saved.outputs == model.outputs
     assert (saved.cost, saved.once) == (cost(model.graph), cost_once(model.graph))

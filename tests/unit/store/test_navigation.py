@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import chainform as cf
 import zoo
 from chainform.errors import Error, RunError
 from chainform.graph import (
@@ -24,7 +25,6 @@ from chainform.graph import (
 )
 from chainform.store import Database, Record
 from strategies import graphs
-from unreduced import unreduced
 
 STATE = {"q1": 0.3, "q2": -1.1}
 
@@ -49,7 +49,7 @@ def test_values_by_level(database: Database, graph: Graph) -> None:
 
 def test_values_of_models(database: Database) -> None:
     for name in ("rackovic_2_1", "puma560", "humanoid_30"):
-        model = unreduced(
+        model = cf.derive(
             zoo.reference(name), outputs=["inverse_dynamics", "mass_matrix"], parameters="symbolic"
         )
         database.save(model.graph, Record(name))
@@ -148,7 +148,7 @@ def test_expansions_are_stored(database: Database, graph: Graph) -> None:
 
 
 def test_expansion_of_a_mechanism(database: Database) -> None:
-    model = unreduced(zoo.reference("rackovic_2_1"), outputs=["mass_matrix"])
+    model = cf.derive(zoo.reference("rackovic_2_1"), outputs=["mass_matrix"])
     database.save(model.graph, Record("chain"))
     block = model.graph.block("mass_matrix")
     found = map(expansion_text, expand(model.graph, block.variables))

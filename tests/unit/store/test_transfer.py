@@ -14,7 +14,6 @@ import chainform as cf
 from chainform.errors import StoreError
 from chainform.graph import Graph, set_defaults
 from chainform.store import Database, Record, transfer
-from unreduced import unreduced
 
 
 @pytest.fixture
@@ -117,7 +116,7 @@ com = [1, 0, 0]
     path = tmp_path / "folder" / "bent.toml"
     path.parent.mkdir()
     path.write_text(text)
-    model = unreduced(path, ["gravity"])
+    model = cf.derive(path, ["gravity"])
     assert any("rational" in note.text or "rotation" in note.text for note in model.mechanism.notes)
     with cf.open_store(url) as store:
         store.save(model, "bent")

@@ -13,7 +13,6 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.graph import FLOAT, evaluate, parse_graph
 from chainform.store import Database, Record
-from unreduced import unreduced
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "four_bar.toml"
 
@@ -91,7 +90,7 @@ def test_values_without_a_number_name_the_variable(
 
 
 def test_the_forms_of_asking(url: str) -> None:
-    model = unreduced(EXAMPLE, ["mass_matrix", "gravity"], parameters="symbolic")
+    model = cf.derive(EXAMPLE, ["mass_matrix", "gravity"], parameters="symbolic")
     with cf.open_store(url) as store:
         store.save(model, "arm")
         q = [0.1, 0.2, 0.3]

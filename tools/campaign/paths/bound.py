@@ -39,7 +39,7 @@ def with_wrong_values(given: Given) -> tuple[Any, dict[str, float], list[str]]:
 def at_evaluate(given: Given) -> Results:
     """Values at evaluation."""
     mechanism, values, names = with_wrong_values(given)
-    model = cf.derive(mechanism, wanted(given, mechanism), parameters=names, reduce="none")
+    model = cf.derive(mechanism, wanted(given, mechanism), parameters=names)
     return evaluated(given, model, values)
 
 
@@ -60,7 +60,7 @@ def by_bind(given: Given) -> Results:
     outputs = [
         o for o in ("mass_matrix", "bias", "passive", "reactions") if o in wanted(given, mechanism)
     ]
-    model = cf.derive(mechanism, outputs, parameters=names, reduce="none")
+    model = cf.derive(mechanism, outputs, parameters=names)
     known = {name: value for name, value in values.items() if name in model.free_parameters}
     return evaluated(given, model.bind(known))
 
@@ -71,7 +71,7 @@ def at_call(given: Given) -> Results:
     outputs = [
         o for o in wanted(given, mechanism) if o not in ("coriolis", "coriolis_matrix", "com")
     ]
-    program = cf.derive(mechanism, outputs, parameters=names, reduce="none").compile()
+    program = cf.derive(mechanism, outputs, parameters=names).compile()
     known = {name: value for name, value in values.items() if name in program.parameters}
     found: Results = {}
     for name in program.outputs:
@@ -85,7 +85,7 @@ def in_batch(given: Given) -> Results:
     """Values of its own for each state of a batch: the right ones in one lane, others elsewhere."""
     mechanism, values, names = with_wrong_values(given)
     outputs = [o for o in ("mass_matrix", "bias", "reactions") if o in wanted(given, mechanism)]
-    model = cf.derive(mechanism, outputs, parameters=names, reduce="none")
+    model = cf.derive(mechanism, outputs, parameters=names)
     program = model.compile()
     known = {n: v for n, v in values.items() if n in program.parameters}
     count = 11

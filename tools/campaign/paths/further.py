@@ -54,7 +54,7 @@ def tree_form(given: Given) -> Results:
     }
     # In this form joints have the names of their bodies.
     mechanism = read_text(re.sub(r"\bj(\d)", r"b\1", json.dumps(table)), "json")
-    model = cf.derive(mechanism, ["mass_matrix", "bias"], reduce="none")
+    model = cf.derive(mechanism, ["mass_matrix", "bias"])
     return dict(model.evaluate(**state_of(given, "q", "qd", "t")))
 
 
@@ -121,7 +121,7 @@ def vectors_form(given: Given) -> Results:
     native = {"gravity": [0, 0, -9.81], "segments": segments}
     outputs = ["mass_matrix", "bias"]
     first, second = (
-        cf.derive(read_text(json.dumps(t), "json"), outputs, reduce="none").evaluate(q=x, qd=qd)
+        cf.derive(read_text(json.dumps(t), "json"), outputs).evaluate(q=x, qd=qd)
         for t, x in ((native, q), (table, q - zeros))
     )
     return {f"same {name} by vectors": (second[name], first[name]) for name in outputs}
@@ -135,21 +135,21 @@ def payload(given: Given) -> Results:
     body |= {name: last.pop(name) for name in ("mass", "com", "inertia") if name in last}
     loaded = read_text(json.dumps(table), "json").with_payload(last["name"], **body)
     outputs = [o for o in wanted(given, loaded) if o != "reactions"]
-    return evaluated(given, cf.derive(loaded, outputs, reduce="none"))
+    return evaluated(given, cf.derive(loaded, outputs))
 
 
 def left_out(given: Given) -> Results:
     """Equations without friction, springs, rotors and forces."""
     parts = ["friction", "springs", "rotors", "forces"]
     outputs = ["inverse_dynamics", "mass_matrix", "potential_energy", "kinetic_energy"]
-    model = cf.derive(mechanism_of(given), outputs, leave_out=parts, reduce="none")
+    model = cf.derive(mechanism_of(given), outputs, leave_out=parts)
     return {f"{name} left out": value for name, value in evaluated(given, model).items()}
 
 
 def bad_arrays(given: Given) -> Results:
     """States that are no real numbers: every one of them must be refused."""
     mechanism = mechanism_of(given)
-    model = cf.derive(mechanism, ["gravity"], reduce="none")
+    model = cf.derive(mechanism, ["gravity"])
     q = np.array(given["q"], dtype=float)
     spoilt = np.where(np.arange(len(q)) == 0, np.nan, q)
     bad: dict[str, Any] = {
@@ -228,7 +228,7 @@ def named_by_table(given: Given) -> Results:
     """States given as tables by names."""
     mechanism = mechanism_of(given)
     outputs = [o for o in ("mass_matrix", "bias") if o in wanted(given, mechanism)]
-    model = cf.derive(mechanism, outputs, reduce="none")
+    model = cf.derive(mechanism, outputs)
     q = dict(zip(mechanism.coordinates, given["q"], strict=True))
     qd = dict(zip(mechanism.rates, given["qd"], strict=True))
     return dict(model.evaluate(q=q, qd=qd, **state_of(given, "t", "sigma")))

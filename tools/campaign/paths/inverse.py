@@ -26,7 +26,7 @@ def drives(given: Given) -> Results:
         return found
     output = "constrained_dynamics" if mechanism.constraints else "forward_dynamics"
     loops: Any = {"sigma": every.sigma} if mechanism.loops else {}
-    model = cf.derive(mechanism, [output], reduce="none")
+    model = cf.derive(mechanism, [output])
     again = model.evaluate(q=q, qd=qd, tau=every.tau, t=t, **loops)[output]
     return {**found, "same qdd by the drives": (again, qdd)}
 
@@ -46,7 +46,7 @@ def unknown_forces(given: Given) -> Results:
     forces = analysis.unknown_forces(mechanism, t, q, qd, qdd)
     found: Results = {"unknown forces": forces.values}
     found["multipliers by unknown forces"] = forces.multipliers
-    model = cf.derive(mechanism, ["inverse_dynamics"], reduce="none")
+    model = cf.derive(mechanism, ["inverse_dynamics"])
     beside = model.evaluate(**state_of(given), force=[1.0, -2.0, 3.0])["inverse_dynamics"]
     return {**found, "inverse_dynamics beside forces": beside}
 

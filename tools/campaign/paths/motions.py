@@ -200,7 +200,7 @@ def resumed_from_store(given: Given) -> Results:
     first = [t for t in times if t <= middle]
     half = cf.simulate(mechanism, **arguments_of(given, t=middle, t_eval=first))
     with TemporaryDirectory() as folder, cf.open_store(f"{folder}/models.db") as store:
-        store.save(cf.derive(mechanism, ["mass_matrix"], reduce="none"), "case")
+        store.save(cf.derive(mechanism, ["mass_matrix"]), "case")
         store.save_run(half, "case", "half")
         half.save(f"{folder}/half.npz")
         kept = cf.Run.load(store.run("case", "half")), cf.Run.load(f"{folder}/half.npz")

@@ -95,7 +95,7 @@ def by_formulation(given: Given, formulation: str) -> Results:
     results: Results = {}
     for output in wanted({}, mechanism, formulation):
         try:
-            model = cf.derive(mechanism, [output], formulation=formulation, reduce="none")
+            model = cf.derive(mechanism, [output], formulation=formulation)
         except cf.Error as error:
             results[f"refusal of {output}"] = error
             continue
@@ -106,7 +106,7 @@ def by_formulation(given: Given, formulation: str) -> Results:
 def auto(given: Given) -> Results:
     """All outputs in one model."""
     mechanism = mechanism_of(given)
-    model = cf.derive(mechanism, wanted(given, mechanism), reduce="none")
+    model = cf.derive(mechanism, wanted(given, mechanism))
     return evaluated(given, model)
 
 
@@ -152,7 +152,7 @@ def elements(given: Given) -> Results:
 
 def frames(given: Given) -> Results:
     """Quantities of frames in all axes."""
-    model = cf.derive(mechanism_of(given), of_frames(given), reduce="none")
+    model = cf.derive(mechanism_of(given), of_frames(given))
     return evaluated(given, model)
 
 
@@ -160,7 +160,7 @@ def wrenches(given: Given) -> Results:
     """A force and a moment from outside on the last segment."""
     name = given["mechanism"]["segments"][-1]["name"]
     outputs = ["inverse_dynamics", "forward_dynamics"][: 1 if given["singular"] else 2]
-    model = cf.derive(mechanism_of(given), outputs, wrenches=[name], reduce="none")
+    model = cf.derive(mechanism_of(given), outputs, wrenches=[name])
     wrench = [1.0, -2.0, 3.0, 0.5, -0.4, 0.3]
     found = model.evaluate(**state_of(given), wrench=wrench)
     return {f"{output} under a wrench": found[output] for output in outputs}
@@ -190,7 +190,7 @@ def called(given: Given, program: Any, name: str, values: Any = None) -> Any:
 def compiled(given: Given) -> Results:
     """Machine code, one state at a time."""
     mechanism = mechanism_of(given)
-    program = cf.derive(mechanism, wanted(given, mechanism), reduce="none").compile()
+    program = cf.derive(mechanism, wanted(given, mechanism)).compile()
     return by_laws(given, {name: called(given, program, name) for name in program.outputs})
 
 
@@ -199,7 +199,7 @@ def single_precision(given: Given) -> Results:
     mechanism = mechanism_of(given)
     names = ("mass_matrix", "bias", "inverse_dynamics", "coriolis_matrix", "potential_energy")
     outputs = [o for o in wanted(given, mechanism) if o in names]
-    program = cf.derive(mechanism, outputs, reduce="none").compile(precision="float32")
+    program = cf.derive(mechanism, outputs).compile(precision="float32")
     batch = given["batch"]
     state = {name: np.array([each[name] for each in batch]) for name in batch[0]}
     state |= {name: np.array(given[name]) for name in ("sigma", "t") if given.get(name) != []}
@@ -213,7 +213,7 @@ def compiled_batch(given: Given) -> Results:
     outputs = [
         o for o in wanted(given, mechanism) if o in ("mass_matrix", "bias", "inverse_dynamics")
     ]
-    program = cf.derive(mechanism, outputs, reduce="none").compile()
+    program = cf.derive(mechanism, outputs).compile()
     batch = given["batch"]
     state = {name: np.array([each[name] for each in batch]) for name in batch[0]}
     state |= {name: np.array(given[name]) for name in ("sigma", "t") if given.get(name) != []}
@@ -224,7 +224,7 @@ def program_bytes(given: Given) -> Results:
     """A program that travelled as bytes."""
     mechanism = mechanism_of(given)
     outputs = [o for o in ("bias", "mass_matrix", "reactions") if o in wanted(given, mechanism)]
-    program = cf.derive(mechanism, outputs, reduce="none").compile()
+    program = cf.derive(mechanism, outputs).compile()
     again = cf.Program.from_bytes(program.to_bytes())
     return {name: called(given, again, name) for name in outputs}
 
@@ -232,9 +232,7 @@ def program_bytes(given: Given) -> Results:
 def emitted_python(given: Given) -> Results:
     """Program text in Python, run as it is."""
     mechanism = mechanism_of(given)
-    model = cf.derive(
-        mechanism, [o for o in wanted(given, mechanism) if o != "coriolis"], reduce="none"
-    )
+    model = cf.derive(mechanism, [o for o in wanted(given, mechanism) if o != "coriolis"])
     text = model.emit("python")
     space: dict[str, Any] = {}
     exec(text, space)  # noqa: S102
@@ -250,7 +248,7 @@ def through(store: Any, given: Given) -> Results:
     mechanism = mechanism_of(given)
     name = f"case {given.get('seed')}-{given.get('case')}"
     outputs = [o for o in ("mass_matrix", "inverse_dynamics") if o in wanted(given, mechanism)]
-    store.save(cf.derive(mechanism, outputs, reduce="none"), name)
+    store.save(cf.derive(mechanism, outputs), name)
     found = evaluated(given, store.load(name))
     rows = store.evaluate(name, **state_of(given))
     program = store.load(name).compile()
@@ -275,7 +273,7 @@ def stored_in_postgres(given: Given) -> Results:
 def native_round_trip(given: Given) -> Results:
     """A mechanism that was written in the native form and read again."""
     again = read_text(native_text(mechanism_of(given)), "json")
-    return evaluated(given, cf.derive(again, wanted(given, again), reduce="none"))
+    return evaluated(given, cf.derive(again, wanted(given, again)))
 
 
 def of_urdf(given: Given, again: Any) -> Results:
@@ -283,7 +281,7 @@ def of_urdf(given: Given, again: Any) -> Results:
     outputs = [o for o in wanted(given, again) if o not in ("reactions", "com")]
     if any(s["joint"]["type"] == "fixed" for s in given["mechanism"]["segments"]):
         outputs = [o for o in outputs if o not in ("kinetic_energy", "potential_energy")]
-    return evaluated(given, cf.derive(again, outputs, reduce="none"))
+    return evaluated(given, cf.derive(again, outputs))
 
 
 def urdf_round_trip(given: Given) -> Results:
@@ -298,7 +296,7 @@ def as_elements(given: Given) -> Results:
     """The mechanism written as elements."""
     mechanism = mechanism_of(given).as_elements()
     outputs = [o for o in wanted(given, mechanism) if o not in ("coriolis", "reactions")]
-    return evaluated(given, cf.derive(mechanism, outputs, reduce="none"))
+    return evaluated(given, cf.derive(mechanism, outputs))
 
 
 def builder(given: Given) -> Results:
@@ -325,4 +323,4 @@ def builder(given: Given) -> Results:
         made.base(table["base"])
     mechanism = made.build()
     outputs = [o for o in ("mass_matrix", "bias", "passive") if o in wanted(given, mechanism)]
-    return evaluated(given, cf.derive(mechanism, outputs, reduce="none"))
+    return evaluated(given, cf.derive(mechanism, outputs))

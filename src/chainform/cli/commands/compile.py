@@ -158,7 +158,7 @@ def _best(function: Callable[..., Any], arguments: Sequence[Any], calls: int) ->
 def _show(
     page: Page, model: Model, program: Program, functions: Sequence[Document], *, kept: bool
 ) -> None:
-    page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
+    page.text(model.title, style="bold")
     fused = "fused products" if program.target.fused else "no fused products"
     page.text(f"{program.target.cpu}, {program.precision}, {program.lanes} lanes, {fused}")
     rows: list[tuple[str, ...]] = []

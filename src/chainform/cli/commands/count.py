@@ -67,10 +67,9 @@ def run(args: Namespace) -> Report:
     if args.by_pass:
         document["passes"] = [{"name": n, "operations": c.as_dict()} for n, c in steps]
     if target is not None:
-        title = f"{model.mechanism.name}, {model.formulation}"
-        write_file(target, waterfall(title, steps), force=args.force)
+        write_file(target, waterfall(model.title, steps), force=args.force)
         document["picture"] = args.picture
-    return Report(document, lambda page: _show(page, args, document, left_out))
+    return Report(document, lambda page: _show(page, args, model, document, left_out))
 
 
 def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
@@ -103,8 +102,8 @@ def _document(file: str, model: Model, left_out: LeftOut) -> Document:
     }
 
 
-def _show(page: Page, args: Namespace, document: Document, left_out: LeftOut) -> None:
-    page.text(f"{document['mechanism']}, {document['formulation']}", style="bold")
+def _show(page: Page, args: Namespace, model: Model, document: Document, left_out: LeftOut) -> None:
+    page.text(model.title, style="bold")
     if args.by_quantity or not args.by_pass:
         _show_quantities(page, document)
     if args.by_pass:

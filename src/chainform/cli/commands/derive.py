@@ -20,7 +20,6 @@ from chainform.cli.reducing import show_stages, stage_documents
 from chainform.cli.saving import add_save, check_saving, save_model, show_saved
 from chainform.cli.size import show_size, size_document
 from chainform.cli.stored import revision_document
-from chainform.search import Stage
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -37,13 +36,12 @@ def run(args: Namespace) -> Report:
     mechanism = read_chosen(args)
     outputs = chosen_outputs(args, usual_outputs(mechanism, args))
     start = perf_counter()
-    stages: list[Stage] = []
-    model = derive_chosen(mechanism, args, outputs, observe=stages.append)
+    model = derive_chosen(mechanism, args, outputs)
     seconds = perf_counter() - start
     document: Document = {
         "file": args.file,
         **size_document(model),
-        "stages": stage_documents(stages),
+        "stages": stage_documents(model.stages),
         "seconds": seconds,
     }
     saved = None if args.save is None else save_model(args, model, seconds)
@@ -52,9 +50,10 @@ def run(args: Namespace) -> Report:
 
     def show(page: Page) -> None:
         show_size(page, model)
-        if len(stages) > 1:
-            show_stages(page, stages, mechanism.name)
-        page.text(f"derived in {seconds:.3f} s")
+        if model.is_reduced:
+            show_stages(page, model.stages, mechanism.name)
+        work = "derived and reduced" if model.is_reduced else "derived"
+        page.text(f"{work} in {seconds:.3f} s")
         if saved is not None:
             show_saved(page, *saved)
 

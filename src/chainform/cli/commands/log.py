@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Page, Report
 from chainform.cli.store_place import chosen_store
-from chainform.cli.stored import date_text, revision_document
+from chainform.cli.stored import date_text, reduced_text, revision_document
 
 if TYPE_CHECKING:
     from chainform.store import Revision
 
 TITLES = (
-    *("revision", "from", "step", "values", "formulation", "variables", "mul", "add"),
+    *("revision", "from", "step", "values", "formulation", "reduced", "variables", "mul", "add"),
     *("author", "date (UTC)", "tags", "note"),
 )
 NUMBERS = ("revision", "variables", "mul", "add")
@@ -32,26 +32,27 @@ def run(args: Namespace) -> Report:
     """Read the revisions of a model."""
     with chosen_store(args, read_only=True) as store:
         revisions = store.log(args.name)
+        rows = [_row(revision, reduced_text(revision, store.revision)) for revision in revisions]
     document = {"name": args.name, "revisions": [revision_document(r) for r in revisions]}
-    return Report(document, lambda page: _show(page, args.name, revisions))
+    return Report(document, lambda page: _show(page, args.name, rows))
 
 
-def _show(page: Page, name: str, revisions: Sequence[Revision]) -> None:
+def _show(page: Page, name: str, rows: Sequence[Sequence[str]]) -> None:
     page.text(name, style="bold")
-    rows = [_row(revision) for revision in revisions]
     columns = list(zip(*rows, strict=True))
     filled = [i for i, title in enumerate(TITLES) if title != "values" or any(columns[i])]
     titles = [TITLES[i] for i in filled]
     page.table(titles, [[row[i] for i in filled] for row in rows], numbers=NUMBERS)
 
 
-def _row(revision: Revision) -> tuple[str, ...]:
+def _row(revision: Revision, reduced: str) -> tuple[str, ...]:
     return (
         str(revision.number),
         revision.origin,
         revision.step,
         _values(revision),
         revision.formulation,
+        reduced,
         str(revision.variables),
         str(revision.cost.multiplications),
         str(revision.cost.additions),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chainform.cli.commands.command import Command
 from chainform.cli.printing import Page, Report
 from chainform.cli.store_place import chosen_store
-from chainform.cli.stored import date_text, revision_document
+from chainform.cli.stored import date_text, reduced_text, revision_document
 from chainform.errors import ReadError
 from chainform.model import output_of
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from chainform.model import Store
     from chainform.store import ModelEntry
 
-TITLES = ("name", "revision", "mechanism", "formulation", "author", "date (UTC)", "tags", "note")
+TITLES = (
+    *("name", "revision", "mechanism", "formulation", "reduced"),
+    *("author", "date (UTC)", "tags", "note"),
+)
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -37,6 +40,7 @@ def run(args: Namespace) -> Report:
     quantity = None if args.quantity is None else output_of(args.quantity)
     with chosen_store(args, read_only=True) as store:
         entries = _entries(store, args, quantity)
+        rows = [row for entry in entries for row in _rows(store, entry)]
         hint = "" if entries or quantity is None else _hint(store, quantity)
     document = {
         "models": [
@@ -49,7 +53,7 @@ def run(args: Namespace) -> Report:
             for e in entries
         ]
     }
-    return Report(document, lambda page: _show(page, entries, hint))
+    return Report(document, lambda page: _show(page, rows, hint))
 
 
 def _entries(store: Store, args: Namespace, quantity: str | None) -> list[ModelEntry]:
@@ -82,14 +86,14 @@ def _hint(store: Store, quantity: str) -> str:
     return f"no model has the quantity {quantity[:60]}{meant}{listed}"
 
 
-def _show(page: Page, entries: Sequence[ModelEntry], hint: str) -> None:
-    if not entries:
+def _show(page: Page, rows: Sequence[Sequence[str]], hint: str) -> None:
+    if not rows:
         page.text(hint or "no models")
         return
-    page.table(TITLES, [row for entry in entries for row in _rows(entry)])
+    page.table(TITLES, rows)
 
 
-def _rows(entry: ModelEntry) -> Iterator[tuple[str, ...]]:
+def _rows(store: Store, entry: ModelEntry) -> Iterator[tuple[str, ...]]:
     """Give the revisions that fit; where all of them do, the last one."""
     fits_all = len(entry.matching) == entry.revisions
     for revision in entry.matching[-1:] if fits_all else entry.matching:
@@ -98,6 +102,7 @@ def _rows(entry: ModelEntry) -> Iterator[tuple[str, ...]]:
             f"{revision.number} of {entry.latest.number}",
             revision.mechanism,
             revision.formulation,
+            reduced_text(revision, store.revision),
             revision.author,
             date_text(revision),
             ", ".join(revision.tags),

@@ -25,7 +25,7 @@ from chainform.search import Stage
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser, stored=True)
-    add_reduction(parser)
+    add_reduction(parser, default="fast")
     add_save(parser)
     parser.set_defaults(reduces=True)
 
@@ -36,7 +36,7 @@ def run(args: Namespace) -> Report:
         raise ReadError(
             f"{args.file[:60]} is no stored model",
             element="NAME",
-            remedy="save one with derive --save NAME; derive itself reduces, too",
+            remedy="save one with derive --save NAME; derive FILE --reduce fast reduces a file",
         )
     if args.reduce == "none":
         raise ReadError(
@@ -50,8 +50,8 @@ def run(args: Namespace) -> Report:
     start = perf_counter()
     stages: list[Stage] = []
     with shown_progress(args) as progress:
-        options = reduction_options(args)
-        model = args.stored.reduced(**options, observe=stages.append, progress=progress)
+        options = reduction_options(args, "fast")
+        model = args.stored.reduce(**options, observe=stages.append, progress=progress)
     seconds = perf_counter() - start
     name = args.save or args.file.partition("@")[0]
     revision, moved = save_model(args, model, name=name)

@@ -227,7 +227,7 @@ def _list(file: str, model: Model, left_out: LeftOut, frames: list[str]) -> Repo
 
 
 def _show_list(page: Page, model: Model, document: Document, left_out: LeftOut) -> None:
-    page.text(f"{model.mechanism.name}, {model.formulation}", style="bold")
+    page.text(model.title, style="bold")
     of_frame: list[Document] = document["of_frame"]
     page.heading("outputs")
     page.table(

@@ -44,7 +44,7 @@ def needs_runs(mechanism: Mechanism, names: Sequence[str], leave_out: Sequence[s
     simple = [name for name in names if name not in OF_RUN]
     if simple:
         outputs = [output_of(name) for name in simple]
-        model = derive(mechanism, outputs, reduce="none", leave_out=leave_out)
+        model = derive(mechanism, outputs, leave_out=leave_out)
         if not _is_of_states(model):
             return True
     return any(name in OF_RUN and name not in ("energy", *ENERGIES) for name in names)
@@ -72,7 +72,7 @@ def _free(batch: BatchRun) -> list[str]:
 def _model(batch: BatchRun, names: Sequence[str]) -> Model:
     mechanism, free = without_loops(batch.mechanism, batch.about.opened), _free(batch)
     left_out = batch.about.leave_out
-    return derive(mechanism, names, reduce="none", leave_out=left_out, parameters=free or "numeric")
+    return derive(mechanism, names, leave_out=left_out, parameters=free or "numeric")
 
 
 def _is_of_states(model: Model) -> bool:

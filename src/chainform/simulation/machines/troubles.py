@@ -102,7 +102,7 @@ def _first_loose(equations: Equations, t: float, states: Array, p: Array, share:
     free = [name for name in equations.parameters if name in names_in(mechanism)]
     given = {name: p[:, equations.parameters.index(name)] for name in free}
     try:
-        model = derive(mechanism, ["mass_matrix"], parameters=free or "numeric", reduce="none")
+        model = derive(mechanism, ["mass_matrix"], parameters=free or "numeric")
         inputs = model.graph.inputs.values()
         values = {k: v for k, v in given.items() if any(item.name == k for item in inputs)}
         is_timed = any(item.group == "t" for item in inputs)

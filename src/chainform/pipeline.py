@@ -96,9 +96,9 @@ def derive(
     for part in left_out:
         _choice("leave_out", part, PARTS)
     options = Options(closure, acting, frozenset(left_out))
-    _check_masses(settled, wanted, options)
     began = perf_counter()
     graph, choices = method.graph(settled, [request.text for request in wanted], options)
+    _check_masses(settled, wanted, options)
     stage = stage_of("formulation", graph, perf_counter() - began)
     model = Model(source, graph, method.name, kept, "none", closure, acting, left_out)
     return replace(model, axis_choices=choices, stages=(stage,)).reduce(reduce)
@@ -168,11 +168,13 @@ def _loose_rate(mechanism: Mechanism, graph: Graph, random: np.random.Generator)
         item.name: float(q[item.index]) for item in graph.inputs.values() if item.group == "q"
     }
     H = evaluate(graph, values, FLOAT)["mass_matrix"].astype(np.float64)
-    sizes = np.sqrt(np.diag(H))
+    # Parameters taken at random may make a mass negative, which is no singularity.
+    sizes = np.sqrt(np.abs(np.diag(H)))
     if not np.all(sizes > 0.0):
         return int(np.argmin(sizes))
     shares, directions = np.linalg.eigh(H / np.outer(sizes, sizes))
-    return None if shares[0] > ROUNDING else int(np.argmax(np.abs(directions[:, 0])))
+    least = int(np.argmin(np.abs(shares)))
+    return None if abs(shares[least]) > ROUNDING else int(np.argmax(np.abs(directions[:, least])))
 
 
 def _takes_base(mechanism: Mechanism, method: Formulation) -> bool:

@@ -186,7 +186,15 @@ def read(x: Floats) -> None:
         x[0] = 0.0
 
 
+def stored_only(x: Floats) -> None:
+    """Drop a status by a name."""
+    status = outcome(x)  # noqa: F841
+    x[0] = 0.0
+
+
 def test_a_status_that_nobody_reads_is_refused() -> None:
+    with pytest.raises(SyntaxError, match="status is not read"):
+        Translation({}).add(stored_only)
     with pytest.raises(SyntaxError, match=r"outcome\(x\) returns is not read"):
         Translation({}).add(unread)
     with pytest.raises(SyntaxError, match="is not read"):

@@ -188,7 +188,7 @@ def read(x: Floats) -> None:
 
 def stored_only(x: Floats) -> None:
     """Drop a status by a name."""
-    status = outcome(x)  # noqa: F841
+    status = outcome(x)  # pyright: ignore[reportUnusedVariable] # noqa: F841
     x[0] = 0.0
 
 

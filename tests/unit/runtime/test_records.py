@@ -71,7 +71,8 @@ def raise_count(limit: Limit) -> int:
 def prepared(lanes: int, n: int) -> Walk:
     rng = np.random.default_rng(3)
     record = Walk(lanes=lanes)
-    record.t, record.speed, record.low.most = 0.5, rng.normal(size=lanes), rng.normal(size=lanes)
+    record.t, memory = 0.5, record.memory
+    memory["speed"], memory["low"]["most"] = rng.normal(size=(2, lanes)).squeeze()
     record.y, record.weights = rng.normal(size=(n + 1) * lanes), rng.normal(size=n)
     record.order, record.limits = np.zeros(n, dtype=np.int64), Structs(Limit, n, lanes)
     return record
@@ -102,14 +103,14 @@ def test_python_and_machine_code_share_a_record() -> None:
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_a_record_has_numbers_for_each_lane_and_common_ones(lanes: int) -> None:
     record, n = prepared(lanes, 3), 3
-    start, weights = record.speed.copy(), record.weights.copy()
-    shift = record.low.most.copy()
+    weights, memory = record.weights.copy(), record.memory
+    start, shift = memory["speed"].copy(), memory["low"]["most"].copy()
     library, code = code_of(walk, lanes)
     assert code(record.address, n) == 7
     assert record.t == pytest.approx(0.5 + weights.sum(), rel=1e-14)
     expected = start * (0.5 + np.cumsum(weights))[:, None] + shift
     np.testing.assert_allclose(record.y.reshape(-1, lanes)[:n], expected, rtol=1e-13)
-    np.testing.assert_array_equal(record.high.most, record.limits[2].most)
+    np.testing.assert_array_equal(memory["high"]["most"], record.limits.memory["most"][2])
     del library
 
 
@@ -126,11 +127,14 @@ def test_the_layout_has_no_gaps_and_is_that_of_numpy() -> None:
 
 def test_only_arrays_that_machine_code_can_read_are_taken() -> None:
     record = Walk()
-    for wrong in (np.zeros(4)[::2], np.zeros(4, dtype=np.int64), [0.0], np.zeros(4, dtype=">f8")):
-        with pytest.raises(TypeError, match="without gaps"):
+    wrong_ones = (np.zeros(4)[::2], np.zeros(4, dtype=np.int64), [0.0], Structs(Limit, 2), None)
+    for wrong in wrong_ones:
+        with pytest.raises(TypeError, match="floats, in one piece"):
             record.y = wrong
     with pytest.raises(TypeError):
         record.order = np.zeros(2)
+    with pytest.raises(TypeError, match="Limit"):
+        record.limits = np.zeros(2)  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(AttributeError, match="no array yet"):
         assert record.y
     with pytest.raises(AttributeError, match="set its fields"):

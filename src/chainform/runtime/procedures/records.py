@@ -16,7 +16,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +64,7 @@ class _Entry:
             return record.parts[self.name]
         if self.kind not in TYPES:
             raise AttributeError(f"{self.name} has no array yet")
-        value = record.memory[self.name]
-        return value if value.ndim else value.item()
+        return record.memory[self.name].item()
 
     def __set__(self, record: Struct, value: Any) -> None:
         if self.kind in TYPES:
@@ -123,8 +122,7 @@ class Struct:
     @classmethod
     def offset(cls, name: str, lanes: int) -> int:
         """Return how many bytes of the record stand before a field."""
-        fields = cls.layout(lanes).fields
-        assert fields is not None
+        fields: Any = cls.layout(lanes).fields
         return int(fields[name][1])
 
     @property
@@ -159,11 +157,13 @@ class Structs(Generic[R]):
 
 
 def address_of(array: Any, kind: str) -> int:
-    """Return where an array stands that machine code may read; TypeError where it may not."""
+    """Return where an array of a kind stands; TypeError where machine code could not read it."""
     if isinstance(array, Structs):
-        return array.address
-    wanted = np.int64 if kind == INTS else np.float64
-    is_plain = isinstance(array, np.ndarray) and array.dtype == wanted
-    if kind not in ENTRIES or not is_plain or not array.flags.c_contiguous:
-        raise TypeError(f"machine code needs an array of {wanted.__name__}, without gaps")
-    return array.ctypes.data
+        many = cast("Structs[Any]", array)
+        if kind == many.struct.kind + ARRAY:
+            return many.address
+    elif isinstance(array, np.ndarray) and kind in ENTRIES:
+        given = cast("NDArray[Any]", array)
+        if given.dtype == (np.int64 if kind == INTS else np.float64) and given.flags.c_contiguous:
+            return given.ctypes.data
+    raise TypeError(f"machine code needs an array of {kind}, in one piece")

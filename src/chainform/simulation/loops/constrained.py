@@ -23,6 +23,7 @@ from chainform.simulation.loops.factors import (
     measure_rows,
     note_redundant,
 )
+from chainform.simulation.loops.integration import NO_SOLUTION
 from chainform.simulation.loops.linear import (
     backward,
     forward,
@@ -30,7 +31,6 @@ from chainform.simulation.loops.linear import (
     solve_pivoted,
     spread_pivoted,
 )
-from chainform.simulation.loops.places import NO_SOLUTION
 
 ROUNDS = 10
 CLOSE = 1e-13

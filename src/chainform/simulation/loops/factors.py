@@ -30,8 +30,8 @@ from __future__ import annotations
 from math import fabs
 
 from chainform.runtime.procedures import Floats, Ints, fmax, fmin
+from chainform.simulation.loops.integration import NO_NUMBER, UNRESISTED
 from chainform.simulation.loops.linear import NOTHING, cholesky, forward, pivoted
-from chainform.simulation.loops.places import NO_NUMBER, UNRESISTED
 
 TOLERANCE = 1e-10
 """Rows of which a smaller share, by its square, does not follow from the others are redundant."""

@@ -23,9 +23,9 @@ from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
 from chainform.runtime.texts import code_of
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
-from chainform.simulation.loops import places
 from chainform.simulation.loops.constrained import lasting_change
 from chainform.simulation.loops.factors import ILL, add_right, strengthen
+from chainform.simulation.loops.integration import NO_NUMBER, UNRESISTED
 from chainform.simulation.loops.linear import NOTHING, cholesky
 from chainform.simulation.loops.loop import Loop
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched
@@ -87,6 +87,8 @@ class Machine:
     `rhs`, or with `hold` before `sample`, now and then. With `projects` each step ends on the
     constraints.
     """
+
+    lanes = 1
 
     def __init__(
         self,
@@ -225,10 +227,10 @@ class Machine:
 
         A result that could not be computed, since something is not a number, is none either.
         """
-        if status == places.NO_NUMBER:
+        if status == NO_NUMBER:
             result[:] = np.nan
-        if status <= places.UNRESISTED:
-            raise unresisted(self.equations, places.UNRESISTED - status, t)
+        if status <= UNRESISTED:
+            raise unresisted(self.equations, UNRESISTED - status, t)
 
     def _call_python(self, t: int, y: int, p: int) -> None:
         """Set tau in p to what the functions of Python give; a fault ends the motion."""

@@ -141,6 +141,8 @@ def test_only_arrays_that_machine_code_can_read_are_taken() -> None:
         record.low = Limit()
     with pytest.raises(TypeError, match="no kind of a field"):
         type("Wrong", (Struct,), {"__annotations__": {"x": "str"}, "__module__": __name__})
+    with pytest.raises(TypeError, match="something of that name"):
+        type("Wrong", (Struct,), {"__annotations__": {"layout": "int"}, "__module__": __name__})
 
 
 def other_field(walk: Walk, n: int) -> int:

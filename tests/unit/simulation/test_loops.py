@@ -16,6 +16,7 @@ from chainform.runtime.procedures import Structs, Translation
 from chainform.runtime.target import target_for
 from chainform.simulation.about import Bookmark
 from chainform.simulation.loops import adaptive, events, looking, runge_kutta, step_control
+from chainform.simulation.loops.constrained import constrained_acceleration
 from chainform.simulation.loops.integration import (
     EVENT,
     PAUSED,
@@ -24,6 +25,7 @@ from chainform.simulation.loops.integration import (
     Integration,
     room_for,
 )
+from chainform.simulation.loops.system import SystemLayout
 from chainform.simulation.loops.tableaus import METHODS
 from chainform.simulation.machines.machine import given_functions
 from unit.simulation.small_machines import PENDULUM, machine
@@ -154,6 +156,41 @@ def test_a_loop_that_pauses_goes_on(loop: tuple[Library, dict[str, Any]]) -> Non
     assert statuses[-1] == REACHED
     assert len(statuses) > 2
     np.testing.assert_allclose(now.step.y, [np.cos(1.2), -np.sin(1.2)], atol=1e-8)
+
+
+def test_forces_of_constraints_as_they_stand_in_python() -> None:
+    """One row of three follows from the others."""
+    rng, n, m = np.random.default_rng(5), 4, 3
+    layout, p = SystemLayout(), np.zeros(400)
+    lengths = {"mask": m, "multipliers": m, "H": n * n, "r": n, "J": m * n, "gamma": m}
+    lengths |= {"Y": m * n, "S": m * m, **dict.fromkeys(("right", "weights", "scales"), m)}
+    lengths |= {"squares": m, "largest": m, "diagonal": 2 * n, "spread": 2 * m * m + m + n}
+    lengths |= {"order": m, "groups": m, "redundant": m}
+    parts: dict[str, Any] = {}
+    layout.n, layout.m, layout.always = n, m, m
+    for place, (name, length) in zip(
+        np.cumsum([0, *lengths.values()]), lengths.items(), strict=False
+    ):
+        setattr(layout, name, place)
+        parts[name] = p[place : place + length]
+    half, rows = rng.normal(size=(n, n)), rng.normal(size=(m, n))
+    rows[2] = rows[0] - 2 * rows[1]
+    H, wanted, r = half @ half.T + np.eye(n), rows @ rng.normal(size=n), rng.normal(size=n)
+    for name, value in {
+        "mask": 1.0,
+        "H": H.ravel(),
+        "r": r,
+        "J": rows.ravel(),
+        "gamma": wanted,
+    }.items():
+        parts[name][:] = value
+    parts["groups"].view(np.int64)[:] = range(m)
+    acceleration = np.zeros(n)
+    assert constrained_acceleration(p, layout, acceleration) == 2
+    np.testing.assert_allclose(rows @ acceleration, wanted, atol=1e-10)
+    forces = H @ acceleration - r
+    np.testing.assert_allclose(rows.T @ parts["multipliers"], forces, atol=1e-9)
+    np.testing.assert_allclose(parts["multipliers"], np.linalg.pinv(rows.T) @ forces, atol=1e-9)
 
 
 OLD = Bookmark(

@@ -16,6 +16,7 @@ for LLVM for work.
 | `y[i]`, `y[i:]`                         | an entry; the array from an entry on                 |
 | `step.h`, `marks[i].value`              | a field of a record                                  |
 | `sqrt fabs pow floor fmin fmax`         | functions of numbers                                 |
+| `integers(y)`                           | the integers that stand in an array of floats        |
 | a name of the module                    | a number, a tuple of numbers, or another procedure   |
 
 A name keeps the type of its first value. What a procedure returns is read: a call whose result goes
@@ -34,6 +35,7 @@ from chainform.runtime.procedures.language import (
     Numbers,
     fmax,
     fmin,
+    integers,
 )
 from chainform.runtime.procedures.records import Struct, Structs
 from chainform.runtime.procedures.translation import Translation
@@ -53,4 +55,5 @@ __all__ = [
     "Translation",
     "fmax",
     "fmin",
+    "integers",
 ]

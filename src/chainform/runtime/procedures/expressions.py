@@ -20,6 +20,7 @@ from chainform.runtime.procedures.language import (
     FOLDED,
     INT,
     INTRINSICS,
+    INTS,
     NONE,
     NUMBER,
     WITH_ONE_LANE,
@@ -241,6 +242,9 @@ class Expressions:
             single = FLOAT if self.whole.lanes == 1 else NUMBER
             text, _ = self.converted(values[0], single, node)
             return self.value(f"fptosi double {text} to i64", INT)
+        if name == "integers":
+            text, _ = self.converted(values[0], FLOATS, node)
+            return text, INTS
         if name in INTRINSICS:
             return self.intrinsic(node, name, values)
         if name in self.whole.given:

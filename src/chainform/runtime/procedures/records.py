@@ -89,9 +89,10 @@ class Struct:
         cls.fields = {}
         for name, annotation in inspect.get_annotations(cls).items():
             kind = kind_of(str(annotation), names)
-            if kind in (None, NONE):
+            if kind is None or kind == NONE:
                 raise TypeError(f"{cls.__name__}.{name}: {annotation} is no kind of a field")
-            assert kind is not None
+            if hasattr(Struct, name) or name in ("memory", "parts"):
+                raise TypeError(f"{cls.__name__}.{name}: every record has something of that name")
             cls.fields[name] = kind
             setattr(cls, name, _Entry(name, kind))
         STRUCTS[cls.kind] = cls

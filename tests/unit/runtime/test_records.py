@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -135,7 +137,7 @@ def test_only_arrays_that_machine_code_can_read_are_taken() -> None:
         record.order = np.zeros(2)
     with pytest.raises(TypeError, match="Limit"):
         record.limits = np.zeros(2)  # pyright: ignore[reportAttributeAccessIssue]
-    with pytest.raises(AttributeError, match="no array yet"):
+    with pytest.raises(AttributeError, match="no array that Python"):
         assert record.y
     with pytest.raises(AttributeError, match="set its fields"):
         record.low = Limit()
@@ -143,6 +145,28 @@ def test_only_arrays_that_machine_code_can_read_are_taken() -> None:
         type("Wrong", (Struct,), {"__annotations__": {"x": "str"}, "__module__": __name__})
     with pytest.raises(TypeError, match="something of that name"):
         type("Wrong", (Struct,), {"__annotations__": {"layout": "int"}, "__module__": __name__})
+
+
+def test_an_array_that_machine_code_put_there_is_not_mistaken() -> None:
+    record = prepared(1, 3)
+    record.room = np.zeros(2)
+    library, code = code_of(walk, 1)
+    code(record.address, 3)
+    with pytest.raises(AttributeError, match="room is no array that Python"):
+        assert record.room
+    assert record.y.size == 4
+    del library
+
+
+def test_records_are_not_copied_with_their_addresses() -> None:
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="neither copied nor sent"):
+            copied(prepared(1, 2))
+
+
+def test_records_of_other_lanes_do_not_fit() -> None:
+    with pytest.raises(TypeError, match="limits has 2 lanes, and the record 4"):
+        prepared(4, 2).limits = Structs(Limit, 2, 2)
 
 
 def other_field(walk: Walk, n: int) -> int:

@@ -7,7 +7,8 @@ bytes through numpy, so that what one writes the other reads. The layout is comp
 nowhere else: the fields in their order without gaps, eight bytes for an integer, a number, or the
 address of an array, and eight for each lane of a `float`.
 
-A record holds the arrays whose addresses stand in it. A copy of its memory does not.
+A record holds the arrays whose addresses stand in it, and cannot be copied. Whoever copies its
+memory puts other addresses into it, and looks after the arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ STRUCTS: dict[str, type[Struct]] = {}
 """All classes of records, by their kinds."""
 ARRAY = "[]"
 """What stands behind the kind of a record in that of an array of them."""
-BYTES = 8
 TYPES = {FLOAT: np.float64, NUMBER: np.float64, INT: np.int64}
 
 
@@ -60,11 +60,15 @@ class _Entry:
         self.kind = kind
 
     def __get__(self, record: Struct, _owner: type[Struct]) -> Any:
-        if self.name in record.parts:
-            return record.parts[self.name]
-        if self.kind not in TYPES:
-            raise AttributeError(f"{self.name} has no array yet")
-        return record.memory[self.name].item()
+        if self.kind in TYPES:
+            return record.memory[self.name].item()
+        part = record.parts.get(self.name)
+        is_own = self.kind in STRUCTS or (
+            part is not None and address_of(part, self.kind) == record.memory[self.name]
+        )
+        if not is_own:
+            raise AttributeError(f"{self.name} is no array that Python has put there")
+        return part
 
     def __set__(self, record: Struct, value: Any) -> None:
         if self.kind in TYPES:
@@ -72,6 +76,8 @@ class _Entry:
             return
         if self.kind in STRUCTS:
             raise AttributeError(f"{self.name} stands in the record: set its fields")
+        if isinstance(value, Structs) and value.lanes != record.lanes:
+            raise TypeError(f"{self.name} has {value.lanes} lanes, and the record {record.lanes}")
         record.memory[self.name] = address_of(value, self.kind)
         record.parts[self.name] = value
 
@@ -84,14 +90,14 @@ class Struct:
     """The kind of each field."""
 
     def __init_subclass__(cls) -> None:
-        names = {**vars(sys.modules[cls.__module__]), **inspect.get_annotations(cls)}
+        names = vars(sys.modules[cls.__module__])
         cls.kind = f"{cls.__module__}.{cls.__qualname__}"
         cls.fields = {}
         for name, annotation in inspect.get_annotations(cls).items():
             kind = kind_of(str(annotation), names)
             if kind is None or kind == NONE:
                 raise TypeError(f"{cls.__name__}.{name}: {annotation} is no kind of a field")
-            if hasattr(Struct, name) or name in ("memory", "parts"):
+            if hasattr(Struct, name) or name in ("memory", "lanes", "parts"):
                 raise TypeError(f"{cls.__name__}.{name}: every record has something of that name")
             cls.fields[name] = kind
             setattr(cls, name, _Entry(name, kind))
@@ -99,12 +105,16 @@ class Struct:
 
     def __init__(self, memory: Memory | None = None, lanes: int = 1) -> None:
         self.memory: Memory = np.zeros((), self.layout(lanes)) if memory is None else memory
+        self.lanes = lanes
         self.parts: dict[str, Any] = {
-            name: STRUCTS[kind](self.memory[name])
+            name: STRUCTS[kind](self.memory[name], lanes)
             for name, kind in self.fields.items()
             if kind in STRUCTS
         }
         """The records within it, and its arrays."""
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a record holds addresses: it is neither copied nor sent")
 
     @classmethod
     @cache
@@ -140,13 +150,14 @@ class Structs(Generic[R]):
 
     def __init__(self, struct: type[R], count: int, lanes: int = 1) -> None:
         self.struct = struct
+        self.lanes = lanes
         self.memory: Memory = np.zeros(count, struct.layout(lanes))
 
     def __len__(self) -> int:
         return len(self.memory)
 
     def __getitem__(self, index: int) -> R:
-        return self.struct(self.memory[index : index + 1].reshape(()))
+        return self.struct(self.memory[index : index + 1].reshape(()), self.lanes)
 
     def __iter__(self) -> Iterator[R]:
         return (self[i] for i in range(len(self)))

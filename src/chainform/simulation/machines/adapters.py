@@ -91,7 +91,7 @@ def kernel_adapter(
 
 def layout_text(layout: Layout) -> str:
     """Return the record of the layout as a constant: LLVM puts its numbers where they are used."""
-    numbers = layout.record.memory.reshape(1).view(np.int64).tolist()
+    numbers = layout.record().memory.reshape(1).view(np.int64).tolist()
     texts = ", ".join(f"i64 {number}" for number in numbers)
     return f"{LAYOUT} = internal constant [{len(numbers)} x i64] [{texts}]"
 

@@ -67,7 +67,6 @@ class Integrator:
         self.marks = Marks(EventMark, max(1, functions), self.machine.lanes)
         for mark, direction in zip(self.marks, self.directions, strict=False):
             mark.direction = direction
-        self.jumps = np.array([*self.breaks, np.inf], dtype=np.float64)
         self.integration = Integration(lanes=self.machine.lanes)
         self._set_step(tableau, rows)
         self._set_control(tableau)
@@ -96,11 +95,8 @@ class Integrator:
         watch.marks = self.marks
 
     def _set_control(self, tableau: Tableau) -> None:
-        settings, equations, control = (
-            self.settings,
-            self.machine.equations,
-            self.integration.control,
-        )
+        settings, equations = self.settings, self.machine.equations
+        control = self.integration.control
         control.rtol, control.atol = settings.rtol, settings.atol
         control.longest, control.exponent = settings.longest, -1 / tableau.order
         control.length = settings.step or settings.first or 0.0
@@ -113,7 +109,8 @@ class Integrator:
         integration, output, hold = self.integration, self.integration.output, self.settings.hold
         integration.time = integration.start = self.t
         integration.hold, integration.limit = hold or 0.0, FIRST_PAUSE
-        integration.breaks, integration.break_count = self.jumps, len(self.breaks)
+        integration.breaks = np.array([*self.breaks, np.inf], dtype=np.float64)
+        integration.break_count = len(self.breaks)
         integration.work = self.work
         output.tail = self.machine.layout.tail(is_held=hold is not None)
         output.tail_from = self.machine.layout.place("tau")

@@ -81,9 +81,8 @@ class Layout:
             "watching": watched + self.equations.size if watched else 0,
         }
 
-    @cached_property
     def record(self) -> SystemLayout:
-        """The layout as procedures see it."""
+        """Return the layout as procedures see it."""
         record, equations, sorts = SystemLayout(), self.equations, self.equations.sorts
         for part in PARTS:
             if part in SystemLayout.fields:

@@ -67,7 +67,7 @@ class Ida(Sundials):
         """Return the residual of a system with constraints, its rows as they are now."""
         rows = ResidualRows()
         rows.kinds, rows.room = self._kinds(), np.zeros(len(self.y))
-        rows.system.memory[...] = self.machine.layout.record.memory
+        rows.system.memory[...] = self.machine.layout.record().memory
         compute = self.machine.procedures["residual"]
         clock, p = self._clock.ctypes.data, self.p.ctypes.data
 

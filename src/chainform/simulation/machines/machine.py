@@ -25,7 +25,12 @@ from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.constrained import lasting_change
 from chainform.simulation.loops.factors import ILL, add_right, strengthen
-from chainform.simulation.loops.integration import NO_NUMBER, UNRESISTED
+from chainform.simulation.loops.integration import (
+    NO_NUMBER,
+    NO_SOLUTION,
+    NOT_SOLVED,
+    UNRESISTED,
+)
 from chainform.simulation.loops.linear import NOTHING, cholesky
 from chainform.simulation.loops.loop import Loop, Procedure
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched
@@ -42,7 +47,7 @@ from chainform.simulation.machines.adapters import (
     procedure_adapter,
 )
 from chainform.simulation.machines.layout import Layout
-from chainform.simulation.machines.troubles import unresisted
+from chainform.simulation.machines.troubles import trouble, unresisted
 
 Array = NDArray[np.float64]
 
@@ -224,10 +229,12 @@ class Machine:
         return area
 
     def check(self, status: int, t: float, result: Array) -> None:
-        """Read what a function returned: raise where nothing resists a coordinate.
+        """Read what a function returned: raise where it failed.
 
         A result that could not be computed, since something is not a number, is none either.
         """
+        if status == NO_SOLUTION:
+            raise trouble(NOT_SOLVED, t)
         if status == NO_NUMBER:
             result[:] = np.nan
         if status <= UNRESISTED:

@@ -42,6 +42,10 @@ class SmallStepError(RunError):
     """The steps of a motion became too short to go on."""
 
 
+class UnsolvedError(RunError):
+    """Equations have no solution: those of a step, or loops that cannot be closed."""
+
+
 def cause(status: int, equations: Equations, t: float, y: Array, p: Array, step: float) -> RunError:
     """Return the error for a loop that came back with a status at a time and state."""
     blame = valueless_law(equations, t, y, p, step)
@@ -125,7 +129,7 @@ def trouble(status: int, t: float) -> RunError:
             "constraints 'ida'), a larger rtol, or a fixed step",
         )
     if status == NOT_SOLVED:
-        return RunError(
+        return UnsolvedError(
             f"the equations of a step have no solution at t = {t:.9g} s",
             element="simulate",
             remedy="take a shorter step; where constraints move with time, let them move loops as "

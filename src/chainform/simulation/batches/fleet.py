@@ -108,7 +108,7 @@ class Fleet(ABC):
         out = aligned((blocks, len(times) + 1, template.width, self.lanes))
         out[:] = np.nan
         marks = Marks(EventMark, blocks * len(template.marks), self.lanes)
-        marks.memory.reshape(blocks, -1)[:] = template.marks.memory
+        marks.memory.reshape(blocks, len(template.marks))[:] = template.marks.memory
         motions = Motions(Integration, blocks, self.lanes)
         motions.memory[:] = template.integration.memory
         y, given, wanted = self._blocks(states), self._blocks(p), np.ascontiguousarray(times)
@@ -118,7 +118,7 @@ class Fleet(ABC):
         cargo.of_all("status")[:] = NOT_BEGUN
         cargo.of_all("step", "y")[:] = _addresses(y)
         cargo.of_all("step", "p")[:] = _addresses(given)
-        cargo.of_all("step", "watch", "marks")[:] = _addresses(marks.memory.reshape(blocks, -1))
+        cargo.of_all("step", "watch", "marks")[:] = _addresses(marks.memory, len(template.marks))
         cargo.of_all("output", "rows")[:] = _addresses(out)
         cargo.of_all("output", "times")[:] = wanted.ctypes.data
         cargo.of_all("output", "count")[:] = len(times)
@@ -299,6 +299,6 @@ class Lanes(Fleet):
                 part /= np.linalg.norm(part, axis=1, keepdims=True)
 
 
-def _addresses(array: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return where each part of an array stands that belongs to one motion."""
-    return (array.ctypes.data + np.arange(len(array)) * array.strides[0]).astype(np.uint64)
+def _addresses(array: NDArray[Any], each: int = 1) -> NDArray[np.uint64]:
+    """Return where each part of an array stands that belongs to one motion: so many entries."""
+    return (array.ctypes.data + np.arange(0, len(array), each) * array.strides[0]).astype(np.uint64)

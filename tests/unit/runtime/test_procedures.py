@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.runtime.engine import Library, compiled
-from chainform.runtime.procedures import FLOATS, INT, NONE, Floats, Ints, Translation, fmax, fmin
+from chainform.runtime.procedures import (
+    FLOATS,
+    INT,
+    NONE,
+    Floats,
+    Ints,
+    Translation,
+    fmax,
+    fmin,
+    integers,
+)
 from chainform.runtime.target import target_for
 from strategies import examples
 
@@ -117,6 +127,24 @@ def test_python_and_machine_code_agree(
 def test_loops_of_integers() -> None:
     library, code = machine(collatz, INTEGER, [INTEGER])
     assert [code(n) for n in range(1, 60)] == [collatz(n) for n in range(1, 60)]
+    del library
+
+
+def numbered(x: Floats, n: int) -> int:
+    """Put integers where floats may stand."""
+    order = integers(x[1:])
+    for i in range(n):
+        order[i] = n - i
+    return order[0] + integers(x[1:])[n - 1]
+
+
+def test_integers_in_an_array_of_floats() -> None:
+    library, code = machine(numbered, INTEGER, [ADDRESS, INTEGER])
+    first, second = np.full(5, 0.5), np.full(5, 0.5)
+    assert numbered(first, 3) == code(second.ctypes.data, 3) == 4
+    assert first.tobytes() == second.tobytes()
+    assert first[1:4].view(np.int64).tolist() == [3, 2, 1]
+    assert first[[0, 4]].tolist() == [0.5, 0.5]
     del library
 
 

@@ -28,7 +28,8 @@ def test_motions_are_compared_bit_by_bit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "motions.npz"
-    assert trajectories.main(["--write", str(file), "four_bar"]) == 0
+    assert trajectories.main(["--write", str(file), "four_bar", "crane_loads"]) == 0
+    assert np.load(file)["crane_loads"].shape[0] == 36
     assert trajectories.main(["--compare", str(file), "four_bar"]) == 0
     states = dict(np.load(file))["four_bar"]
     states[3, 1] = np.nextafter(states[3, 1], 2.0)

@@ -9,6 +9,7 @@ Machine code differs from processor to processor: write and compare on one machi
 from __future__ import annotations
 
 import sys
+import tomllib
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,18 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import chainform as cf
+from chainform.simulation import simulate_batch
 
 Array = NDArray[np.float64]
 SCENARIOS = Path(__file__).resolve().parents[1] / "examples" / "scenarios"
 
 
 def motions(names: list[str]) -> Iterator[tuple[str, Array]]:
-    """Yield the states of scenarios with their times, (m, 1 + nq + nv), by names."""
+    """Yield the states of scenarios with their times, (m, 1 + nq + nv) or (b, m, ...), by names."""
     for path in sorted(SCENARIOS.glob("*.toml")):
         if names and path.stem not in names:
             continue
-        run = cf.simulate(path)
-        yield path.stem, np.column_stack([run.t, run.q, run.qd])
+        is_batch = "batch" in tomllib.loads(path.read_text(encoding="utf-8"))
+        run = simulate_batch(path) if is_batch else cf.simulate(path)
+        times = np.broadcast_to(run.t[:, None], (*run.q.shape[:-1], 1))
+        yield path.stem, np.concatenate([times, run.q, run.qd], axis=-1)
 
 
 def differences(before: dict[str, Array], now: dict[str, Array]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.simulation.machines.machine import Machine
+from chainform.simulation.machines.troubles import UnsolvedError
 
 Array = NDArray[np.float64]
 
@@ -24,6 +25,8 @@ def placed(machine: Machine, t: float, y: Array, p: Array) -> Array | None:
     try:
         found = machine.settled(t, y, p)
         is_closed = np.isfinite(found).all() and _is_closed(machine, t, found, p)
+    except UnsolvedError:
+        return None
     finally:
         mask[:] = held
     return found if is_closed else None

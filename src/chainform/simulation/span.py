@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.given import real_array
-from chainform.simulation.loops.places import EPSILON
+from chainform.simulation.loops.integration import EPSILON
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.runtime.engine import Library, compiled
-from chainform.runtime.procedures import FLOATS, INT, NONE, Floats, Ints, Translation, fmax, fmin
+from chainform.runtime.procedures import (
+    FLOATS,
+    INT,
+    NONE,
+    Floats,
+    Ints,
+    Translation,
+    fmax,
+    fmin,
+    integers,
+)
 from chainform.runtime.target import target_for
 from strategies import examples
 
@@ -120,6 +130,24 @@ def test_loops_of_integers() -> None:
     del library
 
 
+def numbered(x: Floats, n: int) -> int:
+    """Put integers where floats may stand."""
+    order = integers(x[1:])
+    for i in range(n):
+        order[i] = n - i
+    return order[0] + integers(x[1:])[n - 1]
+
+
+def test_integers_in_an_array_of_floats() -> None:
+    library, code = machine(numbered, INTEGER, [ADDRESS, INTEGER])
+    first, second = np.full(5, 0.5), np.full(5, 0.5)
+    assert numbered(first, 3) == code(second.ctypes.data, 3) == 4
+    assert first.tobytes() == second.tobytes()
+    assert first[1:4].view(np.int64).tolist() == [3, 2, 1]
+    assert first[[0, 4]].tolist() == [0.5, 0.5]
+    del library
+
+
 def test_functions_that_are_given() -> None:
     library, code = machine(with_given, None, [ADDRESS, ADDRESS], DOUBLED)
     x, out = np.array([4.0]), np.zeros(2)
@@ -186,7 +214,15 @@ def read(x: Floats) -> None:
         x[0] = 0.0
 
 
+def stored_only(x: Floats) -> None:
+    """Drop a status by a name."""
+    status = outcome(x)  # pyright: ignore[reportUnusedVariable] # noqa: F841
+    x[0] = 0.0
+
+
 def test_a_status_that_nobody_reads_is_refused() -> None:
+    with pytest.raises(SyntaxError, match="status is not read"):
+        Translation({}).add(stored_only)
     with pytest.raises(SyntaxError, match=r"outcome\(x\) returns is not read"):
         Translation({}).add(unread)
     with pytest.raises(SyntaxError, match="is not read"):

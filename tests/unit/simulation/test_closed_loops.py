@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chainform.simulation.making import machine_of, model_of
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
@@ -15,6 +16,10 @@ from chainform.errors import RunError
 from chainform.simulation import Run, simulate, simulate_batch
 from chainform.simulation.constraints.assembly import assemble
 from chainform.simulation.constraints.gaps import Gaps
+from chainform.simulation.drives.efforts import Efforts
+from chainform.simulation.machines.troubles import UnsolvedError
+from chainform.simulation.placing import placed
+from chainform.simulation.solvers import SOLVERS
 from unit.simulation.linkages import (
     CRANK,
     ROD,
@@ -422,3 +427,18 @@ def test_rates_against_a_blade_are_corrected_and_noted() -> None:
     run = simulate(skate, qd0=[1.0, 1.0, 1.0], t=0.1)
     assert np.allclose(run.qd[0], [1, 0, 1], rtol=0, atol=1e-12)
     assert run.report == ("y: rates changed at the start, to keep loops closed",)
+
+
+def test_a_state_that_cannot_be_closed_is_no_state() -> None:
+    """The slider is drawn farther than crank and rod reach: what the loop returns is read."""
+    crank = slider_crank("slider - 1 - t")
+    model = model_of(crank, (), SOLVERS["verner65"], (), reduce="none")
+    machine = machine_of(crank, model, Efforts())
+    y, p = np.zeros(machine.equations.size), machine.layout.fresh()
+    y[:3] = 0.3, -0.5, 1.0
+    closed = machine.settled(0.0, y, p)
+    assert slider_place(closed[0]) == pytest.approx(1.0, abs=1e-9)
+    with pytest.raises(UnsolvedError, match="no solution at t = 2"):
+        machine.settled(2.0, y, p)
+    assert placed(machine, 2.0, y, p) is None
+    assert placed(machine, 0.0, y, p) is not None

@@ -9,15 +9,18 @@ for LLVM for work.
 | `x: float`, `n: int`                    | a number; with several lanes `float` holds one each  |
 | `t: Number`, `c: Numbers`               | a number, an array of them, the same for all lanes   |
 | `y: Floats`, `k: Ints`                  | an array, by its address                             |
+| `s: Step`, `s: Structs[Step]`           | a record, an array of them: see records.py           |
 | `-> float`, `-> int`, `-> None`         | the result                                           |
 | `=`, `+=`, `if`, `while`, `for range`   | as in Python; `break`, `continue`, `return`          |
 | `+ - * /`, `//`, comparisons, `and or`  | as in Python; `//` of integers that are not negative |
 | `y[i]`, `y[i:]`                         | an entry; the array from an entry on                 |
+| `step.h`, `marks[i].value`              | a field of a record                                  |
 | `sqrt fabs pow floor fmin fmax`         | functions of numbers                                 |
+| `integers(y)`                           | the integers that stand in an array of floats        |
 | a name of the module                    | a number, a tuple of numbers, or another procedure   |
 
 A name keeps the type of its first value. What a procedure returns is read: a call whose result goes
-nowhere is refused, since it may be the only word of a failure.
+nowhere, or into a name that is not read, is refused, since it may be the only word of a failure.
 """
 
 from chainform.runtime.procedures.language import (
@@ -32,7 +35,9 @@ from chainform.runtime.procedures.language import (
     Numbers,
     fmax,
     fmin,
+    integers,
 )
+from chainform.runtime.procedures.records import Struct, Structs
 from chainform.runtime.procedures.translation import Translation
 
 __all__ = [
@@ -45,7 +50,10 @@ __all__ = [
     "Ints",
     "Number",
     "Numbers",
+    "Struct",
+    "Structs",
     "Translation",
     "fmax",
     "fmin",
+    "integers",
 ]

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, cast
 
 from chainform.runtime.procedures.language import (
-    ANNOTATIONS,
     ARITHMETIC,
     BOOL,
     COMPARISONS,
@@ -21,11 +20,13 @@ from chainform.runtime.procedures.language import (
     FOLDED,
     INT,
     INTRINSICS,
+    INTS,
     NONE,
     NUMBER,
     WITH_ONE_LANE,
     Value,
 )
+from chainform.runtime.procedures.records import ARRAY, STRUCTS, kind_of
 from chainform.runtime.procedures.translation import Translation
 
 
@@ -48,6 +49,10 @@ class Expressions:
         self.lines: list[str] = []
         self.variables: dict[str, str] = {}
         """The type of each local name."""
+        self.assigned: dict[str, ast.Name] = {}
+        """The local names that are assigned to,"""
+        self.read: set[str] = set()
+        """and those whose values are used."""
         self.loops: list[tuple[str, str]] = []
         """Where `continue` and `break` lead to."""
         self.count = 0
@@ -61,7 +66,12 @@ class Expressions:
 
     def annotation(self, node: ast.expr | None) -> str:
         name = "None" if node is None else ast.unparse(node)
-        kind = ANNOTATIONS[name]
+        kind = kind_of(name, self.globals)
+        if kind is None:
+            raise self.error(node or self.node, f"{name} is no type of the language")
+        return self.in_lanes(kind)
+
+    def in_lanes(self, kind: str) -> str:
         return WITH_ONE_LANE.get(kind, kind) if self.whole.lanes == 1 else kind
 
     # --- lines and blocks ---------------------------------------------------------------
@@ -113,8 +123,10 @@ class Expressions:
                 return self.both(node), BOOL
             case ast.Subscript(slice=ast.Slice()):
                 return self.place(node)
-            case ast.Subscript():
+            case ast.Subscript() | ast.Attribute():
                 address, kind = self.place(node)
+                if kind in STRUCTS:
+                    return address, kind
                 return self.value(f"load {self.whole.type_of(kind)}, ptr {address}, align 8", kind)
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self.call(node, name, [self.expression(a) for a in arguments])
@@ -123,6 +135,7 @@ class Expressions:
 
     def name(self, node: ast.AST, name: str) -> Value:
         if name in self.variables:
+            self.read.add(name)
             kind = self.variables[name]
             return self.value(f"load {self.whole.type_of(kind)}, ptr %{name}", kind)
         found = self.globals.get(name)
@@ -198,18 +211,29 @@ class Expressions:
         self.start(after)
         return self.value(f"load i1, ptr %{place}", BOOL)[0]
 
-    def place(self, node: ast.Subscript) -> Value:
-        """Return the address of an entry, or of the array from an entry on."""
+    def place(self, node: ast.Subscript | ast.Attribute) -> Value:
+        """Return the address of an entry, of the array from an entry on, or of a field."""
         base, kind = self.expression(node.value)
-        if kind not in ENTRIES:
-            raise self.error(node, f"{ast.unparse(node.value)} is not an array")
+        if isinstance(node, ast.Attribute):
+            return self.field(node, base, kind)
+        entry = ENTRIES.get(kind, kind.removesuffix(ARRAY))
+        if entry == kind or (entry in STRUCTS and isinstance(node.slice, ast.Slice)):
+            raise self.error(node, f"{ast.unparse(node.value)} is not an array of numbers")
         index = node.slice.lower if isinstance(node.slice, ast.Slice) else node.slice
         assert index is not None
         number, _ = self.expression(index)
-        entry = ENTRIES[kind]
-        line = f"getelementptr {self.whole.type_of(entry)}, ptr {base}, i64 {number}"
+        line = f"getelementptr {self.whole.stored_as(entry)}, ptr {base}, i64 {number}"
         address, _ = self.value(line, kind)
         return address, kind if isinstance(node.slice, ast.Slice) else entry
+
+    def field(self, node: ast.Attribute, base: str, kind: str) -> Value:
+        """Return the address of a field of a record."""
+        struct = STRUCTS.get(kind)
+        if struct is None or node.attr not in struct.fields:
+            raise self.error(node, f"{ast.unparse(node)} is not a field")
+        offset = struct.offset(node.attr, self.whole.lanes)
+        address, _ = self.value(f"getelementptr i8, ptr {base}, i64 {offset}", kind)
+        return address, self.in_lanes(struct.fields[node.attr])
 
     def call(self, node: ast.Call, name: str, values: Sequence[Value]) -> Value:
         if name == "float":
@@ -218,6 +242,9 @@ class Expressions:
             single = FLOAT if self.whole.lanes == 1 else NUMBER
             text, _ = self.converted(values[0], single, node)
             return self.value(f"fptosi double {text} to i64", INT)
+        if name == "integers":
+            text, _ = self.converted(values[0], FLOATS, node)
+            return text, INTS
         if name in INTRINSICS:
             return self.intrinsic(node, name, values)
         if name in self.whole.given:

@@ -88,3 +88,8 @@ def fmin(a: float, b: float) -> float:
 def fmax(a: float, b: float) -> float:
     """Return the larger of two numbers."""
     return max(a, b)
+
+
+def integers(x: Floats) -> Ints:
+    """Return the integers that stand in the memory of an array of floats."""
+    return x.view("int64")

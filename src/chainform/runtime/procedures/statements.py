@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from chainform.runtime.procedures.expressions import Expressions
 from chainform.runtime.procedures.language import BOOL, CONSTANT, FLOAT, INT, NONE, Value
+from chainform.runtime.procedures.records import STRUCTS
 
 
 class Statements(Expressions):
@@ -23,6 +24,9 @@ class Statements(Expressions):
         self.block(self.node.body)
         if self.is_open:
             self.put("ret void" if self.result == NONE else "unreachable")
+        for name, node in self.assigned.items():
+            if name not in self.read:
+                raise self.error(node, f"{name} is not read")
         places = [
             f"  %{name} = alloca {self.whole.type_of(kind)}"
             for name, kind in self.variables.items()
@@ -71,16 +75,19 @@ class Statements(Expressions):
 
     def assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
+            self.assigned.setdefault(target.id, target)
             first = FLOAT if value[1] == CONSTANT else value[1]
             kind = self.variables.setdefault(target.id, first)
             text, _ = self.converted(value, kind, target)
             self.put(f"store {self.whole.type_of(kind)} {text}, ptr %{target.id}")
-        elif isinstance(target, ast.Subscript):
+        elif isinstance(target, ast.Subscript | ast.Attribute):
             address, kind = self.place(target)
+            if kind in STRUCTS:
+                raise self.error(target, "of a record the fields are assigned to")
             text, _ = self.converted(value, kind, target)
             self.put(f"store {self.whole.type_of(kind)} {text}, ptr {address}, align 8")
         else:
-            raise self.error(target, "only names and entries are assigned to")
+            raise self.error(target, "only names, entries and fields are assigned to")
 
     def branch(self, node: ast.If) -> None:
         then, other, after = self.label("then"), self.label("else"), self.label("end")

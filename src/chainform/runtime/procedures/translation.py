@@ -9,13 +9,11 @@ from typing import Any
 from chainform.runtime.procedures.language import (
     BOOL,
     FLOAT,
-    FLOATS,
     INT,
-    INTS,
     NONE,
     NUMBER,
-    NUMBERS,
 )
+from chainform.runtime.procedures.records import STRUCTS
 
 ATTRIBUTES = "attributes #0 = { nounwind }"
 
@@ -88,9 +86,14 @@ class Translation:
     def type_of(self, kind: str) -> str:
         """Return LLVM's name of a type."""
         double = f"<{self.lanes} x double>" if self.lanes > 1 else "double"
-        if kind in (FLOATS, INTS, NUMBERS):
-            return "ptr"
-        return {FLOAT: double, NUMBER: "double", INT: "i64", BOOL: "i1", NONE: "void"}[kind]
+        plain = {FLOAT: double, NUMBER: "double", INT: "i64", BOOL: "i1", NONE: "void"}
+        return plain.get(kind, "ptr")
+
+    def stored_as(self, kind: str) -> str:
+        """Return LLVM's name of a type as it stands in an array: records stand there whole."""
+        if kind in STRUCTS:
+            return f"[{STRUCTS[kind].layout(self.lanes).itemsize} x i8]"
+        return self.type_of(kind)
 
     def number(self, value: float, kind: str = FLOAT) -> str:
         """Return a number as LLVM writes it, to the last bit."""

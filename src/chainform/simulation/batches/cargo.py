@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from chainform.simulation.batches.watch import Watch
 from chainform.simulation.equations import Equations
-from chainform.simulation.loops import places
-from chainform.simulation.machines.integrator import PATIENCE, TOO_MANY, Integrator
-from chainform.simulation.machines.machine import addresses
+from chainform.simulation.loops.integration import PAUSED, Motions
+from chainform.simulation.machines.integrator import PATIENCE, TOO_MANY
 from chainform.simulation.machines.troubles import runaway
 
 Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 NOT_BEGUN, GIVEN_UP = -1, -2
 """The status of a motion that nobody came to, and of one that would never end."""
@@ -29,28 +27,24 @@ LINE = 64
 
 @dataclass(frozen=True)
 class Cargo:
-    """The arrays of all motions, and the numbers that they begin with."""
+    """The records of all motions, and the arrays that they hold by their addresses."""
 
-    template: Integrator
-    control: Array
-    counts: Whole
+    motions: Motions
     y: Array
-    p: Array
     times: Array
     out: Array
-    marks: Array
-    status: Whole
+    room: tuple[int, ...]
+    """The shape of the room for a step."""
+    arrays: tuple[Any, ...]
+    """What else must live as long as the motions."""
     problems: dict[int, str] = field(default_factory=dict[int, str])
 
-    @property
-    def lengths(self) -> Whole:
-        """How many entries one motion has in y, p, out and marks."""
-        arrays = (self.y, self.p, self.out, self.marks)
-        return np.array([int(np.prod(array.shape[1:-1])) for array in arrays])
-
-    def voyage(self, loop: Callable[..., Any]) -> Voyage:
-        """Return the loop with these arrays."""
-        return Voyage(loop, self, self.lengths)
+    def of_all(self, *names: str) -> Any:
+        """Return a field of all motions, not a copy; one of a record within, by both names."""
+        found: Any = self.motions.memory
+        for name in names:
+            found = found[name]
+        return found
 
 
 @dataclass(frozen=True)
@@ -59,29 +53,25 @@ class Voyage:
 
     loop: Callable[..., Any]
     cargo: Cargo
-    lengths: Whole
 
     def go(self, first: int, last: int) -> None:
         """Integrate blocks until each has come to its end, or to a pause."""
-        cargo, template = self.cargo, self.cargo.template
-        room = aligned((len(template.work) + 1, cargo.y.shape[-1]))
-        arrays = (self.lengths, cargo.control, cargo.counts, template.tableau, cargo.y, cargo.p)
-        arrays += (room, cargo.times, cargo.out, cargo.marks, template.jumps, cargo.status)
-        self.loop(first, last, *addresses(*arrays))
+        room = aligned(self.cargo.room)
+        self.cargo.of_all("work")[first:last] = room.ctypes.data
+        self.loop(first, last, self.cargo.motions.address)
 
     def go_on(self, block: int, equations: Equations, watch: Watch, *, is_fixed: bool) -> None:
         """Integrate a block that has paused to its end, unless Ctrl-C came, or it has none."""
-        cargo, crawling = self.cargo, 0
-        control, counts = cargo.control[block], cargo.counts[block]
-        while cargo.status[block] == places.PAUSED and not watch.is_over:
+        motion, crawling = self.cargo.motions[block], 0
+        while motion.status == PAUSED and not watch.is_over:
             # The call that a pause costs is not counted.
-            counts[places.CALLS] -= 1
-            time, step = float(control[places.TIME]), float(control[places.STEP])
-            left = float(control[places.END]) - time
+            motion.calls -= 1
+            step, left = motion.control.length, motion.end - motion.time
             crawling = crawling + 1 if left > TOO_MANY * step else 0
             if crawling > PATIENCE and not is_fixed:
-                problem = runaway(equations, time, cargo.y[block, :, 0], step, left)
-                cargo.status[block], cargo.problems[block] = GIVEN_UP, problem.message
+                state = self.cargo.y[block, :, 0]
+                problem = runaway(equations, motion.time, state, step, left)
+                motion.status, self.cargo.problems[block] = GIVEN_UP, problem.message
                 return
             self.go(block, block + 1)
 

@@ -15,14 +15,24 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.runtime import Keeper, share
-from chainform.simulation.batches.cargo import LIMIT, NOT_BEGUN, Cargo, aligned
+from chainform.simulation.batches.cargo import LIMIT, NOT_BEGUN, Cargo, Voyage, aligned
 from chainform.simulation.batches.found import Found
 from chainform.simulation.batches.lanes import LanesMachine
 from chainform.simulation.batches.watch import Watch
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
-from chainform.simulation.loops import places
-from chainform.simulation.loops.fixed import integrate_each
+from chainform.simulation.loops.integration import (
+    EVENT,
+    NO_MASS,
+    PAUSED,
+    REACHED,
+    UNRESISTED,
+    EventMark,
+    Integration,
+    Marks,
+    Motions,
+)
+from chainform.simulation.loops.loop import integrate_each
 from chainform.simulation.machines.integrator import Integrator
 from chainform.simulation.machines.layout import Layout
 from chainform.simulation.machines.machine import Machine
@@ -32,7 +42,6 @@ from chainform.simulation.span import check_size
 from chainform.simulation.watches import Event
 
 Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 
 class Fleet(ABC):
@@ -94,33 +103,31 @@ class Fleet(ABC):
     def _loaded(self, span: tuple[float, float], times: Array, states: Array, p: Array) -> Cargo:
         """Return the arrays of all motions, as they are at the start."""
         template, blocks = self.template(span[0]), -(-len(states) // self.lanes)
-        control = np.tile(template.control, (blocks, 1))
-        counts = np.tile(template.counts, (blocks, 1))
-        control[:, places.END] = span[1]
-        counts[:, places.TIMES], counts[:, places.LIMIT] = len(times), LIMIT
-        row = self.equations.size + int(template.counts[places.TAIL])
-        check_size(len(times), row, blocks * self.lanes)
-        out = aligned((blocks, len(times) + 1, row, self.lanes))
+        check_size(len(times), template.width, blocks * self.lanes)
+        out = aligned((blocks, len(times) + 1, template.width, self.lanes))
         out[:] = np.nan
-        marks = aligned((blocks, len(template.marks), self.lanes))
-        marks[:] = template.marks[:, None]
-        return Cargo(
-            template,
-            control,
-            counts,
-            self._blocks(states),
-            self._blocks(p),
-            np.ascontiguousarray(times),
-            out,
-            marks,
-            np.full(blocks, NOT_BEGUN, dtype=np.int64),
-        )
+        marks = Marks(EventMark, blocks * len(template.marks), self.lanes)
+        marks.memory.reshape(blocks, len(template.marks))[:] = template.marks.memory
+        motions = Motions(Integration, blocks, self.lanes)
+        motions.memory[:] = template.integration.memory
+        y, given, wanted = self._blocks(states), self._blocks(p), np.ascontiguousarray(times)
+        room = (len(template.work) + 1, self.lanes)
+        cargo = Cargo(motions, y, wanted, out, room, (given, marks, template))
+        cargo.of_all("end")[:], cargo.of_all("limit")[:] = span[1], LIMIT
+        cargo.of_all("status")[:] = NOT_BEGUN
+        cargo.of_all("step", "y")[:] = _addresses(y)
+        cargo.of_all("step", "p")[:] = _addresses(given)
+        cargo.of_all("step", "watch", "marks")[:] = _addresses(marks.memory, len(template.marks))
+        cargo.of_all("output", "rows")[:] = _addresses(out)
+        cargo.of_all("output", "times")[:] = wanted.ctypes.data
+        cargo.of_all("output", "count")[:] = len(times)
+        return cargo
 
     def _launch(
         self, cargo: Cargo, loop: Callable[..., Any], threads: int, watch: Watch, count: int
     ) -> None:
         """Integrate all blocks, some at a time, in several threads."""
-        voyage, is_fixed = cargo.voyage(loop), self.settings.step is not None
+        voyage, is_fixed = Voyage(loop, cargo), self.settings.step is not None
 
         def work(piece: range) -> None:
             if watch.is_over:
@@ -131,20 +138,22 @@ class Fleet(ABC):
             last = min(piece.stop * self.lanes, count)
             watch.note(last - piece.start * self.lanes)
 
-        blocks, some = len(cargo.status), self.together
+        blocks, some = len(cargo.motions), self.together
         share(work, [range(i, min(i + some, blocks)) for i in range(0, blocks, some)], threads)
 
     def _found(self, cargo: Cargo, states: Array, starts: Array, p: Array) -> Found:
         """Return what came out; a motion without finite numbers at its end has no end."""
-        count, counts = len(states), cargo.counts
-        ends = np.repeat(cargo.control[:, places.TIME], self.lanes)[:count]
+        count = len(states)
+
+        def of_each(*names: str) -> Any:
+            return np.repeat(cargo.of_all(*names), self.lanes)[:count]
+
+        ends, reason = of_each("time"), of_each("status")
         last = np.moveaxis(cargo.y, -1, 1).reshape(-1, cargo.y.shape[1])[:count]
-        reason = np.repeat(cargo.status, self.lanes)[:count]
-        whole = np.isin(reason, (places.REACHED, places.EVENT)) & np.isfinite(last).all(axis=1)
-        events = np.repeat(counts[:, places.FOUND], self.lanes)[:count]
-        interrupted = np.isin(reason, (NOT_BEGUN, places.PAUSED))
+        whole = np.isin(reason, (REACHED, EVENT)) & np.isfinite(last).all(axis=1)
+        interrupted = np.isin(reason, (NOT_BEGUN, PAUSED))
         lost = np.flatnonzero(~whole & ~interrupted)
-        failures = np.repeat(counts[:, places.FAILED], self.lanes)[:count]
+        failures = of_each("step", "failed")
         problems = {
             int(i): self._problem(int(reason[i]), int(failures[i]), float(ends[i]), starts[i], p[i])
             for i in lost
@@ -153,14 +162,11 @@ class Fleet(ABC):
         # In lanes nobody looks: what comes after the last finite state is none.
         followed = np.logical_and.accumulate(np.isfinite(states[lost]).all(axis=2), axis=1)
         states[lost] = np.where(followed[..., None], states[lost], np.nan)
-        totals = [
-            int(np.repeat(counts[:, place], self.lanes)[:count].sum())
-            for place in (places.ACCEPTED, places.REJECTED, places.CALLS)
-        ]
+        totals = (int(of_each(name).sum()) for name in ("accepted", "rejected", "calls"))
         return Found(
             states,
             np.where(whole, ends, np.nan),
-            np.where(reason == places.EVENT, events, -1),
+            np.where(reason == EVENT, of_each("step", "watch", "first"), -1),
             interrupted,
             Statistics(*totals),
             problems,
@@ -168,12 +174,12 @@ class Fleet(ABC):
 
     def _problem(self, reason: int, failure: int, time: float, start: Array, p: Array) -> str:
         """Return what is wrong with one motion, in words."""
-        if reason == places.NO_MASS:
-            return unresisted(self.equations, places.UNRESISTED - failure, time).message
+        if reason == NO_MASS:
+            return unresisted(self.equations, UNRESISTED - failure, time).message
         loose = unresisted_rate(self.equations, time, start, p)
         if loose is not None:
             return unresisted(self.equations, loose, time).message
-        if reason in (places.REACHED, places.EVENT):
+        if reason in (REACHED, EVENT):
             return f"the motion has no finite value at t = {time:.9g} s"
         return trouble(reason, time).message
 
@@ -290,3 +296,8 @@ class Lanes(Fleet):
                 first = segment.coordinate + segment.joint.kind.coordinates - 4
                 part = states[:, first : first + 4]
                 part /= np.linalg.norm(part, axis=1, keepdims=True)
+
+
+def _addresses(array: NDArray[Any], each: int = 1) -> NDArray[np.uint64]:
+    """Return where each part of an array stands that belongs to one motion: so many entries."""
+    return (array.ctypes.data + np.arange(0, len(array), each) * array.strides[0]).astype(np.uint64)

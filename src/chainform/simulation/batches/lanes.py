@@ -15,8 +15,7 @@ from chainform.graph import Graph
 from chainform.runtime import Keeper, Library, code_of, target_for
 from chainform.runtime.procedures import Translation
 from chainform.simulation.equations import Equations
-from chainform.simulation.loops.fixed import WITHOUT_DECISIONS, integrate_each
-from chainform.simulation.loops.loop import Loop
+from chainform.simulation.loops.loop import WITHOUT_DECISIONS, Loop, integrate_each
 from chainform.simulation.machines.adapters import HIDDEN, end, head, lengths_of, places_of
 from chainform.simulation.machines.layout import Layout
 from chainform.simulation.machines.machine import KERNELS, function_of, given_functions

@@ -24,7 +24,7 @@ from chainform.simulation.contact.grip import Gap, NoForcesError, Rows, Terms, i
 from chainform.simulation.contact.impacts import AT_REST, MotionImpacts
 from chainform.simulation.contact.planes import Planes
 from chainform.simulation.contact.switches import Switches
-from chainform.simulation.loops.places import NOT_FINITE
+from chainform.simulation.loops.integration import NOT_FINITE
 from chainform.simulation.machines.troubles import cause
 from chainform.simulation.run import Happening
 from chainform.simulation.solver import Motion

@@ -8,106 +8,152 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
+from chainform.runtime.procedures import Floats, Number, fmin
 from chainform.simulation.loops.events import first_event, mark_found, pass_values
-from chainform.simulation.loops.looking import clock_at, note_failure
-from chainform.simulation.loops.output import deliver, hand_over, settle
-from chainform.simulation.loops.places import (
-    ACCEPTED,
-    BREAK,
-    BREAKS,
-    CALLS,
-    END,
+from chainform.simulation.loops.integration import (
     EPSILON,
     EVENT,
-    EVENTS,
-    FAILED,
-    HOLD,
-    LARGEST,
-    LIMIT,
-    LOST,
     NO_VALUE,
     PAUSED,
     REACHED,
-    ROWS,
-    SIZE,
-    START,
-    STEP,
-    TICK,
-    TIME,
     TOO_SMALL,
+    Integration,
+    OutputRows,
+    lay_out,
+    note_failure,
 )
 from chainform.simulation.loops.runge_kutta import rhs, trial
 from chainform.simulation.loops.step_control import (
     AGAIN,
     TAKEN,
     after_failure,
+    choose_step,
     end_of,
     first_step,
     judged,
 )
-
-NEARLY = 1.0000001
-"""A rest of the interval shorter than this many steps is taken in one."""
 
 
 def sample(t: Floats, y: Floats, p: Floats, into: Floats) -> None:
     """Stand for the forces that are held from one sample to the next."""
 
 
-def next_stop(control: Numbers, counts: Ints, breaks: Numbers) -> Number:
-    """Return the time that no step may go beyond: the end, a jump, the next sample."""
-    stop = control[END]
-    if counts[BREAK] < counts[BREAKS]:
-        stop = fmin(stop, breaks[counts[BREAK]])
-    if control[HOLD] > 0.0:
-        stop = fmin(stop, control[START] + counts[TICK] * control[HOLD])
-    return stop
-
-
-def arrive(
-    control: Numbers,
-    counts: Ints,
-    y: Floats,
-    p: Floats,
-    clock: Floats,
-    times: Numbers,
-    out: Floats,
-    breaks: Numbers,
-) -> None:
+def arrive(integration: Integration) -> None:
     """Pass jumps, take the sample that is due now, and put the present state out, if asked for.
 
     What is put out has the efforts that act from now on.
     """
-    clock[0] = control[TIME]
-    while counts[BREAK] < counts[BREAKS] and breaks[counts[BREAK]] <= control[TIME]:
-        counts[BREAK] += 1
-    if control[HOLD] > 0.0 and control[START] + counts[TICK] * control[HOLD] <= control[TIME]:
-        sample(clock, y, p, p)
-        counts[TICK] += 1
-    hand_over(counts, control[TIME], y, p, times, out)
+    step = integration.step
+    now = integration.time
+    hold = integration.hold
+    step.clock[0] = now
+    while (
+        integration.next_break < integration.break_count
+        and integration.breaks[integration.next_break] <= now
+    ):
+        integration.next_break += 1
+    if hold > 0.0 and integration.start + integration.ticks * hold <= now:
+        sample(step.clock, step.y, step.p, step.p)
+        integration.ticks += 1
+    hand_over(integration)
 
 
-def begin(control: Numbers, counts: Ints, y: Floats, p: Floats, k: Floats, clock: Floats) -> int:
-    """Compute the first stage of a step; below zero where that fails."""
-    clock[0] = control[TIME]
-    counts[CALLS] += 1
-    return rhs(clock, y, p, k)
+def settle(t: Floats, y: Floats, p: Floats, into: Floats) -> int:
+    """Stand for what keeps a state where it belongs: unit quaternions, closed loops."""
+    raise NotImplementedError
 
 
-def step_to(control: Numbers, stop: Number) -> Number:
-    """Return the length of the next step, which does not go beyond a time."""
-    h = fmin(control[STEP], control[LARGEST])
-    if control[TIME] + NEARLY * h >= stop:
-        h = stop - control[TIME]
-    return h
+def deliver(integration: Integration) -> int:
+    """Write the states at all output times before the present one, the end of an accepted step.
 
-
-def is_end_at(control: Numbers, stop: Number) -> int:
-    """Tell whether a time is the end of the motion."""
-    if stop == control[END]:
-        return 1
+    They come from a shorter step of the same method from the same start, as accurate as the method
+    itself. Behind each come numbers of p that stay the same over a step, such as efforts that are
+    held. What is returned is below zero where one of them failed.
+    """
+    step = integration.step
+    output = integration.output
+    after = integration.time
+    # What differs from the end by rounding only is at the end.
+    before = after - 4.0 * EPSILON * fabs(after)
+    while output.next < output.count and output.times[output.next] < before:
+        row = output.rows[output.next * (step.size + output.tail) :]
+        now = output.times[output.next]
+        status = trial(step, now - step.t, step.at)
+        if status < 0:
+            return status
+        step.clock[0] = now
+        status = settle(step.clock, step.at, step.p, row)
+        if status < 0:
+            return status
+        put_tail(output, step.p, row, step.size)
     return 0
+
+
+def hand_over(integration: Integration) -> None:
+    """Write the present state at all output times up to now."""
+    step = integration.step
+    output = integration.output
+    n = step.size
+    while output.next < output.count and output.times[output.next] <= integration.time:
+        row = output.rows[output.next * (n + output.tail) :]
+        for e in range(n):
+            row[e] = step.y[e]
+        put_tail(output, step.p, row, n)
+
+
+def put_tail(output: OutputRows, p: Floats, row: Floats, n: int) -> None:
+    """Write what goes out behind a state, and go to the next output time."""
+    for e in range(output.tail):
+        row[n + e] = p[output.tail_from + e]
+    output.next += 1
+
+
+def begin(integration: Integration) -> int:
+    """Compute the first stage of a step; below zero where that fails."""
+    step = integration.step
+    step.clock[0] = integration.time
+    integration.calls += 1
+    return rhs(step.clock, step.y, step.p, step.k)
+
+
+def first_stage(integration: Integration) -> int:
+    """Compute the first stage of the first step, and choose its length; below zero: a failure."""
+    status = begin(integration)
+    if status >= 0 and integration.control.length <= 0.0 and integration.time < integration.end:
+        status = first_step(integration)
+    if status >= 0:
+        status = integration.step.failed
+    return status
+
+
+def attempted(integration: Integration) -> int:
+    """Make a step; tell whether it is taken, or must be made again, or why the motion ends."""
+    step = integration.step
+    calls = trial(step, step.h, step.new)
+    if calls < 0:
+        return after_failure(integration, calls)
+    step.calls = calls
+    integration.calls += calls
+    return judged(integration)
+
+
+def look_ahead(integration: Integration) -> int:
+    """Compute y' at the end of a step; if nothing comes between, the next one begins with it."""
+    step = integration.step
+    more = step.h - integration.lost
+    step.clock[0] = fmin(integration.time + more, step.latest)
+    integration.calls += 1
+    return rhs(step.clock, step.new, step.p, step.slope)
+
+
+def part_to_event(integration: Integration) -> Number:
+    """Return the part of a step up to the first event in it, as `first_event` does."""
+    step = integration.step
+    note_failure(step, look_ahead(integration))
+    is_end = 0
+    if step.is_last == 1 and integration.stop == integration.end:
+        is_end = 1
+    return first_event(step, is_end)
 
 
 def reason_of(part: Number) -> int:
@@ -119,66 +165,37 @@ def reason_of(part: Number) -> int:
     return REACHED
 
 
-def pass_time(control: Numbers, h: Number) -> None:
-    """Let the time go on by h; what rounding loses comes back later (Kahan)."""
-    more = h - control[LOST]
-    after = control[TIME] + more
-    control[LOST] = (after - control[TIME]) - more
-    control[TIME] = after
+def shorten(integration: Integration, part: Number) -> None:
+    """Let a step end after a part of it, as `first_event` has it."""
+    step = integration.step
+    share = part
+    if share < 0.0:
+        share = -1.0 - share
+    if share < 1.0:
+        step.is_last = 0
+        step.h = share * step.h
+        note_failure(step, trial(step, step.h, step.new))
 
 
-def look_ahead(
-    control: Numbers, counts: Ints, h: Number, latest: Number, p: Floats, work: Floats
-) -> int:
-    """Compute y' at the end of a step; if nothing comes between, the next one begins with it."""
-    n = counts[SIZE]
-    clock = work[clock_at(counts) :]
-    more = h - control[LOST]
-    clock[0] = fmin(control[TIME] + more, latest)
-    counts[CALLS] += 1
-    return rhs(clock, work[counts[ROWS] * n :], p, work[(counts[ROWS] + 2) * n :])
+def pass_time(integration: Integration) -> None:
+    """Let the time go on by a step; what rounding loses comes back later (Kahan)."""
+    more = integration.step.h - integration.lost
+    after = integration.time + more
+    integration.lost = (after - integration.time) - more
+    integration.time = after
+    if integration.step.is_last == 1:
+        integration.time = integration.stop
+        integration.lost = 0.0
 
 
-def first_stage(control: Numbers, counts: Ints, y: Floats, p: Floats, work: Floats) -> int:
-    """Compute the first stage of the first step, and choose its length; below zero: a failure."""
-    status = begin(control, counts, y, p, work, work[clock_at(counts) :])
-    if status >= 0 and control[STEP] <= 0.0 and control[TIME] < control[END]:
-        status = first_step(control, counts, y, p, work)
-    if status >= 0:
-        status = counts[FAILED]
-    return status
-
-
-def put_state(counts: Ints, now: Number, y: Floats, p: Floats, work: Floats) -> int:
+def put_state(integration: Integration) -> int:
     """Put the state at the end of a step where it belongs; below zero: a failure on the way."""
-    clock = work[clock_at(counts) :]
-    clock[0] = now
-    status = settle(clock, work[counts[ROWS] * counts[SIZE] :], p, y)
+    step = integration.step
+    step.clock[0] = integration.time
+    status = settle(step.clock, step.new, step.p, step.y)
     if status >= 0:
-        status = counts[FAILED]
+        status = step.failed
     return status
-
-
-def attempted(
-    control: Numbers,
-    counts: Ints,
-    tableau: Numbers,
-    t: Number,
-    h: Number,
-    latest: Number,
-    is_last: int,
-    y: Floats,
-    p: Floats,
-    work: Floats,
-) -> int:
-    """Make a step; tell whether it is taken, or must be made again, or why the motion ends."""
-    new = work[counts[ROWS] * counts[SIZE] :]
-    clock = work[clock_at(counts) :]
-    calls = trial(t, h, latest, y, p, work, new, clock, tableau, counts)
-    if calls < 0:
-        return after_failure(control, counts, calls, t, h)
-    counts[CALLS] += calls
-    return judged(control, counts, tableau, t, h, is_last, y, p, work)
 
 
 def is_same(y: Floats, other: Floats, n: int) -> int:
@@ -195,88 +212,60 @@ def copy(given: Floats, into: Floats, n: int) -> None:
         into[e] = given[e]
 
 
-def integrate(
-    control: Numbers,
-    counts: Ints,
-    tableau: Numbers,
-    y: Floats,
-    p: Floats,
-    work: Floats,
-    times: Numbers,
-    out: Floats,
-    marks: Floats,
-    breaks: Numbers,
-) -> int:
-    """Integrate from control[TIME] to control[END]; return why it ended.
+def go_on(integration: Integration) -> int:
+    """Compute the first stage of the next step, unless it is known; below zero: a failure."""
+    step = integration.step
+    is_known = 0
+    if step.watch.count > 0 and step.is_last == 0:
+        is_known = is_same(step.y, step.new, step.size)
+    if is_known == 0:
+        return begin(integration)
+    copy(step.slope, step.k, step.size)
+    return 0
 
-    `work` has room for all that is computed in a step, as looking.py has it.
-    """
-    n = counts[SIZE]
-    rows = counts[ROWS]
-    new = work[rows * n :]
-    at = work[(rows + 1) * n :]
-    clock = work[clock_at(counts) :]
+
+def integrate(integration: Integration) -> int:
+    """Integrate from the present time to the end; return why it ended."""
+    step = integration.step
     done = 0
-    arrive(control, counts, y, p, clock, times, out, breaks)
-    status = first_stage(control, counts, y, p, work)
+    lay_out(integration)
+    arrive(integration)
+    status = first_stage(integration)
     if status < 0:
-        return end_of(counts, status)
-    while control[TIME] < control[END]:
-        if done >= counts[LIMIT]:
+        return end_of(step, status)
+    while integration.time < integration.end:
+        if done >= integration.limit:
             return PAUSED
         done += 1
-        t = control[TIME]
-        stop = next_stop(control, counts, breaks)
-        latest = stop - 4.0 * EPSILON * fmax(fabs(stop), 1e-300)
-        h = step_to(control, stop)
-        is_last = 0
-        if h >= stop - t:
-            is_last = 1
-        if h <= 16.0 * EPSILON * fabs(t) and is_last == 0:
+        choose_step(integration)
+        if step.h <= 16.0 * EPSILON * fabs(step.t) and step.is_last == 0:
             return TOO_SMALL
-        before = counts[CALLS]
-        verdict = attempted(control, counts, tableau, t, h, latest, is_last, y, p, work)
-        calls = counts[CALLS] - before
+        verdict = attempted(integration)
         part: Number = 2.0
-        if verdict == TAKEN and counts[EVENTS] > 0:
-            note_failure(counts, look_ahead(control, counts, h, latest, p, work))
-            is_end = is_last * is_end_at(control, stop)
-            part = first_event(counts, tableau, t, h, latest, y, p, work, marks, calls, is_end)
-            if counts[FAILED] < 0:
-                verdict = after_failure(control, counts, counts[FAILED], t, h)
+        if verdict == TAKEN and step.watch.count > 0:
+            part = part_to_event(integration)
+            if step.failed < 0:
+                verdict = after_failure(integration, step.failed)
         if verdict == AGAIN:
             continue
         if verdict != TAKEN:
             return verdict
         reason = reason_of(part)
-        if part < 0.0:
-            part = -1.0 - part
-        if part < 1.0:
-            is_last = 0
-            h = part * h
-            note_failure(counts, trial(t, h, latest, y, p, work, new, clock, tableau, counts))
-        pass_time(control, h)
-        if is_last == 1:
-            control[TIME] = stop
-            control[LOST] = 0.0
+        shorten(integration, part)
+        pass_time(integration)
         if reason == EVENT:
-            mark_found(counts, control[TIME], new, p, work, marks)
-        status = deliver(
-            counts, tableau, t, control[TIME], latest, y, p, work, at, clock, times, out
-        )
+            mark_found(step, integration.time)
+        status = deliver(integration)
         if status >= 0:
-            status = put_state(counts, control[TIME], y, p, work)
+            status = put_state(integration)
         if status < 0:
-            return end_of(counts, status)
-        arrive(control, counts, y, p, clock, times, out, breaks)
-        counts[ACCEPTED] += 1
+            return end_of(step, status)
+        arrive(integration)
+        integration.accepted += 1
         if reason != REACHED:
             return reason
-        pass_values(counts, marks)
-        if counts[EVENTS] > 0 and is_last == 0 and is_same(y, new, n) == 1:
-            copy(work[(rows + 2) * n :], work, n)
-        else:
-            status = begin(control, counts, y, p, work, clock)
+        pass_values(step.watch)
+        status = go_on(integration)
         if status < 0:
-            return end_of(counts, status)
+            return end_of(step, status)
     return REACHED

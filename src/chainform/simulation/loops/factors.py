@@ -13,25 +13,16 @@ of a state in the metric H that brings it onto the constraints.
 Rows come into the work in units of their own. Whether one counts is decided by its size against
 the largest that it, or its loop, was in the motion so far: a row of a parallelogram vanishes where
 all bars lie on one line, a law in small units does not.
-
-In the area of the kernel `terms` stand H (n n), r (n), J (m n), gamma (m); in the room for the work
-
-    Y^T (m n), Y^T Y (m m), right side (m), weights (m), scales of its rows (m), squares of the rows
-    of J (m) and the largest of each group (m), diagonal of H (n), largest entries of the columns of
-    J (n), V (m m), room for the least norm (m m + m)
-
-and in `order` the rows in the order of their pivots (m), the first row of the group of each (m),
-whether a row was redundant where all were closed (m), the highest rank there (1), and how many rows
-are lasting (1).
 """
 
 from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints, fmax, fmin
+from chainform.runtime.procedures import Floats, Ints, fmax, fmin, integers
+from chainform.simulation.loops.integration import NO_NUMBER, UNRESISTED
 from chainform.simulation.loops.linear import NOTHING, cholesky, forward, pivoted
-from chainform.simulation.loops.places import NO_NUMBER, UNRESISTED
+from chainform.simulation.loops.system import SystemLayout
 
 TOLERANCE = 1e-10
 """Rows of which a smaller share, by its square, does not follow from the others are redundant."""
@@ -55,33 +46,37 @@ LIGHT = 1e-4
 """Weights of rows are no smaller than this share of the largest mass."""
 
 
-def rows_of(area: Floats, mask: Floats, y_rows: Floats, n: int, m: int) -> None:
+def rows_of(p: Floats, layout: SystemLayout) -> None:
     """Set Y^T: the rows of J, each multiplied by L^-1; rows that are not active become zero."""
-    for i in range(m):
-        row = y_rows[i * n :]
-        source = area[n * n + n + i * n :]
+    n = layout.n
+    mask = p[layout.mask :]
+    for i in range(layout.m):
+        row = p[layout.Y + i * n :]
+        source = p[layout.J + i * n :]
         for e in range(n):
             row[e] = source[e]
         if mask[i] == 0.0:
             for e in range(n):
                 row[e] = 0.0
         else:
-            forward(area, row, n)
+            forward(p[layout.H :], row, n)
 
 
-def normal_matrix(y_rows: Floats, s: Floats, n: int, m: int) -> None:
+def normal_matrix(p: Floats, layout: SystemLayout) -> None:
     """Set the lower half of Y^T Y."""
+    n = layout.n
+    m = layout.m
+    Y = p[layout.Y :]
+    S = p[layout.S :]
     for i in range(m):
         for j in range(i + 1):
             total = 0.0
             for e in range(n):
-                total += y_rows[i * n + e] * y_rows[j * n + e]
-            s[i * m + j] = total
+                total += Y[i * n + e] * Y[j * n + e]
+            S[i * m + j] = total
 
 
-def factorised(
-    area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m: int, is_closed: int
-) -> int:
+def factorised(p: Floats, layout: SystemLayout, is_closed: int) -> int:
     """Factorise H, or what stands for it, and the matrix of the multipliers; return the rank.
 
     In the stages of a step rows are not quite closed, and `is_closed` is 0. Then a row that is
@@ -91,88 +86,95 @@ def factorised(
     `UNRESISTED` less the number of a coordinate where no mass and no row resists it, `NO_NUMBER`
     where H has no value.
     """
-    diagonal = room[m * n + m * m + 5 * m :]
+    n = layout.n
+    m = layout.m
+    H = p[layout.H :]
+    mask = p[layout.mask :]
+    diagonal = p[layout.diagonal :]
     for e in range(n):
-        diagonal[e] = area[e * n + e]
-    regular = cholesky(area, n, ILL)
+        diagonal[e] = H[e * n + e]
+    regular = cholesky(H, n, ILL)
     if regular == 0:
-        rows_of(area, mask, room, n, m)
-        rank = plain_rank(room, order, n, m, is_closed)
+        rows_of(p, layout)
+        rank = plain_rank(p, layout, is_closed)
         is_sure = 1
         if rank < 0:
-            rank = measured_rank(area, room, order, n, m, is_closed)
-            is_sure = is_clear(area, room, order, n, m, rank)
-        if is_sure == 1 and may_hide(area, mask, room, order, n, m, rank) == 0:
+            rank = measured_rank(p, layout, is_closed)
+            is_sure = is_clear(p, layout, rank)
+        if is_sure == 1 and may_hide(p, layout, rank) == 0:
             return rank
     if regular < 0:
         return NO_NUMBER
-    weights = room[m * n + m * m + m :]
-    restore(area, diagonal, n)
-    measure_rows(area[n * n + n :], room, order, n, m)
-    strengthen(area, mask, diagonal, room[m * n + m * m + 3 * m :], weights, n, m)
-    failed = cholesky(area, n, NOTHING)
+    weights = p[layout.weights :]
+    restore(H, diagonal, n)
+    measure_rows(p, layout)
+    strengthen(H, mask, diagonal, p[layout.squares :], weights, n, m)
+    failed = cholesky(H, n, NOTHING)
     if failed == 0:
-        add_right(area, weights, n, m)
+        add_right(H, weights, n, m)
     elif regular == 0:
         # Rows that are hardly rows were no help; H needs none.
-        restore(area, diagonal, n)
-        failed = cholesky(area, n, ILL)
+        restore(H, diagonal, n)
+        failed = cholesky(H, n, ILL)
     if failed > 0:
         return UNRESISTED - (failed - 1)
-    rows_of(area, mask, room, n, m)
-    return measured_rank(area, room, order, n, m, is_closed)
+    rows_of(p, layout)
+    return measured_rank(p, layout, is_closed)
 
 
-def restore(area: Floats, diagonal: Floats, n: int) -> None:
+def restore(H: Floats, diagonal: Floats, n: int) -> None:
     """Set the lower half of H again, from the upper one and its diagonal."""
     for i in range(n):
-        area[i * n + i] = diagonal[i]
+        H[i * n + i] = diagonal[i]
         for j in range(i):
-            area[i * n + j] = area[j * n + i]
+            H[i * n + j] = H[j * n + i]
 
 
-def plain_rank(room: Floats, order: Ints, n: int, m: int, is_closed: int) -> int:
+def plain_rank(p: Floats, layout: SystemLayout, is_closed: int) -> int:
     """Factorise the matrix of the multipliers; return the rank if there is no doubt, or else -1.
 
     There is none where pivots are large, in whatever unit, and what is left is rounding.
     """
-    s = room[m * n :]
-    sizes = room[m * n + m * m + m :]
-    scales = room[m * n + m * m + 2 * m :]
-    normal_matrix(room, s, n, m)
+    m = layout.m
+    S = p[layout.S :]
+    sizes = p[layout.weights :]
+    scales = p[layout.scales :]
+    order = integers(p[layout.order :])
+    normal_matrix(p, layout)
     largest = 0.0
     for i in range(m):
-        sizes[i] = s[i * m + i]
+        sizes[i] = S[i * m + i]
         scales[i] = 1.0
         if sizes[i] == 0.0:
             scales[i] = 0.0
         if sizes[i] > largest:
             largest = sizes[i]
-    put_last(order[2 * m :], scales, m, is_closed)
-    rank = pivoted(s, order, scales, m, PLAIN * largest)
+    put_last(integers(p[layout.redundant :]), scales, m, is_closed)
+    rank = pivoted(S, order, scales, m, PLAIN * largest)
     for i in range(rank, m):
-        if s[i * m + i] * scales[order[i]] > ROUNDING * sizes[order[i]]:
+        if S[i * m + i] * scales[order[i]] > ROUNDING * sizes[order[i]]:
             return -1
     return rank
 
 
-def measured_rank(area: Floats, room: Floats, order: Ints, n: int, m: int, is_closed: int) -> int:
+def measured_rank(p: Floats, layout: SystemLayout, is_closed: int) -> int:
     """Factorise the matrix of the multipliers with rows in units of their own; return the rank."""
-    s = room[m * n :]
-    scales = room[m * n + m * m + 2 * m :]
-    measure_rows(area[n * n + n :], room, order, n, m)
-    normal_matrix(room, s, n, m)
+    m = layout.m
+    S = p[layout.S :]
+    scales = p[layout.scales :]
+    squares = p[layout.squares :]
+    measure_rows(p, layout)
+    normal_matrix(p, layout)
     largest = 0.0
     for i in range(m):
-        if s[i * m + i] > largest:
-            largest = s[i * m + i]
+        if S[i * m + i] > largest:
+            largest = S[i * m + i]
     for i in range(m):
-        size = scales[m + i]
         scales[i] = 0.0
-        if s[i * m + i] > NO_ROW * NO_ROW * largest:
-            scales[i] = size / s[i * m + i]
-    put_last(order[2 * m :], scales, m, is_closed)
-    return pivoted(s, order, scales, m, TOLERANCE)
+        if S[i * m + i] > NO_ROW * NO_ROW * largest:
+            scales[i] = squares[i] / S[i * m + i]
+    put_last(integers(p[layout.redundant :]), scales, m, is_closed)
+    return pivoted(S, integers(p[layout.order :]), scales, m, TOLERANCE)
 
 
 def put_last(redundant: Ints, scales: Floats, m: int, is_closed: int) -> None:
@@ -182,79 +184,91 @@ def put_last(redundant: Ints, scales: Floats, m: int, is_closed: int) -> None:
             scales[i] = LAST * scales[i]
 
 
-def note_redundant(mask: Floats, order: Ints, m: int, rank: int) -> None:
+def note_redundant(p: Floats, layout: SystemLayout, rank: int) -> None:
     """Note which lasting rows are redundant where they are closed, if no other row is active.
 
     In a singular position more of them are, so that the highest rank counts.
     """
-    always = order[3 * m + 1]
+    m = layout.m
+    always = layout.always
+    mask = p[layout.mask :]
+    order = integers(p[layout.order :])
+    redundant = integers(p[layout.redundant :])
+    highest = integers(p[layout.rank :])
     for i in range(always, m):
         if mask[i] != 0.0:
             return
-    if rank < order[3 * m]:
+    if rank < highest[0]:
         return
-    order[3 * m] = rank
+    highest[0] = rank
     for i in range(m):
         row = order[i]
-        order[2 * m + row] = 0
+        redundant[row] = 0
         if i >= rank and row < always:
-            order[2 * m + row] = 1
+            redundant[row] = 1
 
 
-def measure_rows(J: Floats, room: Floats, order: Ints, n: int, m: int) -> None:
+def measure_rows(p: Floats, layout: SystemLayout) -> None:
     """Set the square of each row of J, against the largest one of its group in the motion so far.
 
     Rows of a group have the same unit: those of a loop. In units of its own a row would never
-    vanish, in the units of others it might never count. Behind `order` stand the groups: for each
-    row, the first row of its own.
+    vanish, in the units of others it might never count.
     """
-    sizes = room[m * n + m * m + 3 * m :]
-    largest = sizes[m:]
-    groups = order[m:]
+    n = layout.n
+    m = layout.m
+    J = p[layout.J :]
+    squares = p[layout.squares :]
+    largest = p[layout.largest :]
+    groups = integers(p[layout.groups :])
     for i in range(m):
         total = 0.0
         for e in range(n):
             total += J[i * n + e] * J[i * n + e]
-        sizes[i] = total
+        squares[i] = total
         largest[groups[i]] = fmax(largest[groups[i]], total)
     for i in range(m):
-        if sizes[i] > 0.0:
-            sizes[i] = sizes[i] / largest[groups[i]]
+        if squares[i] > 0.0:
+            squares[i] = squares[i] / largest[groups[i]]
 
 
-def is_clear(area: Floats, room: Floats, order: Ints, n: int, m: int, rank: int) -> int:
+def is_clear(p: Floats, layout: SystemLayout, rank: int) -> int:
     """Tell whether there is no doubt about the rank: masses far apart may hide rows."""
-    s = room[m * n :]
-    scales = room[m * n + m * m + 2 * m :]
+    m = layout.m
+    S = p[layout.S :]
+    scales = p[layout.scales :]
+    order = integers(p[layout.order :])
     if rank > 0:
-        last = s[(rank - 1) * m + rank - 1]
+        last = S[(rank - 1) * m + rank - 1]
         if last * last * scales[order[rank - 1]] < CLEAR:
             return 0
     for i in range(rank, m):
-        if s[i * m + i] * scales[order[i]] > ROUNDING:
+        if S[i * m + i] * scales[order[i]] > ROUNDING:
             return 0
         is_small = 0
-        if scales[order[i]] == 0.0 and s[i * m + i] > 0.0:
+        if scales[order[i]] == 0.0 and S[i * m + i] > 0.0:
             is_small = 1
-        if is_small == 1 and is_no_row(area[n * n + n :], order[i], n, m) == 0:
+        if is_small == 1 and is_no_row(p[layout.J :], order[i], layout.n, m) == 0:
             return 0
     return 1
 
 
-def may_hide(
-    area: Floats, mask: Floats, room: Floats, order: Ints, n: int, m: int, rank: int
-) -> int:
+def may_hide(p: Floats, layout: SystemLayout, rank: int) -> int:
     """Tell whether rows that look redundant may be hidden by masses far apart in the loops.
 
     Each coordinate is measured by its largest share in a row, so that units of rows do not count.
     """
+    n = layout.n
+    m = layout.m
+    H = p[layout.H :]
+    J = p[layout.J :]
+    mask = p[layout.mask :]
+    order = integers(p[layout.order :])
     left = 0
     for i in range(rank, m):
-        if largest_of(room[order[i] * n :], n) > 0.0:
+        if largest_of(p[layout.Y + order[i] * n :], n) > 0.0:
             left = 1
     if left == 0:
         return 0
-    J = area[n * n + n :]
     lightest = 1e300
     heaviest = 0.0
     for e in range(n):
@@ -264,7 +278,7 @@ def may_hide(
             if mask[i] != 0.0 and fabs(J[i * n + e]) > fmax(SLIGHT, column) * largest:
                 column = fabs(J[i * n + e]) / largest
         if column > 0.0:
-            root = area[e * n + e] / column
+            root = H[e * n + e] / column
             lightest = fmin(lightest, root * root)
             heaviest = fmax(heaviest, root * root)
     if lightest < APART * heaviest:

@@ -14,32 +14,40 @@ active: their s and m are zero. Constraints of rates have no m.
 
 from __future__ import annotations
 
-from chainform.runtime.procedures import Floats
+from chainform.runtime.procedures import Floats, Struct
 from chainform.simulation.loops.constrained import moved, terms
+from chainform.simulation.loops.system import SystemLayout
 
 LEFT_OUT, OF_RATES, OF_VALUES = range(3)
 """What a row of constraints asks for."""
 
 
+class ResidualRows(Struct):
+    """What the residual needs to know of the rows."""
+
+    kinds: Floats
+    """What each of them asks for."""
+    room: Floats
+    """Room for a state."""
+    system: SystemLayout
+
+
 def residual(
-    t: Floats,
-    z: Floats,
-    slope: Floats,
-    p: Floats,
-    found: Floats,
-    area: Floats,
-    kinds: Floats,
-    room: Floats,
-    nq: int,
-    n: int,
-    m: int,
+    t: Floats, z: Floats, slope: Floats, p: Floats, found: Floats, rows: ResidualRows
 ) -> None:
-    """Set the residuals at z with z' = slope. `room` is for a state."""
+    """Set the residuals at z with z' = slope."""
+    layout = rows.system
+    nq = layout.nq
+    n = layout.n
+    m = layout.m
+    kinds = rows.kinds
+    room = rows.room
     s = z[nq + n :]
     more = z[nq + n + m :]
-    terms(t, z, p, area)
-    J = area[n * n + n :]
-    values = area[n * n + n + m * n + m :]
+    H = p[layout.H :]
+    r = p[layout.r :]
+    J = p[layout.J :]
+    terms(t, z, p, H)
     for e in range(nq + n):
         room[e] = z[e]
     for i in range(m):
@@ -50,9 +58,9 @@ def residual(
     for e in range(nq):
         found[e] = slope[e] - found[e]
     for e in range(n):
-        total = -area[n * n + e]
+        total = -r[e]
         for k in range(n):
-            total += area[e * n + k] * slope[nq + k]
+            total += H[e * n + k] * slope[nq + k]
         for i in range(m):
             if kinds[i] != LEFT_OUT:
                 total -= J[i * n + e] * s[i]
@@ -62,6 +70,6 @@ def residual(
         found[of_rate] = s[i]
         found[of_rate + m] = more[i]
         if kinds[i] != LEFT_OUT:
-            found[of_rate] = values[m + i]
+            found[of_rate] = p[layout.speeds + i]
         if kinds[i] == OF_VALUES:
-            found[of_rate + m] = values[i]
+            found[of_rate + m] = p[layout.residuals + i]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import fabs, sqrt
 
-from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
-from chainform.simulation.loops.places import SIZE, STAGES
+from chainform.runtime.procedures import Floats, Number, Numbers, fmax, fmin
+from chainform.simulation.loops.integration import StepControl, TimeStep
 
 HUGE = 1e300
 
@@ -19,26 +19,22 @@ def rhs(t: Floats, y: Floats, p: Floats, rate: Floats) -> int:
     raise NotImplementedError
 
 
-def trial(
-    t: Number,
-    h: Number,
-    latest: Number,
-    y: Floats,
-    p: Floats,
-    k: Floats,
-    new: Floats,
-    clock: Floats,
-    tableau: Numbers,
-    counts: Ints,
-) -> int:
-    """Make one step of length h from y into `new`; the first stage is there already.
+def trial(step: TimeStep, h: Number, new: Floats) -> int:
+    """Make a step of length h from the start of a step into `new`; the first stage is there.
 
-    No stage looks at a time after `latest`, where forces may jump. Other methods than explicit
-    Runge-Kutta put a procedure of their own in the place of this one. It returns how often the
-    equations were evaluated, or what they returned where they failed.
+    No stage looks at a time after the latest one, where forces may jump. Other methods than
+    explicit Runge-Kutta put a procedure of their own in the place of this one. It returns how often
+    the equations were evaluated, or what they returned where they failed.
     """
-    n = counts[SIZE]
-    s = counts[STAGES]
+    n = step.size
+    s = step.stages
+    y = step.y
+    p = step.p
+    k = step.k
+    t = step.t
+    latest = step.latest
+    clock = step.clock
+    tableau = step.tableau
     for i in range(1, s):
         combine(h, y, k, new, tableau[s + i * s :], n, i)
         clock[0] = fmin(t + tableau[i] * h, latest)
@@ -85,32 +81,24 @@ def size_of(error: Floats, y: Floats, new: Floats, rtol: float, atol: float, n: 
     return largest
 
 
-def error_of(
-    h: float,
-    k: Floats,
-    y: Floats,
-    new: Floats,
-    at: Floats,
-    tableau: Numbers,
-    rtol: float,
-    atol: float,
-    n: int,
-    s: int,
-    twice: int,
-    books: int,
-) -> float:
-    """Return the estimated error of a step, but for the books; 1 is just tolerated.
+def error_of(step: TimeStep, control: StepControl) -> float:
+    """Return the estimated error of a step, but for what only adds up; 1 is just tolerated.
 
-    With two estimates the better one is damped by the other (Hairer, Norsett, Wanner, II.10). `at`
-    is room for a state.
+    With two estimates the better one is damped by the other (Hairer, Norsett, Wanner, II.10).
     """
-    weighted(k, tableau[2 * s + s * s :], at, n, s)
-    first = size_of(at, y, new, rtol, atol, n - books)
-    if twice == 0:
-        return fabs(h) * sqrt(first)
-    weighted(k, tableau[3 * s + s * s :], at, n, s)
-    second = size_of(at, y, new, rtol, atol, n - books)
+    n = step.size
+    s = step.stages
+    few = n - control.sums
+    y = step.y
+    new = step.new
+    at = step.at
+    weighted(step.k, step.tableau[2 * s + s * s :], at, n, s)
+    first = size_of(at, y, new, control.rtol, control.atol, few)
+    if control.has_second == 0:
+        return fabs(step.h) * sqrt(first)
+    weighted(step.k, step.tableau[3 * s + s * s :], at, n, s)
+    second = size_of(at, y, new, control.rtol, control.atol, few)
     below = first + 0.01 * second
     if below <= 0.0:
         return 0.0
-    return fabs(h) * first / sqrt(below)
+    return fabs(step.h) * first / sqrt(below)

@@ -10,8 +10,8 @@ is part of the kernel `stepped` (solvers/semi_implicit.py).
 
 from __future__ import annotations
 
-from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmin
-from chainform.simulation.loops.places import COORDINATES, RATES, SIZE
+from chainform.runtime.procedures import Floats, Number, fmin
+from chainform.simulation.loops.integration import TimeStep
 
 ROWS = 3
 """The first stage; accelerations, and the coordinates and rates after a step."""
@@ -24,30 +24,23 @@ def stepped(t: Floats, y: Floats, p: Floats, out: Floats) -> None:
     """
 
 
-def semi_implicit_step(
-    t: Number,
-    h: Number,
-    latest: Number,
-    y: Floats,
-    p: Floats,
-    k: Floats,
-    new: Floats,
-    clock: Floats,
-    tableau: Numbers,  # noqa: ARG001, as all steps have it
-    counts: Ints,
-) -> int:
-    """Make one step of length h from y into `new`; the first stage is there already."""
-    nq = counts[COORDINATES]
-    nv = counts[RATES]
-    accelerations = k[counts[SIZE] :]
+def semi_implicit_step(step: TimeStep, h: Number, new: Floats) -> int:
+    """Make a step of length h from the start of a step into `new`; the first stage is there."""
+    nq = step.coordinates
+    nv = step.rates
+    size = step.size
+    y = step.y
+    k = step.k
+    clock = step.clock
+    accelerations = k[size:]
     for e in range(nv):
         accelerations[e] = k[nq + e]
-    after = k[counts[SIZE] + nv :]
-    clock[0] = fmin(t + h, latest)
+    after = k[size + nv :]
+    clock[0] = fmin(step.t + h, step.latest)
     clock[1] = h
-    stepped(clock, y, p, after)
+    stepped(clock, y, step.p, after)
     for e in range(nq + nv):
         new[e] = after[e]
-    for e in range(nq + nv, counts[SIZE]):
+    for e in range(nq + nv, size):
         new[e] = y[e] + h * k[e]
     return 0

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from math import fabs, sqrt
 
-from chainform.runtime.procedures import Floats, Ints, fmin
+from chainform.runtime.procedures import Floats, Ints, fmin, integers
 from chainform.simulation.loops.constrained import add_forces, missing_acceleration, moved, terms
 from chainform.simulation.loops.factors import factorised
 from chainform.simulation.loops.linear import (
@@ -33,6 +33,7 @@ from chainform.simulation.loops.linear import (
     solve_eliminated,
     spread_eliminated,
 )
+from chainform.simulation.loops.system import SystemLayout
 
 TOLERANCE = 1e-11
 
@@ -90,16 +91,7 @@ def way_left(grips: Floats, speeds: Floats, slack: float) -> float:
     return along - TURNED * speed * speed / (speed + SLOW) + slack
 
 
-def watch_contact(
-    falling: Floats,
-    grips: Floats,
-    speeds: Floats,
-    mask: Floats,
-    slack: Floats,
-    forces: Floats,
-    push: float,
-    cone: float,
-) -> None:
+def watch_contact(i: int, falling: Floats, speeds: Floats, p: Floats, layout: SystemLayout) -> None:
     """Set the two functions of a contact in its plane that end its present state of affairs.
 
     sliding      its speed in the way of the last event, less the part that turned away from it;
@@ -108,6 +100,13 @@ def watch_contact(
                  a share of friction, less the force across its way
     sticking     mu push - |force|
     """
+    row = layout.always + layout.touching + 2 * i
+    grips = p[layout.grips + 2 * i :]
+    mask = p[layout.mask + row :]
+    slack = p[layout.slack + row :]
+    forces = p[layout.multipliers + row :]
+    push = p[layout.multipliers + layout.always + i]
+    cone = p[layout.cones + i]
     falling[0] = 1.0
     falling[1] = 1.0
     if grips[0] != 0.0 or grips[1] != 0.0:
@@ -125,74 +124,79 @@ def watch_contact(
         falling[0] = cone * push - sqrt(forces[0] * forces[0] + forces[1] * forces[1])
 
 
-def force_rows(
-    area: Floats,
-    room: Floats,
-    across: Floats,
-    grips: Floats,
-    n: int,
-    m: int,
-    always: int,
-    touching: int,
-    gripping: int,
-) -> None:
-    """Set Z L^-T from J L^-T."""
-    for i in range(m):
+def force_rows(p: Floats, layout: SystemLayout) -> None:
+    """Set the rows of Z, each multiplied by L^-1, from those of J."""
+    n = layout.n
+    Y = p[layout.Y :]
+    across = p[layout.across :]
+    grips = p[layout.present :]
+    for i in range(layout.m):
         for e in range(n):
-            across[i * n + e] = room[i * n + e]
-    for i in range(2 * gripping):
+            across[i * n + e] = Y[i * n + e]
+    for i in range(2 * layout.gripping):
         if grips[i] != 0.0:
-            place = always + touching + i
-            plane = area[n * n + n + place * n :]
+            place = layout.always + layout.touching + i
+            plane = p[layout.J + place * n :]
             row = across[place * n :]
             for e in range(n):
                 row[e] = plane[e]
-            forward(area, row, n)
-            gap = across[(always + i // 2) * n :]
+            forward(p[layout.H :], row, n)
+            gap = across[(layout.always + i // 2) * n :]
             for e in range(n):
                 gap[e] -= grips[i] * row[e]
                 row[e] = 0.0
 
 
-def sliding_rate(
-    t: Floats,
-    y: Floats,
-    p: Floats,
-    rate: Floats,
-    area: Floats,
-    mask: Floats,
-    room: Floats,
-    order: Ints,
-    multipliers: Floats,
-    columns: Ints,
-    across: Floats,
-    grips: Floats,
-    nq: int,
-    n: int,
-    m: int,
-    always: int,
-    touching: int,
-    gripping: int,
-) -> int:
+def sliding_rate(t: Floats, y: Floats, p: Floats, rate: Floats, layout: SystemLayout) -> int:
     """Set y' under the active rows and the friction of sliding contacts, and all their forces.
 
-    Behind the rows in `across` stand the grips for the present speeds. Rows are measured by their
-    inertia without friction. The rank is returned, or a failure.
+    Rows are measured by their inertia without friction. The rank is returned, or a failure.
     """
-    terms(t, y, p, area)
+    terms(t, y, p, p[layout.H :])
     moved(t, y, p, rate)
-    acceleration = rate[nq:]
-    now = across[m * n :]
-    speeds = area[n * n + n + m * n + 2 * m + always + touching :]
-    present_grips(speeds, grips, mask[always + touching :], now, gripping)
-    rank = factorised(area, mask, room, order, n, m, 0)
+    m = layout.m
+    acceleration = rate[layout.nq :]
+    plane = layout.always + layout.touching
+    now = p[layout.present :]
+    multipliers = p[layout.multipliers :]
+    present_grips(
+        p[layout.speeds + plane :],
+        p[layout.grips :],
+        p[layout.mask + plane :],
+        now,
+        layout.gripping,
+    )
+    rank = factorised(p, layout, 0)
     if rank < 0:
         return rank
-    force_rows(area, room, across, now, n, m, always, touching, gripping)
-    s = room[m * n :]
-    right = room[m * n + m * m :]
-    scales = room[m * n + m * m + 2 * m :]
-    missing_acceleration(area, room, acceleration, right, n, m)
+    force_rows(p, layout)
+    missing_acceleration(p, layout, acceleration)
+    scale_system(p, layout)
+    S = p[layout.S :]
+    scales = p[layout.scales :]
+    columns = integers(p[layout.columns :])
+    order = integers(p[layout.order :])
+    rank = eliminated(S, order, columns, m, TOLERANCE)
+    solve_eliminated(S, order, columns, p[layout.right :], multipliers, m, rank)
+    for i in range(m):
+        multipliers[i] = scales[i] * multipliers[i]
+    share_forces(S, columns, scales, p[layout.spread :], multipliers, m, rank)
+    add_forces(p, layout, p[layout.across :], acceleration)
+    for i in range(2 * layout.gripping):
+        if now[i] != 0.0:
+            multipliers[plane + i] = -now[i] * multipliers[layout.always + i // 2]
+    return rank
+
+
+def scale_system(p: Floats, layout: SystemLayout) -> None:
+    """Set the matrix of the multipliers with friction, and scale it and its right side."""
+    n = layout.n
+    m = layout.m
+    Y = p[layout.Y :]
+    S = p[layout.S :]
+    across = p[layout.across :]
+    right = p[layout.right :]
+    scales = p[layout.scales :]
     for i in range(m):
         scales[i] = sqrt(scales[i])
     for i in range(m):
@@ -200,18 +204,8 @@ def sliding_rate(
         for j in range(m):
             total = 0.0
             for e in range(n):
-                total += room[i * n + e] * across[j * n + e]
-            s[i * m + j] = scales[i] * scales[j] * total
-    rank = eliminated(s, order, columns, m, TOLERANCE)
-    solve_eliminated(s, order, columns, right, multipliers, m, rank)
-    for i in range(m):
-        multipliers[i] = scales[i] * multipliers[i]
-    share_forces(s, columns, scales, room[m * n + m * m + 5 * m + 2 * n :], multipliers, m, rank)
-    add_forces(area, across, multipliers, acceleration, n, m)
-    for i in range(2 * gripping):
-        if now[i] != 0.0:
-            multipliers[always + touching + i] = -now[i] * multipliers[always + i // 2]
-    return rank
+                total += Y[i * n + e] * across[j * n + e]
+            S[i * m + j] = scales[i] * scales[j] * total
 
 
 def share_forces(
@@ -238,22 +232,15 @@ def share_forces(
     least_norm(spread, spread[m * m :], columns, multipliers, m, rank)
 
 
-def friction_power(
-    area: Floats,
-    multipliers: Floats,
-    grips: Floats,
-    n: int,
-    m: int,
-    always: int,
-    touching: int,
-    gripping: int,
-) -> float:
+def friction_power(p: Floats, layout: SystemLayout) -> float:
     """Return the power that sliding contacts lose."""
     total = 0.0
-    speeds = area[n * n + n + m * n + 2 * m :]
-    for i in range(gripping):
+    grips = p[layout.grips :]
+    speeds = p[layout.speeds :]
+    multipliers = p[layout.multipliers :]
+    for i in range(layout.gripping):
         if grips[2 * i] != 0.0 or grips[2 * i + 1] != 0.0:
-            place = always + touching + 2 * i
+            place = layout.always + layout.touching + 2 * i
             total -= multipliers[place] * speeds[place]
             total -= multipliers[place + 1] * speeds[place + 1]
     return total

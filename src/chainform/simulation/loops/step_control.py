@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from math import fabs, sqrt
 
-from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
-from chainform.simulation.loops.looking import clock_at
-from chainform.simulation.loops.places import (
-    ATOL,
-    BOOKS,
-    CALLS,
-    END,
+from chainform.runtime.procedures import Floats, Number, fmax, fmin
+from chainform.simulation.loops.integration import (
     EPSILON,
-    EXPONENT,
-    FAILED,
-    FIXED,
-    LARGEST,
     NO_MASS,
     NO_NUMBER,
     NO_SOLUTION,
     NOT_FINITE,
     NOT_SOLVED,
-    PUTTING,
-    REJECTED,
-    ROWS,
-    RTOL,
-    SIZE,
-    STAGES,
-    STEP,
-    TIME,
-    TWICE,
     UNRESISTED,
+    Integration,
+    TimeStep,
 )
 from chainform.simulation.loops.runge_kutta import HUGE, error_of, rhs, size_of, weighted
 
@@ -40,8 +24,37 @@ LEAST = 0.2
 MOST = 10.0
 SHORTEST = 1e3
 """A step of no more than so many rounding errors of the time avoids nothing."""
+NEARLY = 1.0000001
+"""A rest of the interval shorter than this many steps is taken in one."""
 TAKEN, AGAIN = -1, -2
 """What becomes of a step that was tried."""
+
+
+def next_stop(integration: Integration) -> Number:
+    """Return the time that no step may go beyond: the end, a jump, the next sample."""
+    stop = integration.end
+    if integration.next_break < integration.break_count:
+        stop = fmin(stop, integration.breaks[integration.next_break])
+    if integration.hold > 0.0:
+        stop = fmin(stop, integration.start + integration.ticks * integration.hold)
+    return stop
+
+
+def choose_step(integration: Integration) -> None:
+    """Set where the next step begins, how long it is, and what it may not go beyond."""
+    step = integration.step
+    t = integration.time
+    stop = next_stop(integration)
+    h = fmin(integration.control.length, integration.control.longest)
+    if t + NEARLY * h >= stop:
+        h = stop - t
+    step.is_last = 0
+    if h >= stop - t:
+        step.is_last = 1
+    step.t = t
+    step.h = h
+    step.latest = stop - 4.0 * EPSILON * fmax(fabs(stop), 1e-300)
+    integration.stop = stop
 
 
 def factor_of(error: Number, exponent: Number) -> Number:
@@ -51,43 +64,45 @@ def factor_of(error: Number, exponent: Number) -> Number:
     return fmin(MOST, fmax(LEAST, SAFETY * pow(error, exponent)))
 
 
-def first_step(control: Numbers, counts: Ints, y: Floats, p: Floats, work: Floats) -> int:
+def first_step(integration: Integration) -> int:
     """Choose the first step: so short that a step of Euler's method changes the rates little.
 
     After Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4. What is returned
     is below zero where the equations fail at the present state.
     """
-    n = counts[SIZE]
-    few = n - counts[BOOKS]
-    k = work
-    new = work[counts[ROWS] * n :]
-    rate = work[(counts[ROWS] + 1) * n :]
-    clock = work[clock_at(counts) :]
-    near = measure_of(y, y, y, control[RTOL], control[ATOL], 0.0, few)
-    fast = measure_of(k, y, y, control[RTOL], control[ATOL], 0.0, few)
+    step = integration.step
+    control = integration.control
+    rtol = control.rtol
+    atol = control.atol
+    few = step.size - control.sums
+    y = step.y
+    k = step.k
+    left = integration.end - integration.time
+    near = measure_of(y, y, y, rtol, atol, 0.0, few)
+    fast = measure_of(k, y, y, rtol, atol, 0.0, few)
     h = 1e-6
     if near > 1e-5 and fast > 1e-5:
         # A state that is nearly zero by rounding says nothing about how long a step may be.
-        h = fmax(0.01 * near / fast, 1e-9 * (control[END] - control[TIME]))
-    h = fmin(h, control[END] - control[TIME])
-    for e in range(n):
-        new[e] = y[e] + h * k[e]
-    clock[0] = control[TIME] + h
-    status = rhs(clock, new, p, rate)
-    counts[CALLS] += 1
+        h = fmax(0.01 * near / fast, 1e-9 * left)
+    h = fmin(h, left)
+    for e in range(step.size):
+        step.new[e] = y[e] + h * k[e]
+    step.clock[0] = integration.time + h
+    status = rhs(step.clock, step.new, step.p, step.at)
+    integration.calls += 1
     if status < 0:
-        control[STEP] = h
+        control.length = h
         return 0
-    bent = measure_of(rate, y, k, control[RTOL], control[ATOL], 1.0, few) / h
+    bent = measure_of(step.at, y, k, rtol, atol, 1.0, few) / h
     most = fmax(fast, bent)
     longer = fmax(1e-6, 1e-3 * h)
     if most > 1e-15:
-        exponent: Number = -control[EXPONENT]
+        exponent: Number = -control.exponent
         longer = pow(0.01 / most, exponent)
-    control[STEP] = fmin(fmin(100.0 * h, longer), control[LARGEST])
+    control.length = fmin(fmin(100.0 * h, longer), control.longest)
     # Whatever is called with efforts of Python must see the present time last.
-    clock[0] = control[TIME]
-    return rhs(clock, y, p, k)
+    step.clock[0] = integration.time
+    return rhs(step.clock, y, step.p, k)
 
 
 def measure_of(
@@ -109,27 +124,29 @@ def is_finite(y: Floats, n: int) -> int:
     return 1
 
 
-def is_accepted(control: Numbers, counts: Ints, error: Number, h: Number, is_last: int) -> int:
+def is_accepted(integration: Integration, error: Number) -> int:
     """Tell whether a step is accepted, and choose the next one, or the next trial."""
+    control = integration.control
+    h = integration.step.h
     if not error < HUGE:
         # Something is not finite: a much shorter step may avoid it.
-        control[STEP] = 0.1 * h
-        counts[REJECTED] += 1
+        control.length = 0.1 * h
+        integration.rejected += 1
         return 0
-    factor = factor_of(error, control[EXPONENT])
+    factor = factor_of(error, control.exponent)
     if error > 1.0:
-        control[STEP] = h * fmin(1.0, factor)
-        counts[REJECTED] += 1
+        control.length = h * fmin(1.0, factor)
+        integration.rejected += 1
         return 0
     # A step that was cut short says nothing against the step before it.
-    if is_last == 0 or factor * h > control[STEP]:
-        control[STEP] = factor * h
+    if integration.step.is_last == 0 or factor * h > control.length:
+        control.length = factor * h
     return 1
 
 
-def end_of(counts: Ints, status: int) -> int:
+def end_of(step: TimeStep, status: int) -> int:
     """Return why a motion ends where a function failed, and note what it returned."""
-    counts[FAILED] = status
+    step.failed = status
     if status <= UNRESISTED:
         return NO_MASS
     if status == NO_NUMBER:
@@ -137,16 +154,22 @@ def end_of(counts: Ints, status: int) -> int:
     return NOT_SOLVED
 
 
-def after_failure(control: Numbers, counts: Ints, status: int, t: Number, h: Number) -> int:
+def is_shortest(step: TimeStep) -> int:
+    """Tell whether a step is so short that a shorter one avoids nothing."""
+    if step.h <= SHORTEST * EPSILON * fmax(fabs(step.t), 1e-10):
+        return 1
+    return 0
+
+
+def after_failure(integration: Integration, status: int) -> int:
     """Tell whether a step in which a function failed is made again, much shorter, or is the end."""
-    is_short = 0
-    if h <= SHORTEST * EPSILON * fmax(fabs(t), 1e-10):
-        is_short = 1
-    if counts[FIXED] == 1 or is_short == 1 or status == NO_SOLUTION:
-        return end_of(counts, status)
-    counts[FAILED] = 0
-    control[STEP] = 0.1 * h
-    counts[REJECTED] += 1
+    step = integration.step
+    control = integration.control
+    if control.is_fixed == 1 or is_shortest(step) == 1 or status == NO_SOLUTION:
+        return end_of(step, status)
+    step.failed = 0
+    control.length = 0.1 * step.h
+    integration.rejected += 1
     return AGAIN
 
 
@@ -158,33 +181,26 @@ def lasting(t: Floats, y: Floats, p: Floats, change: Floats) -> int:
     raise NotImplementedError
 
 
-def lasting_error(
-    control: Numbers,
-    counts: Ints,
-    tableau: Numbers,
-    h: Number,
-    y: Floats,
-    p: Floats,
-    work: Floats,
-) -> float:
+def lasting_error(integration: Integration) -> float:
     """Return the estimated error of a step that is left once its end is put where it belongs.
 
     What forces of constraints do in the step is not put right there, so that work counts here.
     """
-    s = counts[STAGES]
-    n = counts[SIZE]
-    new = work[counts[ROWS] * n :]
-    at = work[(counts[ROWS] + 1) * n :]
-    clock = work[clock_at(counts) :]
-    clock[0] = control[TIME] + h
-    weighted(work, tableau[2 * s + s * s :], at, n, s)
-    failed = lasting(clock, new, p, at)
-    first = size_of(at, y, new, control[RTOL], control[ATOL], n)
+    step = integration.step
+    control = integration.control
+    s = step.stages
+    n = step.size
+    h = step.h
+    at = step.at
+    step.clock[0] = integration.time + h
+    weighted(step.k, step.tableau[2 * s + s * s :], at, n, s)
+    failed = lasting(step.clock, step.new, step.p, at)
+    first = size_of(at, step.y, step.new, control.rtol, control.atol, n)
     second = 0.0
-    if counts[TWICE] == 1 and failed >= 0:
-        weighted(work, tableau[3 * s + s * s :], at, n, s)
-        failed = lasting(clock, new, p, at)
-        second = size_of(at, y, new, control[RTOL], control[ATOL], n)
+    if control.has_second == 1 and failed >= 0:
+        weighted(step.k, step.tableau[3 * s + s * s :], at, n, s)
+        failed = lasting(step.clock, step.new, step.p, at)
+        second = size_of(at, step.y, step.new, control.rtol, control.atol, n)
     if failed < 0:
         return HUGE
     below = first + 0.01 * second
@@ -193,47 +209,24 @@ def lasting_error(
     return fabs(h) * first / sqrt(below)
 
 
-def judged(
-    control: Numbers,
-    counts: Ints,
-    tableau: Numbers,
-    t: Number,
-    h: Number,
-    is_last: int,
-    y: Floats,
-    p: Floats,
-    work: Floats,
-) -> int:
+def judged(integration: Integration) -> int:
     """Tell whether a step is taken, or must be made again, or why the motion ends there.
 
     Under constraints a part of the error goes as soon as the state is put onto them. That part
     may be larger than the rest, up to the root of what is tolerated: its effect is of second order.
     """
-    n = counts[SIZE]
-    new = work[counts[ROWS] * n :]
-    if counts[FIXED] == 1:
-        if is_finite(new, n) == 0:
+    step = integration.step
+    control = integration.control
+    if control.is_fixed == 1:
+        if is_finite(step.new, step.size) == 0:
             return NOT_FINITE
         return TAKEN
-    error: Number = error_of(
-        h,
-        work,
-        y,
-        new,
-        work[(counts[ROWS] + 1) * n :],
-        tableau,
-        control[RTOL],
-        control[ATOL],
-        n,
-        counts[STAGES],
-        counts[TWICE],
-        counts[BOOKS],
-    )
-    if error > 1.0 and error * error * control[RTOL] < 1.0 and counts[PUTTING] == 1:
-        left: Number = lasting_error(control, counts, tableau, h, y, p, work)
+    error: Number = error_of(step, control)
+    if error > 1.0 and error * error * control.rtol < 1.0 and control.is_projected == 1:
+        left: Number = lasting_error(integration)
         error = fmin(error, left)
-    if not error < HUGE and h <= SHORTEST * EPSILON * fmax(fabs(t), 1e-10):
+    if not error < HUGE and is_shortest(step) == 1:
         return NOT_FINITE
-    if is_accepted(control, counts, error, h, is_last) == 0:
+    if is_accepted(integration, error) == 0:
         return AGAIN
     return TAKEN

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints
+from chainform.runtime.procedures import Floats
 from chainform.simulation.loops.constrained import constrained_rate, constrained_state, unit
 from chainform.simulation.loops.runge_kutta import rhs
 from chainform.simulation.loops.sliding import (
@@ -36,6 +36,7 @@ from chainform.simulation.loops.sliding import (
     sliding_rate,
     watch_contact,
 )
+from chainform.simulation.loops.system import SystemLayout
 
 
 def free(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
@@ -62,191 +63,119 @@ def any_of(mask: Floats, first: int, last: int) -> int:
     return 0
 
 
-def switched_rate(
-    t: Floats,
-    y: Floats,
-    p: Floats,
-    rate: Floats,
-    area: Floats,
-    mask: Floats,
-    room: Floats,
-    order: Ints,
-    multipliers: Floats,
-    lowest: Floats,
-    columns: Ints,
-    across: Floats,
-    grips: Floats,
-    nq: int,
-    n: int,
-    m: int,
-    impulse: int,
-    book: int,
-    always: int,
-    touching: int,
-    gripping: int,
-) -> int:
-    """Set y' under the rows that hold now, and the multipliers; return the rank, or a failure.
-
-    `impulse` is the place in y where forces of what comes and goes are added up, and `book` where
-    work is, with losses behind it; -1 where there is no such place.
-    """
-    if any_of(mask, 0, m) == 0:
+def switched_rate(t: Floats, y: Floats, p: Floats, rate: Floats, layout: SystemLayout) -> int:
+    """Set y' under the rows that hold now, and the multipliers; return the rank, or a failure."""
+    nq = layout.nq
+    multipliers = p[layout.multipliers :]
+    if any_of(p[layout.mask :], 0, layout.m) == 0:
         free(t, y, p, rate)
         return 0
-    slides = any_grip(grips, gripping)
+    slides = any_grip(p[layout.grips :], layout.gripping)
     if slides == 1:
-        rank = sliding_rate(
-            t,
-            y,
-            p,
-            rate,
-            area,
-            mask,
-            room,
-            order,
-            multipliers,
-            columns,
-            across,
-            grips,
-            nq,
-            n,
-            m,
-            always,
-            touching,
-            gripping,
-        )
+        rank = sliding_rate(t, y, p, rate, layout)
     else:
-        rank = constrained_rate(
-            t, y, p, rate, area, mask, room, order, multipliers, lowest, nq, n, m
-        )
+        rank = constrained_rate(t, y, p, rate, layout)
     if rank < 0:
         return rank
-    beside(t, y, p, rate[nq + n :])
-    if impulse >= 0:
-        rate[impulse] = 0.0
-        for i in range(always, m):
+    beside(t, y, p, rate[nq + layout.n :])
+    if layout.impulse >= 0:
+        rate[layout.impulse] = 0.0
+        for i in range(layout.always, layout.m):
             # Each with a share of its own, so that they do not cancel.
-            rate[impulse] += multipliers[i] / (1.0 + i)
-    if book >= 0:
-        rate[book] += power_of(area, mask, multipliers, y[nq:], n, m, always)
+            rate[layout.impulse] += multipliers[i] / (1.0 + i)
+    if layout.work >= 0:
+        rate[layout.work] += power_of(y[nq:], p, layout)
         if slides == 1:
-            rate[book + 1] += friction_power(
-                area, multipliers, grips, n, m, always, touching, gripping
-            )
+            rate[layout.work + 1] += friction_power(p, layout)
     return rank
 
 
-def power_of(
-    area: Floats, mask: Floats, multipliers: Floats, rates: Floats, n: int, m: int, always: int
-) -> float:
+def power_of(rates: Floats, p: Floats, layout: SystemLayout) -> float:
     """Return the power of the constraints: none, unless they move with time.
 
     In the stages of a step lasting rows have a rate that is not quite zero, and forces that are
     large near a singular position. It goes at the end of the step, and does no work.
     """
+    n = layout.n
+    mask = p[layout.mask :]
+    speeds = p[layout.speeds :]
+    multipliers = p[layout.multipliers :]
     total = 0.0
-    for i in range(m):
+    for i in range(layout.m):
         if mask[i] != 0.0:
-            row = area[n * n + n + i * n :]
+            row = p[layout.J + i * n :]
             speed = 0.0
-            if i < always:
-                speed = -area[n * n + n + m * n + 2 * m + i]
+            if i < layout.always:
+                speed = -speeds[i]
             for e in range(n):
                 speed += row[e] * rates[e]
             total += multipliers[i] * speed
     return total
 
 
-def switched_state(
-    t: Floats,
-    new: Floats,
-    p: Floats,
-    y: Floats,
-    area: Floats,
-    mask: Floats,
-    room: Floats,
-    order: Ints,
-    change: Floats,
-    lowest: Floats,
-    nq: int,
-    n: int,
-    m: int,
-) -> int:
+def switched_state(t: Floats, new: Floats, p: Floats, y: Floats, layout: SystemLayout) -> int:
     """Take a new state over and move it onto the rows that hold now; return 0, or a failure."""
-    if any_of(mask, 0, m) == 0:
+    if any_of(p[layout.mask :], 0, layout.m) == 0:
         unit(t, new, p, y)
         return 0
-    return constrained_state(t, new, p, y, area, mask, room, order, change, lowest, nq, n, m)
+    return constrained_state(t, new, p, y, layout)
 
 
-def watched(
-    t: Floats,
-    y: Floats,
-    p: Floats,
-    values: Floats,
-    mask: Floats,
-    slack: Floats,
-    directions: Floats,
-    bounds: Floats,
-    cones: Floats,
-    grips: Floats,
-    multipliers: Floats,
-    room: Floats,
-    nq: int,  # noqa: ARG001, as all procedures of this sort have it
-    n: int,  # noqa: ARG001
-    m: int,
-    always: int,
-    touching: int,
-    gripping: int,
-    sticking: int,
-    stiff: int,
-    asked: int,
-) -> int:
+def watched(t: Floats, y: Floats, p: Floats, values: Floats, layout: SystemLayout) -> int:
     """Set the functions of all events: of the user, of barriers, of friction, of stiff contacts.
 
-    Behind them stand the rates of the gaps that are open. `room` holds what `gaps` gives, and a y'.
-    What is returned is below zero where the forces of rows that hold are not known.
+    Behind them stand the rates of the gaps that are open. What is returned is below zero where the
+    forces of rows that hold are not known.
     """
     status = 0
+    touching = layout.touching
+    planes = 2 * layout.gripping
+    sticking = layout.sticking
+    stiff = layout.stiff
+    mask = p[layout.mask :]
+    room = p[layout.watching :]
     seen(t, y, p, values)
     gaps(t, y, p, room)
     plane = room[2 * touching :]
-    rates = room[2 * touching + 2 * gripping :]
-    depths = room[2 * touching + 2 * gripping + sticking :]
-    if any_of(mask, always, m) == 1:
-        status = rhs(t, y, p, room[2 * touching + 2 * gripping + sticking + stiff :])
-    falling = values[asked:]
-    turning = values[asked + touching + 2 * gripping + sticking + stiff :]
-    for i in range(touching):
-        row = always + i
-        if mask[row] != 0.0:
-            falling[i] = multipliers[row]
-            turning[i] = 1.0
-        else:
-            falling[i] = room[i] + slack[row]
-            turning[i] = room[touching + i]
-    falling = values[asked + touching :]
-    for i in range(gripping):
-        row = always + touching + 2 * i
-        watch_contact(
-            falling[2 * i :],
-            grips[2 * i :],
-            plane[2 * i :],
-            mask[row:],
-            slack[row:],
-            multipliers[row:],
-            multipliers[always + i],
-            cones[i],
-        )
-    falling = values[asked + touching + 2 * gripping :]
-    for i in range(sticking):
-        row = m - sticking + i
-        if mask[row] != 0.0:
-            falling[i] = bounds[i] - fabs(multipliers[row])
-        elif slack[row] != 0.0:
-            falling[i] = slack[row] - fabs(rates[i])
-        else:
-            falling[i] = directions[i] * rates[i]
+    rates = plane[planes:]
+    depths = rates[sticking:]
+    if any_of(mask, layout.always, layout.m) == 1:
+        status = rhs(t, y, p, depths[stiff:])
+    falling = values[layout.laws :]
+    watch_gaps(falling, falling[touching + planes + sticking + stiff :], p, layout)
+    falling = falling[touching:]
+    for i in range(layout.gripping):
+        watch_contact(i, falling[2 * i :], plane[2 * i :], p, layout)
+    falling = falling[planes:]
+    watch_sticking(falling, rates, p, layout)
     for i in range(stiff):
         falling[sticking + i] = depths[i]
     return status
+
+
+def watch_gaps(falling: Floats, turning: Floats, p: Floats, layout: SystemLayout) -> None:
+    """Set the functions of gaps, and the rates of those that are open."""
+    mask = p[layout.mask :]
+    room = p[layout.watching :]
+    for i in range(layout.touching):
+        row = layout.always + i
+        if mask[row] != 0.0:
+            falling[i] = p[layout.multipliers + row]
+            turning[i] = 1.0
+        else:
+            falling[i] = room[i] + p[layout.slack + row]
+            turning[i] = room[layout.touching + i]
+
+
+def watch_sticking(falling: Floats, rates: Floats, p: Floats, layout: SystemLayout) -> None:
+    """Set the functions of joints with dry friction."""
+    mask = p[layout.mask :]
+    slack = p[layout.slack :]
+    for i in range(layout.sticking):
+        row = layout.m - layout.sticking + i
+        if mask[row] != 0.0:
+            falling[i] = p[layout.bounds + i] - fabs(p[layout.multipliers + row])
+        elif slack[row] != 0.0:
+            falling[i] = slack[row] - fabs(rates[i])
+        else:
+            falling[i] = p[layout.modes + i] * rates[i]

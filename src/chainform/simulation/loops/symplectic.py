@@ -16,15 +16,9 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
+from chainform.runtime.procedures import Floats, Number, fmax, fmin
+from chainform.simulation.loops.integration import NO_NUMBER, NO_SOLUTION, UNRESISTED, TimeStep
 from chainform.simulation.loops.linear import NOTHING, backward, cholesky, forward
-from chainform.simulation.loops.places import (
-    NO_NUMBER,
-    NO_SOLUTION,
-    RATES,
-    STAGES,
-    UNRESISTED,
-)
 
 ROUNDS = 100
 """The most iterations."""
@@ -65,25 +59,23 @@ def rates_of(clock: Floats, y: Floats, p: Floats, H: Floats, n: int) -> int:
     return 0
 
 
-def sweep(
-    t: Number,
-    h: Number,
-    latest: Number,
-    y: Floats,
-    p: Floats,
-    stages: Floats,
-    momenta: Floats,
-    at: Floats,
-    H: Floats,
-    clock: Floats,
-    tableau: Numbers,
-    n: int,
-    s: int,
-) -> float:
+def sweep(step: TimeStep, h: Number) -> float:
     """Compute v and w of all stages anew; return the change, or a failure.
 
     The change is the largest one of a coordinate or a momentum, relative to the largest of them.
     """
+    n = step.rates
+    s = step.stages
+    y = step.y
+    p = step.p
+    t = step.t
+    latest = step.latest
+    clock = step.clock
+    tableau = step.tableau
+    stages = step.k[2 * n :]
+    momenta = stages[2 * n * s :]
+    at = momenta[n:]
+    H = at[3 * n :]
     moved = 0.0
     pushed = 0.0
     far = 1e-300
@@ -123,31 +115,26 @@ def failure_of(status: int, rounds: int) -> int:
     return status
 
 
-def symplectic_step(
-    t: Number,
-    h: Number,
-    latest: Number,
-    y: Floats,
-    p: Floats,
-    k: Floats,
-    new: Floats,
-    clock: Floats,
-    tableau: Numbers,
-    counts: Ints,
-) -> int:
-    """Make one step of length h from y into `new`; return how often equations were evaluated.
+def symplectic_step(step: TimeStep, h: Number, new: Floats) -> int:
+    """Make a step of length h from the start of a step into `new`; return how often it evaluated.
 
     Or `NO_SOLUTION` where the iteration does not converge, or another failure.
 
     The stages begin on the parabola that the rate at y gives, with w as at y.
     """
-    n = counts[RATES]
-    s = counts[STAGES]
+    n = step.rates
+    s = step.stages
+    y = step.y
+    p = step.p
+    k = step.k
+    latest = step.latest
+    clock = step.clock
+    tableau = step.tableau
     stages = k[2 * n :]
-    momenta = k[2 * n + 2 * n * s :]
-    at = k[3 * n + 2 * n * s :]
-    H = k[6 * n + 2 * n * s :]
-    clock[0] = fmin(t, latest)
+    momenta = stages[2 * n * s :]
+    at = momenta[n:]
+    H = at[3 * n :]
+    clock[0] = fmin(step.t, latest)
     momenta_of(clock, y, p, H, momenta, n)
     push(clock, y, p, at)
     for i in range(s):
@@ -158,7 +145,7 @@ def symplectic_step(
     before = 1e300
     rounds = 0
     while rounds < ROUNDS:
-        change = sweep(t, h, latest, y, p, stages, momenta, at, H, clock, tableau, n, s)
+        change = sweep(step, h)
         rounds += 1
         if change < 0.0:
             return failure_of(int(change), rounds)
@@ -178,7 +165,7 @@ def symplectic_step(
             pushed += weights[i] * stages[i * 2 * n + n + e]
         new[e] = y[e] + h * moved
         new[n + e] = momenta[e] + h * pushed
-    clock[0] = fmin(t + h, latest)
+    clock[0] = fmin(step.t + h, latest)
     status = rates_of(clock, new, p, H, n)
     if status < 0:
         return status

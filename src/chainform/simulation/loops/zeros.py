@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints, Number, Numbers, fmax, fmin
-from chainform.simulation.loops.looking import crossing, glance, look, values_at
-from chainform.simulation.loops.places import EPSILON
+from chainform.runtime.procedures import fmax, fmin
+from chainform.simulation.loops.integration import EPSILON, TimeStep
+from chainform.simulation.loops.looking import crossing, glance, value_at
 
 ROUNDS = 250
 """The most steps towards a zero."""
@@ -39,14 +39,7 @@ def zero_of(
     before: float,
     after: float,
     event: int,
-    t: Number,
-    h: Number,
-    latest: Number,
-    y: Floats,
-    p: Floats,
-    work: Floats,
-    tableau: Numbers,
-    counts: Ints,
+    step: TimeStep,
 ) -> float:
     """Return the place between two at which a function is at or just past its zero; 2 at a pole.
 
@@ -59,11 +52,10 @@ def zero_of(
     right = after
     value_low = before
     value_high = after
-    values = work[values_at(counts) :]
     side = 0
     slow = 0
     width = high - low
-    least = 2.0 * EPSILON * fmax(fabs(t), fabs(h)) / fabs(h)
+    least = 2.0 * EPSILON * fmax(fabs(step.t), fabs(step.h)) / fabs(step.h)
     for _ in range(ROUNDS):
         if high - low <= 2.0 * least:
             break
@@ -72,8 +64,7 @@ def zero_of(
             part = 0.5 * (low + high)
         # What is at an end already, but for rounding, is closed in from there.
         part = fmin(fmax(part, low + least), high - least)
-        look(part, t, h, latest, y, p, work, tableau, counts)
-        value = values[event]
+        value = value_at(part, event, step)
         if crossing(before, value, 0.0) == 1:
             high = part
             right = value
@@ -104,12 +95,7 @@ def nearly_zero(
     before: float,
     after: float,
     event: int,
-    t: Number,
-    h: Number,
-    y: Floats,
-    p: Floats,
-    work: Floats,
-    counts: Ints,
+    step: TimeStep,
 ) -> float:
     """Return the place of a zero as the cubic between the ends of the step has it."""
     low = first
@@ -118,7 +104,6 @@ def nearly_zero(
     right = after
     side = 0
     slow = 0
-    values = work[values_at(counts) :]
     for _ in range(FEW):
         if high - low <= NARROW * (last - first):
             break
@@ -127,8 +112,8 @@ def nearly_zero(
             part = 0.5 * (low + high)
             slow = 0
         slow += 1
-        glance(part, t, h, y, p, work, counts)
-        value = values[event]
+        glance(part, step)
+        value = step.watch.values[event]
         if crossing(before, value, 0.0) == 1:
             high = part
             right = value
@@ -151,14 +136,7 @@ def zero_near(
     before: float,
     after: float,
     event: int,
-    t: Number,
-    h: Number,
-    latest: Number,
-    y: Floats,
-    p: Floats,
-    work: Floats,
-    tableau: Numbers,
-    counts: Ints,
+    step: TimeStep,
 ) -> float:
     """Return the zero of a function between two places where it is nearly known; 2 without one.
 
@@ -166,12 +144,10 @@ def zero_near(
     motion may become another one. It may be before `here`, but not before `earlier`, where forces
     may have jumped: what was before has the value `before`.
     """
-    values = work[values_at(counts) :]
-    middle = nearly_zero(here, there, before, after, event, t, h, y, p, work, counts)
-    look(middle, t, h, latest, y, p, work, tableau, counts)
+    middle = nearly_zero(here, there, before, after, event, step)
     low = middle
     high = middle
-    left = values[event]
+    left = value_at(middle, event, step)
     right = left
     aside = NARROW * (there - here)
     if crossing(before, left, 0.0) == 1:
@@ -182,8 +158,7 @@ def zero_near(
             aside = 10.0 * aside
             left = before
             if low > earlier:
-                look(low, t, h, latest, y, p, work, tableau, counts)
-                left = values[event]
+                left = value_at(low, event, step)
     else:
         while crossing(before, right, 0.0) == 0:
             if high >= there:
@@ -192,9 +167,8 @@ def zero_near(
             left = right
             high = fmin(middle + aside, there)
             aside = 10.0 * aside
-            look(high, t, h, latest, y, p, work, tableau, counts)
-            right = values[event]
-    return zero_of(low, high, left, right, event, t, h, latest, y, p, work, tableau, counts)
+            right = value_at(high, event, step)
+    return zero_of(low, high, left, right, event, step)
 
 
 def lowest_of(
@@ -202,30 +176,19 @@ def lowest_of(
     last: float,
     side: float,
     event: int,
-    t: Number,
-    h: Number,
-    latest: Number,
-    y: Floats,
-    p: Floats,
-    work: Floats,
-    tableau: Numbers,
-    counts: Ints,
+    step: TimeStep,
 ) -> float:
     """Return a place between two at which a function that turns back there is past zero; 2 if none.
 
     `side` is 1 where it comes from above, -1 from below. Parabolas through three places lead to
     the value nearest to zero; where they lead nowhere the longer half is divided.
     """
-    values = work[values_at(counts) :]
     low = first
     mid = 0.5 * (first + last)
     high = last
-    look(low, t, h, latest, y, p, work, tableau, counts)
-    at_low = side * values[event]
-    look(high, t, h, latest, y, p, work, tableau, counts)
-    at_high = side * values[event]
-    look(mid, t, h, latest, y, p, work, tableau, counts)
-    at_mid = side * values[event]
+    at_low = side * value_at(low, event, step)
+    at_high = side * value_at(high, event, step)
+    at_mid = side * value_at(mid, event, step)
     for k in range(ROUNDS_DOWN):
         if at_mid <= 0.0:
             return mid
@@ -244,8 +207,7 @@ def lowest_of(
             place = 0.5 * (mid + high)
             if mid - low > high - mid:
                 place = 0.5 * (low + mid)
-        look(place, t, h, latest, y, p, work, tableau, counts)
-        value = side * values[event]
+        value = side * value_at(place, event, step)
         if value <= at_mid:
             if place < mid:
                 high = mid

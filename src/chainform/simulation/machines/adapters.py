@@ -18,6 +18,9 @@ WITH_STATUS = frozenset({"rhs", "settle", "put", "events", "lasting"})
 DRIVE = "  call void @drive(ptr %t, ptr %y, ptr %p, ptr %out)"
 """Puts efforts into p that the equations cannot express."""
 
+LAYOUT = "@system.layout"
+"""The name of the constant that holds the layout."""
+
 SEEN, HIDDEN = "", "internal "
 """Whether a function can be called from outside its module."""
 
@@ -86,25 +89,20 @@ def kernel_adapter(
     return "\n".join([*lines, end(name), "}\n"])
 
 
-def procedure_adapter(
-    name: str,
-    procedure: str,
-    parts: Sequence[str],
-    layout: Layout,
-    further: Sequence[int] = (),
-    *,
-    driven: bool = False,
-) -> str:
-    """Return a function that hands parts of p and the sizes of the system to a procedure.
+def layout_text(layout: Layout) -> str:
+    """Return the record of the layout as a constant: LLVM puts its numbers where they are used."""
+    numbers = layout.record().memory.reshape(1).view(np.int64).tolist()
+    texts = ", ".join(f"i64 {number}" for number in numbers)
+    return f"{LAYOUT} = internal constant [{len(numbers)} x i64] [{texts}]"
+
+
+def procedure_adapter(name: str, procedure: str, *, driven: bool = False) -> str:
+    """Return a function that hands the layout of the system to a procedure.
 
     It returns what the procedure returns: a number below zero where that failed.
     """
-    sizes = layout.equations
     lines = [head(name), *([DRIVE] if driven else [])]
-    lines += [_pointer(part, "p", layout.place(part)) for part in parts]
-    given = [*ARGUMENTS, *(f"ptr %{part}.at" for part in parts)]
-    given += [f"i64 {size}" for size in (sizes.nq, sizes.nv, sizes.rows, *further)]
-    lines.append(f"  %status = call i64 @{procedure}({', '.join(given)})")
+    lines.append(f"  %status = call i64 @{procedure}({', '.join([*ARGUMENTS, f'ptr {LAYOUT}'])})")
     return "\n".join([*lines, "  ret i64 %status", "}\n"])
 
 

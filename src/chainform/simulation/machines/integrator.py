@@ -9,8 +9,20 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.loops import places
-from chainform.simulation.machines.machine import Machine, addresses
+from chainform.simulation.loops.integration import (
+    EVENT,
+    NO_MASS,
+    NO_VALUE,
+    PAUSED,
+    REACHED,
+    UNRESISTED,
+    EventMark,
+    Integration,
+    Marks,
+    room_for,
+)
+from chainform.simulation.loops.tableaus import Tableau
+from chainform.simulation.machines.machine import Machine
 from chainform.simulation.machines.troubles import (
     ValuelessEventError,
     cause,
@@ -32,12 +44,6 @@ SAME = 4.0
 TOO_MANY, PATIENCE = 1e9, 20
 """A motion that has so many steps before it at so many pauses in a row is given up."""
 
-REMEMBERED = {
-    "control": [places.STEP, places.START, places.LOST],
-    "counts": [places.TICK, places.ACCEPTED, places.REJECTED, places.CALLS],
-}
-"""What the loop takes along when it goes on later."""
-
 
 @dataclass
 class Integrator:
@@ -56,40 +62,15 @@ class Integrator:
         settings, equations = self.settings, self.machine.equations
         tableau = settings.solver.tableau
         assert tableau is not None
-        size, rows = len(self.y), settings.solver.room(equations)
-        self.control = np.zeros(places.CONTROLS)
-        self.counts = np.zeros(places.COUNTS, dtype=np.int64)
-        self.control[places.TIME] = self.control[places.START] = self.t
-        self.control[places.RTOL] = settings.rtol
-        self.control[places.ATOL] = settings.atol
-        self.control[places.LARGEST] = settings.longest
-        self.control[places.EXPONENT] = -1 / tableau.order
-        self.control[places.HOLD] = settings.hold or 0.0
-        self.control[places.STEP] = settings.step or settings.first or 0.0
-        self.counts[places.SIZE] = size
-        self.counts[places.COORDINATES] = equations.nq
-        self.counts[places.RATES] = equations.nv
-        self.counts[places.STAGES] = tableau.stages
-        self.counts[places.ROWS] = rows
-        self.counts[places.LIMIT] = FIRST_PAUSE
-        self.counts[places.EVENTS] = len(self.directions)
-        self.counts[places.TWICE] = tableau.second_error is not None
-        self.counts[places.FIXED] = settings.step is not None
-        self.counts[places.BREAKS] = len(self.breaks)
-        sorts = equations.sorts
-        self.counts[places.BOOKS] = equations.books
-        self.counts[places.PUTTING] = bool(equations.rows) and self.machine.projects
-        self.counts[places.ARMED_AT] = len(self.directions) - sorts.watched
-        self.counts[places.ARMED] = sorts.touching + sorts.beside + sorts.sticking
-        self.counts[places.TURNING] = sorts.touching
-        self.counts[places.TAIL] = self.machine.layout.tail(is_held=settings.hold is not None)
-        self.counts[places.TAIL_AT] = self.machine.layout.place("tau")
-        self.tableau = tableau.array()
-        watched = len(self.directions) + sorts.touching
-        self.work = np.zeros((rows + 3) * size + 6 * watched + 2)
-        self.marks = np.zeros(places.PER_EVENT * max(1, watched))
-        self._of_events(places.DIRECTION)[:] = self.directions
-        self.jumps = np.array([*self.breaks, np.inf], dtype=np.float64)
+        rows, functions = settings.solver.room(equations), self._watched()
+        self.work = np.zeros(room_for(len(self.y), rows, functions))
+        self.marks = Marks(EventMark, max(1, functions), self.machine.lanes)
+        for mark, direction in zip(self.marks, self.directions, strict=False):
+            mark.direction = direction
+        self.integration = Integration(lanes=self.machine.lanes)
+        self._set_step(tableau, rows)
+        self._set_control(tableau)
+        self._set_times()
         self._is_fresh = True
         self._is_later = False
         """Whether the motion was put at a later time, so that events lie between."""
@@ -99,15 +80,50 @@ class Integrator:
         """At how many pauses in a row the steps were too short."""
         self._out = np.zeros((0, self.width))
 
+    def _watched(self) -> int:
+        """Return how many functions are watched: of events, and rates of gaps."""
+        return len(self.directions) + self.machine.equations.sorts.touching
+
+    def _set_step(self, tableau: Tableau, rows: int) -> None:
+        step, equations = self.integration.step, self.machine.equations
+        step.size, step.coordinates, step.rates = len(self.y), equations.nq, equations.nv
+        step.stages, step.rows, step.tableau = tableau.stages, rows, tableau.array()
+        watch, sorts = step.watch, equations.sorts
+        watch.count, watch.rates = len(self.directions), sorts.touching
+        watch.armed_from = len(self.directions) - sorts.watched
+        watch.armed = sorts.touching + sorts.beside + sorts.sticking
+        watch.marks = self.marks
+
+    def _set_control(self, tableau: Tableau) -> None:
+        settings, equations = self.settings, self.machine.equations
+        control = self.integration.control
+        control.rtol, control.atol = settings.rtol, settings.atol
+        control.longest, control.exponent = settings.longest, -1 / tableau.order
+        control.length = settings.step or settings.first or 0.0
+        control.is_fixed = settings.step is not None
+        control.has_second = tableau.second_error is not None
+        control.is_projected = bool(equations.rows) and self.machine.projects
+        control.sums = equations.books
+
+    def _set_times(self) -> None:
+        integration, output, hold = self.integration, self.integration.output, self.settings.hold
+        integration.time = integration.start = self.t
+        integration.hold, integration.limit = hold or 0.0, FIRST_PAUSE
+        integration.breaks = np.array([*self.breaks, np.inf], dtype=np.float64)
+        integration.break_count = len(self.breaks)
+        integration.work = self.work
+        output.tail = self.machine.layout.tail(is_held=hold is not None)
+        output.tail_from = self.machine.layout.place("tau")
+
     @property
     def width(self) -> int:
         """The length of a row of output: a state, and efforts that are held."""
-        return len(self.y) + int(self.counts[places.TAIL])
+        return len(self.y) + self.integration.output.tail
 
     @property
     def delivered(self) -> Array:
         """The rows of output of the stretch that is under way, or was the last one."""
-        return self._out[: self.counts[places.NEXT]]
+        return self._out[: self.integration.output.next]
 
     def restart(self, y: Array, t: float | None = None) -> None:
         """Go on from another state at the present time, as after an impact, or at a later one.
@@ -116,27 +132,33 @@ class Integrator:
         """
         self.y[:] = y
         if t is not None:
-            self.t = self.control[places.TIME] = t
-            self.control[places.LOST] = 0.0
+            self.t = self.integration.time = t
+            self.integration.lost = 0.0
             self._is_later = True
         self._is_fresh = True
         if self.settings.step is None:
-            self.control[places.STEP] = 0.0
+            self.integration.control.length = 0.0
 
     def memory(self) -> dict[str, Array]:
         """Return what it takes, besides t, y and p, to go on later as if nothing had happened."""
         if self._is_fresh:
             self._mark_events()
-        kept = {name: getattr(self, name)[list(at)] for name, at in REMEMBERED.items()}
-        kept["marks"] = self.marks.copy()
-        return {name: np.array(values, dtype=np.float64) for name, values in kept.items()}
+        now = self.integration
+        return {
+            "control": np.array([now.control.length, now.start, now.lost]),
+            "counts": np.array(
+                [now.ticks, now.accepted, now.rejected, now.calls], dtype=np.float64
+            ),
+            "marks": self._all_marks().copy(),
+        }
 
     def recall(self, memory: Mapping[str, Array]) -> None:
         """Take up what another motion of the same method remembered."""
-        for name, at in REMEMBERED.items():
-            getattr(self, name)[at] = memory[name]
-        if len(memory["marks"]) == len(self.marks):
-            self.marks[:] = memory["marks"]
+        now = self.integration
+        now.control.length, now.start, now.lost = memory["control"].tolist()
+        now.ticks, now.accepted, now.rejected, now.calls = memory["counts"].astype(int).tolist()
+        if len(memory["marks"]) == len(self._all_marks()):
+            self._all_marks()[:] = memory["marks"]
             self._is_fresh = False
         self._note_progress()
 
@@ -147,48 +169,51 @@ class Integrator:
 
         Of `times` those after the events are left out. `pause` is called now and then.
         """
-        control, counts = self.control, self.counts
-        control[places.END] = end
-        counts[places.TIMES], counts[places.NEXT] = len(times), 0
         out = self._out = np.zeros((len(times) + 1, self.width))
-        wanted = np.ascontiguousarray(times, dtype=np.float64)
+        output = self.integration.output
+        self.integration.end = end
+        output.times, output.rows = np.ascontiguousarray(times, dtype=np.float64), out.ravel()
+        output.count, output.next = len(times), 0
         if self._is_fresh:
             self._mark_events()
         try:
-            found = self._loop(wanted, out, pause)
+            found = self._loop(pause)
         finally:
             self._note_progress()
         return self.delivered, found
 
     def _note_progress(self) -> None:
-        self.t, counts = float(self.control[places.TIME]), self.counts
-        self.statistics.steps = int(counts[places.ACCEPTED])
-        self.statistics.rejected = int(counts[places.REJECTED])
-        self.statistics.evaluations = int(counts[places.CALLS])
+        now = self.integration
+        self.t = now.time
+        self.statistics.steps = now.accepted
+        self.statistics.rejected = now.rejected
+        self.statistics.evaluations = now.calls
 
-    def _loop(self, times: Array, out: Array, pause: Pause | None) -> tuple[int, ...]:
-        arrays = (self.control, self.counts, self.tableau, self.y, self.p, self.work, times, out)
-        places_of_all = addresses(*arrays, self.marks, self.jumps)
-        integrate = self.machine.procedures["integrate"]
+    def _run(self, procedure: str) -> int:
+        """Call a procedure of the loop for the motion as it is now."""
+        step = self.integration.step
+        step.y, step.p = self.y, self.p
+        return self.machine.procedures[procedure](self.integration.address)
+
+    def _loop(self, pause: Pause | None) -> tuple[int, ...]:
+        now, equations = self.integration, self.machine.equations
         while True:
             began = perf_counter()
-            status = integrate(*places_of_all)
+            status = self._run("integrate")
             self.machine.raise_pending()
-            if status == places.REACHED:
+            if status == REACHED:
                 return ()
-            if status == places.EVENT:
-                self._met = np.flatnonzero(self._of_events(places.PART) <= 1)
+            if status == EVENT:
+                self._met = np.flatnonzero(self._events("part") <= 1)
                 return tuple(self._met.tolist())
-            if status == places.NO_VALUE:
+            if status == NO_VALUE:
                 self._note_progress()
-                raise ValuelessEventError(int(self.counts[places.FOUND]), self.t)
-            if status == places.NO_MASS:
+                raise ValuelessEventError(now.step.watch.first, self.t)
+            if status == NO_MASS:
                 self._note_progress()
-                loose = places.UNRESISTED - int(self.counts[places.FAILED])
-                raise unresisted(self.machine.equations, loose, self.t)
-            if status != places.PAUSED:
-                step, time = float(self.control[places.STEP]), float(self.control[places.TIME])
-                raise cause(status, self.machine.equations, time, self.y, self.p, step)
+                raise unresisted(equations, UNRESISTED - now.step.failed, self.t)
+            if status != PAUSED:
+                raise cause(status, equations, now.time, self.y, self.p, now.control.length)
             self._choose_pause(perf_counter() - began)
             self._watch_progress()
             if pause is not None:
@@ -197,23 +222,28 @@ class Integrator:
 
     def _watch_progress(self) -> None:
         """Raise where the steps have been so short for a while that the end is out of reach."""
-        step, time = float(self.control[places.STEP]), float(self.control[places.TIME])
-        left = float(self.control[places.END]) - time
+        step, time = self.integration.control.length, self.integration.time
+        left = self.integration.end - time
         self._crawling = self._crawling + 1 if left > TOO_MANY * step else 0
         if self._crawling > PATIENCE and self.settings.step is None:
             raise runaway(self.machine.equations, time, self.y, step, left)
 
     def _choose_pause(self, seconds: float) -> None:
         """Let the next pause come sooner or later; the call that it costs is not counted."""
-        self.counts[places.CALLS] -= 1
+        now = self.integration
+        now.calls -= 1
         if seconds < SHORT:
-            self.counts[places.LIMIT] *= 2
-        elif seconds > LONG and self.counts[places.LIMIT] > 1:
-            self.counts[places.LIMIT] //= 2
+            now.limit *= 2
+        elif seconds > LONG and now.limit > 1:
+            now.limit //= 2
 
-    def _of_events(self, place: int) -> Array:
-        """Return one of the marks of all events, not a copy."""
-        return self.marks[place : places.PER_EVENT * len(self.directions) : places.PER_EVENT]
+    def _events(self, field: str) -> Array:
+        """Return one field of the marks of all events, not a copy."""
+        return self.marks.memory[field][: len(self.directions)]
+
+    def _all_marks(self) -> Array:
+        """Return all fields of all marks, one after the other, not a copy."""
+        return self.marks.memory.view(np.float64)
 
     def _mark_events(self) -> None:
         """Note the values of event functions at a state that the motion did not come to by itself.
@@ -223,14 +253,14 @@ class Integrator:
         self._is_fresh = False
         if not len(self.directions):
             return
-        arrays = (self.control, self.counts, self.y, self.p, self.work[-1:], self.work, self.marks)
-        before, then = self._of_events(places.BEFORE), self._of_events(places.AFTER)
-        earlier = before[: self.counts[places.ARMED_AT]].copy()
-        self.machine.procedures["mark_events"](*addresses(*arrays))
+        laws = self.integration.step.watch.armed_from
+        before, then = self._events("before"), self._events("after")
+        earlier = before[:laws].copy()
+        self._run("mark_events")
         if self._is_later:
             # A change of sign on the way is found at the start of the next step.
             before[: len(earlier)] = earlier
             self._is_later = False
-        asked = self._met[self._met < self.counts[places.ARMED_AT]]
+        asked = self._met[self._met < laws]
         before[asked[np.abs(before[asked]) <= SAME * np.abs(then[asked])]] = 0.0
         self._met = np.zeros(0, dtype=np.intp)

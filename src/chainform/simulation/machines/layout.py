@@ -1,11 +1,7 @@
 """Where things stand in the array p that goes with a state through the loops.
 
-    parameters | tau | signals | mask | modes | grips | slack | bounds | cones | multipliers | area
-    | room | order | columns | across | change | lowest | watching
-
-Without constraints only the first three are there. `mask` tells which rows of constraints are
-active, `modes` and `grips` have what else changes with them, `slack`, `bounds` and `cones` belong
-to their events; `area` holds the terms of the equations, the rest is room for the work.
+Parameters come first, then efforts, signals, and what loops and contacts need: loops/system.py says
+what each part is. Without constraints only the first three are there.
 """
 
 from __future__ import annotations
@@ -17,28 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.simulation.equations import Equations
+from chainform.simulation.loops.system import SystemLayout
 
 Array = NDArray[np.float64]
 
 PARTS = (
-    "parameters",
-    "tau",
-    "signals",
-    "mask",
-    "modes",
-    "grips",
-    "slack",
-    "bounds",
-    "cones",
-    "multipliers",
-    "area",
-    "room",
-    "order",
-    "columns",
-    "across",
-    "change",
-    "lowest",
-    "watching",
+    *("parameters", "tau", "signals"),
+    *("mask", "modes", "grips", "slack", "bounds", "cones", "multipliers"),
+    *("H", "r", "J", "gamma", "residuals", "speeds"),
+    *("Y", "S", "right", "weights", "scales", "squares", "largest", "diagonal", "spread"),
+    *("order", "groups", "redundant", "rank", "columns", "across", "present"),
+    *("change", "lowest", "watching"),
 )
 
 
@@ -65,6 +50,7 @@ class Layout:
         nq, n, m = self.equations.nq, self.equations.nv, self.equations.rows
         sorts = self.equations.sorts
         watched = sorts.watched + sorts.touching
+        some, slides = (1 if m else 0), (1 if sorts.gripping else 0)
         return {
             "parameters": len(self.equations.parameters),
             "tau": n,
@@ -76,15 +62,44 @@ class Layout:
             "bounds": sorts.sticking,
             "cones": sorts.gripping,
             "multipliers": m,
-            "area": n * n + n + m * n + 3 * m if m else 0,
-            "room": m * n + 3 * m * m + 6 * m + 3 * n if m else 0,
-            "order": 3 * m + 2 if m else 0,
-            "columns": m if sorts.gripping else 0,
-            "across": m * n + sorts.beside if sorts.gripping else 0,
-            "change": 2 * (nq + n) if m else 0,
-            "lowest": 4 if m else 0,
+            "H": some * n * n,
+            "r": some * n,
+            "J": m * n,
+            **dict.fromkeys(("gamma", "residuals", "speeds"), m),
+            "Y": m * n,
+            "S": m * m,
+            **dict.fromkeys(("right", "weights", "scales", "squares", "largest"), m),
+            "diagonal": some * 2 * n,
+            "spread": some * (2 * m * m + m + n),
+            **dict.fromkeys(("order", "groups", "redundant"), m),
+            "rank": some,
+            "columns": slides * m,
+            "across": slides * m * n,
+            "present": sorts.beside,
+            "change": some * 2 * (nq + n),
+            "lowest": some * 4,
             "watching": watched + self.equations.size if watched else 0,
         }
+
+    def record(self) -> SystemLayout:
+        """Return the layout as procedures see it."""
+        record, equations, sorts = SystemLayout(), self.equations, self.equations.sorts
+        for part in PARTS:
+            if part in SystemLayout.fields:
+                setattr(record, part, self.place(part))
+        record.nq, record.n, record.m = equations.nq, equations.nv, equations.rows
+        record.always, record.touching, record.gripping = (
+            sorts.always,
+            sorts.touching,
+            sorts.gripping,
+        )
+        record.sticking, record.stiff = sorts.sticking, sorts.stiff
+        graph = equations.graph
+        record.laws = len(graph.block("events").variables) if "events" in graph.outputs else 0
+        account = equations.size - equations.books
+        record.work = account if equations.books else -1
+        record.impulse = account - 1 if equations.impulses else -1
+        return record
 
     def tail(self, *, is_held: bool) -> int:
         """Return how many numbers, from tau on, are put out with each state."""
@@ -107,9 +122,7 @@ class Layout:
             p[place] = np.nan if default is None else float(default)
         self.part(p, "mask")[: self.equations.sorts.always] = 1.0
         if self.equations.rows:
-            order = self.part(p, "order").view(np.int64)
-            order[self.equations.rows : 2 * self.equations.rows] = self._groups()
-            order[-1] = self.equations.sorts.always
+            self.part(p, "groups").view(np.int64)[:] = self._groups()
         return p
 
     def _groups(self) -> list[int]:

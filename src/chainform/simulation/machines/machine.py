@@ -20,11 +20,16 @@ from chainform.runtime import Keeper, Library, code_of, target_for
 from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
-from chainform.simulation.loops import places
 from chainform.simulation.loops.constrained import lasting_change
 from chainform.simulation.loops.factors import ILL, add_right, strengthen
+from chainform.simulation.loops.integration import (
+    NO_NUMBER,
+    NO_SOLUTION,
+    NOT_SOLVED,
+    UNRESISTED,
+)
 from chainform.simulation.loops.linear import NOTHING, cholesky
-from chainform.simulation.loops.loop import Loop
+from chainform.simulation.loops.loop import Loop, Procedure
 from chainform.simulation.loops.switched import switched_rate, switched_state, watched
 from chainform.simulation.loops.tables import look_up
 from chainform.simulation.machines.adapters import (
@@ -34,11 +39,12 @@ from chainform.simulation.machines.adapters import (
     drive_adapter,
     entrance,
     kernel_adapter,
+    layout_text,
     lengths_of,
     procedure_adapter,
 )
 from chainform.simulation.machines.layout import Layout
-from chainform.simulation.machines.troubles import unresisted
+from chainform.simulation.machines.troubles import trouble, unresisted
 
 Array = NDArray[np.float64]
 
@@ -84,6 +90,8 @@ class Machine:
     `rhs`, or with `hold` before `sample`, now and then. With `projects` each step ends on the
     constraints.
     """
+
+    lanes = 1
 
     def __init__(
         self,
@@ -183,7 +191,7 @@ class Machine:
         (loops/constrained.py), so that whoever reads them can solve with H.
         """
         clock, state = np.array([t]), np.ascontiguousarray(y)
-        result = np.empty(self.layout.length("area"))
+        result = np.empty(self.layout.place("Y") - self.layout.place("H"))
         names = ["put_efforts"] if "rhs" in self._driven else []
         for name in (*names, "read_terms"):
             self.check(self.procedures[name](*addresses(clock, state, p, result)), t, result)
@@ -218,14 +226,16 @@ class Machine:
         return area
 
     def check(self, status: int, t: float, result: Array) -> None:
-        """Read what a function returned: raise where nothing resists a coordinate.
+        """Read what a function returned: raise where it failed.
 
         A result that could not be computed, since something is not a number, is none either.
         """
-        if status == places.NO_NUMBER:
+        if status == NO_SOLUTION:
+            raise trouble(NOT_SOLVED, t)
+        if status == NO_NUMBER:
             result[:] = np.nan
-        if status <= places.UNRESISTED:
-            raise unresisted(self.equations, places.UNRESISTED - status, t)
+        if status <= UNRESISTED:
+            raise unresisted(self.equations, UNRESISTED - status, t)
 
     def _call_python(self, t: int, y: int, p: int) -> None:
         """Set tau in p to what the functions of Python give; a fault ends the motion."""
@@ -291,47 +301,25 @@ class Machine:
             inner.include(look_up)
             tables = self.efforts.placed_tables(self.equations.mechanism)
             adapters.append(drive_adapter(self.layout, tables, self._address))
-        if self.equations.rows:
-            adapters += self._constrained_adapters(inner)
-        if self.equations.sorts.watched:
-            adapters.append(self._watching_adapter(inner))
+        adapters += self._constrained_adapters(inner)
         adapters += [entrance(outer, called) for outer, called in self._entrances().items()]
         text = together(kernels, Form("float64", 1, target.fused), target.lanes("float64"))
         return inner.text("\n".join([text, *adapters]))
 
     def _constrained_adapters(self, inner: Translation) -> list[str]:
-        inner.include(switched_rate)
-        inner.include(switched_state)
-        inner.include(lasting_change)
-        work = ("area", "mask", "room", "order")
-        sizes = self.equations
-        book = sizes.size - sizes.books if sizes.books else -1
-        impulse = sizes.size - sizes.books - 1 if sizes.impulses else -1
-        sorts = (sizes.sorts.always, sizes.sorts.touching, sizes.sorts.gripping)
-        return [
-            procedure_adapter(
-                "rhs",
-                "switched_rate",
-                (*work, "multipliers", "lowest", "columns", "across", "grips"),
-                self.layout,
-                (impulse, book, *sorts),
-                driven="rhs" in self._driven,
-            ),
-            procedure_adapter(
-                self._put, "switched_state", (*work, "change", "lowest"), self.layout
-            ),
-            procedure_adapter("lasting", "lasting_change", (*work, "change"), self.layout),
+        """Return the functions under constraints, and `events` where something is watched."""
+        called: dict[str, Procedure] = {}
+        if self.equations.rows:
+            called = {"rhs": switched_rate, self._put: switched_state, "lasting": lasting_change}
+        if self.equations.sorts.watched:
+            called["events"] = watched
+        for procedure in called.values():
+            inner.include(procedure)
+        adapters = [
+            procedure_adapter(name, procedure.__name__, driven=name in self._driven)
+            for name, procedure in called.items()
         ]
-
-    def _watching_adapter(self, inner: Translation) -> str:
-        inner.include(watched)
-        sorts, graph = self.equations.sorts, self.equations.graph
-        asked = len(graph.block("events").variables) if "events" in graph.outputs else 0
-        parts = ("mask", "slack", "modes", "bounds", "cones", "grips", "multipliers")
-        counts = (sorts.always, sorts.touching, sorts.gripping, sorts.sticking, sorts.stiff)
-        return procedure_adapter(
-            "events", "watched", (*parts, "watching"), self.layout, (*counts, asked)
-        )
+        return [layout_text(self.layout), *adapters] if called else []
 
     @property
     def _put(self) -> str:

@@ -10,7 +10,7 @@ from chainform.mechanism import lacks_inertia, names_in
 from chainform.pipeline import derive
 from chainform.simulation.along import values_along
 from chainform.simulation.equations import Equations
-from chainform.simulation.loops import places
+from chainform.simulation.loops.integration import NO_VALUE, NOT_SOLVED, TOO_SMALL
 from chainform.simulation.loops.linear import cholesky
 from chainform.simulation.machines.layout import Layout
 
@@ -40,6 +40,10 @@ class ValuelessEventError(RunError):
 
 class SmallStepError(RunError):
     """The steps of a motion became too short to go on."""
+
+
+class UnsolvedError(RunError):
+    """Equations have no solution: those of a step, or loops that cannot be closed."""
 
 
 def cause(status: int, equations: Equations, t: float, y: Array, p: Array, step: float) -> RunError:
@@ -118,22 +122,22 @@ def _first_loose(equations: Equations, t: float, states: Array, p: Array, share:
 
 def trouble(status: int, t: float) -> RunError:
     """Return the error for a loop that came back with a status at a time."""
-    if status == places.TOO_SMALL:
+    if status == TOO_SMALL:
         return SmallStepError(
             f"the step became too small at t = {t:.9g} s",
             element="simulate",
             remedy="the equations are stiff or jump there: use method='cvode' (with loops or "
             "constraints 'ida'), a larger rtol, or a fixed step",
         )
-    if status == places.NOT_SOLVED:
-        return RunError(
+    if status == NOT_SOLVED:
+        return UnsolvedError(
             f"the equations of a step have no solution at t = {t:.9g} s",
             element="simulate",
             remedy="take a shorter step; where constraints move with time, let them move loops as "
             "far as these go; where a joint with Coulomb friction comes to rest, take verner65, or "
             "leave_out=['friction']",
         )
-    if status == places.NO_VALUE:
+    if status == NO_VALUE:
         return ValuelessEventError(0, t)
     return RunError(
         f"the motion has no finite value after t = {t:.9g} s",

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from chainform.errors import RunError
-from chainform.simulation.loops.places import EPSILON
+from chainform.simulation.loops.integration import EPSILON
 from chainform.simulation.solver import CONTROLLED, FIXED, Motion, Settings, Solver
 from chainform.simulation.solvers.cvode import CVODE
 from chainform.simulation.solvers.explicit import EXPLICIT

@@ -13,10 +13,15 @@ from numpy.typing import NDArray
 
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.factors import NO_ROW
-from chainform.simulation.loops.implicit import LEFT_OUT, OF_RATES, OF_VALUES, residual
+from chainform.simulation.loops.implicit import (
+    LEFT_OUT,
+    OF_RATES,
+    OF_VALUES,
+    ResidualRows,
+    residual,
+)
 from chainform.simulation.loops.linear import pivoted
 from chainform.simulation.loops.loop import Loop
-from chainform.simulation.machines.machine import addresses
 from chainform.simulation.solver import CONTROLLED, Solver
 from chainform.simulation.solvers.sundials import Sundials, library
 
@@ -60,18 +65,16 @@ class Ida(Sundials):
 
     def _constrained(self) -> Any:
         """Return the residual of a system with constraints, its rows as they are now."""
-        sizes, layout = self.machine.equations, self.machine.layout
-        kinds, room = self._kinds(), np.zeros(len(self.y))
-        area = self.p.ctypes.data + 8 * layout.place("area")
+        rows = ResidualRows()
+        rows.kinds, rows.room = self._kinds(), np.zeros(len(self.y))
+        rows.system.memory[...] = self.machine.layout.record().memory
         compute = self.machine.procedures["residual"]
-        fixed = (area, *addresses(kinds, room), sizes.nq, sizes.nv, sizes.rows)
         clock, p = self._clock.ctypes.data, self.p.ctypes.data
 
         def function(t: float, z: Array, slope: Array, into: Array) -> None:
-            # `kinds` and `room` live here, since machine code sees only where they lie.
-            assert len(kinds) == sizes.rows <= len(room) + len(kinds)
             self._clock[0] = min(t, self._latest)
-            compute(clock, z.ctypes.data, slope.ctypes.data, p, into.ctypes.data, *fixed)
+            given = (clock, z.ctypes.data, slope.ctypes.data, p, into.ctypes.data)
+            compute(*given, rows.address)
             self.machine.raise_pending()
             self.check(t, into)
 
@@ -82,7 +85,7 @@ class Ida(Sundials):
         sizes, layout = self.machine.equations, self.machine.layout
         n, m = sizes.nv, sizes.rows
         self.machine.rate(self.t, self.y, self.p)
-        J = layout.part(self.p, "area")[n * n + n : n * n + n + m * n].reshape(m, n)
+        J = layout.part(self.p, "J").reshape(m, n)
         active = J * layout.part(self.p, "mask")[:, None]
         square, order = (active @ active.T).ravel(), np.zeros(m, dtype=np.int64)
         sizes = np.diag(square.reshape(m, m))

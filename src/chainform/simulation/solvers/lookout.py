@@ -14,8 +14,8 @@ from typing import TypeAlias
 from chainform.simulation.loops.closer import AT_ONCE
 from chainform.simulation.loops.course import FINE_PLACES, LAST, PLACES, REACH, is_rough, next_dip
 from chainform.simulation.loops.events import BARELY, SHORTEST
+from chainform.simulation.loops.integration import EPSILON
 from chainform.simulation.loops.looking import crossing
-from chainform.simulation.loops.places import EPSILON
 from chainform.simulation.loops.zeros import NOTHING, POLE, ROUNDS, SLOW
 
 Values: TypeAlias = list[float]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.simulation.loops.events import ROUNDING
-from chainform.simulation.loops.places import EPSILON
+from chainform.simulation.loops.integration import EPSILON
 from chainform.simulation.machines.machine import Machine, addresses
 from chainform.simulation.machines.troubles import (
     ValuelessEventError,

@@ -15,8 +15,8 @@ from chainform.formulations.laws import Laws
 from chainform.given import real_array
 from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import Mechanism
-from chainform.mechanism.additions import intake_of
-from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.additions import reader_of
+from chainform.mechanism.laws import LawReader
 from chainform.model.states import evaluate_states
 
 Array = NDArray[np.float64]
@@ -81,12 +81,15 @@ def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
             remedy="give q, qd and qdd as arrays",
         )
     given = _by_place(mechanism, laws)
-    reader = LawIntake(intake_of(mechanism), (), ())
+    reader = LawReader(reader_of(mechanism), (), ())
     builder = Builder()
     scalars = Laws(Kinematics(mechanism, builder))
     clock = {builder.variable_of(scalars.time()): builder.number(1)}
     tangents = Tangents(builder, clock)
-    rows = [reader.law(given[k], f"motion of {name!r}", ("t",)) for k, name in _named(mechanism)]
+    rows = [
+        reader.law(reader.reader.given(given[k], f"motion of {name!r}"), ("t",))
+        for k, name in _named(mechanism)
+    ]
     q = [builder.keep(scalars.scalar(law)) for law in rows]
     qd = [builder.keep(tangents.of(value)) for value in q]
     qdd = [builder.keep(tangents.of(value)) for value in qd]

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.tables import is_table, kind_of, list_of, table_of
-from chainform.readers.source import Source
+from chainform.given import Given
+from chainform.mechanism.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,71 +29,49 @@ class Rows:
         return frozenset(row[-1] for row in self.rows)
 
 
-def rows_from(table: Mapping[str, object], intake: Intake, source: Source) -> Rows:
+def rows_from(table: Given, reader: Reader) -> Rows:
     """Return the rows of a table; without `rows` the joints form one chain in their order."""
-    said = table.get("rows")
-    if said is None:
-        count = _count_of(table.get("e"), source)
-        rows = (tuple(range(1, count + 1)),)
+    given = table["rows"]
+    if given.is_given:
+        rows = tuple(_row_from(row, k, reader) for k, row in enumerate(given.entries(), 1))
     else:
-        rows = tuple(
-            _row_from(row, number, intake, source)
-            for number, row in enumerate(list_of(said, source.file, "rows"), 1)
-        )
-    parents = _parents_of(rows, source)
-    declared = table.get("n")
-    if declared is not None and intake.integer(declared, "n") != len(parents):
+        rows = (tuple(range(1, _count_of(table) + 1)),)
+    parents = _parents_of(rows, given)
+    if table.has("n") and reader.whole(table["n"]) != len(parents):
         message = f"n does not fit the {len(parents)} joints"
-        raise source.error(message, "correct or remove it", "n")
-    return Rows(rows, _closed_from(table.get("closed"), len(rows), source), parents)
+        raise table["n"].error(message, "correct or remove it")
+    closed = table["closed"]
+    flags = closed.entries(len(rows), "write true or false for each row") if closed.is_given else ()
+    return Rows(rows, tuple(flag.flag() for flag in flags) or (False,) * len(rows), parents)
 
 
-def _count_of(axes: object, source: Source) -> int:
-    if axes is None:
-        raise source.error("the axes e are missing", "give one per joint", "e")
-    read = table_of if is_table(axes) else list_of
-    entries = read(axes, source.file, "e")
+def _count_of(table: Given) -> int:
+    axes = table.required("e", "give one axis per joint")
+    entries = axes.table().value if axes.is_table else axes.entries()
     if not entries:
-        raise source.error("there are no joints", "give one axis per joint", "e")
+        raise axes.error("there are no joints", "give one axis per joint")
     return len(entries)
 
 
-def _row_from(row: object, number: int, intake: Intake, source: Source) -> tuple[int, ...]:
-    where = f"row {number}"
-    entries = [intake.integer(entry, where) for entry in list_of(row, source.file, where)]
-    joints = tuple(entry for entry in entries if entry != 0)
+def _row_from(given: Given, number: int, reader: Reader) -> tuple[int, ...]:
+    row = given.at(f"row {number}")
+    joints = tuple(joint for entry in row.entries() if (joint := reader.whole(entry)) != 0)
     if not joints or min(joints) < 0 or len(set(joints)) < len(joints):
         message = "a row needs joints numbered from 1, each once"
-        raise source.error(message, "correct the row; zeros are padding", where)
+        raise row.error(message, "correct the row; zeros are padding")
     return joints
 
 
-def _parents_of(rows: tuple[tuple[int, ...], ...], source: Source) -> dict[int, int]:
+def _parents_of(rows: tuple[tuple[int, ...], ...], given: Given) -> dict[int, int]:
     parents: dict[int, int] = {}
     for number, row in enumerate(rows, 1):
         for before, joint in pairwise((0, *row)):
             if parents.setdefault(joint, before) != before:
                 message = f"joint {joint} follows {before} here and {parents[joint]} elsewhere"
-                raise source.error(message, "let the rows agree", f"row {number}")
+                raise given.at(f"row {number}").error(message, "let the rows agree")
     count = len(parents)
     missing = [joint for joint in range(1, count + 1) if joint not in parents]
     if missing or not parents:
         message = f"joint {missing[0]} is in no row" if missing else "there are no rows"
-        raise source.error(message, "number the joints 1, 2, ... without gaps", "rows")
+        raise given.error(message, "number the joints 1, 2, ... without gaps")
     return parents
-
-
-def _closed_from(value: object, count: int, source: Source) -> tuple[bool, ...]:
-    if value is None:
-        return (False,) * count
-    flags = list_of(value, source.file, "closed")
-    if len(flags) != count:
-        message = f"expected {count} entries, one per row, got {len(flags)}"
-        raise source.error(message, "write true or false for each row", "closed")
-    closed: list[bool] = []
-    for flag in flags:
-        if not isinstance(flag, bool):
-            message = f"expected true or false, got {kind_of(flag)}"
-            raise source.error(message, "write true or false for each row", "closed")
-        closed.append(flag)
-    return tuple(closed)

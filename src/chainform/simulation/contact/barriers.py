@@ -12,15 +12,12 @@ can hold it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
-from numbers import Real
 from typing import Protocol
 
-from chainform.errors import RunError
 from chainform.formulations import ConstraintLaws, WorldColumns
+from chainform.given import Given
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import AT_REST, Attachment, Mechanism, Number, Segment
 from chainform.mechanism.rational import apply, rotation_between
@@ -53,39 +50,24 @@ class Manner:
         return self.stiffness is not None
 
 
-def manner_of(said: Mapping[str, object], where: str) -> Manner:
+def manner_of(table: Given) -> Manner:
     """Return checked settings; those of other things are left to the caller."""
-    given = {key: number_of(said[key], f"{where}, {key}") for key in MANNER_FIELDS if key in said}
+    given = {key: table[key].number(least=0) for key in MANNER_FIELDS if key in table.value}
     manner = Manner(**given)
-    if not 0 <= manner.restitution <= 1:
+    if manner.restitution > 1:
         remedy = "give the share of the speed that is left after an impact, such as 0.5"
-        raise RunError("restitution lies between 0 and 1", element=where, remedy=remedy)
+        raise table.error("restitution lies between 0 and 1", remedy)
     if manner.stiffness is None:
         if "damping" in given:
             remedy = "give a stiffness, too; a rigid stop loses energy by its restitution"
-            raise RunError("only a stiff contact has damping", element=where, remedy=remedy)
+            raise table.error("only a stiff contact has damping", remedy)
         return manner
     if "restitution" in given:
         remedy = "choose: restitution for an impact, stiffness and damping for a spring"
-        raise RunError("a stiff contact has no restitution", element=where, remedy=remedy)
-    if manner.stiffness <= 0 or manner.damping < 0:
-        message = "stiffness is positive, damping is not negative"
-        raise RunError(message, element=where, remedy="give them in N/m and s/m, or rad for m")
+        raise table.error("a stiff contact has no restitution", remedy)
+    if manner.stiffness <= 0:
+        raise table.error("stiffness is positive", "give it in N/m, or N m/rad")
     return manner
-
-
-def number_of(value: object, where: str) -> float:
-    """Return a finite number that is not negative; RunError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise RunError("a number is needed", element=where, remedy="write 0.5")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = inf
-    if not 0 <= number < inf:
-        message = "the number must be finite and not negative"
-        raise RunError(message, element=where, remedy="correct it, or leave it out")
-    return number
 
 
 class Desk:

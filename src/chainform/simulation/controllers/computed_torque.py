@@ -23,9 +23,9 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any, cast
 
-from chainform.errors import Error
 from chainform.formulations.drive_equations import Drive
 from chainform.formulations.motion import is_zero
+from chainform.given import Given
 from chainform.graph import Graph, Scalar, include
 from chainform.mechanism import Mechanism, Number, number_of
 from chainform.pipeline import derive
@@ -88,9 +88,8 @@ class ComputedTorque:
             if drive.inertia is not None:
                 wanted = tau + drive.inertia * v
         if is_zero(slope):
-            raise self.fields.error(
+            raise self.fields.table["type"].error(
                 f"the drive of {actuator.name} follows its signal only after a while",
-                "type",
                 "leave out its inductance (or time constant), or use pd or state_feedback there",
             )
         return keep(keep(wanted - start) / slope)
@@ -102,63 +101,50 @@ def computed_torque_of(fields: Fields, leave_out: Sequence[str] = ()) -> Compute
     fields.refuse_quaternions()
     mechanism = fields.mechanism
     targets = _targets(fields)
-    kp, kd = (tuple(fields.per_rate(name)) for name in ("kp", "kd"))
-    values = _values(fields)
-    model = _graph(fields, values, fields.table.get("leave_out", leave_out))
+    kp, kd = (fields.per_rate(fields.table[name]) for name in ("kp", "kd"))
+    values = _values(fields.table["values"])
+    model = _graph(fields, values, fields.table.value.get("leave_out", leave_out))
     limits = fields.limit(range(mechanism.nv))
     return ComputedTorque(fields, model, values, targets, kp, kd, limits)
 
 
 def _targets(fields: Fields) -> tuple[Number, ...]:
     given, names = fields.table["targets"], fields.mechanism.rates
-    if not isinstance(given, Mapping):
-        raise fields.error(
-            "targets are a table by joints", "targets", f'{{"{names[0]}": "sin(t)"}}'
-        )
-    found: dict[int, Number] = {}
-    for name, law in cast("Mapping[str, Any]", given).items():
-        found[fields.rate(name, "targets")] = fields.law(law, f"targets, {name}")
-    missing = [name for rate, name in enumerate(names) if rate not in found]
+    targets = fields.by_joint(given.table(remedy=f'{{"{names[0]}": "sin(t)"}}'))
+    missing = [name for rate, name in enumerate(names) if rate not in targets]
     if missing:
         remedy = f'give each a law of t: {{"{missing[0]}": "0"}} holds it'
-        raise fields.error(f"no target for {', '.join(missing)}", "targets", remedy)
-    return tuple(found[rate] for rate in range(len(names)))
+        raise given.error(f"no target for {', '.join(missing)}", remedy)
+    return tuple(targets[rate] for rate in range(len(names)))
 
 
-def _values(fields: Fields) -> dict[str, Fraction]:
-    given: Any = fields.table.get("values", {})
-    if not isinstance(given, Mapping):
-        raise fields.error("values are a table by parameters", "values", '{"m_2": 5}')
+def _values(given: Given) -> dict[str, Fraction]:
     values: dict[str, Fraction] = {}
-    for name, value in cast("Mapping[str, Any]", given).items():
-        number = number_of(value)
+    for name, value in given.table(remedy='{"m_2": 5}').items() if given.is_given else ():
+        with value.translate_errors():
+            number = number_of(value.value)
         if not isinstance(number, Fraction):
-            raise fields.error("the value is not a number", f"values, {name}")
-        values[str(name)] = number
+            raise value.error("the value is not a number", "give a number")
+        values[name] = number
     return values
 
 
 def _graph(fields: Fields, values: Mapping[str, Fraction], leave_out: Sequence[str]) -> Graph:
     """Return inverse dynamics of the model, with the parameters that have other values free."""
-    given = fields.table.get("model")
-    try:
-        model = fields.mechanism if given is None else _model(given)
+    given = fields.table["model"]
+    with given.translate_errors():
+        model = _model(given.value) if given.is_given else fields.mechanism
         parameters = list(values) or "numeric"
-        found = derive(model, ["inverse_dynamics"], parameters=parameters, leave_out=leave_out)
-    except Error as error:
-        raise fields.error(error.message, error.element or "model", error.remedy) from error
-    for name, value in found.free_parameters.items():
+        derived = derive(model, ["inverse_dynamics"], parameters=parameters, leave_out=leave_out)
+    for name, value in derived.free_parameters.items():
         if value is None and name not in values:
             message = f"the parameter {name} of the model has no value"
-            raise fields.error(message, "values", f"give one: {{{name!r}: ...}}")
+            raise fields.table["values"].error(message, f"give one: {{{name!r}: ...}}")
     if model.rates != fields.mechanism.rates:
-        raise fields.error(
-            "the model has other joints",
-            "model",
-            "its joints must have the same names in the same order: "
-            + ", ".join(fields.mechanism.rates),
-        )
-    return found.graph
+        names = ", ".join(fields.mechanism.rates)
+        remedy = f"its joints must have the same names in the same order: {names}"
+        raise given.error("the model has other joints", remedy)
+    return derived.graph
 
 
 def _model(given: Any) -> Mechanism:

@@ -45,12 +45,12 @@ class JointController:
 def joint_controller_of(fields: Fields, leave_out: Sequence[str] = ()) -> JointController:
     """Return a checked controller of one joint."""
     del leave_out
-    has_integral = fields.table["type"] == "pid"
-    gains = ("kp", "kd", "ki") if has_integral else ("kp", "kd")
+    table = fields.table
+    gains = ("kp", "kd", "ki") if table["type"].value == "pid" else ("kp", "kd")
     fields.check((*FIELDS, *gains[2:]), ("kp", *gains[2:]))
-    rate = fields.rate(fields.table.get("joint", fields.name), "joint")
-    kp, kd, ki = (fields.gain(fields.table.get(name, 0), name) for name in ("kp", "kd", "ki"))
-    feedforward = fields.law(fields.table.get("feedforward", 0), "feedforward", ("q", "qd", "t"))
-    target = fields.law(fields.table.get("target", 0), "target")
-    limit = fields.limit([rate]).get(rate)
+    joint = table["joint"]
+    rate = fields.rate(joint if joint.is_given else joint.holding(fields.name))
+    kp, kd, ki = (fields.gain(table[name]) for name in ("kp", "kd", "ki"))
+    feedforward = fields.law(table["feedforward"], ("q", "qd", "t"))
+    target, limit = fields.law(table["target"]), fields.limit([rate]).get(rate)
     return JointController(rate, target, kp, kd, ki, feedforward, limit)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, ReadError, RunError
+from chainform.given import Given, near
 from chainform.simulation.pictures import colours
 from chainform.simulation.pictures.curves import Curve, Panel, output_panels
 from chainform.simulation.pictures.motion import Run, held_for
@@ -117,12 +117,11 @@ def _output(run: Run, name: str) -> list[Panel]:
         return output_panels(name, run.output(name))
     except Error as error:
         known = [*QUANTITIES, *run.mechanism.coordinates]
-        close = get_close_matches(name, known, n=1)
         raise RunError(
             f"there is nothing named {name!r} to plot: {error.message}",
             file=run.mechanism.file,
             element="what",
-            remedy=(f"did you mean {close[0]!r}? " if close else "") + REMEDY,
+            remedy=near(name, known) + REMEDY,
         ) from error
 
 
@@ -165,14 +164,7 @@ def _energy(run: Run) -> Panel:
 def _reactions(run: Run, segment: str) -> list[Panel]:
     """Return force and moment in the joint of a segment, in its axes."""
     names = [one.name for one in run.mechanism.segments]
-    if segment not in names:
-        close = get_close_matches(segment, names, n=1)
-        raise RunError(
-            f"there is no segment named {segment!r}",
-            file=run.mechanism.file,
-            element="what",
-            remedy=f"did you mean {close[0]!r}?" if close else "segments: " + ", ".join(names),
-        )
+    Given(segment, "what", run.mechanism.file, RunError).choice(names, "segment named")
     values = run.reactions[:, names.index(segment)]
     panels: list[Panel] = []
     for label, unit, first in (("force", "N", 0), ("moment", "N m", 3)):

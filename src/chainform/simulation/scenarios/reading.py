@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from chainform.errors import ReadError
+from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.mechanism.intake import Intake, located
-from chainform.mechanism.tables import check_fields, is_list, is_table, kind_of, list_of, table_of
+from chainform.mechanism.reader import Reader
 from chainform.readers.source import Source, Table
 from chainform.simulation.scenarios.batch_section import BatchSection
 from chainform.simulation.scenarios.drives import Drives
@@ -27,7 +27,8 @@ FIELDS = frozenset(
 )
 INITIAL_FIELDS = frozenset({"q", "qd", "x", "fixed"})
 OUTPUT_FIELDS = frozenset({"every", "times", "points", "outputs"})
-SOLVER_FIELDS = frozenset({"method", "rtol", "atol", "step", "largest", "stabilise", "reduce"})
+SOLVER_NUMBERS = ("rtol", "atol", "step", "largest")
+SOLVER_FIELDS = frozenset({"method", "stabilise", "reduce", *SOLVER_NUMBERS})
 EVENT_FIELDS = frozenset({"name", "law", "direction", "stop"})
 
 
@@ -46,242 +47,201 @@ class Told:
 def read_scenario(
     table: Table, source: Source, folder: Path, *, store: str | None, allow_python: bool
 ) -> Told:
-    """Return what a table says, as arguments of `simulate` by name."""
+    """Return the content of a table, as arguments of `simulate` by name."""
     check_is_scenario(table, source)
-    check_fields(table, FIELDS, source.file, "scenario")
-    origin = origin_of(table, source, folder, store)
-    reader = _Reader(source, origin)
-    times = reader.output_times(table)
-    arguments: dict[str, Any] = {**reader.times(table, times), **reader.initial(table)}
-    arguments |= reader.solver(table)
-    arguments |= reader.drives(table, Drives(source, folder, allow_python, reader.names))
-    if table.get("events") is not None:
-        arguments["events"] = reader.events(table["events"])
-    arguments |= reader.passed_on(table)
-    arguments |= reader.rest(table)
+    given = source.given(table, "scenario").table(FIELDS).at("")
+    origin = origin_of(given, source, folder, store)
+    reader = _Reader(given, origin)
+    times = reader.output_times()
+    arguments: dict[str, Any] = {**reader.times(times), **reader.initial(), **reader.solver()}
+    arguments |= reader.drives(Drives(source, folder, allow_python, reader.names))
+    if given.has("events"):
+        arguments["events"] = reader.events(given["events"])
+    arguments |= {**reader.passed_on(), **reader.rest()}
     batch = None
-    if table.get("batch") is not None:
-        section = BatchSection(source, folder, origin.mechanism, reader.number)
-        batch = section.read(table["batch"], arguments)
-    outputs = reader.outputs(table)
-    return Told(origin.mechanism, arguments, outputs, batch, reader.name(table), times)
+    if given.has("batch"):
+        section = BatchSection(folder, origin.mechanism, reader.number)
+        batch = section.read(given["batch"], arguments)
+    name = given["name"].name() if given.has("name") else ""
+    return Told(origin.mechanism, arguments, reader.outputs(), batch, name, times)
 
 
 class _Reader:
     """Reads the sections of one scenario; errors name the file and the place in it."""
 
-    def __init__(self, source: Source, origin: Origin) -> None:
-        self.source = source
+    def __init__(self, table: Given, origin: Origin) -> None:
+        self.table = table
         self.origin = origin
         self.mechanism = origin.mechanism
         known = {parameter.name: parameter.value for parameter in origin.mechanism.parameters}
-        self.intake = Intake(source.file, known)
+        self.reader = Reader(table.file, known)
         self.names = names_of(origin.mechanism)
 
-    def name(self, table: Table) -> str:
-        """Return what the scenario is called."""
-        said = table.get("name")
-        return "" if said is None else self.intake.text(said, "name")
-
-    def number(self, value: object, where: str) -> float:
+    def number(self, given: Given) -> float:
         """Return a number: a decimal, or an expression of parameters that have values."""
-        return float(self.intake.fraction(value, where))
+        return float(self.reader.fraction(given))
 
-    def section(self, table: Table, name: str, fields: frozenset[str]) -> dict[str, object]:
+    def section(self, name: str, fields: frozenset[str]) -> Given:
         """Return a section; one that is not there is empty."""
-        said = table.get(name)
-        if said is None:
-            return {}
-        found = table_of(said, self.source.file, name)
-        check_fields(found, fields, self.source.file, name)
-        return {k: value for k, value in without_notes(found).items() if value is not None}
+        given = self.table[name]
+        return given.table(fields) if given.is_given else given.holding({})
 
     # --- time and output --------------------------------------------------------------------
 
-    def times(self, table: Table, output: OutputTimes) -> dict[str, Any]:
+    def times(self, output: OutputTimes) -> dict[str, Any]:
         """Return start and end, and the times of output."""
-        said = table.get("time")
-        if said is None:
-            raise self.source.error("the time is missing", "write time = [0, 2], in s", "time")
-        bounds = list_of(said, self.source.file, "time") if is_list(said) else [Fraction(0), said]
-        if len(bounds) != 2:
-            raise self.source.error("time is a start and an end", "write time = [0, 2]", "time")
-        first, last = (self.intake.fraction(bound, "time") for bound in bounds)
+        given = self.table.required("time", "write time = [0, 2], in s")
+        bounds = given.entries(2, "write time = [0, 2]") if given.is_list else [given]
+        first = self.reader.fraction(bounds[0]) if given.is_list else Fraction(0)
+        last = self.reader.fraction(bounds[-1])
         if last <= first:
-            raise self.source.error("the end is not after the start", "correct it", "time")
-        with located(self.source.file, "output"):
+            raise given.error("the end is not after the start", "correct it")
+        try:
             times = output.between(first, last)
+        except ReadError as problem:
+            raise given.at(problem.element or "output").error(
+                problem.message, problem.remedy
+            ) from None
         return {"t": (float(first), float(last))} | ({} if times is None else {"t_eval": times})
 
-    def output_times(self, table: Table) -> OutputTimes:
+    def output_times(self) -> OutputTimes:
         """Return which times of output are asked for."""
-        output = self.section(table, "output", OUTPUT_FIELDS)
-        given = [name for name in ("every", "times", "points") if name in output]
-        if len(given) > 1:
-            remedy = "keep one of every, times and points"
-            raise self.source.error("the times of output are given twice", remedy, "output")
-        if "times" in output:
-            listed = list_of(output["times"], self.source.file, "output, times")
-            where = "output, times[{}]"
-            numbers = (self.number(x, where.format(k)) for k, x in enumerate(listed, 1))
-            return OutputTimes(times=tuple(numbers))
-        if "points" in output:
-            return OutputTimes(points=self.intake.integer(output["points"], "output, points"))
-        if "every" in output:
-            return OutputTimes(every=self.intake.fraction(output["every"], "output, every"))
-        return OutputTimes()
+        output = self.section("output", OUTPUT_FIELDS)
+        if not output.has("every", "times", "points"):
+            return OutputTimes()
+        form = output.one_of("every", "times", "points")
+        given = output[form]
+        if form == "times":
+            return OutputTimes(times=tuple(map(self.number, given.entries())))
+        if form == "points":
+            return OutputTimes(points=self.reader.whole(given))
+        return OutputTimes(every=self.reader.fraction(given))
 
-    def outputs(self, table: Table) -> tuple[str, ...]:
+    def outputs(self) -> tuple[str, ...]:
         """Return the names of what is to be written beside the states."""
-        said = self.section(table, "output", OUTPUT_FIELDS).get("outputs")
-        return () if said is None else self._texts(said, "output, outputs")
-
-    def _texts(self, said: object, where: str) -> tuple[str, ...]:
-        listed = list_of(said, self.source.file, where)
-        return tuple(self.intake.text(text, f"{where}[{k}]") for k, text in enumerate(listed, 1))
+        return _names(self.section("output", OUTPUT_FIELDS)["outputs"])
 
     # --- the state at the start -------------------------------------------------------------
 
-    def initial(self, table: Table) -> dict[str, Any]:
+    def initial(self) -> dict[str, Any]:
         """Return q0, qd0, x0 and what of it stays when loops are closed, as far as given."""
-        said = self.section(table, "initial", INITIAL_FIELDS)
-        finders = {"q": self.mechanism.coordinate_index, "qd": self.mechanism.rate_index}
-        names = {"q": self.mechanism.coordinates, "qd": self.mechanism.rates}
-        names |= {"x": self.mechanism.states}
-        found: dict[str, Any] = {
-            f"{key}0": self._state(value, f"initial, {key}", names[key], finders.get(key))
-            for key, value in said.items()
-            if key != "fixed"
+        section, mechanism = self.section("initial", INITIAL_FIELDS), self.mechanism
+        finders = {"q": mechanism.coordinate_index, "qd": mechanism.rate_index}
+        names = {"q": mechanism.coordinates, "qd": mechanism.rates, "x": mechanism.states}
+        states: dict[str, Any] = {
+            f"{key}0": self._state(section[key], names[key], finders.get(key))
+            for key in names
+            if section.has(key)
         }
-        if "fixed" in said:
-            found["fixed"] = self._texts(said["fixed"], "initial, fixed")
-        return found
+        if section.has("fixed"):
+            states["fixed"] = _names(section["fixed"])
+        return states
 
     def _state(
-        self,
-        said: object,
-        where: str,
-        names: tuple[str, ...],
-        find: Callable[[str], int] | None,
+        self, given: Given, names: tuple[str, ...], find: Callable[[str], int] | None
     ) -> Any:
-        if not is_table(said):
-            listed = list_of(said, self.source.file, where)
-            if len(listed) != len(names):
-                remedy = "the order is " + (", ".join(names) or "empty: there are none")
-                message = f"expected {len(names)} numbers, got {len(listed)}"
-                raise self.source.error(message, remedy, where)
-            return [self.number(x, f"{where}[{k}]") for k, x in enumerate(listed, 1)]
+        if not given.is_table:
+            remedy = "the order is " + (", ".join(names) or "empty: there are none")
+            return [self.number(entry) for entry in given.entries(len(names), remedy)]
         state: dict[str, float] = {}
-        table = without_notes(table_of(said, self.source.file, where), self.names)
-        for name, value in table.items():
-            try:
+        for name, value in without_notes(given.table(), self.names).items():
+            with given.translate_errors():
                 if find is not None:
                     find(name)
-            except ReadError as problem:
-                raise self.source.error(problem.message, problem.remedy or "", where) from None
-            state[name] = self.number(value, f"{where}, {name[:60]}")
+            state[name] = self.number(value)
         return state
 
     # --- the rest ---------------------------------------------------------------------------
 
-    def solver(self, table: Table) -> dict[str, Any]:
+    def solver(self) -> dict[str, Any]:
         """Return method, tolerances and steps."""
-        said = self.section(table, "solver", SOLVER_FIELDS)
-        found: dict[str, Any] = {
-            key: self.number(value, f"solver, {key}")
-            for key, value in said.items()
-            if key not in ("method", "stabilise", "reduce")
+        section = self.section("solver", SOLVER_FIELDS)
+        settings: dict[str, Any] = {
+            key: self.number(section[key]) for key in SOLVER_NUMBERS if section.has(key)
         }
         for key in ("method", "reduce"):
-            if key in said:
-                found[key] = self.intake.text(said[key], f"solver, {key}")
-        if "stabilise" in said:
-            found["stabilise"] = without_texts(said["stabilise"], ())
-        return found
+            if section.has(key):
+                settings[key] = section[key].name()
+        if section.has("stabilise"):
+            settings["stabilise"] = without_texts(section["stabilise"].value, ())
+        return settings
 
-    def drives(self, table: Table, drives: Drives) -> dict[str, Any]:
+    def drives(self, drives: Drives) -> dict[str, Any]:
         """Return forces, the time for which they are held, signals, and forces left unknown."""
-        found: dict[str, Any] = {}
-        if table.get("forces") is not None:
-            forces = table_of(table["forces"], self.source.file, "forces")
-            if forces.get("hold") is not None:
-                found["hold"] = self.number(forces.pop("hold"), "forces, hold")
-            if forces:
-                found["forces"] = drives.read(forces, "forces", self.mechanism.rate_index)
+        read: dict[str, Any] = {}
+        if self.table.has("forces"):
+            forces = self.table["forces"].table()
+            if forces.has("hold"):
+                read["hold"] = self.number(forces["hold"])
+            own = {key: value for key, value in forces.value.items() if key != "hold"}
+            if own:
+                read["forces"] = drives.read(forces.holding(own), self.mechanism.rate_index)
         for name in ("signals", "unknowns"):
-            if table.get(name) is not None:
-                found[name] = drives.read(table[name], name, lambda _: 0)
-        return found
+            if self.table.has(name):
+                read[name] = drives.read(self.table[name], lambda _: 0)
+        return read
 
-    def passed_on(self, table: Table) -> dict[str, Any]:
+    def passed_on(self) -> dict[str, Any]:
         """Return the sections that others read, with doubles except for controllers."""
-        found: dict[str, Any] = {}
+        sections: dict[str, Any] = {}
         for name in PASSED_ON:
-            if table.get(name) is not None:
-                said = without_texts(table[name], self.names)
-                found[name] = said if name == "controllers" else _floats(said, self.source, name)
-        return found
+            if self.table.has(name):
+                given = self.table[name]
+                read = given.holding(without_texts(given.value, self.names))
+                sections[name] = read.value if name == "controllers" else _floats(read)
+        return sections
 
-    def events(self, said: object) -> dict[str, Any]:
+    def events(self, given: Given) -> dict[str, Any]:
         """Return events by name: [[events]] with names, or a table by names."""
-        found: dict[str, Any] = {}
-        if is_table(said):
-            table = table_of(without_texts(said, ()), self.source.file, "events")
-            for name, value in table.items():
-                where = f"events, {self.intake.text(name, 'events')[:60]}"
-                found[name] = self._event(value, where, EVENT_FIELDS - {"name"})
-            return found
-        for number, entry in enumerate(list_of(said, self.source.file, "events"), 1):
-            event = self._event(entry, f"events[{number}]", EVENT_FIELDS)
-            name = self.intake.text(event.pop("name", f"event{number}"), f"events[{number}], name")
-            if name in found:
-                message = f"two events are named {name!r}"
-                raise self.source.error(message, "rename one", f"events[{number}], name")
-            found[name] = event
-        return found
+        if given.is_table:
+            table = given.holding(without_texts(given.value, ())).table()
+            named = [(given.holding(name), event) for name, event in table.items()]
+            return {name.name(): _event(event, EVENT_FIELDS - {"name"}) for name, event in named}
+        events: dict[str, Any] = {}
+        for number, entry in enumerate(given.entries(), 1):
+            event = _event(entry, EVENT_FIELDS)
+            name = entry.at(f"{entry.element}, name").holding(event.pop("name", f"event{number}"))
+            if name.name() in events:
+                raise name.error(f"two events are named {name.value!r}", "rename one")
+            events[name.value] = event
+        return events
 
-    def _event(self, said: object, where: str, fields: frozenset[str]) -> dict[str, Any]:
-        table = table_of(said, self.source.file, where) if is_table(said) else {"law": said}
-        check_fields(table, fields, self.source.file, where)
-        if table.get("law") is None:
-            remedy = 'write law = "..." with coordinates, rates and t'
-            raise self.source.error("the law is missing", remedy, where)
-        if not isinstance(table.get("stop", False), bool):
-            raise self.source.error("stop is true or false", "write it so", f"{where}, stop")
-        return {key: value for key, value in table.items() if key in EVENT_FIELDS}
-
-    def rest(self, table: Table) -> dict[str, Any]:
+    def rest(self) -> dict[str, Any]:
         """Return values of parameters, what is left out, and whether energy is booked."""
-        found: dict[str, Any] = {}
-        values = {
-            name: float(self.intake.fraction(v, name)) for name, v in self.origin.values.items()
-        }
-        if table.get("values") is not None:
-            said = table_of(table["values"], self.source.file, "values")
-            said = without_notes(said, self.names)
-            values |= {name: self.number(v, f"values, {name[:60]}") for name, v in said.items()}
+        read: dict[str, Any] = {}
+        own = self.reader.given(self.origin.values, "")
+        values = {name: self.number(value) for name, value in own.items()}
+        if self.table.has("values"):
+            table = without_notes(self.table["values"].table(), self.names)
+            values |= {name: self.number(value) for name, value in table.items()}
         if values:
-            found["values"] = values
+            read["values"] = values
         left_out = self.origin.leave_out
-        if table.get("leave_out") is not None:
-            left_out = self._texts(table["leave_out"], "leave_out")
+        if self.table.has("leave_out"):
+            left_out = _names(self.table["leave_out"])
         if left_out:
-            found["leave_out"] = left_out
-        books = table.get("books")
-        if books is not None and not isinstance(books, bool):
-            message = f"expected true or false, got {kind_of(books)}"
-            raise self.source.error(message, "write books = false", "books")
-        return found if books is None else {**found, "books": books}
+            read["leave_out"] = left_out
+        if self.table.has("books"):
+            read["books"] = self.table["books"].flag()
+        return read
 
 
-def _floats(value: object, source: Source, where: str) -> Any:
+def _names(given: Given) -> tuple[str, ...]:
+    return tuple(entry.name() for entry in given.entries()) if given.is_given else ()
+
+
+def _event(given: Given, fields: frozenset[str]) -> dict[str, Any]:
+    table = (given if given.is_table else given.holding({"law": given.value})).table(fields)
+    table.required("law", 'write law = "..." with coordinates, rates and t')
+    if table.has("stop"):
+        table["stop"].flag()
+    return {key: value for key, value in table.value.items() if key in EVENT_FIELDS}
+
+
+def _floats(given: Given) -> Any:
     """Return plain data with doubles in place of exact decimals."""
-    if isinstance(value, Fraction | int) and not isinstance(value, bool):
-        return float(Intake(source.file).fraction(value, where))
-    if isinstance(value, Mapping):
-        table = cast("Mapping[str, object]", value)
-        return {k: _floats(v, source, f"{where}, {k}") for k, v in table.items()}
-    if isinstance(value, list):
-        entries = enumerate(cast("list[object]", value), 1)
-        return [_floats(entry, source, f"{where}[{k}]") for k, entry in entries]
-    return value
+    if isinstance(given.value, Fraction | int) and not isinstance(given.value, bool):
+        return float(Reader().fraction(given))
+    if given.is_table:
+        return {key: _floats(entry) for key, entry in given.table().items()}
+    return [_floats(entry) for entry in given.entries()] if given.is_list else given.value

@@ -158,15 +158,18 @@ class Given:
         return any(self.value.get(key) is not None for key in keys)
 
     def table(self, allowed: Collection[str] | None = None, remedy: str | None = None) -> Given:
-        """Return a table whose keys are texts; only allowed ones, where some are named."""
-        if not isinstance(self.value, Mapping):
+        """Return a table whose keys are texts; where some are allowed, these alone and no notes."""
+        value: object = self.value
+        if not isinstance(value, Mapping):
             raise self.expected("a table", remedy or "write name = value pairs")
-        table = {str(k): entry for k, entry in cast("Mapping[object, Any]", self.value).items()}
+        table = {str(key): entry for key, entry in cast("Mapping[object, Any]", value).items()}
+        if allowed is None:
+            return self.holding(table)
         for field in table:
-            if allowed is not None and field not in allowed and field not in FREE_TEXT:
+            if field not in allowed and field not in FREE_TEXT:
                 known = f"known fields: {', '.join(sorted(allowed))}"
                 raise self.error(f"unknown field {field[:60]!r}", near(field, allowed) + known)
-        return self.holding(table)
+        return self.holding({key: entry for key, entry in table.items() if key in allowed})
 
     def required(self, key: str, remedy: str = "give it") -> Given:
         """Return an entry of a table that must be there."""

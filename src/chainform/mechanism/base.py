@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from chainform.errors import ReadError
 from chainform.given import Given
@@ -47,7 +48,7 @@ def base_from(value: object, reader: Reader) -> BaseMotion:
         return BaseMotion()
     table = reader.given(value, "base").table(BASE_FIELDS)
     laws = LawReader(reader, (), ())
-    vectors = {name: _vector(table[name], laws) for name in VECTORS}
+    vectors: dict[str, Any] = {name: _vector(table[name], laws) for name in VECTORS}
     base = _with_orientation(BaseMotion(**vectors), table, laws)
     _check_laws(base, table)
     return base

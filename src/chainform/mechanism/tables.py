@@ -49,7 +49,7 @@ GENERAL_ACTUATOR_FIELDS = frozenset(
 ATTACHMENT_FIELDS = frozenset({"segment", "point", "rotation", "rpy", "quaternion"})
 FRAME_FIELDS = ATTACHMENT_FIELDS | {"name"}
 MIMIC_FIELDS = frozenset({"joint", "ratio", "offset"})
-PARAMETER_FIELDS = frozenset({"value", "unit"})
+PARAMETER_FIELDS = frozenset({"value", "unit", "note"})
 LIMIT_FIELDS = ("lower", "upper", "velocity", "effort")
 FRICTION_FIELDS = ("viscous", "coulomb")
 BASE_FIELDS = frozenset(
@@ -75,11 +75,11 @@ def segment_table(given: Given) -> Given:
     """
     table = _without_synonyms(given.table()).table(SEGMENT_FIELDS)
     joint = table["joint"]
-    own = {"joint type": joint.value}
+    own: dict[str, object] = {"joint type": joint.value}
     if joint.is_table:
-        fields = _without_synonyms(joint.table()).table(JOINT_FIELDS).value
+        fields = _without_synonyms(joint.table()).table(JOINT_FIELDS)
         renamed = {"type": "joint type", "name": "joint name"}
-        own = {renamed.get(key, key): value for key, value in fields.items()}
+        own = {renamed.get(key, key): entry.value for key, entry in fields.items()}
     for key in own:
         if table.has(key):
             message = f"{key!r} is given both in the joint and beside it"
@@ -90,11 +90,11 @@ def segment_table(given: Given) -> Given:
 def _without_synonyms(given: Given) -> Given:
     """Return the table with every synonym replaced by the short name of the field."""
     result: dict[str, object] = {}
-    for field, value in given.value.items():
+    for field, entry in given.items():
         name = SYNONYMS.get(field, field)
         if name in result:
             raise given.error(
                 f"{name!r} is given twice", f"keep one of {name!r} and its longer form"
             )
-        result[name] = value
+        result[name] = entry.value
     return given.holding(result)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from chainform.errors import RunError
-from chainform.given import real_array
+from chainform.given import argument, real_array
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
 
@@ -65,10 +64,8 @@ def place_of(mechanism: Mechanism, group: str, name: str) -> int:
     actuators = [actuator.name for actuator in mechanism.actuators]
     if group == "u" and name in actuators:
         return actuators.index(name)
-    close = get_close_matches(name, names, n=1)
-    start = f"did you mean {close[0]!r}? " if close else ""
     known = f"the names are {', '.join(names)}" if names else f"give a list; {ORDERS[group]}"
-    raise RunError(f"{group} has no entry {name!r}", element=group, remedy=start + known)
+    raise argument(group, name).unknown("entry", names, known)
 
 
 def from_names(mechanism: Mechanism, group: str, given: Mapping[str, Any], length: int) -> Any:

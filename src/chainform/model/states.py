@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.given import real_array
+from chainform.given import argument, real_array
 from chainform.graph import Graph, Input, Plan
 from chainform.mechanism import Mechanism
 from chainform.model.entries import ORDERS, entry_names, from_names, group_length
@@ -138,24 +138,16 @@ def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
 _QUATERNION_TOLERANCE = 1e-4
 
 
-def _parameters(graph: Graph, said: object) -> dict[str, Array]:
+def _parameters(graph: Graph, values: object) -> dict[str, Array]:
     """Return the values of parameters, after a check that each of them is free."""
-    if not isinstance(said, Mapping):
-        remedy = 'write values={"name": number}'
-        raise RunError("values are a table by parameters", element="values", remedy=remedy)
-    values = cast(Mapping[str, Any], said)
     free = [item.name for item in graph.inputs.values() if item.group == "parameter"]
-    for name in values:
+    table = argument("values", values).table(remedy='write values={"name": number}').value
+    for name in table:
         if name not in free:
-            raise RunError(
-                f"{name} is not a free parameter of this model",
-                element=str(name),
-                remedy=f"free are {', '.join(free)}"
-                if free
-                else "every parameter is a number "
-                "here; derive with parameters='symbolic' or a list of names to keep some free",
-            )
-    return {name: real_array(name, given) for name, given in values.items()}
+            remedy = "every parameter is a number here; derive with parameters='symbolic' or a "
+            remedy = "" if free else remedy + "list of names to keep some free"
+            raise argument(name, name).unknown("free parameter", free, remedy)
+    return {name: real_array(name, value) for name, value in table.items()}
 
 
 def _batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:

@@ -78,7 +78,8 @@ def _tips(given: Given) -> tuple[str, ...] | None:
 def _side_file(given: Given) -> str | bool | None:
     if given.value is None or given.value is False:
         return given.value
-    if isinstance(given.value, str | PathLike):
-        return str(cast("str", given.value))
+    value: object = given.value
+    if isinstance(value, str | PathLike):
+        return str(cast("str", value))
     remedy = "give a path, None for the file beside the URDF, or False for none"
     raise given.expected("a path", remedy)

@@ -7,7 +7,6 @@ of the Jacobian of a frame. So H and J(tool) mean these outputs, as they do else
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Any, cast
 
 from chainform.errors import RunError
@@ -65,9 +64,3 @@ def letter_of(block: Block) -> str | None:
 
 def _corners(shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (1,) * len(shape), shape
-
-
-def hint(name: str, names: tuple[str, ...]) -> str:
-    """Return what may be meant by a name that is not there."""
-    close = get_close_matches(name, names, n=1)
-    return f"; did you mean {close[0]}?" if close else f"; it has {', '.join(names)}"

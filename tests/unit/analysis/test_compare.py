@@ -93,7 +93,7 @@ def test_what_has_no_rational_value_is_compared_in_a_finite_field() -> None:
     ("arguments", "words"),
     [
         ({"outputs": ["mass"]}, "no formulation gives mass"),
-        ({"formulations": ["newton"]}, "newton is not a formulation"),
+        ({"formulations": ["newton"]}, "there is no formulation 'newton'"),
         ({"leave_out": ["weight"]}, "weight is not a choice"),
         ({"reduce": "deepest"}, "deepest"),
         ({"parameters": ["xyz"]}, "no parameter matches"),

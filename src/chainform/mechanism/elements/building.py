@@ -30,8 +30,8 @@ class ElementMethods:
 
     def define(self, table: Mapping[str, object] | None = None, **laws: object) -> Self:
         """Give names to laws of coordinates, time and parameters, for use in other laws."""
-        given = {} if table is None else Given(table, "definitions").table().value
-        self._model.define({**given, **laws})
+        given = Given({} if table is None else table, "definitions").table()
+        self._model.define({**given.value, **laws})
         return self
 
     def element(self, given: object = None, **fields: object) -> Self:

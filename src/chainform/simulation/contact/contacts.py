@@ -55,7 +55,8 @@ def loops_by_contact(mechanism: Mechanism, contacts: object) -> tuple[str, ...]:
 def _tables(contacts: object) -> dict[str, Given]:
     given = argument("contacts", contacts)
     if isinstance(contacts, str | list | tuple) or contacts is None:
-        names = [contacts] if isinstance(contacts, str) else cast("list[Any]", contacts or [])
+        listed = cast("list[Any]", contacts or [])
+        names: list[Any] = [contacts] if isinstance(contacts, str) else listed
         given = given.holding({str(name): {} for name in names})
     remedy = 'write ["toe"], or {"toe": {"restitution": 0.2}}'
     return {

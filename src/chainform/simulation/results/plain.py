@@ -71,9 +71,10 @@ def texts_in(given: Given) -> tuple[str, ...]:
 
 def numbers_in(given: Given, count: int | None = None, *, finite: bool = False) -> Array:
     """Return the numbers in a list, as `plain_numbers` wrote them, perhaps so many."""
-    if not isinstance(given.value, list):
+    value: object = given.value
+    if not isinstance(value, list):
         raise given.expected("a list")
-    listed = cast("list[Any]", given.value)
+    listed = cast("list[Any]", value)
     if count is not None and len(listed) != count:
         raise given.error(f"expected {count} numbers, got {len(listed)}")
     texts = {"nan": nan, "inf": inf, "-inf": -inf}

@@ -140,9 +140,9 @@ class BatchSection:
     # --- all of it ----------------------------------------------------------------------------
 
     def _joined(self, group: str, shared: Any, given: Any) -> Any:
-        """Return what differs, with what all motions share where nothing else is said."""
-        if not isinstance(given, Mapping) or shared is None:
-            return given
+        """Return what differs, with what all motions share where nothing else is given."""
+        if isinstance(given, list) or shared is None:
+            return cast("Any", given)
         columns = cast("dict[str, Column]", given)
         find = self._place(group)
         if isinstance(shared, Mapping):

@@ -66,13 +66,9 @@ def kind_of(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return "a text" if value.strip() else "an empty text"
-    if isinstance(value, list | tuple):
-        return "a list"
-    if isinstance(value, Mapping):
-        return "a table"
-    if isinstance(value, int | float | Fraction):
-        return "a number"
-    return f"a {type(value).__name__}"
+    kinds = {"a list": list | tuple, "a table": Mapping, "a number": int | float | Fraction}
+    words = (word for word, kind in kinds.items() if isinstance(value, kind))
+    return next(words, f"a {type(value).__name__}")
 
 
 def plain(value: Any) -> Any:
@@ -219,12 +215,6 @@ class Given:
             raise self.error(f"{text[:40]!r} cannot be a name", remedy)
         return text
 
-    def names(self) -> tuple[str, ...]:
-        """Return several names; a single one stands for itself."""
-        if isinstance(self.value, str):
-            return (self.name(),)
-        return tuple(entry.name() for entry in self.entries())
-
     def choice(self, choices: Sequence[str], what: str = "", remedy: str = "") -> str:
         """Return one of some words; `what` they are is the name of the place if not given."""
         remedy = remedy or f"choices are {', '.join(choices)}"
@@ -338,9 +328,8 @@ def real_array(name: str, value: Any, dtype: DTypeLike = float) -> NDArray[Any]:
 
 
 def _no_numbers(name: str, wrong: str) -> RunError:
-    remedy = "give a number, or a list or an array of numbers"
-    if wrong == MASKED:
-        remedy = "fill masked entries, or leave their states out"
+    usual = "give a number, or a list or an array of numbers"
+    remedy = "fill masked entries, or leave their states out" if wrong == MASKED else usual
     message = f"{name} is not an array of real numbers but of {wrong}"
     return RunError(message, element=name, remedy=remedy)
 
@@ -354,11 +343,8 @@ def finite_array(name: str, value: Any) -> NDArray[np.float64]:
     if not finite.all():
         first = np.argwhere(~finite)[0].tolist()
         where = f"; the first is number {first[0] + 1}" if first else ""
-        raise RunError(
-            f"{name} has entries that are not finite",
-            element=name,
-            remedy=f"give finite numbers{where}",
-        )
+        message, remedy = f"{name} has entries that are not finite", f"give finite numbers{where}"
+        raise RunError(message, element=name, remedy=remedy)
     return array
 
 

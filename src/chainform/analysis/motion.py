@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import ReadError, RunError
+from chainform.errors import RunError
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
-from chainform.given import real_array
+from chainform.given import Given, real_array
 from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import Mechanism
 from chainform.mechanism.additions import reader_of
@@ -105,24 +105,16 @@ def _named(mechanism: Mechanism) -> list[tuple[int, str]]:
 
 def _by_place(mechanism: Mechanism, laws: object) -> dict[int, object]:
     """Return the laws by coordinate; every coordinate must have one."""
-    if not isinstance(laws, Mapping):
-        remedy = 'write {"phi": "0.3*sin(t)"}'
-        raise ReadError(
-            "a motion is a table of laws by coordinates", element="motion", remedy=remedy
-        )
+    motion = Given(laws, "motion").table(remedy='write {"phi": "0.3*sin(t)"}')
     given: dict[int, object] = {}
-    for name, law in cast("Mapping[str, object]", laws).items():
-        place = mechanism.coordinate_index(str(name))
+    for name, law in motion.items():
+        place = mechanism.coordinate_index(name)
         if place in given:
-            remedy = "give each coordinate one law"
             message = f"the motion of {name} is given twice"
-            raise ReadError(message, element="motion", remedy=remedy)
-        given[place] = law
+            raise motion.error(message, "give each coordinate one law")
+        given[place] = law.value
     missing = [name for k, name in _named(mechanism) if k not in given]
     if missing:
-        raise ReadError(
-            f"no motion is given for {', '.join(missing)}",
-            element="motion",
-            remedy=f'give each a law of t: {{"{missing[0]}": "0.3*sin(t)"}}, or "0" to hold it',
-        )
+        remedy = f'give each a law of t: {{"{missing[0]}": "0.3*sin(t)"}}, or "0" to hold it'
+        raise motion.error(f"no motion is given for {', '.join(missing)}", remedy)
     return given

@@ -1,11 +1,17 @@
-"""Vectors and numbers that papers index by bodies and joints: e_i, r_ij, p_ij."""
+"""What papers index by bodies and joints: e_i, r_ij, p_ij, and rows of joints.
+
+The topology of Racković 1996 has one row of joints per path from the base to a tip (matrix MS).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 
 from chainform.given import Given
+from chainform.mechanism.reader import Reader
 
 
 def by_number(given: Given, count: int) -> dict[int, Given]:
@@ -59,3 +65,70 @@ def required(entries: Mapping[int, Given], count: int, given: Given) -> None:
     for number in range(1, count + 1):
         if number not in entries or not entries[number].is_given:
             raise given.error(f"nothing is given for body {number}", "add it")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows without padding, whether each is closed, and the joint before each joint."""
+
+    rows: tuple[tuple[int, ...], ...]
+    closed: tuple[bool, ...]
+    parents: Mapping[int, int]
+
+    @property
+    def count(self) -> int:
+        """The number of joints, which are numbered from 1."""
+        return len(self.parents)
+
+    @property
+    def tips(self) -> frozenset[int]:
+        """The last joints of the rows."""
+        return frozenset(row[-1] for row in self.rows)
+
+
+def rows_from(table: Given, reader: Reader) -> Rows:
+    """Return the rows of a table; without `rows` the joints form one chain in their order."""
+    given = table["rows"]
+    if given.is_given:
+        rows = tuple(_row_from(row, k, reader) for k, row in enumerate(given.entries(), 1))
+    else:
+        rows = (tuple(range(1, _count_of(table) + 1)),)
+    parents = _parents_of(rows, given)
+    if table.has("n") and reader.whole(table["n"]) != len(parents):
+        message = f"n does not fit the {len(parents)} joints"
+        raise table["n"].error(message, "correct or remove it")
+    closed = table["closed"]
+    flags = closed.entries(len(rows), "write true or false for each row") if closed.is_given else ()
+    return Rows(rows, tuple(flag.flag() for flag in flags) or (False,) * len(rows), parents)
+
+
+def _count_of(table: Given) -> int:
+    axes = table.required("e", "give one axis per joint")
+    entries = axes.table().value if axes.is_table else axes.entries()
+    if not entries:
+        raise axes.error("there are no joints", "give one axis per joint")
+    return len(entries)
+
+
+def _row_from(given: Given, number: int, reader: Reader) -> tuple[int, ...]:
+    row = given.at(f"row {number}")
+    joints = tuple(joint for entry in row.entries() if (joint := reader.whole(entry)) != 0)
+    if not joints or min(joints) < 0 or len(set(joints)) < len(joints):
+        message = "a row needs joints numbered from 1, each once"
+        raise row.error(message, "correct the row; zeros are padding")
+    return joints
+
+
+def _parents_of(rows: tuple[tuple[int, ...], ...], given: Given) -> dict[int, int]:
+    parents: dict[int, int] = {}
+    for number, row in enumerate(rows, 1):
+        for before, joint in pairwise((0, *row)):
+            if parents.setdefault(joint, before) != before:
+                message = f"joint {joint} follows {before} here and {parents[joint]} elsewhere"
+                raise given.at(f"row {number}").error(message, "let the rows agree")
+    count = len(parents)
+    missing = [joint for joint in range(1, count + 1) if joint not in parents]
+    if missing or not parents:
+        message = f"joint {missing[0]} is in no row" if missing else "there are no rows"
+        raise given.error(message, "number the joints 1, 2, ... without gaps")
+    return parents

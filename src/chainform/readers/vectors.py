@@ -25,8 +25,15 @@ from chainform.mechanism.rational import add, apply, rotation_between, transpose
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import ZERO_VECTOR, Axis, Rotation, Vector3
 from chainform.readers.header import builder_from
-from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from, required
-from chainform.readers.rows import Rows, rows_from
+from chainform.readers.indexed import (
+    Rows,
+    by_number,
+    by_pair,
+    kinds_from,
+    names_from,
+    required,
+    rows_from,
+)
 from chainform.readers.source import Source
 
 VECTOR_FIELDS = frozenset(

@@ -138,9 +138,9 @@ def test_ways_to_hold_a_loop(how: Any, largest: float) -> None:
 
 
 def test_a_wrong_way_to_hold_a_loop_is_refused() -> None:
-    with pytest.raises(RunError, match="no way to hold"):
+    with pytest.raises(RunError, match="no way to hold constraints"):
         simulate(four_bar(), q0={"crank": 1.0}, stabilise="glue")
-    with pytest.raises(RunError, match="alpha must be a number"):
+    with pytest.raises(RunError, match="alpha: the number is negative"):
         simulate(four_bar(), q0={"crank": 1.0}, stabilise={"alpha": -1})
 
 

@@ -70,7 +70,7 @@ def manner_of(table: Given) -> Manner:
     return manner
 
 
-class Desk:
+class GapContext:
     """Where the laws of barriers are written: one graph that is being built."""
 
     def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
@@ -103,7 +103,7 @@ class Barrier(Protocol):
         """The coefficient of friction in the plane of a contact, the residuals behind the gap."""
         ...
 
-    def residuals(self, desk: Desk) -> list[Scalar]: ...
+    def residuals(self, context: GapContext) -> list[Scalar]: ...
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class EndStop:
     manner: Manner
     friction: float = 0.0
 
-    def residuals(self, desk: Desk) -> list[Scalar]:
+    def residuals(self, context: GapContext) -> list[Scalar]:
         """Return the distance to the stop."""
-        kinematics = desk.laws.laws.kinematics
+        kinematics = context.laws.laws.kinematics
         moved = kinematics.displacement(self.segment) - kinematics.number(self.bound)
         return [self.side * moved]
 
@@ -133,9 +133,9 @@ class LawBarrier:
     manner: Manner
     friction: float = 0.0
 
-    def residuals(self, desk: Desk) -> list[Scalar]:
+    def residuals(self, context: GapContext) -> list[Scalar]:
         """Return the law."""
-        return [desk.laws.laws.scalar(self.law)]
+        return [context.laws.laws.scalar(self.law)]
 
 
 @dataclass(frozen=True)
@@ -154,10 +154,10 @@ class PointContact:
     manner: Manner
     is_on_base: bool = False
 
-    def residuals(self, desk: Desk) -> list[Scalar]:
+    def residuals(self, context: GapContext) -> list[Scalar]:
         """Return the height over the plane, and where in the plane the point is."""
-        number = desk.builder.number
-        places = desk.places_on_base if self.is_on_base else desk.places
+        number = context.builder.number
+        places = context.places_on_base if self.is_on_base else context.places
         point = places.place_of(self.place)
         x, y, z = (p - number(o) for p, o in zip(point, self.origin, strict=True))
         return _split((x, y, z), self.normal)[: 3 if self.friction else 1]

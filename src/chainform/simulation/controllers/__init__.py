@@ -18,7 +18,7 @@ from typing import Any
 from chainform.given import Given, argument
 from chainform.mechanism import Mechanism
 from chainform.simulation.controllers.computed_torque import computed_torque_of
-from chainform.simulation.controllers.desk import ControlDesk, Controller
+from chainform.simulation.controllers.context import ControlContext, Controller
 from chainform.simulation.controllers.fields import Fields
 from chainform.simulation.controllers.joint import joint_controller_of
 from chainform.simulation.controllers.state_feedback import state_feedback_of
@@ -57,4 +57,4 @@ def _controller(
     return TYPES[kind](Fields(mechanism, name, table), leave_out)
 
 
-__all__ = ["TYPES", "ControlDesk", "Controller", "controllers_of"]
+__all__ = ["TYPES", "ControlContext", "Controller", "controllers_of"]

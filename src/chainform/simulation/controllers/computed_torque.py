@@ -30,7 +30,7 @@ from chainform.graph import Graph, Scalar, include
 from chainform.mechanism import Mechanism, Number, number_of
 from chainform.pipeline import derive
 from chainform.readers import read
-from chainform.simulation.controllers.desk import ControlDesk
+from chainform.simulation.controllers.context import ControlContext
 from chainform.simulation.controllers.fields import Fields
 
 FIELDS = ("kp", "kd", "targets", "values", "model", "leave_out", "limit")
@@ -48,34 +48,34 @@ class ComputedTorque:
     kd: tuple[Number, ...]
     limits: Mapping[int, Number]
 
-    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]:
+    def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the efforts or signals of all joints."""
-        v = [self._wanted(desk, rate) for rate in range(desk.mechanism.nv)]
+        v = [self._wanted(context, rate) for rate in range(context.mechanism.nv)]
         given = {f"qdd{rate + 1}": value for rate, value in enumerate(v)}
-        given |= {name: desk.builder.number(value) for name, value in self.values.items()}
-        zero = desk.builder.number(0)
+        given |= {name: context.builder.number(value) for name, value in self.values.items()}
+        zero = context.builder.number(0)
         given |= {i.name: zero for i in self.model.inputs.values() if i.group == "sigma"}
-        tau = include(desk.builder, self.model, given, ["inverse_dynamics"])["inverse_dynamics"]
+        tau = include(context.builder, self.model, given, ["inverse_dynamics"])["inverse_dynamics"]
         made = dict(enumerate(tau))
-        if desk.actuated is not None:
-            for place, share in enumerate(desk.actuated.shares):
+        if context.actuated is not None:
+            for place, share in enumerate(context.actuated.shares):
                 rate = share.actuator.rate
-                made[rate] = self._signal(desk, place, made[rate], v[rate])
-        return {rate: desk.limited(x, self.limits.get(rate)) for rate, x in made.items()}
+                made[rate] = self._signal(context, place, made[rate], v[rate])
+        return {rate: context.limited(x, self.limits.get(rate)) for rate, x in made.items()}
 
-    def _wanted(self, desk: ControlDesk, rate: int) -> Scalar:
-        target, speed, acceleration = desk.target(self.targets[rate])
-        kp, kd = desk.law(self.kp[rate]), desk.law(self.kd[rate])
-        v = acceleration + kd * (speed - desk.qd(rate)) + kp * (target - desk.q(rate))
-        return desk.builder.keep(v)
+    def _wanted(self, context: ControlContext, rate: int) -> Scalar:
+        target, speed, acceleration = context.target(self.targets[rate])
+        kp, kd = context.law(self.kp[rate]), context.law(self.kd[rate])
+        v = acceleration + kd * (speed - context.qd(rate)) + kp * (target - context.q(rate))
+        return context.builder.keep(v)
 
-    def _signal(self, desk: ControlDesk, place: int, tau: Scalar, v: Scalar) -> Scalar:
+    def _signal(self, context: ControlContext, place: int, tau: Scalar, v: Scalar) -> Scalar:
         """Return the signal with which an actuator gives a drive."""
-        assert desk.actuated is not None
-        number, keep = desk.builder.number, desk.builder.keep
-        actuator = desk.actuated.shares[place].actuator
-        kinematics = desk.equations.kinematics
-        drive = Drive(actuator, kinematics, desk.actuated.x[place], place, number(0))
+        assert context.actuated is not None
+        number, keep = context.builder.number, context.builder.keep
+        actuator = context.actuated.shares[place].actuator
+        kinematics = context.equations.kinematics
+        drive = Drive(actuator, kinematics, context.actuated.x[place], place, number(0))
         if drive.is_prescribed:
             slope, start, wanted = (
                 drive.acceleration(number(1), free=False),

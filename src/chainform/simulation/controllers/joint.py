@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from chainform.graph import Scalar
 from chainform.mechanism import Number
 from chainform.mechanism.types import ZERO
-from chainform.simulation.controllers.desk import ControlDesk
+from chainform.simulation.controllers.context import ControlContext
 from chainform.simulation.controllers.fields import Fields
 
 FIELDS = ("joint", "kp", "kd", "target", "feedforward", "limit")
@@ -31,15 +31,15 @@ class JointController:
     feedforward: Number = ZERO
     limit: Number | None = None
 
-    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]:
+    def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the effort or the signal."""
-        target, rate, _ = desk.target(self.target)
-        error = desk.builder.keep(target - desk.q(self.rate))
-        total = desk.law(self.kp) * error + desk.law(self.kd) * (rate - desk.qd(self.rate))
+        target, rate, _ = context.target(self.target)
+        error = context.builder.keep(target - context.q(self.rate))
+        total = context.law(self.kp) * error + context.law(self.kd) * (rate - context.qd(self.rate))
         if self.ki != ZERO:
-            total = total + desk.law(self.ki) * desk.integral(error)
-        total = total + desk.law(self.feedforward)
-        return {self.rate: desk.limited(total, self.limit)}
+            total = total + context.law(self.ki) * context.integral(error)
+        total = total + context.law(self.feedforward)
+        return {self.rate: context.limited(total, self.limit)}
 
 
 def joint_controller_of(fields: Fields, leave_out: Sequence[str] = ()) -> JointController:

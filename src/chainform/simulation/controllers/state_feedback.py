@@ -13,7 +13,7 @@ from chainform.formulations.motion import is_zero
 from chainform.graph import Scalar
 from chainform.mechanism import Number
 from chainform.mechanism.types import ZERO
-from chainform.simulation.controllers.desk import ControlDesk
+from chainform.simulation.controllers.context import ControlContext
 from chainform.simulation.controllers.fields import Fields
 from chainform.simulation.drives.actuator_states import rest_names
 
@@ -34,30 +34,30 @@ class StateFeedback:
     u_ref: tuple[Number, ...]
     limits: Mapping[int, Number]
 
-    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]:
+    def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the efforts or signals."""
-        errors = self._errors(desk)
+        errors = self._errors(context)
         found: dict[int, Scalar] = {}
         for rate, row, reference in zip(self.rates, self.K, self.u_ref, strict=True):
-            total = desk.law(reference)
+            total = context.law(reference)
             for gain, error in zip(row, errors, strict=True):
-                factor = desk.law(gain)
+                factor = context.law(gain)
                 total = total if is_zero(factor) else total - factor * error
-            found[rate] = desk.limited(total, self.limits.get(rate))
+            found[rate] = context.limited(total, self.limits.get(rate))
         return found
 
-    def _errors(self, desk: ControlDesk) -> list[Scalar]:
+    def _errors(self, context: ControlContext) -> list[Scalar]:
         """Return x - x_ref."""
-        n = desk.mechanism.nv
-        state = [desk.q(i) for i in range(n)] + [desk.qd(i) for i in range(n)]
-        state += [] if desk.actuated is None else desk.actuated.rest
+        n = context.mechanism.nv
+        state = [context.q(i) for i in range(n)] + [context.qd(i) for i in range(n)]
+        state += [] if context.actuated is None else context.actuated.rest
         errors: list[Scalar] = []
         for column in range(len(self.K[0])):
             if column not in self.reference and n <= column < 2 * n:
-                wanted = desk.derivative(desk.law(self.reference.get(column - n, ZERO)))
+                wanted = context.derivative(context.law(self.reference.get(column - n, ZERO)))
             else:
-                wanted = desk.law(self.reference.get(column, ZERO))
-            errors.append(desk.builder.keep(state[column] - wanted))
+                wanted = context.law(self.reference.get(column, ZERO))
+            errors.append(context.builder.keep(state[column] - wanted))
         return errors
 
 

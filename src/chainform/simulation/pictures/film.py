@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.given import Given
 from chainform.mechanism import Mechanism
 from chainform.simulation.pictures.anatomy import Measures
 from chainform.simulation.pictures.bodies import scene_of
@@ -57,15 +58,9 @@ class Film:
             return None
         if trace is True:
             return self.scene.points[-1]
-        for point in self.scene.points:
-            if point.name == trace:
-                return point
-        raise RunError(
-            f"there is no frame or segment named {trace!r} to trace",
-            file=self.mechanism.file,
-            element="trace",
-            remedy="the names are " + ", ".join(point.name for point in self.scene.points),
-        )
+        given = Given(trace, "trace", self.mechanism.file, RunError)
+        names = [point.name for point in self.scene.points]
+        return self.scene.points[names.index(given.choice(names, "frame or segment named"))]
 
 
 def film_of(run: Motion, rate: float, most: int, view: View | None = None) -> Film:

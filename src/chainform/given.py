@@ -66,9 +66,11 @@ def kind_of(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return "a text" if value.strip() else "an empty text"
-    kinds = {"a list": list | tuple, "a table": Mapping, "a number": int | float | Fraction}
-    words = (word for word, kind in kinds.items() if isinstance(value, kind))
-    return next(words, f"a {type(value).__name__}")
+    if isinstance(value, list | tuple):
+        return "a list"
+    is_number = isinstance(value, int | float | Fraction)
+    usual = "a number" if is_number else f"a {type(value).__name__}"
+    return "a table" if isinstance(value, Mapping) else usual
 
 
 def plain(value: Any) -> Any:

@@ -192,8 +192,9 @@ def _check(given: Given, shape: Sequence[int]) -> None:
     if not shape:
         given.number()
         return
-    if len(shape) == 1 and isinstance(given.value, list):
-        entries = cast("list[Any]", given.value)
+    value: object = given.value
+    if len(shape) == 1 and isinstance(value, list):
+        entries = cast("list[Any]", value)
         if len(entries) == shape[0] and all(type(x) is float and isfinite(x) for x in entries):
             return
     for entry in given.entries(shape[0], "give each list the length of the one before it"):

@@ -17,7 +17,7 @@ from chainform.mechanism.elements.building import ElementMethods
 from chainform.mechanism.elements.model import with_elements
 from chainform.mechanism.elements.names import coordinates_from
 from chainform.mechanism.forces import forces_from
-from chainform.mechanism.loops import LoopMaker
+from chainform.mechanism.loops import LoopMaker, springs_from
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import (
     Register,
@@ -30,7 +30,6 @@ from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.parameters import parameters_from
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.segments import Piece, pieces_from
-from chainform.mechanism.springs import springs_from
 from chainform.mechanism.tables import segment_table
 from chainform.mechanism.types import GROUND, Note, Parameter
 

@@ -19,7 +19,8 @@ WRONG: tuple[Any, ...] = ("1e-9", [1e-9], {}, float("nan"), 0, -1, True, 1j, 10*
 
 @pytest.mark.parametrize("name", ["rtol", "atol", "step", "largest", "hold"])
 def test_a_positive_number_is_needed(name: str) -> None:
-    for value in (*WRONG, None) if name == "rtol" else WRONG:
+    nothing: tuple[Any, ...] = (None,) if name == "rtol" else ()
+    for value in (*WRONG, *nothing):
         with pytest.raises(RunError) as caught:
             settings_of("verner65" if name != "step" else "rk4", **{name: value})
         assert (caught.value.element, bool(caught.value.remedy)) == (name, True), value

@@ -57,7 +57,7 @@ def _tables(contacts: object) -> dict[str, Given]:
     if isinstance(contacts, str | list | tuple) or contacts is None:
         listed = cast("list[Any]", contacts or [])
         names: list[Any] = [contacts] if isinstance(contacts, str) else listed
-        given = given.holding({str(name): {} for name in names})
+        given = given.holding(dict.fromkeys(map(str, names)))
     remedy = 'write ["toe"], or {"toe": {"restitution": 0.2}}'
     return {
         name: _table(entry.at(f"contact {name!r}"))

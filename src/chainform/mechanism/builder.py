@@ -35,7 +35,7 @@ from chainform.mechanism.types import GROUND, Note, Parameter
 
 
 class MechanismBuilder(ElementMethods):
-    """Collects what is said about a mechanism and checks all of it in `build`.
+    """Collects the parts of a mechanism and checks all of it in `build`.
 
     Numbers are int, float (meaning its shortest decimal), Fraction, Decimal or a text: a decimal or
     an expression of parameters. Lengths are in m, masses in kg, angles in rad. Every method returns
@@ -189,8 +189,8 @@ class MechanismBuilder(ElementMethods):
         `pieces` are tables {until, law} in the order of time instead; `from` and `until` (s) may
         bound a single law: force("elbow", "5*t", until=2).
         """
-        said = {"name": name, "joint": joint, "law": law, "pieces": pieces, **bounds}
-        return self.force_table({key: value for key, value in said.items() if value is not None})
+        table = {"name": name, "joint": joint, "law": law, "pieces": pieces, **bounds}
+        return self.force_table({key: value for key, value in table.items() if value is not None})
 
     def force_table(self, table: Mapping[str, object]) -> Self:
         """Add a force: {name, joint, law, from, until} or {name, joint, pieces}."""
@@ -202,8 +202,8 @@ class MechanismBuilder(ElementMethods):
         actuator("motor", "elbow", type="dc_motor", resistance=0.3, torque_constant=0.03); see
         `Actuator` for the general form. States and signals have the order of the calls.
         """
-        said = {"name": name, "joint": joint, **fields}
-        return self.actuator_table({key: value for key, value in said.items() if value is not None})
+        table = {"name": name, "joint": joint, **fields}
+        return self.actuator_table({k: value for k, value in table.items() if value is not None})
 
     def actuator_table(self, table: Mapping[str, object]) -> Self:
         """Add an actuator given as a table of the native file."""
@@ -280,8 +280,8 @@ class MechanismBuilder(ElementMethods):
         last_segment = [GROUND] * len(names)
         for place in parents_first(parents, names, reader):
             parent = GROUND if parents[place] == GROUND else last_segment[parents[place]]
-            said = self._segments[place]
-            pieces += pieces_from(said, names[place], parent, len(pieces), reader)
+            table = self._segments[place]
+            pieces += pieces_from(table, names[place], parent, len(pieces), reader)
             last_segment[place] = len(pieces) - 1
         return pieces, last_segment
 

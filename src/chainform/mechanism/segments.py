@@ -23,14 +23,14 @@ class Piece:
     coupling: Coupling | None
 
 
-def pieces_from(said: Given, name: str, parent: int, first: int, reader: Reader) -> list[Piece]:
+def pieces_from(table: Given, name: str, parent: int, first: int, reader: Reader) -> list[Piece]:
     """Return the segments of a table; the first gets the index `first`.
 
     A joint of several freedoms becomes a chain of massless segments named after their freedoms; the
     last one bears the name and the body of the table. A joint with a quaternion is a single
     segment.
     """
-    given = said.at(f"segment {name!r}")
+    given = table.at(f"segment {name!r}")
     freedoms = freedoms_of(given, reader)
     coupling = coupling_from(given["mimic"], freedoms, reader)
     joint_name = given["joint name"].name() if given.has("joint name") else name

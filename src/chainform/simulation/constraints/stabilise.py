@@ -17,7 +17,7 @@ from chainform.mechanism.reader import Reader
 
 WORDS = ("projection", "baumgarte", "none")
 USUAL = Fraction(20)
-"""alpha and beta (1/s) where nothing is said: a gap fades within a tenth of a second."""
+"""alpha and beta (1/s) where nothing is given: a gap fades within a tenth of a second."""
 
 
 @dataclass(frozen=True)

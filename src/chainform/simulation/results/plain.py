@@ -107,7 +107,7 @@ def known_of(text: str) -> dict[str, Any]:
         known = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise ReadError(
-            f"what is said of the run cannot be read: {problem}", remedy=REMEDY
+            f"the description of the run cannot be read: {problem}", remedy=REMEDY
         ) from problem
     if not isinstance(known, dict) or not {"arrays", "outputs"} <= known.keys():
         raise ReadError("there is no run in it", remedy="name a file that chainform wrote")

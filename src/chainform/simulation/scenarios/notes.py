@@ -1,4 +1,4 @@
-"""What is said to people only: `note`, `description`, `comment`, `source`, in any section.
+"""Notes for people only: `note`, `description`, `comment`, `source`, in any section.
 
 In a table by names such an entry is read where the mechanism has something that is really called
 so. Sections and tables by names alternate: [stops] goes by joints, [stops.elbow] has fields.

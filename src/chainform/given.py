@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isinf
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -30,7 +30,6 @@ LONGEST_NAME = 200
 SHOWN = 40
 """How many names a remedy lists at most."""
 
-MASKED = "masked numbers"
 NUMBERS = "fiu"
 """The kinds of numpy's types that are real numbers; truth values, texts and dates are none."""
 
@@ -66,11 +65,10 @@ def kind_of(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return "a text" if value.strip() else "an empty text"
-    if isinstance(value, list | tuple):
-        return "a list"
+    if isinstance(value, list | tuple | Mapping):
+        return "a table" if isinstance(value, Mapping) else "a list"
     is_number = isinstance(value, int | float | Fraction)
-    usual = "a number" if is_number else f"a {type(value).__name__}"
-    return "a table" if isinstance(value, Mapping) else usual
+    return "a number" if is_number else f"a {type(value).__name__}"
 
 
 def plain(value: Any) -> Any:
@@ -124,11 +122,15 @@ class Given:
 
     def at(self, element: str) -> Given:
         """Return the same value under another name of its place."""
-        return replace(self, element=element)
+        return self.part(self.value, element)
 
     def holding(self, value: object) -> Given:
         """Return another value in the same place."""
-        return replace(self, value=value)
+        return self.part(value, self.element)
+
+    def part(self, value: object, element: str) -> Given:
+        """Return another value in another place of the same file."""
+        return Given(value, element, self.file, self.raises, self.remedy)
 
     @property
     def is_given(self) -> bool:
@@ -149,7 +151,7 @@ class Given:
 
     def __getitem__(self, key: str) -> Given:
         element = f"{self.element}, {key[:60]}" if self.element else key[:60]
-        return replace(self, value=self.value.get(key), element=element)
+        return self.part(self.value.get(key), element)
 
     def has(self, *keys: str) -> bool:
         """Tell whether one of some entries of a table is there."""
@@ -196,10 +198,7 @@ class Given:
         if count is not None and len(entries) != count:
             message = f"expected {count} entries, got {len(entries)}"
             raise self.error(message, remedy or f"write {count} entries in square brackets")
-        return [
-            replace(self, value=entry, element=f"{self.element}[{k}]")
-            for k, entry in enumerate(entries, 1)
-        ]
+        return [self.part(x, f"{self.element}[{k}]") for k, x in enumerate(entries, 1)]
 
     # --- texts ------------------------------------------------------------------------------
 
@@ -331,7 +330,7 @@ def real_array(name: str, value: Any, dtype: DTypeLike = float) -> NDArray[Any]:
 
 def _no_numbers(name: str, wrong: str) -> RunError:
     usual = "give a number, or a list or an array of numbers"
-    remedy = "fill masked entries, or leave their states out" if wrong == MASKED else usual
+    remedy = "fill masked entries, or leave their states out" if "masked" in wrong else usual
     message = f"{name} is not an array of real numbers but of {wrong}"
     return RunError(message, element=name, remedy=remedy)
 
@@ -383,7 +382,7 @@ def _wrong_part(value: Any) -> str | None:
     if hasattr(value, "mask"):
         import numpy as np
 
-        return MASKED if np.ma.is_masked(value) else None
+        return "masked numbers" if np.ma.is_masked(value) else None
     return None
 
 

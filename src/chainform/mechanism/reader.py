@@ -99,14 +99,16 @@ class Reader:
         """
         if not given.is_given and default is not None:
             return default
-        with given.translate_errors():
+        try:
             result = number_of(given.value)
+        except ReadError as error:
+            raise given.error(error.message, error.remedy) from error
         for name in () if isinstance(result, Fraction) else sorted(symbols_of(result)):
             if name not in self.values:
                 remedy = near(name, self.values) + "declare it under parameters, or write a number"
                 raise given.error(f"{name!r} is not a parameter", remedy)
         known = self.known(result, given)
-        if known is not None:
+        if known is not None and (least, above, most) != (-inf, -inf, inf):
             given.within(known, least, most, above=above)
         return result
 

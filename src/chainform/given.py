@@ -218,7 +218,7 @@ class Given:
 
     def choice(self, choices: Sequence[str], what: str = "", remedy: str = "") -> str:
         """Return one of some words; `what` they are is the name of the place if not given."""
-        remedy = remedy or f"choices are {', '.join(choices)}"
+        remedy = remedy or f"choices are {', '.join(choices) or 'none'}"
         if self.text(remedy) in choices:
             return self.text()
         raise self.unknown(what or self.element.rpartition(", ")[2], choices, remedy)

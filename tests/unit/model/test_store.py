@@ -278,7 +278,7 @@ def test_binding_everything_leaves_numbers(store: Store) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"zzz": 1}, "no free parameter"),
+        ({"zzz": 1}, "not a free parameter"),
         ({"a": "b"}, "may not name parameters"),
         ({"a": "1 +"}, "expected"),
         ({"a": None}, "expected a number"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import chainform as cf
 from chainform.mechanism import ONE, ZERO, Actuator
-from chainform.mechanism.actuator_intake import default_states
+from chainform.mechanism.actuator_reader import default_states
 from chainform.readers import native_text, read_text
 from zoo import random_tree, rational
 

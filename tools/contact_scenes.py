@@ -31,7 +31,7 @@ import chainform as cf
 from chainform.graph import Builder
 from chainform.simulation import simulate
 from chainform.simulation.along import values_along
-from chainform.simulation.contact.barriers import Desk, PointContact
+from chainform.simulation.contact.barriers import GapContext, PointContact
 
 Array = NDArray[np.float64]
 Random = np.random.Generator
@@ -413,8 +413,8 @@ def measured(run: cf.Run) -> tuple[float, ...]:
     sinks = pulls = cone = 0.0
     for barrier in run.switches.rigid:
         builder = Builder()
-        desk = Desk(builder, run.mechanism)
-        builder.output("gap", (1,), [("gap", barrier.residuals(desk)[0])])
+        context = GapContext(builder, run.mechanism)
+        builder.output("gap", (1,), [("gap", barrier.residuals(context)[0])])
         sinks = max(sinks, -float(values_along(builder.finish(), "gap", states).min()))
         pulls = max(pulls, -float(run.contact_forces[barrier.name].min()) / size)
         if isinstance(barrier, PointContact):

@@ -14,8 +14,8 @@ import pytest
 
 import chainform as cf
 from chainform.analysis import complete, drives
-from chainform.errors import RunError
-from chainform.given import finite_array, finite_number, real_array
+from chainform.errors import ReadError, RunError
+from chainform.given import Given, argument, finite_array, near, real_array
 from chainform.simulation import simulate_batch
 
 X = np.array([0.3, 0.2])
@@ -134,11 +134,89 @@ def test_nan_is_a_number_where_nothing_moves() -> None:
     assert np.isinf(real_array("q", np.inf))
 
 
-def test_one_number() -> None:
-    assert finite_number("w", Fraction(1, 2)) == 0.5
-    for wrong in ([0.5], np.array([0.5]), np.inf, True):
-        with pytest.raises(RunError):
-            finite_number("w", wrong)
+SOME = {"a": 1}
+RIGHT: list[tuple[Any, Callable[[Given], Any], Any]] = [
+    (Fraction(1, 2), Given.number, 0.5),
+    (Decimal("0.5"), Given.number, 0.5),
+    (np.float32(0.5), Given.number, 0.5),
+    (np.array(2), Given.number, 2.0),
+    (3.0, Given.whole, 3),
+    (np.int8(3), Given.whole, 3),
+    (Fraction(3), Given.whole, 3),
+    ("any text ", Given.text, "any text "),
+    ("arm", Given.name, "arm"),
+    ("b", lambda g: g.choice(("a", "b")), "b"),
+    (False, Given.flag, False),
+    ({1: "x", "note": 2}, lambda g: g.table(("1",)).value, {"1": "x"}),
+    (SOME, lambda g: g.table().required("a").value, 1),
+    (SOME, lambda g: g.one_of("a", "b"), "a"),
+    (np.eye(2), lambda g: [entry.value for entry in g.entries(2)], [[1.0, 0.0], [0.0, 1.0]]),
+]
+"""Values, how they are read, and what they are."""
+
+
+@pytest.mark.parametrize(("value", "read", "result"), RIGHT)
+def test_what_is_taken(value: Any, read: Callable[[Given], Any], result: Any) -> None:
+    assert read(Given(value)) == result
+
+
+WRONG: list[tuple[Callable[[Given], Any], list[Any], str]] = [
+    (
+        Given.number,
+        [None, True, np.bool_(True), "1", b"1", 1j, [1.0], np.array([1.0]), SOME, object()],
+        "expected a number, got ",
+    ),
+    (Given.number, [np.nan, np.inf, 10**400, Decimal("1e999")], "the number is not finite"),
+    (lambda g: g.number(least=0), [-1, Fraction(-1, 3)], "the number is negative"),
+    (lambda g: g.number(above=0), [0, -1], "the number is not positive"),
+    (lambda g: g.number(most=1), [2], "the number is above 1"),
+    (lambda g: g.number(least=2), [1], "the number is below 2"),
+    (Given.whole, [0.5, -1, True, "3", None, [3], np.nan, 1e300], "expected a whole number from 0"),
+    (lambda g: g.whole(1, 4), [0, 5], "expected a whole number from 1 to 4"),
+    (Given.text, [None, 3, b"a", ["a"]], "expected a text, got "),
+    (Given.name, ["", " a", "a\n", "a" * 201], "cannot be a name"),
+    (lambda g: g.choice(("arm", "leg")), ["am", "foot"], "there is no y "),
+    (lambda g: g.choice(("arm", "leg"), "part"), [None, ["arm"]], "expected a text"),
+    (Given.flag, [None, 0, 1, "true"], "expected true or false, got "),
+    (Given.table, [None, 3, "a", [1]], "expected a table, got "),
+    (lambda g: g.table(("mass",)), [{"mas": 1}, {3: 1}], "unknown field "),
+    (lambda g: g.required("b"), [SOME, {"b": None}], "'b' is missing"),
+    (lambda g: g.one_of("a", "b"), [{}, {"a": 1, "b": 2}], "one of a, b is needed, found "),
+    (Given.entries, [None, 3, "abc", SOME, {1}], "expected a list, got "),
+    (lambda g: g.entries(2), [[1], [1, 2, 3], np.eye(3)], "expected 2 entries, got "),
+]
+"""How values are read, and those that are refused with a message."""
+
+
+@pytest.mark.parametrize(("read", "values", "message"), WRONG)
+def test_what_is_refused(read: Callable[[Given], Any], values: list[Any], message: str) -> None:
+    for value in values:
+        for raises in (ReadError, RunError):
+            with pytest.raises(raises) as caught:
+                read(Given(value, "x, y", "arm.toml", raises))
+            assert message in caught.value.message, value
+            assert str(caught.value.element).startswith("x, y"), value
+            assert (caught.value.file, bool(caught.value.remedy)) == ("arm.toml", True)
+
+
+def test_entries_know_where_they_stand() -> None:
+    table = Given({"a": [{"b": 1}]}, "arm", "f", remedy="look").table()
+    assert table["a"].entries()[0]["b"].element == "arm, a[1], b"
+    assert Given({"a": 1}, "").table()["a"].element == "a"
+    assert str(table["z"].error("it is odd", "mend it")) == "f: arm, z: it is odd\n  remedy: look"
+    with pytest.raises(RunError, match=r"^q0: it is odd\n  remedy: mend it"):  # noqa: SIM117
+        with argument("q0", 3).translate_errors():
+            raise ReadError("it is odd", file="g", element="elsewhere", remedy="mend it")
+
+
+def test_the_nearest_name() -> None:
+    assert near("elbw", ["shoulder", "elbow"]) == "did you mean 'elbow'? "
+    assert near("xyz", ["shoulder", "elbow"]) == ""
+    assert Given("elbw").unknown("joint", ["elbow"]).remedy == "did you mean 'elbow'?"
+    assert Given("xyz").unknown("joint", ["a", "b"]).remedy == "there are a, b"
+    many = Given("xyz").unknown("joint", map(str, range(1000))).remedy
+    assert many is not None
+    assert len(many) < 300
 
 
 def test_finite_arrays_are_copies() -> None:

@@ -21,6 +21,7 @@ from chainform.formulations import (
     parse_request,
     uses_elements,
 )
+from chainform.given import Given
 from chainform.graph import EXACT, Cost, Plan, evaluate
 from chainform.mechanism import Mechanism
 from chainform.model import Model
@@ -164,12 +165,7 @@ def _methods(formulations: Sequence[str] | None) -> list[str]:
     names = [name for name in FORMULATIONS if name != "auto"]
     chosen = names if formulations is None else texts_of("formulations", formulations)
     for name in chosen:
-        if name not in FORMULATIONS:
-            raise DeriveError(
-                f"{name} is not a formulation",
-                element="formulations",
-                remedy=f"choices are {', '.join(FORMULATIONS)}",
-            )
+        Given(name, "formulations", raises=DeriveError).choice(tuple(FORMULATIONS), "formulation")
     return _some("formulations", chosen)
 
 

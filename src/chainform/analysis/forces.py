@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.motion import motion_of
-from chainform.errors import ReadError, RunError
-from chainform.given import real_array
+from chainform.errors import RunError
+from chainform.given import argument, real_array
 from chainform.mechanism import Mechanism, automatic_parameters, with_named_numbers
 from chainform.mechanism.checks import names_in
 from chainform.model import Model, from_names
@@ -76,13 +76,8 @@ class Forces:
 
     def __getitem__(self, name: str) -> Array:
         """Return one force along the motion."""
-        if name in self.names:
-            return self.values[..., self.names.index(name)]
-        raise RunError(
-            f"there is no unknown force {name}",
-            element=name,
-            remedy=f"unknown are {', '.join(self.names)}",
-        )
+        given = argument(str(name), name)
+        return self.values[..., self.names.index(given.choice(self.names, "unknown force"))]
 
 
 def unknown_forces(
@@ -154,28 +149,23 @@ def _automatic(mechanism: Mechanism, values: Mapping[str, Any]) -> list[str]:
     return [name for name in values if name in known and name not in declared]
 
 
-def _checked(model: Model | Mechanism, said: object) -> Mapping[str, Any]:
+def _checked(model: Model | Mechanism, values: object) -> Mapping[str, Any]:
     """Return the values of parameters, after a check that each of them can have an effect."""
-    if said is None:
+    if values is None:
         return {}
-    if not isinstance(said, Mapping):
-        remedy = 'write values={"name": number}'
-        raise RunError("values are a table by parameters", element="values", remedy=remedy)
-    values = cast("Mapping[str, Any]", said)
+    table = argument("values", values).table(remedy='write values={"name": number}').value
     mechanism = model.mechanism if isinstance(model, Model) else model
     declared = {parameter.name for parameter in mechanism.parameters}
     in_equations = {*names_in(mechanism), *automatic_parameters(mechanism)}
-    for name in values:
+    for name in table:
+        given = argument(name, name)
         if name not in declared | in_equations:
-            names = ", ".join(sorted(declared | in_equations)) or "none"
-            remedy = f"parameters are {names}"
-            raise ReadError(f"there is no parameter {name}", element=str(name), remedy=remedy)
+            raise given.unknown("parameter", sorted(declared | in_equations))
         if isinstance(model, Model) and name in in_equations - model.free_parameters.keys():
             remedy = f"derive it with parameters=[{name!r}], or give the mechanism instead of it"
-            message = f"the parameter {name} is a number in this model"
-            raise RunError(message, element=name, remedy=remedy)
-    check_fixed(mechanism, values)
-    return values
+            raise given.error(f"the parameter {name} is a number in this model", remedy)
+    check_fixed(mechanism, table)
+    return table
 
 
 def _derived(mechanism: Mechanism, values: Mapping[str, Any]) -> Model:

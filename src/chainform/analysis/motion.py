@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import ReadError, RunError
+from chainform.errors import RunError
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
-from chainform.given import real_array
+from chainform.given import Given, real_array
 from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import Mechanism
-from chainform.mechanism.additions import intake_of
-from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.additions import reader_of
+from chainform.mechanism.laws import LawReader
 from chainform.model import evaluate_states
 
 Array = NDArray[np.float64]
@@ -81,12 +81,15 @@ def motion_graph(mechanism: Mechanism, laws: object) -> Graph:
             remedy="give q, qd and qdd as arrays",
         )
     given = _by_place(mechanism, laws)
-    reader = LawIntake(intake_of(mechanism), (), ())
+    reader = LawReader(reader_of(mechanism), (), ())
     builder = Builder()
     scalars = Laws(Kinematics(mechanism, builder))
     clock = {builder.variable_of(scalars.time()): builder.number(1)}
     tangents = Tangents(builder, clock)
-    rows = [reader.law(given[k], f"motion of {name!r}", ("t",)) for k, name in _named(mechanism)]
+    rows = [
+        reader.law(reader.reader.given(given[k], f"motion of {name!r}"), ("t",))
+        for k, name in _named(mechanism)
+    ]
     q = [builder.keep(scalars.scalar(law)) for law in rows]
     qd = [builder.keep(tangents.of(value)) for value in q]
     qdd = [builder.keep(tangents.of(value)) for value in qd]
@@ -102,24 +105,16 @@ def _named(mechanism: Mechanism) -> list[tuple[int, str]]:
 
 def _by_place(mechanism: Mechanism, laws: object) -> dict[int, object]:
     """Return the laws by coordinate; every coordinate must have one."""
-    if not isinstance(laws, Mapping):
-        remedy = 'write {"phi": "0.3*sin(t)"}'
-        raise ReadError(
-            "a motion is a table of laws by coordinates", element="motion", remedy=remedy
-        )
+    motion = Given(laws, "motion").table(remedy='write {"phi": "0.3*sin(t)"}')
     given: dict[int, object] = {}
-    for name, law in cast("Mapping[str, object]", laws).items():
-        place = mechanism.coordinate_index(str(name))
+    for name, law in motion.items():
+        place = mechanism.coordinate_index(name)
         if place in given:
-            remedy = "give each coordinate one law"
             message = f"the motion of {name} is given twice"
-            raise ReadError(message, element="motion", remedy=remedy)
-        given[place] = law
+            raise motion.error(message, "give each coordinate one law")
+        given[place] = law.value
     missing = [name for k, name in _named(mechanism) if k not in given]
     if missing:
-        raise ReadError(
-            f"no motion is given for {', '.join(missing)}",
-            element="motion",
-            remedy=f'give each a law of t: {{"{missing[0]}": "0.3*sin(t)"}}, or "0" to hold it',
-        )
+        remedy = f'give each a law of t: {{"{missing[0]}": "0.3*sin(t)"}}, or "0" to hold it'
+        raise motion.error(f"no motion is given for {', '.join(missing)}", remedy)
     return given

@@ -24,8 +24,8 @@ from chainform.formulations.laws import Laws
 from chainform.given import finite_array
 from chainform.graph import Builder, Tangents
 from chainform.mechanism import Mechanism
-from chainform.mechanism.additions import intake_of
-from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.additions import reader_of
+from chainform.mechanism.laws import LawReader
 from chainform.simulation.along import values_along
 from chainform.simulation.constraints.assembly import CLOSED, Places, assemble, descend, free_rates
 from chainform.simulation.constraints.gaps import Gaps
@@ -101,11 +101,12 @@ def _refuse_others(mechanism: Mechanism, columns: list[dict[int, Array]]) -> Non
 
 def _by_laws(mechanism: Mechanism, laws: Mapping[str, Any], t: Array) -> list[dict[str, Array]]:
     """Return values, rates and accelerations of laws of t."""
-    reader, builder = LawIntake(intake_of(mechanism), (), ()), Builder()
+    reader, builder = LawReader(reader_of(mechanism), (), ()), Builder()
     scalars = Laws(Kinematics(mechanism, builder))
     clock = Tangents(builder, {builder.variable_of(scalars.time()): builder.number(1)})
     value = [
-        scalars.scalar(reader.law(law, f"motion of {name!r}", ("t",))) for name, law in laws.items()
+        scalars.scalar(reader.law(reader.reader.given(law, f"motion of {name!r}"), ("t",)))
+        for name, law in laws.items()
     ]
     found: list[dict[str, Array]] = []
     values = [builder.keep(x) for x in value]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import numpy as np
 
 from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME
+from chainform.given import near
 from chainform.graph import Block
 from chainform.mechanism import Mechanism
 from chainform.mechanism.elements import InertialElement
@@ -197,11 +197,9 @@ def _unknown(model: Model, request: Request) -> ReadError:
     labels = [label for block in blocks for label in block.labels]
     others = [name for name in model.graph.numbers if NUMBERED.fullmatch(name) is None]
     known = dict.fromkeys([*(block.name for block in blocks), *labels, *others])
-    close = get_close_matches(request.name[:60], known, n=3)
-    hint = f"did you mean {', '.join(close)}? " if close else ""
     other = "" if model.quantities else "; --formulation closed_form has more, such as Q_1 and e_1"
     return ReadError(
         f"there is no quantity {request.name[:60]!r} in the equations by {model.formulation}",
         element="QUANTITY",
-        remedy=f"{hint}without QUANTITY, show lists those there are{other}",
+        remedy=f"{near(request.name, known, 3)}without QUANTITY, show lists those there are{other}",
     )

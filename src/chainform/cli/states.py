@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import isfinite
 from typing import Any, TypeAlias, cast
 
@@ -24,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.cli.strict_json import name_of, read_json
-from chainform.errors import Error, ReadError
+from chainform.errors import Error
+from chainform.given import Given
 from chainform.mechanism import Mechanism
 from chainform.model import entry_names, place_of
 
@@ -61,46 +61,38 @@ def read_state(source: str, mechanism: Mechanism, wrenches: Sequence[str] = ()) 
 
 
 class _Reader:
-    """Checks one document; `fail` names the file."""
+    """Checks one document."""
 
     def __init__(self, file: str, mechanism: Mechanism, wrenches: Sequence[str]) -> None:
         self.file = file
         self.mechanism = mechanism
         self.wrenches = wrenches
 
-    def fail(self, message: str, element: str | None, remedy: str | None = None) -> ReadError:
-        return ReadError(message, file=self.file, element=element, remedy=remedy)
-
     def state(self, document: Any) -> State:
         """Return the whole state."""
-        table = self.table(document, None)
-        for key in table:
-            if key not in KEYS:
-                raise self.unknown("key", key, KEYS, None)
-        groups = {key: self.group(key, table[key]) for key in KEYS[:-1] if key in table}
+        table = Given(document, "", self.file).table(KEYS, 'write {"q": [...]}')
+        groups = {key: self.group(key, table[key]) for key in KEYS[:-1] if key in table.value}
         if "q" in groups:
-            self.check_quaternions(groups["q"])
-        given = self.table(table.get("values", {}), "values")
-        values = {name: self.array(value, f"values {name[:60]}") for name, value in given.items()}
-        return State(self.file, groups, values, self.batch_of(groups, values))
+            self.check_quaternions(groups["q"], table["q"])
+        given = table["values"].table().items() if "values" in table.value else []
+        values = {name: array_in(value) for name, value in given}
+        return State(self.file, groups, values, batch_of(groups, values, table))
 
-    def group(self, key: str, given: Any) -> Array:
+    def group(self, key: str, given: Given) -> Array:
         """Return one of q, qd, ..., force as an array (..., n), and t as an array (...)."""
         if key == "t":
-            return self.array(given, key)
-        if isinstance(given, dict) and key in BY_NAME:
-            return self.from_names(key, cast(dict[str, Any], given))
-        if not isinstance(given, list):
-            form = "a list, or a table by names" if key in BY_NAME else "a list"
-            raise self.fail(f"expected {form}, got {kind_of(given)}", key)
-        array = self.array(cast(list[Any], given), key)
+            return array_in(given)
+        if given.is_table and key in BY_NAME:
+            return self.from_names(key, given)
+        if not given.is_list:
+            raise given.expected("a list, or a table by names" if key in BY_NAME else "a list")
+        array = array_in(given)
         length = self.length_of(key)
         if array.shape[-1] == length:
             return array
-        raise self.fail(
+        raise given.error(
             f"its last dimension is {array.shape[-1]}, "
             f"the number of {self.kind_of_entries(key)}s is {length}",
-            key,
             self.order_of(key),
         )
 
@@ -131,29 +123,30 @@ class _Reader:
             return 6 * len(self.wrenches)
         return len(entry_names(self.mechanism, key))
 
-    def from_names(self, key: str, given: dict[str, Any]) -> Array:
+    def from_names(self, key: str, given: Given) -> Array:
         """Return a table by names as an array; batches are spread over each other."""
         names, kind = entry_names(self.mechanism, key), self.kind_of_entries(key)
         placed: dict[int, Array] = {}
-        for name, value in given.items():
+        for name, value in given.table().items():
             try:
                 place = place_of(self.mechanism, key, name)
             except Error:
-                raise self.unknown(kind, name, names, key) from None
+                raise given.holding(name).unknown(kind, names) from None
             if place in placed:
-                raise self.fail(f"the {kind} is given twice", f"{key}, {names[place]}")
-            placed[place] = self.array(value, f"{key}, {name}")
+                raise given[names[place]].error(f"the {kind} is given twice", "give each once")
+            placed[place] = array_in(value)
         missing = [name for place, name in enumerate(names) if place not in placed]
         if missing:
-            raise self.fail(f"there is no value for {', '.join(missing)}", key)
+            raise given.error(f"there is no value for {', '.join(missing)}", "give all of them")
         try:
             columns = np.broadcast_arrays(*(placed[place] for place in range(len(names))))
         except ValueError:
             shapes = ", ".join(f"{names[i]} {list(placed[i].shape)}" for i in range(len(names)))
-            raise self.fail(f"the batches do not fit together: {shapes}", key) from None
+            message = f"the batches do not fit together: {shapes}"
+            raise given.error(message, "give all of them one shape") from None
         return np.stack(columns, axis=-1) if columns else np.zeros(0)
 
-    def check_quaternions(self, q: Array) -> None:
+    def check_quaternions(self, q: Array, given: Given) -> None:
         """Refuse quaternions that are no rotations: formulas take their length for 1."""
         for segment in self.mechanism.segments:
             kind, first = segment.joint.kind, segment.coordinate
@@ -163,80 +156,46 @@ class _Reader:
             lengths = np.linalg.norm(q[..., places], axis=-1).ravel()
             wrong = lengths[np.abs(lengths - 1) > UNIT_WITHIN]
             if wrong.size:
-                names = self.mechanism.coordinates[places]
-                raise self.fail(
-                    f"the quaternion {', '.join(names)} has the length {wrong[0]:.6g}, not 1",
-                    "q",
-                    "divide it by its length; no rotation is 0, 0, 0, 1",
-                )
-
-    def batch_of(self, groups: dict[str, Array], values: dict[str, Array]) -> tuple[int, ...]:
-        """Return the leading dimensions that everything has in common."""
-        shapes = {key: a.shape if key == "t" else a.shape[:-1] for key, a in groups.items()}
-        shapes |= {f"values {name}": array.shape for name, array in values.items()}
-        try:
-            return np.broadcast_shapes(*shapes.values())
-        except ValueError:
-            listed = ", ".join(f"{key} {list(shape)}" for key, shape in shapes.items() if shape)
-            raise self.fail(f"the batches do not fit together: {listed}", None) from None
-
-    # --- plain JSON ---------------------------------------------------------------------
-
-    def table(self, value: Any, element: str | None) -> dict[str, Any]:
-        """Return a table (an object of JSON)."""
-        if isinstance(value, dict):
-            return cast(dict[str, Any], value)
-        remedy = 'write {"q": [...]}' if element is None else f'write "{element}": {{...}}'
-        raise self.fail(f"expected a table, got {kind_of(value)}", element, remedy)
-
-    def array(self, value: Any, element: str) -> Array:
-        """Return nested lists of finite numbers, all of the same lengths, as an array."""
-        shape: list[int] = []
-        first = value
-        while isinstance(first, list):
-            inner = cast(list[Any], first)
-            shape.append(len(inner))
-            if len(shape) > DEEPEST:
-                raise self.fail(f"lists are nested more than {DEEPEST} deep", element)
-            first = inner[0] if inner else None
-        self.check(value, shape, element, ())
-        return np.asarray(value, dtype=np.float64).reshape(shape)
-
-    def check(self, value: Any, shape: Sequence[int], element: str, path: tuple[int, ...]) -> None:
-        """Refuse what is not a finite number at full depth, or a list of the right length above."""
-        if isinstance(value, float) and not shape:
-            if isfinite(value):
-                return
-            raise self.fail("the number is not finite, or too large", _place(element, path))
-        if not isinstance(value, list):
-            wanted = "a list like the one before it" if shape else "a number"
-            raise self.fail(f"expected {wanted}, got {kind_of(value)}", _place(element, path))
-        entries = cast(list[Any], value)
-        if not shape:
-            raise self.fail("expected a number, got a list", _place(element, path))
-        if len(entries) != shape[0]:
-            raise self.fail(
-                f"the list has the length {len(entries)}, the one before it {shape[0]}",
-                _place(element, path),
-            )
-        for number, entry in enumerate(entries, 1):
-            self.check(entry, shape[1:], element, (*path, number))
-
-    def unknown(self, what: str, name: str, known: Sequence[str], element: str | None) -> ReadError:
-        """Say that a name is not known, and which one may be meant."""
-        close = get_close_matches(name[:60], known, n=1)
-        listed = f"known are {', '.join(known)}" if known else "there are none"
-        remedy = f"did you mean {close[0]!r}? {listed}" if close else listed
-        return self.fail(f"unknown {what} {name[:60]!r}", element, remedy)
+                names = ", ".join(self.mechanism.coordinates[places])
+                message = f"the quaternion {names} has the length {wrong[0]:.6g}, not 1"
+                raise given.error(message, "divide it by its length; no rotation is 0, 0, 0, 1")
 
 
-def _place(element: str, path: tuple[int, ...]) -> str:
-    return f"{element}[{','.join(map(str, path))}]" if path else element
+def batch_of(groups: dict[str, Array], values: dict[str, Array], given: Given) -> tuple[int, ...]:
+    """Return the leading dimensions that everything has in common."""
+    shapes = {key: a.shape if key == "t" else a.shape[:-1] for key, a in groups.items()}
+    shapes |= {f"values {name}": array.shape for name, array in values.items()}
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{key} {list(shape)}" for key, shape in shapes.items() if shape)
+        message = f"the batches do not fit together: {listed}"
+        raise given.error(message, "give all of them one shape, or one state") from None
 
 
-def kind_of(value: Any) -> str:
-    """Return what a value of JSON is, in words."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    kinds = {str: "a text", list: "a list", dict: "a table"}
-    return next((word for kind, word in kinds.items() if isinstance(value, kind)), "a number")
+def array_in(given: Given) -> Array:
+    """Return nested lists of finite numbers, all of the same lengths, as an array."""
+    shape: list[int] = []
+    first = given.value
+    while isinstance(first, list):
+        inner = cast("list[Any]", first)
+        shape.append(len(inner))
+        if len(shape) > DEEPEST:
+            raise given.error(f"lists are nested more than {DEEPEST} deep", "flatten them")
+        first = inner[0] if inner else None
+    _check(given, shape)
+    return np.asarray(given.value, dtype=np.float64).reshape(shape)
+
+
+def _check(given: Given, shape: Sequence[int]) -> None:
+    """Refuse what is not a finite number at full depth, or a list of the right length above."""
+    if not shape:
+        given.number()
+        return
+    value: object = given.value
+    if len(shape) == 1 and isinstance(value, list):
+        entries = cast("list[Any]", value)
+        if len(entries) == shape[0] and all(type(x) is float and isfinite(x) for x in entries):
+            return
+    for entry in given.entries(shape[0], "give each list the length of the one before it"):
+        _check(entry, shape[1:])

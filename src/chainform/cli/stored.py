@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from chainform.cli.printing import Document
 from chainform.cli.store_place import chosen_store, exists, store_file
 from chainform.errors import ReadError, StoreError
+from chainform.given import near
 from chainform.model import Model
 from chainform.readers import FILE_TYPES
 
@@ -133,10 +133,7 @@ def _known(args: Namespace) -> list[str]:
 def _neither(text: str, stored: Sequence[str]) -> ReadError:
     """Return the error for a name that means nothing, with those that may be meant."""
     here = [path.name for path in _files_here() if path.suffix.lower() in FILE_TYPES]
-    stems = {Path(name).stem: name for name in here}
-    close = get_close_matches(text.partition("@")[0][:60], [*stored, *here, *stems], n=3)
-    meant = dict.fromkeys(name if name in stored else stems.get(name, name) for name in close)
-    hint = f"did you mean {' or '.join(meant)}? " if meant else "check the name; "
+    hint = near(text.partition("@")[0], [*stored, *here], 3) or "check the name; "
     return ReadError(
         "there is neither a file nor a stored model of this name",
         file=text[:200],

@@ -14,7 +14,6 @@ product may have any number of operands; only brackets, calls, signs and exponen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import cast
 
@@ -34,6 +33,7 @@ from chainform.expressions.types import (
     Operator,
     Symbol,
 )
+from chainform.given import near
 
 _SUM, _PRODUCT, _SIGN = 1, 2, 3
 _RANKS = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
@@ -228,7 +228,5 @@ class _Parser:
             raise self.fail(f"expected {expected}, found {self.found()}", "close the bracket")
 
     def unknown_function(self, name: str) -> ReadError:
-        close = get_close_matches(name, FUNCTIONS, n=1)
-        known = "the functions are " + ", ".join(FUNCTIONS)
-        remedy = f"did you mean {close[0]}? " + known if close else known
-        return self.fail(f"there is no function named {name!r}", remedy + "; a product is a*(b)")
+        known = f"the functions are {', '.join(FUNCTIONS)}; a product is a*(b)"
+        return self.fail(f"there is no function named {name!r}", near(name, FUNCTIONS) + known)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TypeAlias
 
 from chainform.errors import DeriveError
@@ -19,6 +18,7 @@ from chainform.formulations.motion import is_zero
 from chainform.formulations.options import PLAIN, Options
 from chainform.formulations.outputs import declare
 from chainform.formulations.quantities import Request
+from chainform.given import Given, listed
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME
@@ -53,19 +53,12 @@ class ElementQuantities:
 
     def _frame(self, request: Request) -> str:
         known = [GROUND_NAME, *self.frames.elements]
-        if request.frame in known:
-            return request.frame
-        close = get_close_matches(request.frame or "", known, n=1)
-        raise DeriveError(
-            f"{request.name} needs the name of a frame"
-            if request.frame is None
-            else f"there is no frame named {request.frame!r}",
-            file=self.mechanism.file,
-            element=request.text,
-            remedy=f"did you mean {close[0]!r}?"
-            if close
-            else "frames are " + ", ".join(known[:20]),
-        )
+        given = Given(request.frame, request.text, self.mechanism.file, DeriveError)
+        if not given.is_given:
+            raise given.error(
+                f"{request.name} needs the name of a frame", f"frames are {listed(known)}"
+            )
+        return given.choice(known, "frame named")
 
     # --- quantities of a frame ----------------------------------------------------------
 

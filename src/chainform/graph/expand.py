@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainform.errors import RunError
+from chainform.given import argument
 from chainform.graph.formula import product_text, sum_text
 from chainform.graph.graph import Graph
 from chainform.graph.simplify import call_of_number, is_even, is_odd
@@ -93,10 +94,8 @@ def expand(
 
 def limit_of(value: object) -> int | None:
     """Return a limit of terms, checked: a whole number from 1 on, or None."""
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
-        return value
     remedy = "give a whole number of terms, or None for no limit"
-    raise RunError("the limit is not a number of terms", element="limit", remedy=remedy)
+    return None if value is None else argument("limit", value).whole(1, remedy=remedy)
 
 
 _LONGEST_ARGUMENT = 2000

@@ -1,7 +1,7 @@
 """Mechanisms: segments, joints, bodies, coordinates, parameters, loops, and the rules they obey."""
 
 from chainform.mechanism.actuators import Actuator
-from chainform.mechanism.additions import intake_of, law_reader
+from chainform.mechanism.additions import law_reader, reader_of
 from chainform.mechanism.builder import MechanismBuilder
 from chainform.mechanism.checks import lacks_inertia, names_in
 from chainform.mechanism.closing import closed_pose
@@ -106,8 +106,8 @@ __all__ = [
     "closed_pose",
     "float_of",
     "float_vector",
-    "intake_of",
     "known_values",
+    "reader_of",
     "lacks_inertia",
     "law_reader",
     "names_in",

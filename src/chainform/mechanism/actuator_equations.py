@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from chainform.given import Given
 from chainform.mechanism.actuators import Actuator, Row
-from chainform.mechanism.intake import Intake
+from chainform.mechanism.drives import gear_ratio_from
 from chainform.mechanism.numbers import product_of, quotient_of, sum_of
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import ONE, ZERO, Joint, Number
 
 Sum: TypeAlias = Mapping[str, Number]
@@ -48,11 +50,11 @@ def over(terms: Sum, divisor: Number) -> Sum:
     return {name: quotient_of(value, divisor) for name, value in terms.items()}
 
 
-def assembled(name: str, rate: int, said: Equations) -> Actuator:
+def assembled(name: str, rate: int, equations: Equations) -> Actuator:
     """Return the actuator in the general form; q and qd come first where they are states."""
-    derivatives = dict(said.derivatives)
-    if said.inertia != ZERO:
-        motion = {"q": {"qd": ONE}, "qd": over(plus(said.drive, LOAD), said.inertia)}
+    derivatives = dict(equations.derivatives)
+    if equations.inertia != ZERO:
+        motion = {"q": {"qd": ONE}, "qd": over(plus(equations.drive, LOAD), equations.inertia)}
         derivatives = {**motion, **derivatives}
     states = tuple(derivatives)
 
@@ -69,58 +71,47 @@ def assembled(name: str, rate: int, said: Equations) -> Actuator:
         b=column("u"),
         f=column("P"),
         e=(ZERO,) * len(states),
-        limit=said.limit,
+        limit=equations.limit,
         states=states,
-        signal=said.signal,
+        signal=equations.signal,
     )
-    if said.inertia != ZERO:
+    if equations.inertia != ZERO:
         return replace(general, position=row({"q": ONE}), velocity=row({"qd": ONE}))
     return replace(
         general,
         e=column("qd"),
-        effort=row(said.drive),
-        direct=said.drive.get("u", ZERO),
-        viscous=product_of(-ONE, said.drive.get("qd", ZERO)),
+        effort=row(equations.drive),
+        direct=equations.drive.get("u", ZERO),
+        viscous=product_of(-ONE, equations.drive.get("qd", ZERO)),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a file says about one actuator of the library, and the joint that it drives."""
+    """The table of one actuator of the library, and the joint that it drives."""
 
-    table: Mapping[str, object]
+    table: Given
     joint: Joint
-    intake: Intake
-    where: str
+    reader: Reader
 
     def has(self, field: str) -> bool:
         """Tell whether a field is given."""
-        return self.table.get(field) is not None
+        return self.table.has(field)
 
     def positive(self, field: str) -> Number:
         """Return a number that must be given, greater than zero."""
-        where = f"{self.where}, {field}"
-        if not self.has(field):
-            raise self.intake.error("the number is missing", where, "give it")
-        number = self.intake.number(self.table[field], where)
-        known = self.intake.known(number, where)
-        if known is not None and known <= 0:
-            raise self.intake.error("the number is not positive", where, "give one above zero")
-        return number
+        return self.reader.number(self.table.required(field), above=0)
 
     def optional(self, field: str) -> Number:
         """Return a number of at least zero, zero when it is not given.
 
         Zero leaves out a part of the actuator, so it must be plain to see.
         """
-        where = f"{self.where}, {field}"
-        number = self.intake.number(self.table[field], where) if self.has(field) else ZERO
-        known = self.intake.known(number, where)
-        if known is not None and known < 0:
-            raise self.intake.error("the number is negative", where, "give one of at least zero")
-        if known == 0 and number != ZERO:
+        given = self.table[field]
+        number = self.reader.number(given, ZERO, least=0)
+        if self.reader.known(number, given) == 0 and number != ZERO:
             remedy = "write 0, or give the parameter another value"
-            raise self.intake.error("the parameters make this zero", where, remedy)
+            raise given.error("the parameters make this zero", remedy)
         return number
 
     def limit(self, field: str) -> Number | None:
@@ -129,22 +120,8 @@ class Fields:
 
     def gear(self) -> Number:
         """Return the gear ratio, by default that of the joint."""
-        if not self.has("gear_ratio"):
-            return self.joint.gear_ratio
-        where = f"{self.where}, gear_ratio"
-        number = self.intake.number(self.table["gear_ratio"], where)
-        if self.intake.known(number, where) == 0:
-            remedy = "give motion of the actuator over motion of the joint"
-            raise self.intake.error("the gear ratio is zero", where, remedy)
-        return number
+        return gear_ratio_from(self.table["gear_ratio"], self.joint.gear_ratio, self.reader)
 
     def share(self, field: str) -> Number:
         """Return a number above 0, at most 1, by default 1."""
-        if not self.has(field):
-            return ONE
-        number = self.positive(field)
-        known = self.intake.known(number, f"{self.where}, {field}")
-        if known is not None and known > 1:
-            where = f"{self.where}, {field}"
-            raise self.intake.error("the number is above 1", where, "give a part of 1, as 0.8")
-        return number
+        return self.reader.number(self.table[field], ONE, above=0, most=1)

@@ -34,50 +34,50 @@ from chainform.mechanism.numbers import product_of, quotient_of
 from chainform.mechanism.types import ONE, ZERO, Number
 
 
-def dc_motor(said: Fields) -> Equations:
+def dc_motor(fields: Fields) -> Equations:
     """Return the equations of a DC motor with gear; the signal is the voltage."""
-    resistance, torque_constant = said.positive("resistance"), said.positive("torque_constant")
-    back_emf = said.positive("back_emf") if said.has("back_emf") else torque_constant
-    inductance, gear = said.optional("inductance"), said.gear()
+    resistance, torque_constant = fields.positive("resistance"), fields.positive("torque_constant")
+    back_emf = fields.positive("back_emf") if fields.has("back_emf") else torque_constant
+    inductance, gear = fields.optional("inductance"), fields.gear()
     driving = plus(SIGNAL, {"qd": product_of(-ONE, product_of(gear, back_emf))})
     current, states = _settled("current", driving, resistance, inductance)
-    once = product_of(said.share("efficiency"), gear)
+    once = product_of(fields.share("efficiency"), gear)
     twice = product_of(once, gear)
-    friction: Sum = {"qd": product_of(-ONE, product_of(twice, said.optional("viscous")))}
+    friction: Sum = {"qd": product_of(-ONE, product_of(twice, fields.optional("viscous")))}
     drive = plus(times(product_of(once, torque_constant), current), friction)
-    inertia = product_of(twice, said.optional("rotor_inertia"))
-    return Equations(states, drive, inertia, said.limit("voltage_limit"), "voltage")
+    inertia = product_of(twice, fields.optional("rotor_inertia"))
+    return Equations(states, drive, inertia, fields.limit("voltage_limit"), "voltage")
 
 
-def hydraulic_servo(said: Fields) -> Equations:
+def hydraulic_servo(fields: Fields) -> Equations:
     """Return the equations of a valve with a cylinder; the signal opens the valve."""
-    area, valve_gain = said.positive("area"), said.positive("valve_gain")
-    leakage, gear = said.optional("leakage"), said.gear()
-    spool, valve = _settled("spool", SIGNAL, ONE, said.optional("valve_time_constant"))
+    area, valve_gain = fields.positive("area"), fields.positive("valve_gain")
+    leakage, gear = fields.optional("leakage"), fields.gear()
+    spool, valve = _settled("spool", SIGNAL, ONE, fields.optional("valve_time_constant"))
     displaced: Sum = {"qd": product_of(-ONE, product_of(gear, area))}
     flow = plus(times(valve_gain, spool), displaced)
-    storage = _storage(said)
+    storage = _storage(fields)
     if storage == ZERO and leakage == ZERO:
         remedy = "give volume and bulk_modulus, or leakage"
         message = "oil that neither leaks nor gives way leaves the pressure unknown"
-        raise said.intake.error(message, said.where, remedy)
+        raise fields.table.error(message, remedy)
     pressure, oil = _settled("pressure", flow, leakage, storage)
     square = product_of(gear, gear)
-    friction: Sum = {"qd": product_of(-ONE, product_of(square, said.optional("viscous")))}
+    friction: Sum = {"qd": product_of(-ONE, product_of(square, fields.optional("viscous")))}
     drive = plus(times(product_of(gear, area), pressure), friction)
-    inertia = product_of(square, said.optional("piston_mass"))
-    return Equations({**oil, **valve}, drive, inertia, said.limit("signal_limit"), "valve")
+    inertia = product_of(square, fields.optional("piston_mass"))
+    return Equations({**oil, **valve}, drive, inertia, fields.limit("signal_limit"), "valve")
 
 
-def _storage(said: Fields) -> Number:
+def _storage(fields: Fields) -> Number:
     """Return V / (4 E), how much oil a rise of the pressure takes up; zero for stiff oil."""
-    if said.has("volume") != said.has("bulk_modulus"):
+    if fields.has("volume") != fields.has("bulk_modulus"):
         message = "volume and bulk_modulus belong together"
-        raise said.intake.error(message, said.where, "give both, or neither for stiff oil")
-    if not said.has("volume"):
+        raise fields.table.error(message, "give both, or neither for stiff oil")
+    if not fields.has("volume"):
         return ZERO
-    stiffness = product_of(Fraction(4), said.positive("bulk_modulus"))
-    return quotient_of(said.positive("volume"), stiffness)
+    stiffness = product_of(Fraction(4), fields.positive("bulk_modulus"))
+    return quotient_of(fields.positive("volume"), stiffness)
 
 
 def _settled(
@@ -90,28 +90,28 @@ def _settled(
     return {name: ONE}, {name: over(left, storing)}
 
 
-def torque(said: Fields) -> Equations:
+def torque(fields: Fields) -> Equations:
     """Return an actuator that gives what is asked for, up to the effort limit of the joint."""
-    limit = said.limit("limit")
-    if limit is None and said.joint.limits is not None and said.joint.limits.effort:
-        limit = said.joint.limits.effort
+    limit = fields.limit("limit")
+    if limit is None and fields.joint.limits is not None and fields.joint.limits.effort:
+        limit = fields.joint.limits.effort
     return Equations({}, SIGNAL, ZERO, limit, "effort")
 
 
-def lag(said: Fields) -> Equations:
+def lag(fields: Fields) -> Equations:
     """Return an actuator whose effort follows the signal by a lag of first or second order."""
-    gain = said.positive("gain") if said.has("gain") else ONE
-    limit, asked = said.limit("limit"), times(gain, SIGNAL)
-    if said.has("time_constant") == said.has("frequency"):
+    gain = fields.positive("gain") if fields.has("gain") else ONE
+    limit, asked = fields.limit("limit"), times(gain, SIGNAL)
+    if fields.has("time_constant") == fields.has("frequency"):
         remedy = "time_constant for the first order, frequency and damping_ratio for the second"
-        raise said.intake.error("a lag is of first or of second order", said.where, remedy)
-    if said.has("time_constant"):
-        if said.has("damping_ratio"):
+        raise fields.table.error("a lag is of first or of second order", remedy)
+    if fields.has("time_constant"):
+        if fields.has("damping_ratio"):
             message = "a lag of first order has no damping_ratio"
-            raise said.intake.error(message, said.where, "remove it, or give frequency")
-        _, states = _settled("effort", asked, ONE, said.positive("time_constant"))
+            raise fields.table.error(message, "remove it, or give frequency")
+        _, states = _settled("effort", asked, ONE, fields.positive("time_constant"))
         return Equations(states, {"effort": ONE}, ZERO, limit, "demand")
-    frequency, damping = said.positive("frequency"), said.optional("damping_ratio")
+    frequency, damping = fields.positive("frequency"), fields.optional("damping_ratio")
     square = product_of(frequency, frequency)
     slowing = product_of(Fraction(-2), product_of(damping, frequency))
     rising = plus(times(square, plus(asked, {"effort": -ONE})), {"effort_rate": slowing})

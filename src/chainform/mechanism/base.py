@@ -11,16 +11,18 @@ An orientation of known numbers is stored as an exact rotation, any other as it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from chainform.errors import ReadError
+from chainform.given import Given
 from chainform.mechanism.exact import exact_quaternion, exact_rotation, rotation_of_angles
-from chainform.mechanism.intake import Intake, located
-from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.laws import LawReader
 from chainform.mechanism.numbers import number_of
-from chainform.mechanism.tables import BASE_FIELDS, check_fields, is_list, list_of, table_of
+from chainform.mechanism.reader import Reader
+from chainform.mechanism.tables import BASE_FIELDS
 from chainform.mechanism.types import (
     ZERO,
     ZERO_VECTOR,
@@ -30,6 +32,7 @@ from chainform.mechanism.types import (
     is_law_of_time,
 )
 
+VECTORS = (*("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration"),)
 FOLLOWING = {
     "position": ("velocity", "acceleration"),
     "velocity": ("acceleration",),
@@ -39,23 +42,15 @@ FOLLOWING = {
 """What follows by time from each part of the motion."""
 
 
-def base_from(value: object, intake: Intake) -> BaseMotion:
+def base_from(value: object, reader: Reader) -> BaseMotion:
     """Return the motion of the base; nothing given means at rest in the world frame."""
     if value is None:
         return BaseMotion()
-    table = table_of(value, intake.file, "base")
-    check_fields(table, BASE_FIELDS, intake.file, "base")
-    reader = _Reader(table, intake)
-    base = reader.orientation(
-        BaseMotion(
-            position=reader.vector("position"),
-            velocity=reader.vector("velocity"),
-            angular_velocity=reader.vector("angular_velocity"),
-            acceleration=reader.vector("acceleration"),
-            angular_acceleration=reader.vector("angular_acceleration"),
-        )
-    )
-    _check_laws(base, intake)
+    table = reader.given(value, "base").table(BASE_FIELDS)
+    laws = LawReader(reader, (), ())
+    vectors: dict[str, Any] = {name: _vector(table[name], laws) for name in VECTORS}
+    base = _with_orientation(BaseMotion(**vectors), table, laws)
+    _check_laws(base, table)
     return base
 
 
@@ -95,57 +90,47 @@ def _settled(base: BaseMotion) -> BaseMotion:
     return replace(base, rotation=rotation, rpy=None)
 
 
-class _Reader:
-    """Reads the parts of the motion."""
-
-    def __init__(self, table: Mapping[str, object], intake: Intake) -> None:
-        self.table = table
-        self.intake = intake
-        self.laws = LawIntake(intake, (), ())
-
-    def vector(self, name: str) -> Vector3:
-        """Return three components; nothing given means zero."""
-        value = self.table.get(name)
-        if value is None:
-            return ZERO_VECTOR
-        x, y, z = self._components(value, 3, f"base, {name}")
-        return (x, y, z)
-
-    def orientation(self, base: BaseMotion) -> BaseMotion:
-        """Return the base with its orientation."""
-        forms = [self.table.get(form) for form in ("rotation", "rpy", "quaternion")]
-        if sum(form is not None for form in forms) == 1:
-            for name, count in (("rpy", 3), ("quaternion", 4)):
-                given = self.table.get(name)
-                if given is not None and _names_something(given):
-                    where = f"base, {name}"
-                    return replace(base, **{name: tuple(self._components(given, count, where))})
-        return replace(base, rotation=self.intake.rotation(*forms, where="base, rotation"))
-
-    def _components(self, value: object, count: int, where: str) -> list[Number]:
-        entries = self.intake.entries(value, count, where)
-        return [self._component(entry, f"{where}[{k}]") for k, entry in enumerate(entries, 1)]
-
-    def _component(self, value: object, where: str) -> Number:
-        with located(self.intake.file, where):
-            number = number_of(value)
-        if is_law_of_time((number,)):
-            return self.laws.law(number, where, groups=("t",))
-        return self.intake.number(number, where)
+def _vector(given: Given, laws: LawReader) -> Vector3:
+    """Return three components; nothing given means zero."""
+    if not given.is_given:
+        return ZERO_VECTOR
+    x, y, z = _components(given, 3, laws)
+    return (x, y, z)
 
 
-def _names_something(value: object) -> bool:
+def _with_orientation(base: BaseMotion, table: Given, laws: LawReader) -> BaseMotion:
+    """Return the base with its orientation."""
+    forms = [form for form in ("rotation", "rpy", "quaternion") if table.has(form)]
+    for name, count in (("rpy", 3), ("quaternion", 4)):
+        if forms == [name] and _names_something(table[name]):
+            return replace(base, **{name: tuple(_components(table[name], count, laws))})
+    return replace(base, rotation=laws.reader.rotation(table))
+
+
+def _components(given: Given, count: int, laws: LawReader) -> list[Number]:
+    return [_component(entry, laws) for entry in given.entries(count)]
+
+
+def _component(given: Given, laws: LawReader) -> Number:
+    with given.translate_errors():
+        number = number_of(given.value)
+    if is_law_of_time((number,)):
+        return laws.law(given.holding(number), ("t",))
+    return laws.reader.number(given.holding(number))
+
+
+def _names_something(given: Given) -> bool:
     """Tell whether one of the entries is an expression of parameters or time."""
-    if not is_list(value):
+    if not given.is_list:
         return False
     try:
-        numbers = [number_of(entry) for entry in list_of(value, None, "base")]
+        numbers = [number_of(entry.value) for entry in given.entries()]
     except ReadError:
-        return False  # what is wrong is said where the rotation is read
+        return False  # the rotation is refused where it is read
     return any(not isinstance(number, Fraction) for number in numbers)
 
 
-def _check_laws(base: BaseMotion, intake: Intake) -> None:
+def _check_laws(base: BaseMotion, table: Given) -> None:
     """Refuse what is given although it follows from a law of time."""
     parts: dict[str, tuple[Number, ...]] = {
         "position": base.position,
@@ -159,4 +144,4 @@ def _check_laws(base: BaseMotion, intake: Intake) -> None:
         for other in FOLLOWING[name]:
             if any(component != ZERO for component in getattr(base, other)):
                 message = f"it follows from the {name.replace('_', ' ')}, a law of time"
-                raise intake.error(message, f"base, {other}", "leave it out")
+                raise table[other].error(message, "leave it out")

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
-from chainform.mechanism.actuator_intake import actuators_from
+from chainform.given import Given
+from chainform.mechanism.actuator_reader import actuators_from
 from chainform.mechanism.base import base_from
 from chainform.mechanism.checks import check_mechanism
 from chainform.mechanism.closure import check_loops
@@ -16,8 +17,7 @@ from chainform.mechanism.elements.building import ElementMethods
 from chainform.mechanism.elements.model import with_elements
 from chainform.mechanism.elements.names import coordinates_from
 from chainform.mechanism.forces import forces_from
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.loops import LoopMaker
+from chainform.mechanism.loops import LoopMaker, springs_from
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import (
     Register,
@@ -27,21 +27,15 @@ from chainform.mechanism.numbering import (
     register_of,
 )
 from chainform.mechanism.numbers import NumberLike
-from chainform.mechanism.parameters import ParameterSpecification, parameters_from
+from chainform.mechanism.parameters import parameters_from
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.segments import Piece, pieces_from
-from chainform.mechanism.specification import (
-    FrameSpecification,
-    LoopSpecification,
-    SegmentSpecification,
-    segment_from_table,
-)
-from chainform.mechanism.springs import springs_from
-from chainform.mechanism.tables import table_of
+from chainform.mechanism.tables import segment_table
 from chainform.mechanism.types import GROUND, Note, Parameter
 
 
 class MechanismBuilder(ElementMethods):
-    """Collects what is said about a mechanism and checks all of it in `build`.
+    """Collects the parts of a mechanism and checks all of it in `build`.
 
     Numbers are int, float (meaning its shortest decimal), Fraction, Decimal or a text: a decimal or
     an expression of parameters. Lengths are in m, masses in kg, angles in rad. Every method returns
@@ -60,10 +54,10 @@ class MechanismBuilder(ElementMethods):
         self._gravity = gravity
         self._file = file
         self._source = source
-        self._parameters: list[ParameterSpecification] = []
-        self._segments: list[SegmentSpecification] = []
-        self._loops: list[LoopSpecification] = []
-        self._frames: list[FrameSpecification] = []
+        self._parameters: list[Mapping[str, object]] = []
+        self._segments: list[Given] = []
+        self._loops: list[Mapping[str, object]] = []
+        self._frames: list[Mapping[str, object]] = []
         self._springs: list[Mapping[str, object]] = []
         self._forces: list[Mapping[str, object]] = []
         self._actuators: list[Mapping[str, object]] = []
@@ -81,7 +75,8 @@ class MechanismBuilder(ElementMethods):
         self, name: object, value: object = None, unit: object = "", note: object = ""
     ) -> Self:
         """Declare a parameter: a number, an expression of other parameters, or free (None)."""
-        self._parameters.append(ParameterSpecification(name, value, unit, note))
+        table = {"name": name, "value": value, "unit": unit, "note": note}
+        self._parameters.append(table)
         return self
 
     def segment(
@@ -128,7 +123,7 @@ class MechanismBuilder(ElementMethods):
         """Add a segment given as a table of the native file."""
         name = table.get("name")
         label = repr(name) if isinstance(name, str) else str(len(self._segments) + 1)
-        self._segments.append(segment_from_table(table, self._file, f"segment {label}"))
+        self._segments.append(segment_table(Given(table, f"segment {label}", self._file)))
         return self
 
     def loop(
@@ -144,8 +139,12 @@ class MechanismBuilder(ElementMethods):
         `kind` is `point` or `frame`; without a target the loop closes on the ground's origin;
         `basic` lists the coordinates chosen as independent.
         """
-        self._loops.append(LoopSpecification(name, kind, closing, target, basic))
-        return self
+        fields = {"name": name, "kind": kind, "closing": closing, "target": target, "basic": basic}
+        return self.loop_table(fields)
+
+    def loop_table(self, table: Mapping[str, object]) -> Self:
+        """Add a loop given as a table of the native file."""
+        return self._add(self._loops, table, "loop")
 
     def frame(
         self,
@@ -163,9 +162,7 @@ class MechanismBuilder(ElementMethods):
 
     def frame_table(self, table: Mapping[str, object]) -> Self:
         """Add a frame given as a table of the native file."""
-        place = {key: value for key, value in table.items() if key != "name"}
-        self._frames.append(FrameSpecification(table.get("name"), place))
-        return self
+        return self._add(self._frames, table, "frame")
 
     def spring(self, **fields: object) -> Self:
         """Add a spring: name, joint or ends (two places {segment, point}), stiffness and so on.
@@ -176,8 +173,7 @@ class MechanismBuilder(ElementMethods):
 
     def spring_table(self, table: Mapping[str, object]) -> Self:
         """Add a spring: {name, joint or ends, stiffness, rest, damping}; `ends` are two places."""
-        self._springs.append(table_of(table, self._file, f"spring {len(self._springs) + 1}"))
-        return self
+        return self._add(self._springs, table, "spring")
 
     def force(
         self,
@@ -193,13 +189,12 @@ class MechanismBuilder(ElementMethods):
         `pieces` are tables {until, law} in the order of time instead; `from` and `until` (s) may
         bound a single law: force("elbow", "5*t", until=2).
         """
-        said = {"name": name, "joint": joint, "law": law, "pieces": pieces, **bounds}
-        return self.force_table({key: value for key, value in said.items() if value is not None})
+        table = {"name": name, "joint": joint, "law": law, "pieces": pieces, **bounds}
+        return self.force_table({key: value for key, value in table.items() if value is not None})
 
     def force_table(self, table: Mapping[str, object]) -> Self:
         """Add a force: {name, joint, law, from, until} or {name, joint, pieces}."""
-        self._forces.append(table_of(table, self._file, f"force {len(self._forces) + 1}"))
-        return self
+        return self._add(self._forces, table, "force")
 
     def actuator(self, name: str | None, joint: str, **fields: object) -> Self:
         """Add the actuator of a joint: a type of the library, or A, b, f and so on.
@@ -207,13 +202,16 @@ class MechanismBuilder(ElementMethods):
         actuator("motor", "elbow", type="dc_motor", resistance=0.3, torque_constant=0.03); see
         `Actuator` for the general form. States and signals have the order of the calls.
         """
-        said = {"name": name, "joint": joint, **fields}
-        return self.actuator_table({key: value for key, value in said.items() if value is not None})
+        table = {"name": name, "joint": joint, **fields}
+        return self.actuator_table({k: value for k, value in table.items() if value is not None})
 
     def actuator_table(self, table: Mapping[str, object]) -> Self:
         """Add an actuator given as a table of the native file."""
-        number = len(self._actuators) + 1
-        self._actuators.append(table_of(table, self._file, f"actuator {number}"))
+        return self._add(self._actuators, table, "actuator")
+
+    def _add(self, tables: list[Mapping[str, object]], table: object, kind: str) -> Self:
+        given = Given(table, f"{kind} {len(tables) + 1}", self._file)
+        tables.append(given.table().value)
         return self
 
     def base(self, table: object = None, **fields: object) -> Self:
@@ -231,81 +229,81 @@ class MechanismBuilder(ElementMethods):
         self._notes.append(Note("note", element, text))
         return self
 
-    def intake(self) -> Intake:
-        """Return a desk for a reader's own numbers: it knows the parameters declared so far.
+    def reader(self) -> Reader:
+        """Return what reads the numbers of a file: it knows the parameters declared so far.
 
         Its remarks become notes of the mechanism.
         """
         parameters, _ = parameters_from(tuple(self._parameters), self._file)
         values = {parameter.name: parameter.value for parameter in parameters}
-        return Intake(self._file, values, self._notes, self._fixed)
+        return Reader(self._file, values, self._notes, self._fixed)
 
     def build(self) -> Mechanism:
         """Return the checked mechanism, its segments numbered parents first."""
         parameters, remarks = parameters_from(tuple(self._parameters), self._file)
         values = {parameter.name: parameter.value for parameter in parameters}
         # A list of its own, so that building twice does not say everything twice.
-        intake = Intake(self._file, values, [*self._notes, *remarks], dict(self._fixed))
-        names = names_of(self._segments, intake)
-        register = register_of(self._segments, names, intake)
-        pieces, last_segment = self._pieces(names, register, intake)
-        mechanism = self._tree(pieces, parameters, intake)
-        maker = LoopMaker(mechanism, register, last_segment, intake)
+        reader = Reader(self._file, values, [*self._notes, *remarks], dict(self._fixed))
+        names = names_of(self._segments, reader)
+        register = register_of(self._segments, names, reader)
+        pieces, last_segment = self._pieces(names, register, reader)
+        mechanism = self._tree(pieces, parameters, reader)
+        maker = LoopMaker(mechanism, register, last_segment, reader)
         loops, frames = maker.loops(self._loops), maker.frames(self._frames)
         springs = springs_from(self._springs, maker)
-        forces = forces_from(self._forces, mechanism, intake)
-        actuators = actuators_from(self._actuators, mechanism, intake)
+        forces = forces_from(self._forces, mechanism, reader)
+        actuators = actuators_from(self._actuators, mechanism, reader)
         mechanism = replace(mechanism, loops=loops, frames=frames, springs=springs, forces=forces)
         mechanism = replace(mechanism, actuators=actuators)
-        mechanism = with_elements(mechanism, self._model, intake)
-        notes = (*intake.notes, *check_mechanism(mechanism), *check_loops(mechanism))
+        mechanism = with_elements(mechanism, self._model, reader)
+        notes = (*reader.notes, *check_mechanism(mechanism), *check_loops(mechanism))
         known = (
             replace(
-                p, fixed_in=intake.fixed.get(p.name, ""), limit_in=intake.limited.get(p.name, "")
+                p, fixed_in=reader.fixed.get(p.name, ""), limit_in=reader.limited.get(p.name, "")
             )
             for p in parameters
         )
         return replace(mechanism, notes=notes, parameters=tuple(known))
 
     def _pieces(
-        self, names: Sequence[str], register: Register, intake: Intake
+        self, names: Sequence[str], register: Register, reader: Reader
     ) -> tuple[list[Piece], list[int]]:
         """Return all segments, and for each specification the index of its last one."""
         if not self._segments and not self._model.coordinates:
             remedy = "describe at least one segment, under 'bodies' or 'segments'"
             if self._model.elements:
                 remedy = 'name the coordinates of the elements: coordinates = ["phi"]'
-                raise intake.error("the elements have no coordinates", "coordinates", remedy)
-            raise intake.error("the mechanism has no segments", "segments", remedy)
-        parents = parents_of(self._segments, names, register, intake)
+                raise reader.error("the elements have no coordinates", "coordinates", remedy)
+            raise reader.error("the mechanism has no segments", "segments", remedy)
+        parents = parents_of(self._segments, names, register)
         pieces: list[Piece] = []
         last_segment = [GROUND] * len(names)
-        for place in parents_first(parents, names, intake):
+        for place in parents_first(parents, names, reader):
             parent = GROUND if parents[place] == GROUND else last_segment[parents[place]]
-            said = self._segments[place]
-            pieces += pieces_from(said, names[place], parent, len(pieces), intake)
+            table = self._segments[place]
+            pieces += pieces_from(table, names[place], parent, len(pieces), reader)
             last_segment[place] = len(pieces) - 1
         return pieces, last_segment
 
     def _tree(
-        self, pieces: Sequence[Piece], parameters: tuple[Parameter, ...], intake: Intake
+        self, pieces: Sequence[Piece], parameters: tuple[Parameter, ...], reader: Reader
     ) -> Mechanism:
         bare, entries = [piece.segment for piece in pieces], [piece.entries for piece in pieces]
-        segments, coordinates, rates = with_coordinates(bare, entries, intake)
-        segments = with_couplings(segments, [piece.coupling for piece in pieces], intake)
+        segments, coordinates, rates = with_coordinates(bare, entries, reader)
+        segments = with_couplings(segments, [piece.coupling for piece in pieces], reader)
         if self._model.coordinates:
-            coordinates, rates = coordinates_from(self._model.coordinates, segments, intake)
-        if self._dof is not None and intake.integer(self._dof, "dof") != len(rates):
+            coordinates, rates = coordinates_from(self._model.coordinates, segments, reader)
+        if self._dof is not None and reader.whole(reader.given(self._dof, "dof")) != len(rates):
             remedy = f"the joints have {len(rates)}; correct the number or remove it"
-            raise intake.error("the number of freedoms does not fit the joints", "dof", remedy)
+            raise reader.error("the number of freedoms does not fit the joints", "dof", remedy)
         return Mechanism(
-            intake.text(self._name, "name"),
+            reader.given(self._name, "name").name(),
             segments,
             coordinates,
             rates,
             parameters,
-            intake.vector(self._gravity, "gravity"),
-            base_from(self._base, intake),
+            reader.vector(reader.given(self._gravity, "gravity")),
+            base_from(self._base, reader),
             file=self._file,
             source=self._source,
         )

@@ -13,24 +13,27 @@ coefficient between the bodies that touch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from math import inf
+from typing import Literal, TypeAlias, cast
 
 from chainform.expressions import symbols_of
+from chainform.given import Given
 from chainform.mechanism.elements.names import check_name
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.laws import LawIntake, meaning_of
+from chainform.mechanism.laws import LawReader, meaning_of
 from chainform.mechanism.linearity import nonlinear_part
-from chainform.mechanism.numbering import check_distinct
-from chainform.mechanism.tables import check_fields, table_of
-from chainform.mechanism.types import ONE, ZERO, Number
+from chainform.mechanism.reader import Reader
+from chainform.mechanism.types import ZERO, Number
+
+Kind: TypeAlias = Literal["holonomic", "nonholonomic", "unilateral"]
 
 KINDS = {"holonomic": ("q", "t"), "nonholonomic": ("q", "qd", "t"), "unilateral": ("q", "t")}
 """The kinds of constraints, and what their laws may depend on."""
 
-CONSTRAINT_FIELDS = frozenset({"name", "kind", "law", "restitution", "friction"})
+CONTACT_FIELDS = ("restitution", "friction")
+CONSTRAINT_FIELDS = frozenset({"name", "kind", "law", *CONTACT_FIELDS})
 QUASI_FIELDS = frozenset({"name", "law"})
 
 
@@ -39,7 +42,7 @@ class Constraint:
     """A law that is to be zero, or not negative (unilateral)."""
 
     name: str
-    kind: Literal["holonomic", "nonholonomic", "unilateral"]
+    kind: Kind
     law: Number
     restitution: Number = ZERO
     friction: Number = ZERO
@@ -53,51 +56,36 @@ class QuasiVelocity:
     law: Number
 
 
-def constraints_from(said: Sequence[object], laws: LawIntake) -> tuple[Constraint, ...]:
+def constraints_from(tables: Sequence[object], laws: LawReader) -> tuple[Constraint, ...]:
     """Return the checked constraints, in the order given."""
-    made = tuple(_constraint(table, number, laws) for number, table in enumerate(said, 1))
-    check_distinct([constraint.name for constraint in made], "constraint", laws.intake)
+    made = tuple(_constraint(table, number, laws) for number, table in enumerate(tables, 1))
+    laws.reader.check_distinct([constraint.name for constraint in made], "constraint")
     return made
 
 
-def _constraint(said: object, number: int, laws: LawIntake) -> Constraint:
-    intake = laws.intake
-    table = table_of(said, intake.file, f"constraint {number}")
-    name = f"constraint{number}"
-    if table.get("name") is not None:
-        name = intake.text(table["name"], f"constraint {number}, name")
-    where = f"constraint {name!r}"
-    check_fields(table, CONSTRAINT_FIELDS, intake.file, where)
-    kind = table.get("kind")
-    if not isinstance(kind, str) or kind not in ("holonomic", "nonholonomic", "unilateral"):
-        remedy = "kinds are " + ", ".join(KINDS)
-        raise intake.error(f"there is no constraint of the kind {kind!r}", where, remedy)
-    law = _law(table, laws, where, KINDS[kind])
-    _check_law(law, kind, laws, f"{where}, law")
-    restitution = _contact(table, "restitution", kind, intake, where)
-    return Constraint(
-        name, kind, law, restitution, _contact(table, "friction", kind, intake, where)
-    )
+def _constraint(value: object, number: int, laws: LawReader) -> Constraint:
+    name, table = laws.reader.named(value, "constraint", number, CONSTRAINT_FIELDS)
+    kind = cast("Kind", table["kind"].choice(tuple(KINDS), "constraint of the kind"))
+    law = _law(table, kind, laws)
+    restitution, friction = (_contact(table[f], kind, laws.reader) for f in CONTACT_FIELDS)
+    return Constraint(name, kind, law, restitution, friction)
 
 
-def _law(table: Mapping[str, object], laws: LawIntake, where: str, groups: Sequence[str]) -> Number:
-    if table.get("law") is None:
-        raise laws.intake.error("'law' is missing", where, 'write law = "..."')
-    return laws.law(table["law"], f"{where}, law", groups)
-
-
-def _check_law(law: Number, kind: str, laws: LawIntake, where: str) -> None:
-    """Refuse a law that binds nothing, or that is not linear in the rates."""
+def _law(table: Given, kind: str, laws: LawReader) -> Number:
+    """Return a law; one that binds nothing, or that is not linear in the rates, is refused."""
+    given = table.required("law", 'write law = "..."')
+    law = laws.law(given, KINDS[kind])
     groups = _groups_in(law, laws)
     wanted = "qd" if kind == "nonholonomic" else "q"
     if wanted not in groups and not groups & {"definition"}:
         what = "rate" if wanted == "qd" else "coordinate"
         remedy = f"write a condition on {what}s; a {kind} constraint needs one"
-        raise laws.intake.error(f"the law names no {what}", where, remedy)
-    _check_linear(law, laws, where)
+        raise given.error(f"the law names no {what}", remedy)
+    _check_linear(law, given, laws)
+    return law
 
 
-def _groups_in(law: Number, laws: LawIntake) -> set[str]:
+def _groups_in(law: Number, laws: LawReader) -> set[str]:
     found: set[str] = set()
     if isinstance(law, Fraction):
         return found
@@ -110,7 +98,7 @@ def _groups_in(law: Number, laws: LawIntake) -> set[str]:
     return found
 
 
-def _check_linear(law: Number, laws: LawIntake, where: str) -> None:
+def _check_linear(law: Number, given: Given, laws: LawReader) -> None:
     def is_rate(name: str) -> bool:
         meaning = meaning_of(name, laws.coordinates, laws.rates)
         return meaning is not None and meaning.group == "qd"
@@ -118,51 +106,38 @@ def _check_linear(law: Number, laws: LawIntake, where: str) -> None:
     part = nonlinear_part(law, is_rate)
     if part is not None:
         remedy = "write it as a sum of rates, each times a law of coordinates and time"
-        raise laws.intake.error(f"{part} is not linear in the rates", where, remedy)
+        raise given.error(f"{part} is not linear in the rates", remedy)
 
 
-def _contact(
-    table: Mapping[str, object], field: str, kind: str, intake: Intake, where: str
-) -> Number:
+def _contact(given: Given, kind: str, reader: Reader) -> Number:
     """Return restitution or friction, which only a unilateral constraint has."""
-    if table.get(field) is None:
-        return ZERO
-    here = f"{where}, {field}"
-    if kind != "unilateral":
-        raise intake.error(f"a {kind} constraint has no {field}", here, "leave it out")
-    number = intake.number(table[field], here)
-    known = intake.known(number, here)
-    if known is not None and (known < 0 or (field == "restitution" and known > ONE)):
-        remedy = "restitution lies between 0 and 1, friction is not negative"
-        raise intake.error("the number cannot be so", here, remedy)
-    return number
+    field = given.element.rpartition(", ")[2]
+    if given.is_given and kind != "unilateral":
+        raise given.error(f"a {kind} constraint has no {field}", "leave it out")
+    return reader.number(given, ZERO, least=0, most=1 if field == "restitution" else inf)
 
 
 def quasi_from(
-    said: Sequence[object], laws: LawIntake, constraints: Sequence[Constraint]
+    tables: Sequence[object], laws: LawReader, constraints: Sequence[Constraint]
 ) -> tuple[QuasiVelocity, ...]:
     """Return the quasi-velocities: with the constraints as many as there are rates."""
-    made = tuple(_quasi(table, number, laws) for number, table in enumerate(said, 1))
+    made = tuple(_quasi(table, number, laws) for number, table in enumerate(tables, 1))
     if not made:
         return made
-    intake, count = laws.intake, len(laws.rates)
-    check_distinct([quasi.name for quasi in made], "quasi-velocity", intake)
+    reader, count = laws.reader, len(laws.rates)
+    reader.check_distinct([quasi.name for quasi in made], "quasi-velocity")
     bound = sum(constraint.kind != "unilateral" for constraint in constraints)
     if len(made) + bound != count:
         left = max(count - bound, 0)
         message = f"constraints leave {left} of {count} freedoms, and quasi-velocities: {len(made)}"
         remedy = "give one quasi-velocity for each freedom that is left"
-        raise intake.error(message, "quasi", remedy)
+        raise reader.error(message, "quasi", remedy)
     return made
 
 
-def _quasi(said: object, number: int, laws: LawIntake) -> QuasiVelocity:
-    intake = laws.intake
-    table = table_of(said, intake.file, f"quasi-velocity {number}")
-    check_fields(table, QUASI_FIELDS, intake.file, f"quasi-velocity {number}")
-    name = intake.text(table.get("name"), f"quasi-velocity {number}, name")
-    where = f"quasi-velocity {name!r}"
-    check_name(name, laws, where)
-    law = _law(table, laws, where, KINDS["nonholonomic"])
-    _check_law(law, "nonholonomic", laws, f"{where}, law")
-    return QuasiVelocity(name, law)
+def _quasi(value: object, number: int, laws: LawReader) -> QuasiVelocity:
+    given = laws.reader.given(value, f"quasi-velocity {number}").table(QUASI_FIELDS)
+    name = given["name"].name()
+    table = given.at(f"quasi-velocity {name!r}")
+    check_name(name, table, laws)
+    return QuasiVelocity(name, _law(table, "nonholonomic", laws))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chainform.mechanism.intake import Intake
+from chainform.given import Given
 from chainform.mechanism.joints import SUFFIXES, Freedom
-from chainform.mechanism.numbering import check_distinct
-from chainform.mechanism.specification import SegmentSpecification
-from chainform.mechanism.tables import is_list
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import Coordinate, JointKind, Segment
 
 
@@ -25,46 +23,37 @@ class Entries:
     dof: tuple[int, ...] | None = None
 
 
-def joint_name_of(said: SegmentSpecification, name: str, intake: Intake) -> str:
-    """Return the name of the joint: that of its segment unless it has one of its own."""
-    if said.joint_name is None:
-        return name
-    return intake.text(said.joint_name, f"segment {name!r}, joint name")
-
-
 def entries_of(
-    said: SegmentSpecification, joint: str, freedoms: Sequence[Freedom], intake: Intake, where: str
+    segment: Given, joint: str, freedoms: Sequence[Freedom], reader: Reader
 ) -> list[Entries]:
-    """Return what each elementary joint of a specification has in q and qd.
+    """Return what each elementary joint of a segment has in q and qd.
 
     Names are given, or made of the name of the joint and a suffix. A rate that moves a single
     coordinate has the name of that coordinate unless it is given one.
     """
     is_fixed = freedoms[0].kind is JointKind.FIXED
-    if is_fixed or said.mimic is not None:
-        _refuse_places(said, is_fixed, intake, where)
+    if is_fixed or segment.has("mimic"):
+        _refuse_entries(segment, is_fixed)
         return [Entries() for _ in freedoms]
     coordinates = [_names(joint, freedom, 0) for freedom in freedoms]
-    if said.coordinates is not None:
-        coordinates = _given(said.coordinates, coordinates, intake, f"{where}, coordinates")
+    if segment.has("coordinates"):
+        coordinates = _given(segment["coordinates"], coordinates)
     rates = [
         _names(joint, freedom, 1) if freedom.kind.has_quaternion else names
         for freedom, names in zip(freedoms, coordinates, strict=True)
     ]
-    if said.rates is not None:
-        rates = _given(said.rates, rates, intake, f"{where}, rates")
-    dofs = _dofs(said.dof, freedoms, intake, f"{where}, dof")
+    if segment.has("rates"):
+        rates = _given(segment["rates"], rates)
+    dofs = _dofs(segment["dof"], freedoms, reader)
     return [Entries(*entries) for entries in zip(coordinates, rates, dofs, strict=True)]
 
 
-def _refuse_places(said: SegmentSpecification, is_fixed: bool, intake: Intake, where: str) -> None:
+def _refuse_entries(segment: Given, is_fixed: bool) -> None:
     kind = "fixed" if is_fixed else "coupled"
     reason = "only a moving joint has a place in q" if is_fixed else "it shares those of the other"
     for field in ("dof", "coordinates", "rates"):
-        if getattr(said, field) is not None:
-            raise intake.error(
-                f"a {kind} joint has no {field}", f"{where}, {field}", f"remove it; {reason}"
-            )
+        if segment.has(field):
+            raise segment[field].error(f"a {kind} joint has no {field}", f"remove it; {reason}")
 
 
 def _names(joint: str, freedom: Freedom, group: int) -> tuple[str, ...]:
@@ -74,35 +63,32 @@ def _names(joint: str, freedom: Freedom, group: int) -> tuple[str, ...]:
     return (f"{joint}_{freedom.suffix}" if freedom.suffix else joint,)
 
 
-def _given(
-    value: object, usual: Sequence[tuple[str, ...]], intake: Intake, where: str
-) -> list[tuple[str, ...]]:
+def _given(given: Given, usual: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Return the names that were given, parted as the usual ones are."""
-    entries = iter(intake.entries(value, sum(map(len, usual)), where))
-    return [tuple(intake.text(next(entries), where) for _ in names) for names in usual]
+    entries = iter(given.entries(sum(map(len, usual))))
+    return [tuple(next(entries).name() for _ in names) for names in usual]
 
 
 def _dofs(
-    value: object, freedoms: Sequence[Freedom], intake: Intake, where: str
+    given: Given, freedoms: Sequence[Freedom], reader: Reader
 ) -> list[tuple[int, ...] | None]:
-    if value is None:
+    if not given.is_given:
         return [None] * len(freedoms)
     if len(freedoms) > 1:
-        entries = intake.entries(value, len(freedoms), where)
-        return [(intake.integer(entry, where),) for entry in entries]
+        return [(reader.whole(entry),) for entry in given.entries(len(freedoms))]
     count = freedoms[0].kind.rates
-    if count == 1 or not is_list(value):
-        first = intake.integer(value, where)
+    if count == 1 or not given.is_list:
+        first = reader.whole(given)
         return [tuple(range(first, first + count))]
-    places = tuple(intake.integer(entry, where) for entry in intake.entries(value, count, where))
-    if places != tuple(range(places[0], places[0] + count)):
+    numbers = tuple(reader.whole(entry) for entry in given.entries(count))
+    if numbers != tuple(range(numbers[0], numbers[0] + count)):
         remedy = f"write the first of them alone, or {count} numbers one after the other"
-        raise intake.error("the rates of one joint follow one another in qd", where, remedy)
-    return [places]
+        raise given.error("the rates of one joint follow one another in qd", remedy)
+    return [numbers]
 
 
 def with_coordinates(
-    segments: Sequence[Segment], entries: Sequence[Entries], intake: Intake
+    segments: Sequence[Segment], entries: Sequence[Entries], reader: Reader
 ) -> tuple[tuple[Segment, ...], tuple[Coordinate, ...], tuple[Coordinate, ...]]:
     """Return the segments with their places, the coordinates in the order of q, the rates of qd.
 
@@ -110,7 +96,7 @@ def with_coordinates(
     the joints in the same order.
     """
     moving = [k for k, entry in enumerate(entries) if entry.coordinates]
-    _check_dofs(segments, entries, moving, intake)
+    _check_dofs(segments, entries, moving, reader)
     moving.sort(key=lambda k: entries[k].dof or ())
     placed = list(segments)
     coordinates: list[Coordinate] = []
@@ -119,12 +105,12 @@ def with_coordinates(
         placed[k] = replace(segments[k], coordinate=len(coordinates), rate=len(rates))
         coordinates += [Coordinate(name, k) for name in entries[k].coordinates]
         rates += [Coordinate(name, k) for name in entries[k].rates]
-    _check_names(segments, coordinates, rates, intake)
+    _check_names(segments, coordinates, rates, reader)
     return tuple(placed), tuple(coordinates), tuple(rates)
 
 
 def _check_dofs(
-    segments: Sequence[Segment], entries: Sequence[Entries], moving: Sequence[int], intake: Intake
+    segments: Sequence[Segment], entries: Sequence[Entries], moving: Sequence[int], reader: Reader
 ) -> None:
     missing = [k for k in moving if entries[k].dof is None]
     if len(missing) == len(moving):
@@ -132,13 +118,13 @@ def _check_dofs(
     if missing:
         remedy = "give it for every moving joint, or for none"
         where = f"segment {segments[missing[0]].name!r}"
-        raise intake.error("dof is missing here but given elsewhere", where, remedy)
+        raise reader.error("dof is missing here but given elsewhere", where, remedy)
     last = sum(len(entries[k].rates) for k in moving)
     seen: set[int] = set()
     for k in moving:
         for dof in entries[k].dof or ():
             if not 1 <= dof <= last or dof in seen:
-                raise intake.error(
+                raise reader.error(
                     f"dof {dof} is out of range or used twice",
                     f"segment {segments[k].name!r}, dof",
                     f"use each of 1 ... {last} once",
@@ -150,22 +136,22 @@ def _check_names(
     segments: Sequence[Segment],
     coordinates: Sequence[Coordinate],
     rates: Sequence[Coordinate],
-    intake: Intake,
+    reader: Reader,
 ) -> None:
     """Refuse names that occur twice or belong to a parameter.
 
     A name may stand both in q and in qd where it means one joint; otherwise a list of names would
     not tell which of the two it orders.
     """
-    check_distinct([segment.name for segment in segments], "segment", intake)
-    check_distinct([coordinate.name for coordinate in coordinates], "coordinate", intake)
-    check_distinct([rate.name for rate in rates], "rate", intake)
+    reader.check_distinct([segment.name for segment in segments], "segment")
+    reader.check_distinct([coordinate.name for coordinate in coordinates], "coordinate")
+    reader.check_distinct([rate.name for rate in rates], "rate")
     owners = {coordinate.name: coordinate.segment for coordinate in coordinates}
     for kind, records in (("coordinate", coordinates), ("rate", rates)):
         for record in records:
             where = f"{kind} {record.name!r}"
-            if record.name in intake.values:
-                raise intake.error("a parameter has the same name", where, "rename one of them")
+            if record.name in reader.values:
+                raise reader.error("a parameter has the same name", where, "rename one of them")
             if owners.get(record.name, record.segment) != record.segment:
                 remedy = "rename one of them"
-                raise intake.error("a coordinate of another joint has this name", where, remedy)
+                raise reader.error("a coordinate of another joint has this name", where, remedy)

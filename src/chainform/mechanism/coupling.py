@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 
-from chainform.mechanism.intake import Intake, located
+from chainform.given import Given, near
 from chainform.mechanism.joints import Freedom
-from chainform.mechanism.numbering import check_distinct
 from chainform.mechanism.numbers import product_of_ratio, sum_of, within_range
-from chainform.mechanism.tables import MIMIC_FIELDS, check_fields, table_of
+from chainform.mechanism.reader import Reader
+from chainform.mechanism.tables import MIMIC_FIELDS
 from chainform.mechanism.types import ONE, ZERO, JointKind, Number, Segment
 
 LONGEST = 20
@@ -38,31 +37,24 @@ class Coupling:
         return Coupling(inner.joint, self.ratio * inner.ratio, offset)
 
 
-def coupling_from(
-    value: object, freedoms: Sequence[Freedom], intake: Intake, where: str
-) -> Coupling | None:
+def coupling_from(given: Given, freedoms: Sequence[Freedom], reader: Reader) -> Coupling | None:
     """Return the coupling in a table {joint, ratio, offset}, None when nothing is given."""
-    if value is None:
+    if not given.is_given:
         return None
     if len(freedoms) > 1 or freedoms[0].kind not in SCALAR:
         remedy = "only revolute and prismatic joints can follow another joint"
-        raise intake.error("this joint cannot follow another", f"{where}, mimic", remedy)
-    table = table_of(value, intake.file, f"{where}, mimic")
-    check_fields(table, MIMIC_FIELDS, intake.file, f"{where}, mimic")
-    ratio, offset = table.get("ratio"), table.get("offset")
-    coupling = Coupling(
-        intake.text(table.get("joint"), f"{where}, mimic joint"),
-        ONE if ratio is None else intake.fraction(ratio, f"{where}, mimic ratio"),
-        ZERO if offset is None else intake.number(offset, f"{where}, mimic offset"),
-    )
-    if coupling.ratio == 0:
+        raise given.error("this joint cannot follow another", remedy)
+    table = given.table(MIMIC_FIELDS)
+    ratio = reader.fraction(table["ratio"]) if table.has("ratio") else ONE
+    coupling = Coupling(table["joint"].name(), ratio, reader.number(table["offset"], ZERO))
+    if ratio == 0:
         remedy = "give another ratio, or make the joint a fixed one"
-        raise intake.error("the ratio is zero: nothing would move", f"{where}, mimic ratio", remedy)
+        raise table["ratio"].error("the ratio is zero: nothing would move", remedy)
     return coupling
 
 
 def with_couplings(
-    segments: Sequence[Segment], couplings: Sequence[Coupling | None], intake: Intake
+    segments: Sequence[Segment], couplings: Sequence[Coupling | None], reader: Reader
 ) -> tuple[Segment, ...]:
     """Return the segments, the coupled ones with the coordinate of the joint they follow.
 
@@ -71,18 +63,18 @@ def with_couplings(
     if not any(couplings):
         return tuple(segments)
     moving = [k for k, segment in enumerate(segments) if segment.joint.kind is not JointKind.FIXED]
-    check_distinct([segments[k].joint.name for k in moving], "joint", intake)
+    reader.check_distinct([segments[k].joint.name for k in moving], "joint")
     by_name = {segments[k].joint.name: k for k in moving}
     resolved: dict[int, Coupling] = {}
     for k, coupling in enumerate(couplings):
         if coupling is not None:
-            _resolve(k, segments, couplings, by_name, resolved, intake)
+            _resolve(k, segments, couplings, by_name, resolved, reader)
     result = list(segments)
     for k, coupling in resolved.items():
         leader = segments[by_name[coupling.joint]]
-        where = f"segment {segments[k].name!r}, mimic"
-        offset = intake.known(coupling.offset, where)
-        with located(intake.file, where):
+        given = reader.given(None, f"segment {segments[k].name!r}, mimic")
+        offset = reader.known(coupling.offset, given)
+        with given.translate_errors():
             within_range(coupling.ratio)
             within_range(ZERO if offset is None else offset)
         result[k] = replace(
@@ -101,7 +93,7 @@ def _resolve(
     couplings: Sequence[Coupling | None],
     by_name: Mapping[str, int],
     resolved: dict[int, Coupling],
-    intake: Intake,
+    reader: Reader,
 ) -> None:
     """Put into `resolved` the couplings of `start` and of all joints between it and its leader."""
     path: list[int] = []
@@ -113,13 +105,13 @@ def _resolve(
         if k in path or len(path) > LONGEST:
             names = " -> ".join(segments[i].joint.name for i in (*path, k))
             what = "in a circle" if k in path else "in too long a row"
-            raise intake.error(
+            raise reader.error(
                 f"joints follow one another {what}: {names}",
                 f"segment {segments[start].name!r}, mimic",
                 "let them follow one joint that has a coordinate of its own",
             )
         path.append(k)
-        k = _leader(segments[k], coupling, segments, by_name, intake)
+        k = _leader(segments[k], coupling, segments, by_name, reader)
     for k in reversed(path):
         coupling = couplings[k]
         assert coupling is not None
@@ -132,19 +124,17 @@ def _leader(
     coupling: Coupling,
     segments: Sequence[Segment],
     by_name: Mapping[str, int],
-    intake: Intake,
+    reader: Reader,
 ) -> int:
     """Return the segment of the joint that `follower` follows."""
-    where = f"segment {follower.name!r}, mimic joint"
+    where = f"segment {follower.name!r}, mimic, joint"
     place = by_name.get(coupling.joint)
     known = [name for name, k in by_name.items() if segments[k].joint.kind in SCALAR]
     remedy = "the joints of one coordinate are " + ", ".join(known[:20])
     if place is None:
-        close = get_close_matches(coupling.joint, known, n=1)
-        if close:
-            remedy = f"did you mean {close[0]!r}? {remedy}"
-        raise intake.error(f"no joint {coupling.joint[:80]!r} moves", where, remedy)
+        remedy = near(coupling.joint, known) + remedy
+        raise reader.error(f"no joint {coupling.joint[:80]!r} moves", where, remedy)
     if segments[place].joint.kind not in SCALAR:
         message = f"the joint {coupling.joint[:80]!r} has more than one coordinate"
-        raise intake.error(message, where, remedy)
+        raise reader.error(message, where, remedy)
     return place

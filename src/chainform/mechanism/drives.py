@@ -3,109 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from chainform.mechanism.intake import Intake
+from chainform.given import Given
 from chainform.mechanism.joints import Freedom
-from chainform.mechanism.specification import SegmentSpecification
-from chainform.mechanism.tables import FRICTION_FIELDS, LIMIT_FIELDS, check_fields, table_of
+from chainform.mechanism.reader import Reader
+from chainform.mechanism.tables import FRICTION_FIELDS, LIMIT_FIELDS
 from chainform.mechanism.types import ONE, ZERO, Friction, Joint, Limits, Number
 
 _FIELDS = ("limits", "friction", "rotor_inertia", "gear_ratio")
 
 
 def joints_from(
-    said: SegmentSpecification,
-    freedoms: Sequence[Freedom],
-    names: Sequence[str],
-    intake: Intake,
-    where: str,
+    segment: Given, freedoms: Sequence[Freedom], names: Sequence[str], reader: Reader
 ) -> list[Joint]:
-    """Return the elementary joints of a specification, one for each freedom and name."""
-    if freedoms[0].kind.has_quaternion:
-        _refuse_drive(said, freedoms[0], intake, where)
-    count = len(freedoms)
-    columns = (
-        _spread(getattr(said, field), count, intake, f"{where}, {field}") for field in _FIELDS
-    )
-    limits, frictions, rotors, ratios = columns
+    """Return the elementary joints of a segment, one for each freedom and name."""
+    for field in _FIELDS:
+        if segment.has(field) and freedoms[0].kind.has_quaternion:
+            # A quaternion has no range and no motor.
+            message = f"a {freedoms[0].kind.value} joint with a quaternion has no {field!r}"
+            remedy = 'remove it, or write euler = "zyx" to have one coordinate for each turn'
+            raise segment[field].error(message, remedy)
+    limits, frictions, rotors, ratios = (_spread(segment[f], len(freedoms)) for f in _FIELDS)
     return [
         Joint(
             name,
             freedom.kind,
             freedom.axis,
-            _limits_from(limits[place], intake, f"{where}, limits"),
-            _friction_from(frictions[place], intake, f"{where}, friction"),
-            _at_least_zero(rotors[place], intake, f"{where}, rotor_inertia"),
-            _gear_ratio_from(ratios[place], intake, f"{where}, gear_ratio"),
+            _limits_from(limits[k], reader),
+            _friction_from(frictions[k], reader),
+            reader.number(rotors[k], ZERO, least=0),
+            gear_ratio_from(ratios[k], ONE, reader),
         )
-        for place, (freedom, name) in enumerate(zip(freedoms, names, strict=True))
+        for k, (freedom, name) in enumerate(zip(freedoms, names, strict=True))
     ]
 
 
-def _refuse_drive(said: SegmentSpecification, freedom: Freedom, intake: Intake, where: str) -> None:
-    """Refuse what belongs to one coordinate: a quaternion has no range and no motor."""
-    for field in _FIELDS:
-        if getattr(said, field) is not None:
-            raise intake.error(
-                f"a {freedom.kind.value} joint with a quaternion has no {field!r}",
-                f"{where}, {field}",
-                'remove it, or write euler = "zyx" to have one coordinate for each turn',
-            )
-
-
-def _spread(value: object, count: int, intake: Intake, where: str) -> list[object]:
+def _spread(given: Given, count: int) -> list[Given]:
     """Return one value per freedom: a single freedom has it as it is, several have a list."""
-    if value is None:
-        return [None] * count
-    return [value] if count == 1 else intake.entries(value, count, where)
+    return given.entries(count) if given.is_given and count > 1 else [given] * count
 
 
-def _limits_from(value: object, intake: Intake, where: str) -> Limits | None:
-    if value is None:
+def _limits_from(given: Given, reader: Reader) -> Limits | None:
+    if not given.is_given:
         return None
-    table = table_of(value, intake.file, where)
-    check_fields(table, LIMIT_FIELDS, intake.file, where)
+    table = given.table(LIMIT_FIELDS)
     lower, upper, velocity, effort = (
-        None
-        if table.get(field) is None
-        else intake.fraction(table[field], f"{where} {field}", is_limit=True)
+        reader.fraction(table[field], is_limit=True) if table.has(field) else None
         for field in LIMIT_FIELDS
     )
     if lower is not None and upper is not None and lower > upper:
-        raise intake.error("lower exceeds upper", where, "exchange them")
+        raise given.error("lower exceeds upper", "exchange them")
     for greatest in (velocity, effort):
         if greatest is not None and greatest < 0:
             remedy = "give the greatest size, which holds in both senses"
-            raise intake.error("velocity and effort limits cannot be negative", where, remedy)
+            raise given.error("velocity and effort limits cannot be negative", remedy)
     return Limits(lower, upper, velocity, effort)
 
 
-def _friction_from(value: object, intake: Intake, where: str) -> Friction | None:
-    if value is None:
+def _friction_from(given: Given, reader: Reader) -> Friction | None:
+    if not given.is_given:
         return None
-    table = table_of(value, intake.file, where)
-    check_fields(table, FRICTION_FIELDS, intake.file, where)
-    viscous, coulomb = (
-        _at_least_zero(table.get(field), intake, f"{where} {field}") for field in FRICTION_FIELDS
-    )
-    return Friction(viscous, coulomb)
+    table = given.table(FRICTION_FIELDS)
+    return Friction(*(reader.number(table[field], ZERO, least=0) for field in FRICTION_FIELDS))
 
 
-def _at_least_zero(value: object, intake: Intake, where: str) -> Number:
-    if value is None:
-        return ZERO
-    number = intake.number(value, where)
-    known = intake.known(number, where)
-    if known is not None and known < 0:
-        raise intake.error("the number is negative", where, "give a number of at least zero")
-    return number
-
-
-def _gear_ratio_from(value: object, intake: Intake, where: str) -> Number:
-    if value is None:
-        return ONE
-    number = intake.number(value, where)
-    if intake.known(number, where) == Fraction(0):
-        raise intake.error("the gear ratio is zero", where, "give motor rate over joint rate")
+def gear_ratio_from(given: Given, default: Number, reader: Reader) -> Number:
+    """Return motion of the drive over motion of the joint, which is not zero."""
+    number = reader.number(given, default)
+    if reader.known(number, given) == 0:
+        raise given.error("the gear ratio is zero", "give motor rate over joint rate")
     return number

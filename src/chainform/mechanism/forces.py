@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from chainform.errors import ReadError
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.laws import TIME, LawIntake
-from chainform.mechanism.numbering import check_distinct
-from chainform.mechanism.tables import FORCE_FIELDS, PIECE_FIELDS, check_fields, list_of, table_of
+from chainform.given import Given
+from chainform.mechanism.laws import TIME, LawReader
+from chainform.mechanism.reader import Reader
+from chainform.mechanism.tables import FORCE_FIELDS, PIECE_FIELDS
 from chainform.mechanism.types import Number
 
 if TYPE_CHECKING:
@@ -53,100 +52,76 @@ class Force:
 
 
 def forces_from(
-    said: Sequence[Mapping[str, object]], mechanism: Mechanism, intake: Intake
+    tables: Sequence[Mapping[str, object]], mechanism: Mechanism, reader: Reader
 ) -> tuple[Force, ...]:
-    """Return the checked forces of a mechanism: those it has already, then those said."""
-    reader = _Reader(mechanism, LawIntake(intake, mechanism.coordinates, mechanism.rates))
+    """Return the checked forces of a mechanism: those it has already, then those of tables."""
+    laws = LawReader(reader, mechanism.coordinates, mechanism.rates)
     first = len(mechanism.forces) + 1
-    made = (reader.force(table, number) for number, table in enumerate(said, first))
+    made = (_force(table, number, mechanism, laws) for number, table in enumerate(tables, first))
     forces = (*mechanism.forces, *made)
-    check_distinct([force.name for force in forces], "force", intake)
+    reader.check_distinct([force.name for force in forces], "force")
     return forces
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    mechanism: Mechanism
-    laws: LawIntake
-
-    def force(self, table: Mapping[str, object], number: int) -> Force:
-        intake = self.laws.intake
-        name = f"force{number}"
-        if table.get("name") is not None:
-            name = intake.text(table["name"], f"force {number}, name")
-        where = f"force {name!r}"
-        check_fields(table, FORCE_FIELDS, intake.file, where)
-        if (table.get("law") is None) == (table.get("pieces") is None):
-            remedy = 'write law = "...", or pieces = [{ until = 1, law = "..." }, { law = "..." }]'
-            raise intake.error("a force has either a law or pieces", where, remedy)
-        rate = self.rate(table.get("joint"), f"{where}, joint")
-        if table.get("law") is not None:
-            own = {key: table[key] for key in PIECE_FIELDS if table.get(key) is not None}
-            return Force(name, rate, self.pieces([own], where))
-        for bound in ("from", "until"):
-            if table.get(bound) is not None:
-                remedy = "write it in the piece that it bounds"
-                raise intake.error(f"{bound!r} stands beside pieces", where, remedy)
-        pieces = list_of(table["pieces"], intake.file, f"{where}, pieces")
-        return Force(name, rate, self.pieces(pieces, where))
-
-    def rate(self, value: object, where: str) -> int:
-        """Return the rate that a force acts on: by its name, or as q3, qd3 or tau3."""
-        name = self.laws.intake.text(value, where)
-        try:
-            return self.mechanism.rate_index(name)
-        except ReadError as error:
-            error.element = where
-            raise
-
-    def pieces(self, said: Sequence[object], where: str) -> tuple[Piece, ...]:
-        """Return the pieces of one force; each begins where the one before it ends."""
-        intake = self.laws.intake
-        if not 0 < len(said) <= MOST_PIECES:
-            remedy = f"give 1 to {MOST_PIECES} of them"
-            raise intake.error(f"a force cannot have {len(said)} pieces", where, remedy)
-        pieces: list[Piece] = []
-        for number, entry in enumerate(said, 1):
-            here = where if len(said) == 1 else f"{where}, piece {number}"
-            piece = self.piece(table_of(entry, intake.file, here), pieces, here)
-            _check_order(piece, pieces, intake, here)
-            pieces.append(piece)
-        return tuple(pieces)
-
-    def piece(self, table: Mapping[str, object], before: Sequence[Piece], where: str) -> Piece:
-        intake = self.laws.intake
-        check_fields(table, PIECE_FIELDS, intake.file, where)
-        if table.get("law") is None:
-            remedy = 'write law = "..." with coordinates, der(coordinate), t and parameters'
-            raise intake.error("the law is missing", where, remedy)
-        law = self.laws.law(table["law"], f"{where}, law")
-        start, until = (self.time(table, bound, where) for bound in ("from", "until"))
-        if start is None and before:
-            start = before[-1].until
-        return Piece(law, start, until)
-
-    def time(self, table: Mapping[str, object], bound: str, where: str) -> Number | None:
-        """Return the time at which a piece begins or ends, None where it is not given."""
-        intake = self.laws.intake
-        if table.get(bound) is None:
-            return None
-        if TIME in intake.values:
-            message = (
-                f"a parameter is called {TIME}, and a force that begins or ends needs the time"
-            )
-            raise intake.error(message, f"{where}, {bound}", "rename the parameter")
-        return intake.number(table[bound], f"{where}, {bound}")
+def _force(value: object, number: int, mechanism: Mechanism, laws: LawReader) -> Force:
+    name, table = laws.reader.named(value, "force", number, FORCE_FIELDS)
+    remedy = 'write law = "...", or pieces = [{ until = 1, law = "..." }, { law = "..." }]'
+    form = table.one_of("law", "pieces", remedy=remedy)
+    joint = table["joint"]
+    with joint.translate_errors():
+        rate = mechanism.rate_index(joint.name())
+    if form == "law":
+        own = {key: table.value[key] for key in PIECE_FIELDS if table.has(key)}
+        return Force(name, rate, _pieces([table.holding(own)], table, laws))
+    for bound in ("from", "until"):
+        if table.has(bound):
+            message = f"{bound!r} stands beside pieces"
+            raise table.error(message, "write it in the piece that it bounds")
+    pieces = [
+        piece.at(f"{table.element}, piece {k}")
+        for k, piece in enumerate(table["pieces"].entries(), 1)
+    ]
+    return Force(name, rate, _pieces(pieces, table, laws))
 
 
-def _check_order(piece: Piece, before: Sequence[Piece], intake: Intake, where: str) -> None:
+def _pieces(given: Sequence[Given], force: Given, laws: LawReader) -> tuple[Piece, ...]:
+    """Return the pieces of one force; each begins where the one before it ends."""
+    if not 0 < len(given) <= MOST_PIECES:
+        remedy = f"give 1 to {MOST_PIECES} of them"
+        raise force.error(f"a force cannot have {len(given)} pieces", remedy)
+    pieces: list[Piece] = []
+    for entry in given:
+        table = entry.table(PIECE_FIELDS)
+        remedy = 'write law = "..." with coordinates, der(coordinate), t and parameters'
+        law = laws.law(table.required("law", remedy))
+        start, until = (_time(table[bound], laws.reader) for bound in ("from", "until"))
+        if start is None and pieces:
+            start = pieces[-1].until
+        piece = Piece(law, start, until)
+        _check_order(piece, pieces, entry, laws.reader)
+        pieces.append(piece)
+    return tuple(pieces)
+
+
+def _time(given: Given, reader: Reader) -> Number | None:
+    """Return the time at which a piece begins or ends, None where it is not given."""
+    if not given.is_given:
+        return None
+    if TIME in reader.values:
+        message = f"a parameter is called {TIME}, and a force that begins or ends needs the time"
+        raise given.error(message, "rename the parameter")
+    return reader.number(given)
+
+
+def _check_order(piece: Piece, before: Sequence[Piece], given: Given, reader: Reader) -> None:
     """Refuse a piece after one without an end, and times that are known not to grow."""
     if before and before[-1].until is None:
         remedy = "give the piece before it 'until', or leave this one out"
-        raise intake.error("the piece before has no end, so this one never begins", where, remedy)
+        raise given.error("the piece before has no end, so this one never begins", remedy)
     times = [before[-1].until if before else None, piece.start, piece.until]
-    bounds = [intake.known(time, where) for time in times if time is not None]
+    bounds = [reader.known(time, given) for time in times if time is not None]
     known = [bound for bound in bounds if bound is not None]
     empty = piece.start is not None and piece.start == piece.until
     if empty or any(later < earlier for earlier, later in pairwise(known)):
         remedy = "list the pieces by time; each holds from 'from' on and before 'until'"
-        raise intake.error("the times of the pieces do not grow", where, remedy)
+        raise given.error("the times of the pieces do not grow", remedy)

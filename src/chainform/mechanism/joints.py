@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from chainform.mechanism.intake import Intake
+from chainform.given import Given
 from chainform.mechanism.rational import apply, rotation_between
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import IDENTITY, Axis, JointKind
 
 _QUATERNION = ("qx", "qy", "qz", "qw")
@@ -54,42 +54,18 @@ class Freedom:
     suffix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class JointGeometry:
-    """What was said about the directions of a joint, unchecked."""
-
-    axis: object = None
-    axes: object = None
-    euler: object = None
-
-
-def freedoms_of(
-    kind: object, geometry: JointGeometry, intake: Intake, where: str
-) -> tuple[Freedom, ...]:
-    """Return the elementary freedoms of the joint named `kind`, in order from the parent."""
-    name = intake.text(kind, f"{where}, joint type")
-    if name not in JOINTS:
-        close = get_close_matches(name, JOINTS, n=1)
-        known = "the joints are " + ", ".join(JOINTS)
-        remedy = f"did you mean {close[0]!r}? {known}" if close else known
-        raise intake.error(f"there is no joint type {name!r}", f"{where}, joint type", remedy)
-    make, wanted = JOINTS[name]
-    _check_given(name, wanted, geometry, intake, where)
-    return make(geometry, intake, where)
-
-
-def _check_given(
-    name: str, wanted: str | None, geometry: JointGeometry, intake: Intake, where: str
-) -> None:
-    """Refuse a direction that the joint does not have, and miss one that it needs."""
+def freedoms_of(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    """Return the elementary freedoms of the joint of a segment, in order from the parent."""
+    kind = segment["joint type"].name()
+    make, wanted = JOINTS[segment["joint type"].choice(tuple(JOINTS), "joint type")]
     for field in ("axis", "axes", "euler"):
-        is_given = getattr(geometry, field) is not None
-        if field == wanted and field != "euler" and not is_given:
+        if field == wanted and field != "euler" and not segment.has(field):
             remedy = "write axis = [0, 0, 1]" if field == "axis" else "write axes = ['x', 'y']"
-            raise intake.error(f"a {name} joint needs {field!r}", where, remedy)
-        if is_given and field != wanted and name != "fixed":
+            raise segment.error(f"a {kind} joint needs {field!r}", remedy)
+        if segment.has(field) and field != wanted and kind != "fixed":
             remedy = f"remove {field!r}" + (f"; it needs {wanted!r}" if wanted else "")
-            raise intake.error(f"a {name} joint has no {field!r}", where, remedy)
+            raise segment.error(f"a {kind} joint has no {field!r}", remedy)
+    return make(segment, reader)
 
 
 def _turn(axis: Axis, suffix: str = "") -> Freedom:
@@ -100,42 +76,36 @@ def _slide(axis: Axis, suffix: str = "") -> Freedom:
     return Freedom(JointKind.PRISMATIC, axis, suffix)
 
 
-def _revolute(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    return (_turn(intake.axis(geometry.axis, f"{where}, axis")),)
+def _revolute(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    return (_turn(reader.axis(segment["axis"])),)
 
 
-def _prismatic(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    return (_slide(intake.axis(geometry.axis, f"{where}, axis")),)
+def _prismatic(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    return (_slide(reader.axis(segment["axis"])),)
 
 
-def _fixed(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    del geometry, intake, where
+def _fixed(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    del segment, reader
     return (Freedom(JointKind.FIXED, IDENTITY[2]),)
 
 
-def _cylindrical(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    axis = intake.axis(geometry.axis, f"{where}, axis")
+def _cylindrical(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    axis = reader.axis(segment["axis"])
     return (_slide(axis, "t"), _turn(axis, "r"))
 
 
-def _universal(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    first, second = _two_axes(geometry, intake, where)
+def _universal(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    first, second = map(reader.axis, segment["axes"].entries(2))
     return (_turn(first, "r1"), _turn(second, "r2"))
 
 
-def _two_axes(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Axis, Axis]:
-    axes = intake.entries(geometry.axes, 2, f"{where}, axes")
-    first, second = (intake.axis(axis, f"{where}, axes[{k}]") for k, axis in enumerate(axes, 1))
-    return first, second
-
-
-def _revolute_prismatic(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    first, second = _two_axes(geometry, intake, where)
+def _revolute_prismatic(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    first, second = map(reader.axis, segment["axes"].entries(2))
     return (_turn(first, "r"), _slide(second, "t"))
 
 
-def _planar(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    normal = intake.axis(geometry.axis, f"{where}, axis")
+def _planar(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    normal = reader.axis(segment["axis"])
     first, second = plane_of(normal)
     return (_slide(first, "t1"), _slide(second, "t2"), _turn(normal, "r"))
 
@@ -155,19 +125,20 @@ def plane_of(normal: Axis) -> tuple[Axis, Axis]:
     return first, (sign * second[0], sign * second[1], sign * second[2])
 
 
-def _spherical(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    if geometry.euler is None:
+def _spherical(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    del reader
+    if not segment.has("euler"):
         return (Freedom(JointKind.SPHERICAL, IDENTITY[2]),)
-    return _turns(geometry.euler, intake, where)
+    return _turns(segment["euler"])
 
 
-def _turns(euler: object, intake: Intake, where: str) -> tuple[Freedom, ...]:
+def _turns(euler: Given) -> tuple[Freedom, ...]:
     """Return three turns about body axes; a letter that returns gets a number: rz1, rx, rz2."""
-    sequence = intake.text(euler, f"{where}, euler")
+    sequence = euler.name()
     is_known = len(sequence) == 3 and set(sequence) <= set("xyz")
     if not is_known or sequence[0] == sequence[1] or sequence[1] == sequence[2]:
         remedy = 'use three of x, y, z, neighbours different, as in "zyx" or "zxz"'
-        raise intake.error(f"{sequence!r} is no sequence of turns", f"{where}, euler", remedy)
+        raise euler.error(f"{sequence!r} is no sequence of turns", remedy)
     suffixes = ["r" + letter for letter in sequence]
     if sequence[0] == sequence[2]:
         suffixes[0], suffixes[2] = suffixes[0] + "1", suffixes[2] + "2"
@@ -177,14 +148,15 @@ def _turns(euler: object, intake: Intake, where: str) -> tuple[Freedom, ...]:
     )
 
 
-def _free(geometry: JointGeometry, intake: Intake, where: str) -> tuple[Freedom, ...]:
-    if geometry.euler is None:
+def _free(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+    del reader
+    if not segment.has("euler"):
         return (Freedom(JointKind.FREE, IDENTITY[2]),)
     slides = tuple(_slide(IDENTITY[k], "t" + letter) for k, letter in enumerate("xyz"))
-    return slides + _turns(geometry.euler, intake, where)
+    return slides + _turns(segment["euler"])
 
 
-_Maker = Callable[[JointGeometry, Intake, str], tuple[Freedom, ...]]
+_Maker = Callable[[Given, Reader], tuple[Freedom, ...]]
 
 JOINTS: dict[str, tuple[_Maker, str | None]] = {
     "revolute": (_revolute, "axis"),

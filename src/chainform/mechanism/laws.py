@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 
 from chainform.expressions import (
@@ -30,8 +29,9 @@ from chainform.expressions import (
     substitute,
     symbols_of,
 )
-from chainform.mechanism.intake import Intake, located
+from chainform.given import Given, near
 from chainform.mechanism.numbers import number_of
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import Number
 
 TIME = "t"
@@ -92,60 +92,60 @@ def _rates_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> li
 
 
 @dataclass(frozen=True, slots=True)
-class LawIntake:
-    """Reads laws: knows the coordinates, the rates and, through the intake, the parameters.
+class LawReader:
+    """Reads laws: knows the coordinates, the rates and, through `reader`, the parameters.
 
     `further` are names that only the caller understands, such as those of unknown forces; `hint`
     is added to the error for an unknown name.
     """
 
-    intake: Intake
+    reader: Reader
     coordinates: Sequence[str]
     rates: Sequence[str]
     further: Collection[str] = ()
     hint: str = ""
 
-    def law(self, value: object, where: str, groups: Collection[str] = ("q", "qd", "t")) -> Number:
+    def law(self, given: Given, groups: Collection[str] = ("q", "qd", "t")) -> Number:
         """Return a number or an expression; names of inputs outside `groups` are refused."""
+        value = given.value
         if callable(value):
             remedy = "write a text; a function of t, q and qd may be given as tau of evaluate"
-            raise self.intake.error("a law cannot be a function of Python", where, remedy)
-        with located(self.intake.file, where):
+            raise given.error("a law cannot be a function of Python", remedy)
+        with given.translate_errors():
             written = parse(value) if isinstance(value, str) else value
-            self._check_constants(written, where)
             law = number_of(written)
+        self._check_constants(given.holding(written))
         if isinstance(law, Fraction):
             return law
         for name in sorted(symbols_of(law)):
-            self._check(name, where, groups)
+            self._check(name, given, groups)
         return law
 
-    def _check_constants(self, written: object, where: str) -> None:
+    def _check_constants(self, written: Given) -> None:
         """Refuse `pi` where something of the mechanism has that name."""
-        if not isinstance(written, Expression):
+        if not isinstance(written.value, Expression):
             return
-        own = {*self.coordinates, *self.rates, *self.intake.values, *self.further}
-        for name in sorted(constants_of(written) & own):
+        own = {*self.coordinates, *self.rates, *self.reader.values, *self.further}
+        for name in sorted(constants_of(written.value) & own):
             message = f"{name!r} may be the constant or what the mechanism calls so"
-            raise self.intake.error(message, where, "rename the joint or coordinate")
+            raise written.error(message, "rename the joint or coordinate")
 
-    def _check(self, name: str, where: str, groups: Collection[str]) -> None:
-        intake = self.intake
+    def _check(self, name: str, given: Given, groups: Collection[str]) -> None:
         meanings = meanings_of(name, self.coordinates, self.rates)
-        known = name in intake.values or name in self.further
+        known = name in self.reader.values or name in self.further
         if len(meanings) > 1:
             listed = " or ".join(self._described(meaning) for meaning in meanings)
             message = f"{name!r} may be {listed.removesuffix(',')}"
-            raise intake.error(message, where, self._clear_names(meanings))
+            raise given.error(message, self._clear_names(meanings))
         meaning = meanings[0] if meanings else None
         if meaning is not None and known:
             message = f"{name!r} may be {_WORDS[meaning.group]} or a parameter"
-            raise intake.error(message, where, "rename the parameter")
+            raise given.error(message, "rename the parameter")
         if meaning is not None and meaning.group not in groups:
             message = f"{name!r} is {_WORDS[meaning.group]} and cannot stand here"
-            raise intake.error(message, where, f"allowed are {self._allowed(groups)}")
+            raise given.error(message, f"allowed are {self._allowed(groups)}")
         if meaning is None and not known:
-            raise intake.error(f"{name!r} is not known here", where, self._remedy(name, groups))
+            raise given.error(f"{name!r} is not known here", self._remedy(name, groups))
 
     def _described(self, meaning: Meaning) -> str:
         if meaning.group == "t":
@@ -163,11 +163,9 @@ class LawIntake:
         return f"rename the joint or coordinate{instead}"
 
     def _remedy(self, name: str, groups: Collection[str]) -> str:
-        known = [*self.coordinates, *self.rates, *self.intake.values, *self.further]
+        known = [*self.coordinates, *self.rates, *self.reader.values, *self.further]
         inner = name.removeprefix(f"{RATE}(").removesuffix(")")
-        close = get_close_matches(inner, known, n=1)
-        start = f"did you mean {close[0]!r}? " if close else ""
-        return f"{start}allowed are {self._allowed(groups)}{self.hint}"
+        return f"{near(inner, known)}allowed are {self._allowed(groups)}{self.hint}"
 
     def _allowed(self, groups: Collection[str]) -> str:
         """Return what may stand in a law, in words."""

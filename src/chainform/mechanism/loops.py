@@ -1,24 +1,16 @@
-"""Read loops and frames."""
+"""Read loops, frames and springs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chainform.errors import ReadError
-from chainform.mechanism.intake import Intake, located
+from chainform.given import Given
 from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.numbering import GROUND_NAME, Register, check_distinct
-from chainform.mechanism.specification import FrameSpecification, LoopSpecification
-from chainform.mechanism.tables import (
-    ATTACHMENT_FIELDS,
-    check_fields,
-    list_of,
-    table_of,
-)
-from chainform.mechanism.types import GROUND, Attachment, Frame, Loop, Rotation
-
-KINDS = ("point", "frame")
+from chainform.mechanism.numbering import GROUND_NAME, Register
+from chainform.mechanism.reader import Reader
+from chainform.mechanism.tables import ATTACHMENT_FIELDS, FRAME_FIELDS, LOOP_FIELDS, SPRING_FIELDS
+from chainform.mechanism.types import GROUND, ZERO, Attachment, Frame, Loop, Spring
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,104 +24,125 @@ class LoopMaker:
     mechanism: Mechanism
     register: Register
     last_segment: Sequence[int]
-    intake: Intake
+    reader: Reader
 
-    def loops(self, said: Sequence[LoopSpecification]) -> tuple[Loop, ...]:
+    def loops(self, tables: Sequence[Mapping[str, object]]) -> tuple[Loop, ...]:
         """Return the checked loops, in the order given."""
-        loops = tuple(self.loop(loop, number) for number, loop in enumerate(said, 1))
-        check_distinct([loop.name for loop in loops], "loop", self.intake)
+        loops = tuple(self.loop(table, number) for number, table in enumerate(tables, 1))
+        self.reader.check_distinct([loop.name for loop in loops], "loop")
         return loops
 
-    def loop(self, said: LoopSpecification, number: int) -> Loop:
+    def loop(self, value: object, number: int) -> Loop:
         """Return one loop; without a name it is called `loop` and its number."""
-        intake = self.intake
-        name = f"loop{number}" if said.name is None else intake.text(said.name, f"loop {number}")
-        where = f"loop {name!r}"
-        if said.kind not in KINDS:
-            remedy = "'point' joins two points (3 equations), 'frame' two frames (6)"
-            raise intake.error("kind must be 'point' or 'frame'", f"{where}, kind", remedy)
-        if said.closing is None:
-            remedy = "write closing = {segment = ..., point = [...]}"
-            raise intake.error("the closing end is missing", where, remedy)
-        closing = self.attachment(said.closing, f"{where}, closing")
-        target = self.attachment(said.target, f"{where}, target")
-        kind = "point" if said.kind == "point" else "frame"
-        return Loop(name, kind, closing, target, self.basic(said.basic, f"{where}, basic"))
-
-    def frames(self, said: Sequence[FrameSpecification]) -> tuple[Frame, ...]:
-        """Return the checked frames, in the order given."""
-        frames = tuple(self.frame(frame, number) for number, frame in enumerate(said, 1))
-        check_frame_names(self.mechanism, [frame.name for frame in frames], self.intake)
-        return frames
-
-    def frame(self, said: FrameSpecification, number: int) -> Frame:
-        """Return one frame, which must have a name."""
-        name = self.intake.text(said.name, f"frame {number}, name")
-        place = self.attachment({} if said.place is None else said.place, f"frame {name!r}")
-        return Frame(name, place.segment, place.point, place.rotation)
-
-    def attachment(self, value: object, where: str) -> Attachment:
-        """Return a place on a segment; nothing given means the origin of the ground."""
-        if value is None:
-            return Attachment(GROUND)
-        table = table_of(value, self.intake.file, where)
-        check_fields(table, ATTACHMENT_FIELDS, self.intake.file, where)
-        if table.get("segment") is None:
-            remedy = "name one; the ground is 'ground'"
-            raise self.intake.error("the segment is missing", where, remedy)
-        place = self.register.find(table["segment"], self.intake, f"{where} segment")
-        return Attachment(
-            GROUND if place == GROUND else self.last_segment[place],
-            self.intake.vector(table.get("point"), f"{where} point"),
-            rotation_in(table, self.intake, where),
+        name, table = self.reader.named(value, "loop", number, LOOP_FIELDS)
+        remedy = "'point' joins two points (3 equations), 'frame' two frames (6)"
+        kind = table["kind"].choice(("point", "frame"), "loop of the kind", remedy)
+        closing = table.required("closing", "write closing = {segment = ..., point = [...]}")
+        return Loop(
+            name,
+            "point" if kind == "point" else "frame",
+            self.attachment(closing),
+            self.attachment(table["target"]),
+            self.basic(table["basic"]),
         )
 
-    def basic(self, value: object, where: str) -> tuple[int, ...] | None:
+    def frames(self, tables: Sequence[Mapping[str, object]]) -> tuple[Frame, ...]:
+        """Return the checked frames, in the order given."""
+        frames = tuple(self.frame(table, number) for number, table in enumerate(tables, 1))
+        check_frame_names(self.mechanism, [frame.name for frame in frames], self.reader)
+        return frames
+
+    def frame(self, value: object, number: int) -> Frame:
+        """Return one frame, which must have a name."""
+        given = self.reader.given(value, f"frame {number}").table(FRAME_FIELDS)
+        name = given["name"].name()
+        place = {key: entry for key, entry in given.value.items() if key != "name"}
+        end = self.attachment(given.at(f"frame {name!r}").holding(place))
+        return Frame(name, end.segment, end.point, end.rotation)
+
+    def attachment(self, given: Given) -> Attachment:
+        """Return a place on a segment; nothing given means the origin of the ground."""
+        if not given.is_given:
+            return Attachment(GROUND)
+        table = given.table(ATTACHMENT_FIELDS)
+        segment = self.register.find(table.required("segment", "name one; the ground is 'ground'"))
+        return Attachment(
+            GROUND if segment == GROUND else self.last_segment[segment],
+            self.reader.vector(table["point"]),
+            self.reader.rotation(table),
+        )
+
+    def basic(self, given: Given) -> tuple[int, ...] | None:
         """Return the indices of the basic coordinates, given by name, as q3 or by number."""
-        if value is None:
+        if not given.is_given:
             return None
         indices: list[int] = []
-        for entry in list_of(value, self.intake.file, where):
-            index = self.coordinate(entry, where)
+        for entry in given.entries():
+            index = self.coordinate(entry)
             if index in indices:
-                raise self.intake.error("a coordinate is named twice", where, "name each once")
+                raise entry.error("a coordinate is named twice", "name each once")
             indices.append(index)
         return tuple(indices)
 
-    def coordinate(self, entry: object, where: str) -> int:
+    def coordinate(self, given: Given) -> int:
         """Return the index into q of one coordinate; it may not belong to a quaternion."""
-        if not isinstance(entry, str):
-            number = self.intake.integer(entry, where)
-            entry = f"q{number}" if number > 0 else str(number)
-        try:
-            with located(self.intake.file, where):
-                index = self.mechanism.coordinate_index(entry)
-        except ReadError as error:
-            error.element = where
-            raise
+        name = given.value
+        if not isinstance(name, str):
+            number = self.reader.whole(given)
+            name = f"q{number}" if number > 0 else str(number)
+        with given.translate_errors():
+            index = self.mechanism.coordinate_index(name)
         record = self.mechanism.coordinate_records[index]
         joint = self.mechanism.segments[record.segment].joint
         if joint.kind.has_quaternion:
             message = f"the coordinate {record.name!r} belongs to a joint with a quaternion"
             remedy = f"choose revolute or prismatic joints, or give {joint.name!r} euler angles"
-            raise self.intake.error(message, where, remedy)
+            raise given.error(message, remedy)
         return index
 
 
-def check_frame_names(mechanism: Mechanism, names: Sequence[str], intake: Intake) -> None:
+def check_frame_names(mechanism: Mechanism, names: Sequence[str], reader: Reader) -> None:
     """Raise ReadError for a frame that is called like another one, a segment or the ground."""
-    check_distinct(names, "frame", intake)
+    reader.check_distinct(names, "frame")
     taken = {GROUND_NAME, *(segment.name for segment in mechanism.segments)}
     elements = {element.name for element in mechanism.elements}
     for name in names:
         if name in taken:
             remedy = "rename it; the name of a segment already stands for the frame of its body"
-            raise intake.error("a segment has this name", f"frame {name!r}", remedy)
+            raise reader.error("a segment has this name", f"frame {name!r}", remedy)
         if name in elements:
-            raise intake.error("an element has this name", f"frame {name!r}", "rename one of them")
+            raise reader.error("an element has this name", f"frame {name!r}", "rename one of them")
 
 
-def rotation_in(table: Mapping[str, object], intake: Intake, where: str) -> Rotation:
-    """Return the rotation given in a table as rotation, rpy or quaternion."""
-    forms = (table.get(form) for form in ("rotation", "rpy", "quaternion"))
-    return intake.rotation(*forms, where=where)
+def springs_from(tables: Sequence[Mapping[str, object]], maker: LoopMaker) -> tuple[Spring, ...]:
+    """Return the checked springs, in the order given."""
+    springs = tuple(_spring(table, number, maker) for number, table in enumerate(tables, 1))
+    maker.reader.check_distinct([spring.name for spring in springs], "spring")
+    return springs
+
+
+def _spring(value: object, number: int, maker: LoopMaker) -> Spring:
+    reader = maker.reader
+    name, table = reader.named(value, "spring", number, SPRING_FIELDS)
+    remedy = 'write joint = "...", or ends = [{segment, point}, {segment, point}]'
+    form = table.one_of("joint", "ends", remedy=remedy)
+    stiffness = reader.number(table["stiffness"], ZERO, least=0)
+    rest = reader.number(table["rest"], ZERO)
+    damping = reader.number(table["damping"], ZERO, least=0)
+    if form == "joint":
+        return Spring(name, stiffness, rest, damping, _segment_of(table["joint"], maker))
+    first, second = map(maker.attachment, table["ends"].entries(2))
+    return Spring(name, stiffness, rest, damping, None, (first, second))
+
+
+def _segment_of(joint: Given, maker: LoopMaker) -> int:
+    """Return the segment of a joint of one coordinate, given by the name of the joint."""
+    segments = maker.mechanism.segments
+    known = {s.joint.name: k for k, s in enumerate(segments) if s.joint.kind.rates == 1}
+    name = joint.name()
+    if name in known:
+        return known[name]
+    remedy = ""
+    if not known:
+        remedy = 'write it as an element: { kind = "elastic", stiffness = 20, deformation = "phi" }'
+    raise joint.unknown("joint of one coordinate named", known, remedy)

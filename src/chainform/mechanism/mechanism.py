@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import ReadError
+from chainform.given import listed, near
 from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.constraints import Constraint, QuasiVelocity
 from chainform.mechanism.elements import Definition, Element
@@ -317,7 +317,5 @@ def _index_of(name: str, names: Sequence[str], letters: Sequence[str]) -> int | 
 
 
 def _names_remedy(name: str, names: Sequence[str]) -> str:
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return "the names are " + ", ".join(names) if names else "the mechanism has none"
+    every = f"the names are {listed(names)}" if names else "the mechanism has none"
+    return near(name, names).strip() or every

@@ -5,12 +5,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.specification import SegmentSpecification
-from chainform.mechanism.tables import kind_of
+from chainform.given import Given
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import GROUND
 
 GROUND_NAME = "ground"
@@ -23,99 +21,75 @@ class Register:
     by_name: dict[str, int]
     by_id: dict[int, int]
 
-    def find(self, reference: object, intake: Intake, where: str) -> int:
+    def find(self, given: Given) -> int:
         """Return the place of the segment called by name or id, GROUND for 0 and `ground`."""
+        reference = given.value
         if isinstance(reference, str):
-            return self._find_name(reference, intake, where)
+            if reference == GROUND_NAME:
+                return GROUND
+            if reference not in self.by_name:
+                raise given.unknown("segment named", [GROUND_NAME, *self.by_name])
+            return self.by_name[reference]
         if isinstance(reference, bool) or not isinstance(reference, int | float | Fraction):
-            remedy = "give its name, its id, or 0 for the ground"
-            raise intake.error(f"expected a segment, got {kind_of(reference)}", where, remedy)
-        number = intake.integer(reference, where)
+            raise given.expected("a segment", "give its name, its id, or 0 for the ground")
+        number = given.whole(least=-(2**53))
         if number == 0:
             return GROUND
         if number not in self.by_id:
             known = sorted(self.by_id)
             remedy = f"the ids run from {known[0]} to {known[-1]}; 0 is the ground"
-            raise intake.error(f"there is no segment with the id {number}", where, remedy)
+            raise given.error(f"there is no segment with the id {number}", remedy)
         return self.by_id[number]
 
-    def _find_name(self, name: str, intake: Intake, where: str) -> int:
-        if name == GROUND_NAME:
-            return GROUND
-        if name in self.by_name:
-            return self.by_name[name]
-        close = get_close_matches(name, [*self.by_name, GROUND_NAME], n=1)
-        known = "the segments are " + ", ".join([GROUND_NAME, *self.by_name][:20])
-        remedy = f"did you mean {close[0]!r}?" if close else known
-        raise intake.error(f"there is no segment named {name[:80]!r}", where, remedy)
 
-
-def names_of(said: Sequence[SegmentSpecification], intake: Intake) -> list[str]:
+def names_of(segments: Sequence[Given], reader: Reader) -> list[str]:
     """Return the names of the segments; one without a name is called `body` and its number."""
-    names: list[str] = []
-    for number, specification in enumerate(said, 1):
-        where = f"segment {number}"
-        name = specification.name
-        names.append(f"body{number}" if name is None else intake.text(name, f"{where}, name"))
+    names = [
+        table.at(f"segment {number}")["name"].name() if table.has("name") else f"body{number}"
+        for number, table in enumerate(segments, 1)
+    ]
     if GROUND_NAME in names:
-        raise intake.error("a segment cannot have this name", "segment 'ground'", "rename it")
-    check_distinct(names, "segment", intake)
+        raise reader.error("a segment cannot have this name", "segment 'ground'", "rename it")
+    reader.check_distinct(names, "segment")
     return names
 
 
-def check_distinct(names: Sequence[str], kind: str, intake: Intake) -> None:
-    """Raise ReadError for a name that occurs twice."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            remedy = f"give each {kind} a name of its own"
-            raise intake.error("the name is used twice", f"{kind} {name!r}", remedy)
-        seen.add(name)
-
-
-def register_of(
-    said: Sequence[SegmentSpecification], names: Sequence[str], intake: Intake
-) -> Register:
+def register_of(segments: Sequence[Given], names: Sequence[str], reader: Reader) -> Register:
     """Return the register of all segments; where no ids are given they are 1, 2, 3 ..."""
-    has_ids = any(specification.id is not None for specification in said)
+    has_ids = any(table.has("id") for table in segments)
     by_id: dict[int, int] = {}
-    for place, specification in enumerate(said):
-        if has_ids and specification.id is None:
+    for k, table in enumerate(segments):
+        if has_ids and not table.has("id"):
             continue
-        where = f"segment {names[place]!r}, id"
-        number = intake.integer(specification.id, where) if has_ids else place + 1
+        given = table.at(f"segment {names[k]!r}")["id"]
+        number = reader.whole(given) if has_ids else k + 1
         if number < 1 or number in by_id:
-            remedy = "give each segment a positive id of its own"
-            raise intake.error(f"the id {number} cannot be used here", where, remedy)
-        by_id[number] = place
-    return Register({name: place for place, name in enumerate(names)}, by_id)
+            message = f"the id {number} cannot be used here"
+            raise given.error(message, "give each segment a positive id of its own")
+        by_id[number] = k
+    return Register({name: k for k, name in enumerate(names)}, by_id)
 
 
-def parents_of(
-    said: Sequence[SegmentSpecification], names: Sequence[str], register: Register, intake: Intake
-) -> list[int]:
+def parents_of(segments: Sequence[Given], names: Sequence[str], register: Register) -> list[int]:
     """Return the place of each segment's parent.
 
     A segment without a parent is the root, so there can be one such segment; several segments on
     the ground are named so.
     """
-    roots = [place for place, specification in enumerate(said) if specification.parent is None]
+    parents = [
+        table.at(f"segment {name!r}")["parent"] for table, name in zip(segments, names, strict=True)
+    ]
+    roots = [k for k, parent in enumerate(parents) if not parent.is_given]
     if len(roots) > 1:
-        some = ", ".join(names[place] for place in roots[:5])
-        raise intake.error(
+        some = ", ".join(names[k] for k in roots[:5])
+        raise parents[roots[1]].error(
             f"several roots: no parent is given for {some}",
-            f"segment {names[roots[1]]!r}, parent",
             "give their parents; a segment that stands on the ground has parent = 'ground'",
         )
-    return [
-        GROUND
-        if specification.parent is None
-        else register.find(specification.parent, intake, f"segment {names[place]!r}, parent")
-        for place, specification in enumerate(said)
-    ]
+    return [register.find(parent) if parent.is_given else GROUND for parent in parents]
 
 
-def parents_first(parents: Sequence[int], names: Sequence[str], intake: Intake) -> list[int]:
+def parents_first(parents: Sequence[int], names: Sequence[str], reader: Reader) -> list[int]:
     """Return the places in an order in which parents precede children, otherwise as given."""
     children: list[list[int]] = [[] for _ in parents]
     ready: list[int] = []
@@ -129,13 +103,13 @@ def parents_first(parents: Sequence[int], names: Sequence[str], intake: Intake) 
             heapq.heappush(ready, child)
     if len(order) < len(parents):
         circle = [names[place] for place in _circle(parents, set(order))]
-        raise intake.error(
+        raise reader.error(
             f"the parents form a circle: {' -> '.join(circle[:20])}",
             f"segment {circle[0]!r}, parent",
             "attach one of them to the ground; describe a closed chain by a loop",
         )
     if order != sorted(order):
-        intake.note("segments", "renumbered, so that parents come before children")
+        reader.note("segments", "renumbered, so that parents come before children")
     return order
 
 

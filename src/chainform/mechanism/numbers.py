@@ -23,7 +23,7 @@ from chainform.expressions import (
     value_of,
 )
 from chainform.expressions import Number as NumberExpression
-from chainform.mechanism.tables import kind_of
+from chainform.given import kind_of
 from chainform.mechanism.types import ZERO, Number
 
 NumberLike: TypeAlias = int | float | str | Fraction | Decimal | Expression

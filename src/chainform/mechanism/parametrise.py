@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from chainform.errors import DeriveError
 from chainform.expressions import Expression, Symbol, substitute, symbols_of, value_of
+from chainform.given import Given
 from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.elements import Element, InertialElement
@@ -55,19 +56,14 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
     The result lists exactly the parameters that occur in it.
     """
     if isinstance(parameters, str):
-        if parameters not in ("numeric", "symbolic"):
-            raise DeriveError(
-                f"there is no way {parameters!r} to choose parameters",
-                element="parameters",
-                remedy="use 'numeric', 'symbolic' or a list of patterns such as ['m_*', 'g']",
-            )
+        remedy = "use 'numeric', 'symbolic' or a list of patterns such as ['m_*', 'g']"
+        Given(parameters, "parameters", raises=DeriveError).choice(
+            ("numeric", "symbolic"), "choice of parameters", remedy
+        )
         patterns: tuple[str, ...] = ("*",) if parameters == "symbolic" else ()
     else:
-        patterns = tuple(parameters)
-        if any(type(pattern) is not str for pattern in patterns):
-            raise DeriveError(
-                "names of parameters are texts", element="parameters", remedy="write ['m_*', 'g']"
-            )
+        listed = Given(list(parameters), "parameters", raises=DeriveError).entries()
+        patterns = tuple(entry.text("write ['m_*', 'g']") for entry in listed)
     automatic = automatic_parameters(mechanism)
     if patterns:
         _check_clash(mechanism, automatic, patterns)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chainform.given import Given
 from chainform.mechanism.bodies import body_from
-from chainform.mechanism.coordinates import Entries, entries_of, joint_name_of
+from chainform.mechanism.coordinates import Entries, entries_of
 from chainform.mechanism.coupling import Coupling, coupling_from
 from chainform.mechanism.drives import joints_from
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.joints import JointGeometry, freedoms_of
-from chainform.mechanism.specification import SegmentSpecification
+from chainform.mechanism.joints import freedoms_of
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Body, Segment
 
 
@@ -23,26 +23,23 @@ class Piece:
     coupling: Coupling | None
 
 
-def pieces_from(
-    said: SegmentSpecification, name: str, parent: int, first: int, intake: Intake
-) -> list[Piece]:
-    """Return the segments of a specification; the first gets the index `first`.
+def pieces_from(table: Given, name: str, parent: int, first: int, reader: Reader) -> list[Piece]:
+    """Return the segments of a table; the first gets the index `first`.
 
     A joint of several freedoms becomes a chain of massless segments named after their freedoms; the
-    last one bears the name and the body of the specification. A joint with a quaternion is a
-    single segment.
+    last one bears the name and the body of the table. A joint with a quaternion is a single
+    segment.
     """
-    where = f"segment {name!r}"
-    geometry = JointGeometry(said.axis, said.axes, said.euler)
-    freedoms = freedoms_of(said.joint_type, geometry, intake, where)
-    coupling = coupling_from(said.mimic, freedoms, intake, where)
-    joint_name = joint_name_of(said, name, intake)
-    entries = entries_of(said, joint_name, freedoms, intake, where)
+    given = table.at(f"segment {name!r}")
+    freedoms = freedoms_of(given, reader)
+    coupling = coupling_from(given["mimic"], freedoms, reader)
+    joint_name = given["joint name"].name() if given.has("joint name") else name
+    entries = entries_of(given, joint_name, freedoms, reader)
     joint_names = [e.coordinates[0] if len(e.coordinates) == 1 else joint_name for e in entries]
-    joints = joints_from(said, freedoms, joint_names, intake, where)
-    position = intake.vector(said.position, f"{where}, position")
-    rotation = intake.rotation(said.rotation, said.rpy, said.quaternion, f"{where}, rotation")
-    body = body_from(said.mass, said.com, said.inertia, intake, where)
+    joints = joints_from(given, freedoms, joint_names, reader)
+    position = reader.vector(given["position"])
+    rotation = reader.rotation(given)
+    body = body_from(given, reader)
     names = [f"{name}_{freedom.suffix}" for freedom in freedoms[:-1]] + [name]
     pieces: list[Piece] = []
     for place, joint in enumerate(joints):

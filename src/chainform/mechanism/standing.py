@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from chainform.mechanism.base import mapped_base
 from chainform.mechanism.exact import exact_rotation
-from chainform.mechanism.intake import Intake
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbers import product_of_ratio, sum_of
 from chainform.mechanism.rational import add_matrices, multiply, scale_matrix
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import (
     GROUND,
     IDENTITY,
@@ -24,7 +24,7 @@ from chainform.mechanism.types import (
 )
 
 
-def standing_base(mechanism: Mechanism, root: int, intake: Intake) -> BaseMotion:
+def standing_base(mechanism: Mechanism, root: int, reader: Reader) -> BaseMotion:
     """Return the place of the segment `root` in the world at zero, as that of a base at rest.
 
     Turns are exact but for the offsets of coupled joints, which are as exact as those of a file.
@@ -34,9 +34,11 @@ def standing_base(mechanism: Mechanism, root: int, intake: Intake) -> BaseMotion
         return base
     if base.is_moving:
         remedy = "take the part from the ground, or from a mechanism whose base is at rest"
-        raise intake.error("the base moves, and so would the root", "subtree, root", remedy)
+        raise reader.error("the base moves, and so would the root", "subtree, root", remedy)
     turn = BaseMotion(rotation=base.rotation, rpy=base.rpy, quaternion=base.quaternion)
-    known = mapped_base(turn, lambda number: intake.fraction(number, "base, rotation"))
+    known = mapped_base(
+        turn, lambda number: reader.fraction(reader.given(number, "base, rotation"))
+    )
     frame, origin = known.rotation, base.position
     for index in mechanism.path_to(root):
         segment = mechanism.segments[index]
@@ -44,7 +46,7 @@ def standing_base(mechanism: Mechanism, root: int, intake: Intake) -> BaseMotion
         origin = _moved(origin, frame, segment.position)
         frame = multiply(frame, segment.rotation)
         if joint.kind is JointKind.REVOLUTE and offset != ZERO:
-            frame = multiply(frame, _turn(joint.axis, offset, segment.name, intake))
+            frame = multiply(frame, _turn(joint.axis, offset, segment.name, reader))
         elif joint.kind is JointKind.PRISMATIC:
             x, y, z = (product_of_ratio(offset, entry) for entry in joint.axis)
             origin = _moved(origin, frame, (x, y, z))
@@ -64,15 +66,15 @@ def _sum(start: Number, row: Axis, vector: Vector3) -> Number:
     return total
 
 
-def _turn(axis: Axis, offset: Number, name: str, intake: Intake) -> Rotation:
+def _turn(axis: Axis, offset: Number, name: str, reader: Reader) -> Rotation:
     """Return the rotation by a known offset (rad) about a unit axis, by Rodrigues' formula."""
     where = f"segment {name!r}, mimic offset"
-    angle = float(intake.fraction(offset, where))
+    angle = float(reader.fraction(reader.given(offset, where)))
     x, y, z = axis
     skew: Rotation = ((ZERO, -z, y), (z, ZERO, -x), (-y, x, ZERO))
     sine = scale_matrix(skew, Fraction(math.sin(angle)))
     versine = scale_matrix(multiply(skew, skew), 1 - Fraction(math.cos(angle)))
     rotation, remark = exact_rotation(add_matrices(IDENTITY, add_matrices(sine, versine)))
     if remark is not None:
-        intake.note(where, remark)
+        reader.note(where, remark)
     return rotation

@@ -6,36 +6,35 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
+from chainform.given import Given
 from chainform.mechanism.actuators import Actuator
-from chainform.mechanism.additions import finder_of, intake_of
+from chainform.mechanism.additions import finder_of, reader_of
 from chainform.mechanism.checks import names_in, rechecked
 from chainform.mechanism.closure import check_loops
 from chainform.mechanism.coordinates import Entries, with_coordinates
 from chainform.mechanism.coupling import Coupling, with_couplings
 from chainform.mechanism.elements.part import with_elements_of
 from chainform.mechanism.forces import Force
-from chainform.mechanism.intake import Intake
 from chainform.mechanism.laws import Order, moved_law
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import Register
 from chainform.mechanism.numbers import difference, product_of_ratio
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.standing import standing_base
-from chainform.mechanism.tables import list_of
 from chainform.mechanism.types import GROUND, Attachment, Frame, Loop, Note, Segment, Spring
 
 
 def subtree(mechanism: Mechanism, root: object, tips: object) -> Mechanism:
     """Return the segments beyond `root` that lie on the way to `tips`, as a mechanism."""
-    intake = intake_of(mechanism)
+    reader = reader_of(mechanism)
     finder = finder_of(mechanism)
-    start = GROUND if root is None else finder.find(root, intake, "subtree, root")
-    kept = _kept(mechanism, start, tips, finder, intake)
-    return _Part(mechanism, start, kept, intake).result()
+    given = reader.given(root, "subtree, root")
+    start = finder.find(given) if given.is_given else GROUND
+    chosen = _chosen(mechanism, start, reader.given(tips, "subtree, tips"), finder)
+    return _Part(mechanism, start, chosen, reader).result()
 
 
-def _kept(
-    mechanism: Mechanism, root: int, tips: object, finder: Register, intake: Intake
-) -> list[int]:
+def _chosen(mechanism: Mechanism, root: int, tips: Given, finder: Register) -> list[int]:
     """Return the segments of the part, in growing order."""
     beyond: set[int] = set()
     for index, segment in enumerate(mechanism.segments):
@@ -43,48 +42,47 @@ def _kept(
             beyond.add(index)
     if not beyond:
         remedy = "choose a root that carries other segments"
-        raise intake.error("no segment lies beyond the root", "subtree, root", remedy)
-    if tips is None:
+        raise tips.at("subtree, root").error("no segment lies beyond the root", remedy)
+    if not tips.is_given:
         return sorted(beyond)
-    given = [tips] if isinstance(tips, str) else list_of(tips, intake.file, "subtree, tips")
-    kept: set[int] = set()
-    for tip in given:
-        index = finder.find(tip, intake, "subtree, tips")
+    chosen: set[int] = set()
+    for tip in [tips] if isinstance(tips.value, str) else tips.entries():
+        index = finder.find(tip)
         if index not in beyond:
             some = ", ".join(mechanism.segments[k].name for k in sorted(beyond)[:20])
-            message = f"the tip {tip!r} does not lie beyond the root"
-            raise intake.error(message, "subtree, tips", f"choose among {some}")
-        kept.update(k for k in mechanism.path_to(index) if k in beyond)
-    if not kept:
-        raise intake.error("there are no tips", "subtree, tips", "name one, or leave them out")
-    return sorted(kept)
+            message = f"the tip {tip.value!r} does not lie beyond the root"
+            raise tip.error(message, f"choose among {some}")
+        chosen.update(k for k in mechanism.path_to(index) if k in beyond)
+    if not chosen:
+        raise tips.error("there are no tips", "name one, or leave them out")
+    return sorted(chosen)
 
 
 class _Part:
     """Carries the segments `kept` over into a mechanism whose ground is the segment `root`."""
 
-    def __init__(self, whole: Mechanism, root: int, kept: list[int], intake: Intake) -> None:
+    def __init__(self, whole: Mechanism, root: int, kept: list[int], reader: Reader) -> None:
         self.whole = whole
         self.root = root
         self.kept = kept
-        self.intake = intake
+        self.reader = reader
         self.place = {root: GROUND, **{old: new for new, old in enumerate(kept)}}
         self.entries = [Entries() for _ in kept]
         self.couplings: list[Coupling | None] = [None for _ in kept]
         self.new_leaders: dict[int, int] = {}
 
     def result(self) -> Mechanism:
-        whole, intake = self.whole, self.intake
+        whole, reader = self.whole, self.reader
         self.share_coordinates()
         bare = [self.segment(old) for old in self.kept]
-        segments, coordinates, rates = with_coordinates(bare, self.entries, intake)
-        segments = with_couplings(segments, self.couplings, intake)
+        segments, coordinates, rates = with_coordinates(bare, self.entries, reader)
+        segments = with_couplings(segments, self.couplings, reader)
         part = replace(
             whole,
             segments=segments,
             coordinate_records=coordinates,
             rate_records=rates,
-            base=standing_base(whole, self.root, intake),
+            base=standing_base(whole, self.root, reader),
             frames=tuple(self.frame(frame) for frame in whole.frames if self.holds(frame)),
             springs=tuple(filter(None, map(self.spring, whole.springs))),
             forces=(),
@@ -96,7 +94,7 @@ class _Part:
         used = names_in(part)
         part = replace(part, parameters=tuple(p for p in whole.parameters if p.name in used))
         part = replace(part, notes=self.notes_kept(part))
-        return rechecked(whole, part, [*self.remarks(part), *intake.notes, *check_loops(part)])
+        return rechecked(whole, part, [*self.remarks(part), *reader.notes, *check_loops(part)])
 
     def segment(self, old: int) -> Segment:
         segment = self.whole.segments[old]

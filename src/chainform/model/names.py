@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import numpy as np
 
 from chainform.errors import Error, RunError
+from chainform.given import near
 from chainform.graph import Block, Graph, restrict
 
 LETTERS = {
@@ -217,11 +217,9 @@ def unknown(graph: Graph, name: str) -> RunError:
     """Return the error about a name that a graph does not have, with those that may be meant."""
     labels = [label for block in _blocks(graph) for label in block.labels]
     known = dict.fromkeys([*graph.outputs, *graph.quantities, *labels, *graph.numbers])
-    close = get_close_matches(name[:60], known, n=3)
+    others = f"it has {', '.join(graph.outputs) or 'no outputs'}; others are to be derived"
     return RunError(
         f"the model has no quantity {name[:60]}",
         element=name[:60],
-        remedy=f"did you mean {', '.join(close)}?"
-        if close
-        else f"it has {', '.join(graph.outputs) or 'no outputs'}; others are to be derived",
+        remedy=near(name, known, 3).strip() or others,
     )

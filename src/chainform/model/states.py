@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.given import real_array
+from chainform.given import argument, real_array
 from chainform.graph import Graph, Input, Plan
 from chainform.mechanism import Mechanism
 from chainform.model.names import find_block
@@ -71,10 +70,8 @@ def place_of(mechanism: Mechanism, group: str, name: str) -> int:
     actuators = [actuator.name for actuator in mechanism.actuators]
     if group == "u" and name in actuators:
         return actuators.index(name)
-    close = get_close_matches(name, names, n=1)
-    start = f"did you mean {close[0]!r}? " if close else ""
     known = f"the names are {', '.join(names)}" if names else f"give a list; {ORDERS[group]}"
-    raise RunError(f"{group} has no entry {name!r}", element=group, remedy=start + known)
+    raise argument(group, name).unknown("entry", names, known)
 
 
 def from_names(mechanism: Mechanism, group: str, given: Mapping[str, Any], length: int) -> Any:
@@ -229,24 +226,16 @@ def _check_quaternions(mechanism: Mechanism, q: Array) -> None:
 _QUATERNION_TOLERANCE = 1e-4
 
 
-def _parameters(graph: Graph, given: object) -> dict[str, Array]:
+def _parameters(graph: Graph, values: object) -> dict[str, Array]:
     """Return the values of parameters, after a check that each of them is free."""
-    if not isinstance(given, Mapping):
-        remedy = 'write values={"name": number}'
-        raise RunError("values are a table by parameters", element="values", remedy=remedy)
-    values = cast(Mapping[str, Any], given)
     free = [item.name for item in graph.inputs.values() if item.group == "parameter"]
-    for name in values:
+    table = argument("values", values).table(remedy='write values={"name": number}').value
+    for name in table:
         if name not in free:
-            raise RunError(
-                f"{name} is not a free parameter of this model",
-                element=str(name),
-                remedy=f"free are {', '.join(free)}"
-                if free
-                else "every parameter is a number "
-                "here; derive with parameters='symbolic' or a list of names to keep some free",
-            )
-    return {name: real_array(name, given) for name, given in values.items()}
+            remedy = "every parameter is a number here; derive with parameters='symbolic' or a "
+            remedy = "" if free else remedy + "list of names to keep some free"
+            raise argument(name, name).unknown("free parameter", free, remedy)
+    return {name: real_array(name, value) for name, value in table.items()}
 
 
 def _batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import ClassVar
 
 from chainform.errors import DeriveError
+from chainform.given import Given
 from chainform.graph import Graph
 from chainform.graph.angles import Angles, whole_parts
 from chainform.graph.draft import Draft
@@ -42,12 +43,7 @@ class Expand:
     of: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.beyond not in BEYOND:
-            raise DeriveError(
-                f"{self.beyond} is not a choice for beyond of expand",
-                element="expand",
-                remedy=f"choices are {', '.join(BEYOND)}",
-            )
+        Given(self.beyond, "expand, beyond", raises=DeriveError).choice(BEYOND)
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with its outputs expanded."""

@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 from typing import ClassVar, TypeAlias
 
 from chainform.errors import DeriveError
+from chainform.given import Given
 from chainform.graph import Graph, Number
 from chainform.graph.angles import Angle, Angles, combined
 from chainform.graph.draft import Draft, add_term, not_dearer
@@ -42,12 +43,7 @@ class TrigIdentities:
     sine_cost: int = 2
 
     def __post_init__(self) -> None:
-        if self.choose not in CHOICES:
-            raise DeriveError(
-                f"{self.choose} is not a choice for choose of trig_identities",
-                element="trig_identities",
-                remedy=f"choices are {', '.join(CHOICES)}",
-            )
+        Given(self.choose, "trig_identities, choose", raises=DeriveError).choice(CHOICES)
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with shorter definitions of what the outputs need."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from chainform.errors import RunError
 from chainform.files import REMEDY, replacing
+from chainform.given import argument
 from chainform.pictures.film import Film, film_of
 from chainform.pictures.motion import Drawable, library, target_file, title_of
 from chainform.pictures.page import HtmlPage, page_of
@@ -121,14 +122,11 @@ def _timing(run: Drawable, speed: float, fps: float) -> Timing:
 
 
 def _check_numbers(speed: float, fps: float | None, size: tuple[int, int]) -> None:
-    if not 0 < speed < np.inf:
-        raise RunError(f"the speed is {speed}", element="speed", remedy="give a positive number")
-    if fps is not None and not 0 < fps <= 100:
-        raise RunError(f"fps is {fps}", element="fps", remedy="give a number up to 100")
-    if not all(64 <= side <= 8192 for side in size):
-        raise RunError(
-            f"the size is {size}", element="size", remedy="give width and height in pixels"
-        )
+    argument("speed", speed).number(above=0)
+    if fps is not None:
+        argument("fps", fps).number(above=0, most=100)
+    for side in argument("size", size).entries(2, "give width and height in pixels"):
+        side.number(64, 8192)
 
 
 def _ignore(_: float) -> None:

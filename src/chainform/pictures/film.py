@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
+from chainform.given import Given
 from chainform.mechanism import Mechanism, float_vector
 from chainform.pictures.bodies import HELD, add_mounts, first_segments, held_joints, scene_of
 from chainform.pictures.frames import Frames, Track, frame_times, resampled
@@ -58,15 +59,9 @@ class Film:
             return None
         if trace is True:
             return self.scene.points[-1]
-        for point in self.scene.points:
-            if point.name == trace:
-                return point
-        raise RunError(
-            f"there is no frame or segment named {trace!r} to trace",
-            file=self.mechanism.file,
-            element="trace",
-            remedy="the names are " + ", ".join(point.name for point in self.scene.points),
-        )
+        given = Given(trace, "trace", self.mechanism.file, RunError)
+        names = [point.name for point in self.scene.points]
+        return self.scene.points[names.index(given.choice(names, "frame or segment named"))]
 
 
 def film_of(run: Drawable, rate: float, most: int, angles: Angles | None = None) -> Film:

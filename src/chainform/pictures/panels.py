@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, ReadError, RunError
+from chainform.given import Given, near
 from chainform.mechanism import Coordinate, JointKind, Mechanism
 from chainform.pictures import colours
 from chainform.pictures.motion import Plottable, PlottableBatch, held_for
@@ -155,12 +155,11 @@ def _output(run: Plottable, name: str) -> list[Panel]:
         return output_panels(name, run.output(name))
     except Error as error:
         known = [*QUANTITIES, *run.mechanism.coordinates]
-        close = get_close_matches(name, known, n=1)
         raise RunError(
             f"there is nothing named {name!r} to plot: {error.message}",
             file=run.mechanism.file,
             element="what",
-            remedy=(f"did you mean {close[0]!r}? " if close else "") + REMEDY,
+            remedy=near(name, known) + REMEDY,
         ) from error
 
 
@@ -203,14 +202,7 @@ def _energy(run: Plottable) -> Panel:
 def _reactions(run: Plottable, segment: str) -> list[Panel]:
     """Return force and moment in the joint of a segment, in its axes."""
     names = [one.name for one in run.mechanism.segments]
-    if segment not in names:
-        close = get_close_matches(segment, names, n=1)
-        raise RunError(
-            f"there is no segment named {segment!r}",
-            file=run.mechanism.file,
-            element="what",
-            remedy=f"did you mean {close[0]!r}?" if close else "segments: " + ", ".join(names),
-        )
+    Given(segment, "what", run.mechanism.file, RunError).choice(names, "segment named")
     values = run.reactions[:, names.index(segment)]
     return [
         _vector(f"force in {segment}", "N", values[:, :3]),

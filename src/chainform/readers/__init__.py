@@ -9,7 +9,6 @@ from typing import Literal, TypedDict, Unpack, cast
 
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
-from chainform.mechanism.tables import kind_of, table_of
 from chainform.readers.native import read_native
 from chainform.readers.native_writer import native_text
 from chainform.readers.source import Source, bytes_of, table_from_text, text_of
@@ -52,8 +51,8 @@ FILE_TYPES: dict[str, str] = {".toml": "toml", ".json": "json", ".urdf": "urdf",
 class ReadOptions(TypedDict, total=False):
     """Options of URDF files; `read` tells what each means."""
 
-    base: Literal["fixed", "floating"]
-    mimic: Literal["couple", "free"]
+    base: Literal["fixed", "floating"] | str
+    mimic: Literal["couple", "free"] | str
     snap: bool | float | Mapping[str, float]
     root: str | None
     tips: str | Sequence[str] | None
@@ -133,10 +132,6 @@ def _read(
     block = table
     if "mechanism" in table:
         # A mechanism may stand among results computed for it; those are not ours to read.
-        block = table_of(table["mechanism"], source.file, "mechanism")
+        block = source.given(table["mechanism"], "mechanism").table().value
     chosen = form or block.get("format") or table.get("format") or "native"
-    if not isinstance(chosen, str) or chosen not in READERS:
-        shown = repr(chosen[:40]) if isinstance(chosen, str) else kind_of(chosen)
-        known = ", ".join(READERS)
-        raise source.error(f"there is no format {shown}", f"use one of {known}", "format")
-    return READERS[chosen](block, source)
+    return READERS[source.given(chosen, "format").choice(tuple(READERS))](block, source)

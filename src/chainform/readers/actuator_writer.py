@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from chainform.mechanism import ZERO, Actuator, Number
-from chainform.mechanism.actuator_intake import default_states
+from chainform.mechanism.actuator_reader import default_states
 
 
 def actuator_fields(

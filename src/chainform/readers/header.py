@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
+from chainform.given import Given, shown
 from chainform.mechanism import MechanismBuilder
-from chainform.mechanism.tables import (
-    FRAME_FIELDS,
-    LOOP_FIELDS,
-    PARAMETER_FIELDS,
-    check_fields,
-    is_table,
-    kind_of,
-    list_of,
-    table_of,
-)
-from chainform.readers.elements import ELEMENT_FIELDS, add_elements
+from chainform.mechanism.tables import PARAMETER_FIELDS
 from chainform.readers.source import Source
 
+ELEMENT_FIELDS = frozenset({"elements", "unknowns", "definitions", "constraints", "quasi"})
 HEADER_FIELDS = frozenset(
     {"format", "name", "units", "gravity", "parameters", "base", "loops", "frames", "springs"}
     | {"forces", "actuators"}
@@ -30,91 +23,52 @@ def builder_from(
 ) -> MechanismBuilder:
     """Return a builder with everything but the segments; `fields` are those of the form itself."""
     known = HEADER_FIELDS | ELEMENT_FIELDS | set(fields)
-    check_fields(table, known, source.file, "mechanism")
-    _check_units(table.get("units"), source)
-    gravity = table.get("gravity")
-    name = table.get("name")
+    given = source.given(table, "mechanism").table(known).at("")
+    _check_units(given["units"])
     builder = MechanismBuilder(
-        source.name if name is None else name,
-        (0, 0, "-9.81") if gravity is None else gravity,
+        given["name"].value if given.has("name") else source.name,
+        given["gravity"].value if given.has("gravity") else (0, 0, "-9.81"),
         file=source.file,
         source=source.data,
     )
-    if gravity is None:
+    if not given.has("gravity"):
         builder.remark("gravity", "not given; (0, 0, -9.81) m/s^2 is used, z pointing up")
-    _add_parameters(table.get("parameters"), builder, source)
-    builder.base(table.get("base"))
-    _add_loops(table.get("loops"), builder, source)
-    _add_frames(table.get("frames"), builder, source)
-    _add_springs(table.get("springs"), builder, source)
-    _add_forces(table.get("forces"), builder, source)
-    _add_actuators(table.get("actuators"), builder, source)
-    add_elements(table, builder, source)
+    _add_parameters(given["parameters"], builder)
+    builder.base(given["base"].value)
+    builder.unknowns(*(entry.value for entry in _entries(given["unknowns"])))
+    if given.has("definitions"):
+        builder.define(given["definitions"].table().value)
+    lists: dict[str, Callable[[Any], object]] = {
+        "loops": builder.loop_table,
+        "frames": builder.frame_table,
+        "springs": builder.spring_table,
+        "forces": builder.force_table,
+        "actuators": builder.actuator_table,
+        "elements": builder.element,
+        "constraints": builder.constraint_table,
+        "quasi": builder.quasi_table,
+    }
+    for field, add in lists.items():
+        for entry in _entries(given[field]):
+            add(entry.value)
     return builder
 
 
-def _check_units(units: object, source: Source) -> None:
-    if units is None or (isinstance(units, str) and units.startswith("SI")):
-        return
-    shown = repr(units[:40]) if isinstance(units, str) else kind_of(units)
-    message = f"units must begin with 'SI', got {shown}"
-    raise source.error(message, "convert the numbers to m, kg, s, rad and write 'SI'", "units")
+def _entries(given: Given) -> list[Given]:
+    return given.entries() if given.is_given else []
 
 
-def _add_parameters(value: object, builder: MechanismBuilder, source: Source) -> None:
-    if value is None:
-        return
-    for name, said in table_of(value, source.file, "parameters").items():
-        if not is_table(said):
-            builder.parameter(name, said)
+def _check_units(given: Given) -> None:
+    if given.is_given and not str(given.value).startswith("SI"):
+        message = f"units must begin with 'SI', got {shown(given.value)}"
+        raise given.error(message, "convert the numbers to m, kg, s, rad and write 'SI'")
+
+
+def _add_parameters(given: Given, builder: MechanismBuilder) -> None:
+    for name, entry in given.table().items() if given.is_given else ():
+        if not entry.is_table:
+            builder.parameter(name, entry.value)
             continue
-        where = f"parameter {name[:60]!r}"
-        fields = table_of(said, source.file, where)
-        check_fields(fields, PARAMETER_FIELDS, source.file, where)
+        fields = entry.at(f"parameter {name[:60]!r}").table(PARAMETER_FIELDS).value
         unit, note = fields.get("unit", ""), fields.get("note", "")
         builder.parameter(name, fields.get("value"), unit, note)
-
-
-def _add_loops(value: object, builder: MechanismBuilder, source: Source) -> None:
-    if value is None:
-        return
-    for number, said in enumerate(list_of(value, source.file, "loops"), 1):
-        loop = table_of(said, source.file, f"loop {number}")
-        check_fields(loop, LOOP_FIELDS, source.file, f"loop {number}")
-        builder.loop(
-            loop.get("name"),
-            loop.get("kind"),
-            loop.get("closing"),
-            loop.get("target"),
-            loop.get("basic"),
-        )
-
-
-def _add_frames(value: object, builder: MechanismBuilder, source: Source) -> None:
-    if value is None:
-        return
-    for number, said in enumerate(list_of(value, source.file, "frames"), 1):
-        frame = table_of(said, source.file, f"frame {number}")
-        check_fields(frame, FRAME_FIELDS, source.file, f"frame {number}")
-        builder.frame_table(frame)
-
-
-def _add_springs(value: object, builder: MechanismBuilder, source: Source) -> None:
-    if value is None:
-        return
-    for number, said in enumerate(list_of(value, source.file, "springs"), 1):
-        builder.spring_table(table_of(said, source.file, f"spring {number}"))
-
-
-def _add_forces(value: object, builder: MechanismBuilder, source: Source) -> None:
-    if value is None:
-        return
-    for number, said in enumerate(list_of(value, source.file, "forces"), 1):
-        builder.force_table(table_of(said, source.file, f"force {number}"))
-
-
-def _add_actuators(value: object, builder: MechanismBuilder, source: Source) -> None:
-    if value is None:
-        return
-    for number, said in enumerate(list_of(value, source.file, "actuators"), 1):
-        builder.actuator_table(table_of(said, source.file, f"actuator {number}"))

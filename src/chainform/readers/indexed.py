@@ -1,78 +1,134 @@
-"""Vectors and numbers that papers index by bodies and joints: e_i, r_ij, p_ij."""
+"""What papers index by bodies and joints: e_i, r_ij, p_ij, and rows of joints.
+
+The topology of Racković 1996 has one row of joints per path from the base to a tip (matrix MS).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 
-from chainform.mechanism.tables import is_table, list_of, table_of
-from chainform.readers.source import Source
-
-MAX_COUNT = 100_000
-"""The greatest number of bodies in an indexed form."""
+from chainform.given import Given
+from chainform.mechanism.reader import Reader
 
 
-def by_number(value: object, count: int, source: Source, where: str) -> dict[int, object]:
+def by_number(given: Given, count: int) -> dict[int, Given]:
     """Return entries by body number, from a list (1, 2, ...) or a table with keys "1", "2" ..."""
-    if value is None:
+    if not given.is_given:
         return {}
-    if not is_table(value):
-        entries = list_of(value, source.file, where)
-        if len(entries) != count:
-            message = f"expected {count} entries, one per body, got {len(entries)}"
-            raise source.error(message, "give all, or a table with the numbers as keys", where)
-        return dict(enumerate(entries, 1))
-    result: dict[int, object] = {}
-    for key, entry in table_of(value, source.file, where).items():
+    if not given.is_table:
+        remedy = "give one per body, or a table with the numbers as keys"
+        return dict(enumerate(given.entries(count, remedy), 1))
+    result: dict[int, Given] = {}
+    for key, entry in given.table().items():
         number = int(key) if re.fullmatch(r"[1-9][0-9]{0,5}", key) else 0
         if not 1 <= number <= count:
             message = f"{key[:40]!r} is not the number of a body"
-            raise source.error(message, f"use keys from 1 to {count}", where)
+            raise given.error(message, f"use keys from 1 to {count}")
         result[number] = entry
     return result
 
 
-def by_pair(value: object, source: Source, where: str) -> dict[tuple[int, int], object]:
+def by_pair(given: Given) -> dict[tuple[int, int], Given]:
     """Return entries by body and joint, from a table with keys such as "4,5"."""
-    if value is None:
-        return {}
-    result: dict[tuple[int, int], object] = {}
-    for key, entry in table_of(value, source.file, where).items():
+    result: dict[tuple[int, int], Given] = {}
+    for key, entry in given.table().items() if given.is_given else ():
         match = re.fullmatch(r"\s*([0-9]{1,6})\s*,\s*([0-9]{1,6})\s*", key)
         if match is None:
             message = f"{key[:40]!r} does not name a body and a joint"
-            raise source.error(message, 'write the key as "4,5": body, comma, joint', where)
+            raise given.error(message, 'write the key as "4,5": body, comma, joint')
         pair = (int(match[1]), int(match[2]))
         if pair in result:
-            raise source.error(f"{key[:40]!r} is given twice", "keep one of them", where)
-        result[pair] = entry
+            raise given.error(f"{key[:40]!r} is given twice", "keep one of them")
+        result[pair] = entry.at(f"{given.element} '{pair[0]},{pair[1]}'")
     return result
 
 
-def names_from(value: object, count: int, source: Source) -> list[object]:
+def names_from(given: Given, count: int) -> list[object]:
     """Return one name per body: those given, else body1, body2, ..."""
-    if value is None:
+    if not given.is_given:
         return [f"body{number}" for number in range(1, count + 1)]
-    names = list_of(value, source.file, "names")
-    if len(names) != count:
-        message = f"expected {count} names, one per body, got {len(names)}"
-        raise source.error(message, "give each body a name", "names")
-    return names
+    return [entry.value for entry in given.entries(count, "give each body a name")]
 
 
-def kinds_from(value: object, count: int, source: Source) -> dict[int, str]:
+def kinds_from(given: Given, count: int) -> dict[int, str]:
     """Return the joint kind of each body from a list of 1 (translation) and 0 (rotation)."""
-    kinds: dict[int, str] = {}
-    for number, entry in by_number(value, count, source, "T").items():
-        if isinstance(entry, bool) or entry not in (0, 1):
-            message = f"T of body {number} must be 0 (rotation) or 1 (translation)"
-            raise source.error(message, "correct the entry", "T")
-        kinds[number] = "prismatic" if entry == 1 else "revolute"
-    return {number: kinds.get(number, "revolute") for number in range(1, count + 1)}
+    remedy = "write 0 (rotation) or 1 (translation)"
+    numbers = {k: entry.whole(0, 1, remedy) for k, entry in by_number(given, count).items()}
+    return {k: "prismatic" if numbers.get(k) else "revolute" for k in range(1, count + 1)}
 
 
-def required(entries: Mapping[int, object], count: int, source: Source, where: str) -> None:
+def required(entries: Mapping[int, Given], count: int, given: Given) -> None:
     """Raise ReadError when a body has no entry."""
     for number in range(1, count + 1):
-        if entries.get(number) is None:
-            raise source.error(f"nothing is given for body {number}", "add it", where)
+        if number not in entries or not entries[number].is_given:
+            raise given.error(f"nothing is given for body {number}", "add it")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows without padding, whether each is closed, and the joint before each joint."""
+
+    rows: tuple[tuple[int, ...], ...]
+    closed: tuple[bool, ...]
+    parents: Mapping[int, int]
+
+    @property
+    def count(self) -> int:
+        """The number of joints, which are numbered from 1."""
+        return len(self.parents)
+
+    @property
+    def tips(self) -> frozenset[int]:
+        """The last joints of the rows."""
+        return frozenset(row[-1] for row in self.rows)
+
+
+def rows_from(table: Given, reader: Reader) -> Rows:
+    """Return the rows of a table; without `rows` the joints form one chain in their order."""
+    given = table["rows"]
+    if given.is_given:
+        rows = tuple(_row_from(row, k, reader) for k, row in enumerate(given.entries(), 1))
+    else:
+        rows = (tuple(range(1, _count_of(table) + 1)),)
+    parents = _parents_of(rows, given)
+    if table.has("n") and reader.whole(table["n"]) != len(parents):
+        message = f"n does not fit the {len(parents)} joints"
+        raise table["n"].error(message, "correct or remove it")
+    closed = table["closed"]
+    flags = closed.entries(len(rows), "write true or false for each row") if closed.is_given else ()
+    return Rows(rows, tuple(flag.flag() for flag in flags) or (False,) * len(rows), parents)
+
+
+def _count_of(table: Given) -> int:
+    axes = table.required("e", "give one axis per joint")
+    entries = axes.table().value if axes.is_table else axes.entries()
+    if not entries:
+        raise axes.error("there are no joints", "give one axis per joint")
+    return len(entries)
+
+
+def _row_from(given: Given, number: int, reader: Reader) -> tuple[int, ...]:
+    row = given.at(f"row {number}")
+    joints = tuple(joint for entry in row.entries() if (joint := reader.whole(entry)) != 0)
+    if not joints or min(joints) < 0 or len(set(joints)) < len(joints):
+        message = "a row needs joints numbered from 1, each once"
+        raise row.error(message, "correct the row; zeros are padding")
+    return joints
+
+
+def _parents_of(rows: tuple[tuple[int, ...], ...], given: Given) -> dict[int, int]:
+    parents: dict[int, int] = {}
+    for number, row in enumerate(rows, 1):
+        for before, joint in pairwise((0, *row)):
+            if parents.setdefault(joint, before) != before:
+                message = f"joint {joint} follows {before} here and {parents[joint]} elsewhere"
+                raise given.at(f"row {number}").error(message, "let the rows agree")
+    count = len(parents)
+    missing = [joint for joint in range(1, count + 1) if joint not in parents]
+    if missing or not parents:
+        message = f"joint {missing[0]} is in no row" if missing else "there are no rows"
+        raise given.error(message, "number the joints 1, 2, ... without gaps")
+    return parents

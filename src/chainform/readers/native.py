@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chainform.mechanism import Mechanism
-from chainform.mechanism.tables import list_of, table_of
 from chainform.readers.header import builder_from
 from chainform.readers.source import Source
 
@@ -14,16 +13,17 @@ NATIVE_FIELDS = frozenset({"bodies", "segments", "dof", "coordinates"})
 
 def read_native(table: Mapping[str, object], source: Source) -> Mechanism:
     """Return the mechanism of a native table; docs/mechanism-files.md lists its fields."""
+    given = source.given(table)
     lists = [field for field in ("bodies", "segments") if field in table]
-    if not lists and table.get("coordinates") is None:
+    if not lists and not given.has("coordinates"):
         remedy = "list the segments under 'bodies' or 'segments', or declare 'coordinates'"
         raise source.error("the mechanism has no segments", remedy, "mechanism")
     if len(lists) > 1:
         raise source.error("both 'bodies' and 'segments' are given", "keep one list", "mechanism")
     builder = builder_from(table, NATIVE_FIELDS, source).freedoms(table.get("dof"))
-    if table.get("coordinates") is not None:
-        builder.coordinates(*list_of(table["coordinates"], source.file, "coordinates"))
+    if given.has("coordinates"):
+        builder.coordinates(*(entry.value for entry in given["coordinates"].entries()))
     for field in lists:
-        for number, said in enumerate(list_of(table[field], source.file, field), 1):
-            builder.segment_table(table_of(said, source.file, f"segment {number}"))
+        for number, entry in enumerate(given[field].entries(), 1):
+            builder.segment_table(entry.at(f"segment {number}").table().value)
     return builder.build()

@@ -14,6 +14,7 @@ from typing import TypeAlias, cast
 
 from chainform.errors import ReadError
 from chainform.expressions import fraction_of_decimal
+from chainform.given import Given
 
 MAX_BYTES = 64 * 1024 * 1024
 """The greatest size of a file that is read."""
@@ -33,6 +34,10 @@ class Source:
         """A name for a mechanism that has none of its own: that of the file without ending."""
         stem = Path(self.file).stem.strip() if self.file else ""
         return stem if stem.isprintable() and 0 < len(stem) <= 200 else "mechanism"
+
+    def given(self, value: object, element: str = "") -> Given:
+        """Return a value of this file."""
+        return Given(value, element, self.file)
 
     def error(self, message: str, remedy: str, element: str | None = None) -> ReadError:
         """Return the error for this file."""

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.mechanism.intake import Intake
 from chainform.mechanism.numbers import sum_of
-from chainform.mechanism.tables import list_of
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import ZERO_VECTOR, Vector3
 from chainform.readers.header import builder_from
 from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from, required
@@ -30,15 +30,16 @@ TREE_FIELDS = frozenset({"n", "L", "T", "p", "e", "m", "inertia", "names"})
 def read_tree(table: Mapping[str, object], source: Source) -> Mechanism:
     """Return the mechanism of a table in the tree form."""
     builder = builder_from(table, TREE_FIELDS, source)
-    parents = _parents(table, source)
+    given = source.given(table)
+    parents = _parents(given)
     count = len(parents)
-    axes = by_number(table.get("e"), count, source, "e")
-    required(axes, count, source, "e")
-    masses = by_number(table.get("m"), count, source, "m")
-    inertias = by_number(table.get("inertia"), count, source, "inertia")
-    kinds = kinds_from(table.get("T"), count, source)
-    names = names_from(table.get("names"), count, source)
-    vectors = _vectors(table.get("p"), parents, builder.intake(), source)
+    axes = by_number(given["e"], count)
+    required(axes, count, given["e"])
+    masses = by_number(given["m"], count)
+    inertias = by_number(given["inertia"], count)
+    kinds = kinds_from(given["T"], count)
+    names = names_from(given["names"], count)
+    vectors = _vectors(given["p"], parents, builder.reader())
     for number, parent in enumerate(parents, 1):
         builder.segment_table(
             {
@@ -46,12 +47,12 @@ def read_tree(table: Mapping[str, object], source: Source) -> Mechanism:
                 "name": names[number - 1],
                 "parent": parent,
                 "joint": kinds[number],
-                "axis": axes[number],
+                "axis": axes[number].value,
                 "position": _joint_position(vectors, parent, number),
                 "dof": number,
-                "mass": masses.get(number, 0),
+                "mass": masses[number].value if number in masses else 0,
                 "com": vectors.get((number, number), ZERO_VECTOR),
-                "inertia": inertias.get(number),
+                "inertia": inertias[number].value if number in inertias else None,
             }
         )
     return builder.build()
@@ -67,32 +68,25 @@ def _joint_position(
     return (x, y, z)
 
 
-def _parents(table: Mapping[str, object], source: Source) -> list[int]:
-    if table.get("L") is None:
-        raise source.error("L, the list of preceding bodies, is missing", "give it", "L")
-    intake = Intake(source.file)
-    parents = [intake.integer(entry, "L") for entry in list_of(table["L"], source.file, "L")]
-    count = table.get("n")
-    if count is not None and intake.integer(count, "n") != len(parents):
+def _parents(given: Given) -> list[int]:
+    entries = given.required("L", "give it, the list of preceding bodies").entries()
+    parents = [Reader().whole(entry) for entry in entries]
+    if given.has("n") and Reader().whole(given["n"]) != len(parents):
         message = f"n does not fit the {len(parents)} entries of L"
-        raise source.error(message, "correct one of them", "n")
+        raise given["n"].error(message, "correct one of them")
     for number, parent in enumerate(parents, 1):
         if not 0 <= parent <= len(parents):
             message = f"body {number} is said to follow body {parent}"
-            raise source.error(message, f"use 0 to {len(parents)}", "L")
+            raise given["L"].error(message, f"use 0 to {len(parents)}")
     return parents
 
 
-def _vectors(
-    value: object, parents: list[int], intake: Intake, source: Source
-) -> dict[tuple[int, int], Vector3]:
+def _vectors(given: Given, parents: list[int], reader: Reader) -> dict[tuple[int, int], Vector3]:
     """Return the vectors p, each belonging to a body or to a body and a joint it carries."""
     vectors: dict[tuple[int, int], Vector3] = {}
-    for (body, joint), entry in by_pair(value, source, "p").items():
-        where = f"p '{body},{joint}'"
+    for (body, joint), entry in by_pair(given).items():
         is_joint = 1 <= joint <= len(parents)
         if not is_joint or (body != joint and parents[joint - 1] != body):
-            message = f"joint {joint} does not belong to body {body}"
-            raise source.error(message, "compare with L", where)
-        vectors[body, joint] = intake.vector(entry, where)
+            raise entry.error(f"joint {joint} does not belong to body {body}", "compare with L")
+        vectors[body, joint] = reader.vector(entry)
     return vectors

@@ -26,7 +26,7 @@ from chainform.readers.urdf_side import (
     side_file_of,
 )
 from chainform.readers.urdf_tree import Tree, riders_of, tree_of
-from chainform.readers.urdf_values import Desk
+from chainform.readers.urdf_values import AttributeReader
 from chainform.readers.urdf_xml import parse_xml
 
 OFF = Tolerances(Fraction(0), Fraction(0))
@@ -35,32 +35,32 @@ OFF = Tolerances(Fraction(0), Fraction(0))
 def read_urdf(data: bytes, source: Source, options: Mapping[str, object]) -> Mechanism:
     """Return the mechanism of a URDF file; docs/urdf.md says what is read and how."""
     chosen = options_of(options, source)
-    desk = Desk(source)
-    robot = robot_of(parse_xml(data, source), desk)
+    reader = AttributeReader(source)
+    robot = robot_of(parse_xml(data, source), reader)
     if chosen.mimic == "couple":
-        robot = with_standing_joints(robot, desk)
+        robot = with_standing_joints(robot, reader)
     side = side_file_of(chosen.side_file, source)
     tree = tree_of(robot, chosen.root, chosen.tips, source)
-    plan = _plan(tree, chosen, side, desk)
+    plan = _plan(tree, chosen, side, reader)
     left_out = frozenset(joint.name for joint in robot.joints) - {j.name for j in tree.joints}
     check_joints(side, {joint.name: joint.kind for joint in tree.joints}, left_out)
-    _remark(plan, desk)
+    _remark(plan, reader)
     snapper = Snapper(chosen.tolerances, plan.length)
     mechanism = _build(plan, snapper, robot.name or source.name, source)
     if snapper.snaps:
         bare = replace(plan, side=SideFile(Source(source.file)))
         literal = _build(bare, Snapper(OFF), mechanism.name, source)
-        desk.note("snapping", _snap_text(snapper, effect_of(mechanism, literal)))
-    notes = grouped((*desk.notes, *mechanism.notes))
+        reader.note("snapping", _snap_text(snapper, effect_of(mechanism, literal)))
+    notes = grouped((*reader.notes, *mechanism.notes))
     return replace(mechanism, file=source.file, source=data, notes=notes)
 
 
-def _plan(tree: Tree, options: Options, side: SideFile, desk: Desk) -> Plan:
+def _plan(tree: Tree, options: Options, side: SideFile, reader: AttributeReader) -> Plan:
     couplings: dict[str, Table] = {}
     for joint, result in couplings_of(tree.joints, options.mimic):
         if isinstance(result, str):
             level = "note" if options.mimic == "free" else "warning"
-            desk.note(f"joint {joint.name!r}, mimic", result, level)
+            reader.note(f"joint {joint.name!r}, mimic", result, level)
         else:
             couplings[joint.name] = result
     return Plan(tree, options, side, couplings)
@@ -82,48 +82,48 @@ def _build(plan: Plan, snapper: Snapper, name: str, source: Source) -> Mechanism
 # --- the report -----------------------------------------------------------------------------
 
 
-def _remark(plan: Plan, desk: Desk) -> None:
+def _remark(plan: Plan, reader: AttributeReader) -> None:
     """Note what a user of the file should know: the root, links without mass, rigid pieces."""
     tree, root = plan.tree, plan.tree.root
     if plan.side.exists:
-        desk.note("side file", f"{plan.side.source.file} was read as well")
-    _remark_root(plan, desk)
+        reader.note("side file", f"{plan.side.source.file} was read as well")
+    _remark_root(plan, reader)
     names = [root.name, *(joint.child for joint in tree.joints)]
     bare = [name for name in names if tree.links[name].inertial is None]
     if bare and bare != [root.name]:
-        desk.note("links", f"massless, since they have no inertial: {_list(bare)}")
+        reader.note("links", f"massless, since they have no inertial: {_list(bare)}")
     riders = riders_of(tree, lambda joint: joint.kind == "fixed")
     for carrier, links in riders.items():
         text = f"carries by fixed joints: {_list(links)}; they move as one body"
-        desk.note(f"link {carrier!r}", text)
+        reader.note(f"link {carrier!r}", text)
     exact = [joint for joint in tree.joints if not _is_right_angled(joint.origin.rpy, plan)]
     if exact:
         text = "their rotations are stored as rational ones within 1e-15 of the angles"
-        desk.note("joints", f"{_list([joint.name for joint in exact])}: {text}")
+        reader.note("joints", f"{_list([joint.name for joint in exact])}: {text}")
 
 
-def _remark_root(plan: Plan, desk: Desk) -> None:
+def _remark_root(plan: Plan, reader: AttributeReader) -> None:
     root, where = plan.tree.root, f"link {plan.tree.root.name!r}"
     mass = root.inertial.mass if root.inertial is not None else 0
     if plan.options.base == "floating":
-        desk.note(where, f"the root; it moves freely by the joint {plan.root_joint!r}")
+        reader.note(where, f"the root; it moves freely by the joint {plan.root_joint!r}")
         below = [joint for joint in plan.tree.joints if joint.parent == root.name]
         if not mass and any(joint.kind == "floating" for joint in below):
             text = "it has no mass and carries a floating joint: two free joints in a row"
-            desk.note(where, text, "warning")
+            reader.note(where, text, "warning")
     elif not plan.root_is_ground:
-        desk.note(where, "there are no joints: nothing moves unless the base is floating")
+        reader.note(where, "there are no joints: nothing moves unless the base is floating")
     elif mass:
         text = f"it is the ground, so its mass of {float(mass):.6g} kg does not matter"
-        desk.note(where, text)
+        reader.note(where, text)
     else:
-        desk.note(where, "it is the ground")
+        reader.note(where, "it is the ground")
     if plan.tree.path and plan.options.base == "fixed":
         text = "it stands in the world where all joints above it are at zero; these are left out"
-        desk.note(where, text)
+        reader.note(where, text)
     if root.name != "ground" and "ground" in plan.tree.links:
         text = f"called {plan.segment_name('ground')!r} here, since 'ground' is the base"
-        desk.note("link 'ground'", text)
+        reader.note("link 'ground'", text)
 
 
 def _is_right_angled(rpy: Iterable[Fraction], plan: Plan) -> bool:

@@ -30,7 +30,7 @@ from chainform.readers.urdf_robot import (
 )
 from chainform.readers.urdf_side import SideFile
 from chainform.readers.urdf_tree import Tree
-from chainform.readers.urdf_values import Desk
+from chainform.readers.urdf_values import AttributeReader
 from chainform.spatial import rodrigues
 
 GROUND = "ground"
@@ -146,7 +146,7 @@ def _inertia(inertial: Inertial, snapper: Snapper, where: str) -> Rotation:
     return tensor if turn == IDENTITY else multiply(multiply(turn, tensor), transpose(turn))
 
 
-def with_standing_joints(robot: Robot, desk: Desk) -> Robot:
+def with_standing_joints(robot: Robot, reader: AttributeReader) -> Robot:
     """Return the robot with fixed joints in place of those that mimic with the multiplier zero.
 
     Such a joint stands at its offset whatever the other one does, and so do those that mimic it.
@@ -166,7 +166,7 @@ def with_standing_joints(robot: Robot, desk: Desk) -> Robot:
             waiting.append(name)
     for name, amount in amounts.items():
         text = f"it mimics with the multiplier 0, so it stands fixed at {float(amount):.6g}"
-        desk.note(f"joint {name!r}, mimic", text, "warning")
+        reader.note(f"joint {name!r}, mimic", text, "warning")
     joints = (_standing(j, amounts[j.name]) if j.name in amounts else j for j in robot.joints)
     return replace(robot, joints=tuple(joints))
 

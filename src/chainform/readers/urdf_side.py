@@ -7,15 +7,14 @@ belongs to the drive of a joint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
 from chainform.errors import ReadError
+from chainform.given import Given
 from chainform.mechanism import MechanismBuilder
-from chainform.mechanism.tables import check_fields, table_of
 from chainform.readers.header import builder_from
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 
@@ -57,17 +56,15 @@ def side_file_of(choice: str | bool | None, source: Source) -> SideFile:
     data = bytes_of(path)
     side = Source(path, data)
     table = table_from_text(text_of(data, side), "toml", side)
-    return SideFile(side, table, dict(_drives(table.get("joints"), side)))
+    return SideFile(side, table, _drives(side.given(table.get("joints"), "joints")))
 
 
-def _drives(value: object, source: Source) -> Iterator[tuple[str, dict[str, object]]]:
-    if value is None:
-        return
-    for name, said in table_of(value, source.file, "joints").items():
-        where = f"joints.{name[:60]}"
-        drive = table_of(said, source.file, where)
-        check_fields(drive, DRIVE_FIELDS, source.file, where)
-        yield name, {key: drive[key] for key in DRIVE_FIELDS if key in drive}
+def _drives(given: Given) -> dict[str, dict[str, object]]:
+    drives: dict[str, dict[str, object]] = {}
+    for name, entry in given.table().items() if given.is_given else ():
+        drive = entry.at(f"joints.{name[:60]}").table(DRIVE_FIELDS).value
+        drives[name] = {key: drive[key] for key in DRIVE_FIELDS if key in drive}
+    return drives
 
 
 def builder_with(side: SideFile, name: str, renamed: Mapping[str, str]) -> MechanismBuilder:
@@ -97,16 +94,14 @@ def _renamed(value: object, names: Mapping[str, str]) -> object:
 def check_joints(side: SideFile, joints: Mapping[str, str], left_out: frozenset[str]) -> None:
     """Refuse a drive of a joint that does not exist or cannot have one; `joints` are name: kind."""
     for name in side.joints:
-        where = f"joints.{name[:60]}"
+        given = side.source.given(name, f"joints.{name[:60]}")
         if name in left_out:
             continue
         if name not in joints:
-            close = get_close_matches(name, joints, n=1)
-            remedy = f"did you mean {close[0]!r}?" if close else "name a joint of the URDF file"
-            raise side.source.error(f"there is no joint {name[:80]!r}", remedy, where)
+            raise given.unknown("joint", joints, "name a joint of the URDF file")
         if joints[name] not in ("revolute", "continuous", "prismatic"):
             message = f"a {joints[name]} joint has no drive"
-            raise side.source.error(message, "remove this table", where)
+            raise given.error(message, "remove this table")
 
 
 def blamed(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TypeVar
 
 from chainform.errors import ReadError
+from chainform.given import near
 from chainform.readers.source import Source
 from chainform.readers.urdf_robot import Joint, Link, Robot
 
@@ -68,8 +68,7 @@ def _joints_by_child(robot: Robot, links: dict[str, Link], source: Source) -> di
         where = f"joint {joint.name!r} (line {joint.line})"
         for end, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in links:
-                close = get_close_matches(name, links, n=1)
-                remedy = f"did you mean {close[0]!r}?" if close else "describe that link"
+                remedy = near(name, links).strip() or "describe that link"
                 raise source.error(f"its {end}, the link {name!r}, does not exist", remedy, where)
         if joint.child in above:
             other = above[joint.child].name
@@ -135,12 +134,7 @@ def _circle(start: str, above: dict[str, Joint], source: Source) -> ReadError:
 
 
 def _named(name: str, links: dict[str, Link], source: Source, option: str) -> str:
-    if name in links:
-        return name
-    close = get_close_matches(name, links, n=1)
-    known = "the links are " + ", ".join(list(links)[:20])
-    remedy = f"did you mean {close[0]!r}?" if close else known
-    raise source.error(f"there is no link {name[:80]!r}", remedy, option)
+    return source.given(name, option).choice(tuple(links), "link")
 
 
 def _towards(

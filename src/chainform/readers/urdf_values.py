@@ -22,7 +22,7 @@ SEPARATED = re.compile(r"\s*[^\s,]+\s*,\s+[^\s,]+\s*,\s+[^\s,]+\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class AttributeReader:
     """Reads attributes: it knows the file for errors and collects notes for the report.
 
     `where` in the methods names the element, for instance `link 'arm', mass`; the line is added.
@@ -59,12 +59,8 @@ class Desk:
 
     def name(self, element: Element, attribute: str, where: str) -> str:
         """Return a name, which must not be empty; blanks around it do not belong to it."""
-        value = self.text(element, attribute, where)
-        name = value.strip()
-        if not name or len(name) > 200 or not name.isprintable():
-            remedy = "use 1 to 200 printable characters"
-            raise self.error(f"{value[:40]!r} cannot be a name", element, where, remedy)
-        return name
+        name = self.text(element, attribute, where).strip()
+        return self.source.given(name, f"{where} (line {element.line})").name()
 
     def number(self, element: Element, attribute: str, where: str) -> Fraction:
         """Return the number in an attribute that must be there."""

@@ -17,15 +17,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chainform.given import Given
 from chainform.mechanism import Mechanism, MechanismBuilder
 from chainform.mechanism.assembly import assembled_rotation, normal_part, zero_frame
-from chainform.mechanism.intake import Intake
 from chainform.mechanism.numbers import difference
 from chainform.mechanism.rational import add, apply, rotation_between, transpose
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import ZERO_VECTOR, Axis, Rotation, Vector3
 from chainform.readers.header import builder_from
-from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from, required
-from chainform.readers.rows import Rows, rows_from
+from chainform.readers.indexed import (
+    Rows,
+    by_number,
+    by_pair,
+    kinds_from,
+    names_from,
+    required,
+    rows_from,
+)
 from chainform.readers.source import Source
 
 VECTOR_FIELDS = frozenset(
@@ -45,7 +53,7 @@ class _Geometry:
     axes_in_parent: Mapping[int, Axis]
     vectors: Mapping[tuple[int, int], Vector3]
     normals: Mapping[tuple[int, int], Axis]
-    intake: Intake
+    reader: Reader
 
     def vector(self, body: int, joint: int) -> Vector3:
         """Return r_(body,joint); r_00 and what is not given for the ground are zero."""
@@ -58,7 +66,7 @@ class _Geometry:
         return (x, y, z)
 
     def known(self, vector: Vector3, where: str) -> Axis:
-        x, y, z = (self.intake.fraction(entry, where) for entry in vector)
+        x, y, z = (self.reader.fraction(self.reader.given(entry, where)) for entry in vector)
         return (x, y, z)
 
     def rotation(self, number: int) -> tuple[Rotation, str | None]:
@@ -82,13 +90,13 @@ class _Geometry:
 def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
     """Return the mechanism of a table in the vectors form."""
     builder = builder_from(table, VECTOR_FIELDS, source)
-    intake = builder.intake()
-    rows = rows_from(table, intake, source)
-    geometry = _geometry(table, rows, intake, source)
-    masses = by_number(table.get("m"), rows.count, source, "m")
-    moments = by_number(table.get("J"), rows.count, source, "J")
-    kinds = kinds_from(table.get("T"), rows.count, source)
-    names = names_from(table.get("names"), rows.count, source)
+    given, reader = source.given(table), builder.reader()
+    rows = rows_from(given, reader)
+    geometry = _geometry(given, rows, reader)
+    masses = by_number(given["m"], rows.count)
+    moments = by_number(given["J"], rows.count)
+    kinds = kinds_from(given["T"], rows.count)
+    names = names_from(given["names"], rows.count)
     rotations: dict[int, Rotation] = {}
     for number in range(1, rows.count + 1):
         rotations[number], remark = geometry.rotation(number)
@@ -104,9 +112,9 @@ def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
                 "position": geometry.offset(rows.parents[number], number),
                 "rotation": rotations[number],
                 "dof": number,
-                "mass": masses.get(number, 0),
+                "mass": masses[number].value if number in masses else 0,
                 "com": geometry.vector(number, number),
-                "inertia": moments.get(number),
+                "inertia": moments[number].value if number in moments else None,
             }
         )
     for place, row in enumerate(rows.rows):
@@ -120,41 +128,38 @@ def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
     return builder.build()
 
 
-def _geometry(table: Mapping[str, object], rows: Rows, intake: Intake, source: Source) -> _Geometry:
-    said = by_number(table.get("e"), rows.count, source, "e")
-    required(said, rows.count, source, "e")
-    axes = {number: intake.axis(entry, f"e of joint {number}") for number, entry in said.items()}
+def _geometry(table: Given, rows: Rows, reader: Reader) -> _Geometry:
+    given = by_number(table["e"], rows.count)
+    required(given, rows.count, table["e"])
+    axes = {k: reader.axis(entry.at(f"e of joint {k}")) for k, entry in given.items()}
     before = dict(axes)
-    for number, entry in by_number(
-        table.get("e_in_parent"), rows.count, source, "e_in_parent"
-    ).items():
-        if entry is not None:
-            before[number] = intake.axis(entry, f"e_in_parent of joint {number}")
+    for k, entry in by_number(table["e_in_parent"], rows.count).items():
+        if entry.is_given:
+            before[k] = reader.axis(entry.at(f"e_in_parent of joint {k}"))
     vectors: dict[tuple[int, int], Vector3] = {}
-    for (body, joint), entry in by_pair(table.get("r"), source, "r").items():
-        _check_pair(body, joint, rows, source)
-        vectors[body, joint] = intake.vector(entry, f"r '{body},{joint}'")
+    for (body, joint), entry in by_pair(table["r"]).items():
+        _check_pair(body, joint, rows, entry)
+        vectors[body, joint] = reader.vector(entry)
     for number in range(1, rows.count + 1):
         parent = rows.parents[number]
         for pair in ((number, number), (parent, number)):
             if pair not in vectors and pair[0] != 0:
-                where = f"r '{pair[0]},{pair[1]}'"
-                raise source.error("the vector is missing", "give it, zero included", where)
+                where = table.at(f"r '{pair[0]},{pair[1]}'")
+                raise where.error("the vector is missing", "give it, zero included")
     normals: dict[tuple[int, int], Axis] = {}
-    for (body, joint), entry in by_pair(table.get("normals"), source, "normals").items():
-        where = f"normals '{body},{joint}'"
+    for (body, joint), entry in by_pair(table["normals"]).items():
         if joint > rows.count or joint not in axes or body not in (joint, rows.parents[joint]):
             message = f"joint {joint} does not lie on body {body}"
-            raise source.error(message, "compare with the rows", where)
+            raise entry.error(message, "compare with the rows")
         axis = axes[joint] if body == joint else before[joint]
-        normals[body, joint] = intake.known_vector(entry, where)
+        normals[body, joint] = reader.known_vector(entry)
         if normal_part(normals[body, joint], axis) == ZERO_VECTOR:
             remedy = "give a vector that points across the axis of the joint"
-            raise source.error("it lies along the axis", remedy, where)
-    return _Geometry(rows, axes, before, vectors, normals, intake)
+            raise entry.error("it lies along the axis", remedy)
+    return _Geometry(rows, axes, before, vectors, normals, reader)
 
 
-def _check_pair(body: int, joint: int, rows: Rows, source: Source) -> None:
+def _check_pair(body: int, joint: int, rows: Rows, given: Given) -> None:
     """Refuse a vector r whose joint does not lie on its body; tips may have further points."""
     is_tip = joint > rows.count and body in rows.tips
     is_ground_point = joint > rows.count and body == 0
@@ -162,7 +167,7 @@ def _check_pair(body: int, joint: int, rows: Rows, source: Source) -> None:
         return
     if rows.parents.get(joint) != body:
         message = f"joint {joint} does not lie on body {body}"
-        raise source.error(message, "compare with the rows", f"r '{body},{joint}'")
+        raise given.error(message, "compare with the rows")
 
 
 def _ends(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any, cast
 
 from chainform.emitters.llvm import Argument, Result, Signature
@@ -68,12 +67,6 @@ def letter_of(block: Block) -> str | None:
 
 def _corners(shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (1,) * len(shape), shape
-
-
-def hint(name: str, names: tuple[str, ...]) -> str:
-    """Return what may be meant by a name that is not there."""
-    close = get_close_matches(name, names, n=1)
-    return f"; did you mean {close[0]}?" if close else f"; it has {', '.join(names)}"
 
 
 # --- in Python -----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from chainform.emitters.llvm import Signature, parameters_of, signature_of
+from chainform.given import argument, listed, near
 from chainform.graph import FLOAT, Graph
 from chainform.runtime import fastcall
 from chainform.runtime.cache import CodeCache, Keeper, content_of
@@ -18,14 +19,12 @@ from chainform.runtime.declarations import (
     c_name,
     c_names,
     find_output,
-    hint,
     internal_doc,
     outputs_named,
     prototype,
 )
 from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Kernel
 from chainform.runtime.options import (
-    choice,
     lanes_of,
     lengths_of,
     number_of,
@@ -113,7 +112,8 @@ class Program:
         if name.startswith("_"):
             raise AttributeError(name)
         if find_output(self.graph, name) is None:
-            raise AttributeError(f"the program has no function {name}{hint(name, self.outputs)}")
+            hint = near(name, self.outputs) or f"it has {listed(self.outputs)}"
+            raise AttributeError(f"the program has no function {name}; {hint.strip()}")
         found = self.function(name)
         self.__dict__[name] = found
         return found
@@ -249,12 +249,12 @@ class Program:
         It is valid as long as the program is. `kind` is "single", "batch" or "packed". A list of
         outputs is the function that computes them at once.
         """
-        entry = KINDS[choice("kind", kind, tuple(KINDS))]
+        entry = KINDS[argument("kind", kind).choice(tuple(KINDS))]
         return self.kernel(*_listed(output)).address(entry)
 
     def prototype(self, output: str | Sequence[str], kind: str = "single") -> str:
         """Return the declaration in C of the function at an address."""
-        choice("kind", kind, tuple(KINDS))
+        argument("kind", kind).choice(tuple(KINDS))
         names = outputs_named(self.graph, _listed(output))
         unlike = dict(zip(self.outputs, c_names(self.outputs), strict=True))
         name = unlike[names[0]] if len(names) == 1 else c_name("_and_".join(names))

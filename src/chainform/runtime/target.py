@@ -12,12 +12,12 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from chainform.errors import RunError
+from chainform.given import argument, near
 from chainform.runtime.locks import LLVM
 
 VARIABLE = "CHAINFORM_CPU"
@@ -115,12 +115,8 @@ def target_for(cpu: str | Target | None = None) -> Target:
         return cpu
     element = VARIABLE if cpu is None else "cpu"
     name: Any = os.environ.get(VARIABLE) or NATIVE if cpu is None else cpu
-    if not isinstance(name, str):
-        raise RunError(
-            f"a processor is given by its name, not as {type(name).__name__}",
-            element=element,
-            remedy=f"write {LEVELS[2]!r}, or {NATIVE!r} for the processor of this machine",
-        )
+    remedy = f"write {LEVELS[2]!r}, or {NATIVE!r} for the processor of this machine"
+    argument(element, name).text(remedy)
     native = host()
     return native if name == NATIVE else _named(name, element, native)
 
@@ -131,12 +127,11 @@ def _named(name: str, element: str, native: Target) -> Target:
     facts = _facts(name, element)
     names: list[str] = facts["names"]
     if name not in names:
-        near = get_close_matches(name, names, 3)
         usual = LEVELS if native.triple.startswith("x86_64") else ("generic", native.cpu)
         raise RunError(
             f"LLVM knows no processor {name[:60]!r} for {native.triple}",
             element=element,
-            remedy=f"choose from {', '.join(dict.fromkeys([*near, *usual, NATIVE]))}",
+            remedy=f"{near(name, names, 3)}choose from {', '.join([*usual, NATIVE])}",
         )
     lacking = [feature for feature in facts["missing"] if feature not in SPECIAL.split()]
     is_strict = not native.triple.startswith("x86_64")

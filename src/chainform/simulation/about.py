@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error
 from chainform.formulations import PARTS
+from chainform.given import Given
 from chainform.mechanism import Mechanism, number_of
 from chainform.readers import native_text
-from chainform.simulation.results.said import Said
+from chainform.simulation.results.plain import (
+    LONGEST_NAME,
+    data_of,
+    numbers_in,
+    present,
+    texts_in,
+)
 
 Array = NDArray[np.float64]
 
@@ -52,14 +59,15 @@ class Bookmark:
         }
 
     @staticmethod
-    def from_said(said: Said) -> Bookmark:
+    def from_data(given: Given) -> Bookmark:
         """Return the bookmark of plain data; ReadError where they are not those of one."""
-        parts, memory = said.table("parts"), said.table("memory")
+        table = given.table()
+        parts, memory = (table[name].table().items() for name in ("parts", "memory"))
         return Bookmark(
-            said.number("t"),
-            said.numbers("y"),
-            {name: parts.numbers(name) for name in parts.data},
-            {name: memory.numbers(name) for name in memory.data},
+            table["t"].number(),
+            numbers_in(table["y"]),
+            {name: numbers_in(part) for name, part in parts},
+            {name: numbers_in(part) for name, part in memory},
         )
 
 
@@ -113,27 +121,27 @@ class About:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> About:
         """Return what plain data say; ReadError where they are not what they should be."""
-        said = Said(data)
-        first, last = said.finite("span", 2).tolist()
-        settings, values = said.table("settings"), said.table("values")
-        mark = None if said.entry("bookmark") is None else said.table("bookmark")
-        left_out = said.texts("leave_out")
-        given = said.table("given") if "given" in data else Said({})
+        table = data_of(data)
+        first, last = numbers_in(table["span"], 2, finite=True).tolist()
+        mark, title, left = present(table, "bookmark"), table["title"], table["left"]
+        left_out = texts_in(table["leave_out"])
         if not set(left_out) <= set(PARTS):
-            raise said.error(f"there are only {', '.join(PARTS)}", "leave_out")
+            raise table["leave_out"].error(f"there are only {', '.join(PARTS)}")
+        settings = table["settings"].table().items()
+        given = table["given"].table().items() if "given" in data else []
         return About(
             (first, last),
-            said.name("ending"),
-            {k: None if v is None else settings.number(k) for k, v in settings.data.items()},
-            {name: values.number(name) for name in values.data},
+            table["ending"].name(LONGEST_NAME),
+            {name: value.number() if value.is_given else None for name, value in settings},
+            {name: value.number() for name, value in table["values"].table().items()},
             left_out,
-            said.number("seconds"),
-            said.text("scenario"),
-            None if mark is None else Bookmark.from_said(mark),
-            said.texts("opened"),
-            said.name("title") if data.get("title") else "",
-            {name: given.text(name) for name in given.data},
-            tuple(said.finite("left").tolist()) if "left" in data else (),
+            table["seconds"].number(),
+            table["scenario"].text(),
+            Bookmark.from_data(mark) if mark.is_given else None,
+            texts_in(table["opened"]),
+            title.name(LONGEST_NAME) if title.value else "",
+            {name: value.text() for name, value in given},
+            tuple(numbers_in(left, finite=True).tolist()) if "left" in data else (),
         )
 
 

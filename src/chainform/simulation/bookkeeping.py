@@ -26,7 +26,7 @@ from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 from chainform.mechanism.types import ZERO
 from chainform.model import evaluate_states
-from chainform.simulation.contact.barriers import Barrier, Desk
+from chainform.simulation.contact.barriers import Barrier, GapContext
 
 Array = NDArray[np.float64]
 
@@ -65,8 +65,8 @@ def stiff_energy(mechanism: Mechanism, stiff: Sequence[Barrier], t: Array, q: Ar
     if not stiff or not len(t):
         return total
     builder = Builder()
-    desk = Desk(builder, mechanism)
-    values = [barrier.residuals(desk)[0] for barrier in stiff]
+    context = GapContext(builder, mechanism)
+    values = [barrier.residuals(context)[0] for barrier in stiff]
     builder.output("gaps", (len(values),), [(f"gap_{i}", v) for i, v in enumerate(values, 1)])
     graph = builder.finish()
     given = {"q": q, "t": t}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.model import Model, output_of
 from chainform.pipeline import available_outputs, derive
@@ -32,9 +32,7 @@ AT_ONCE = 10_000
 
 def output_along(run: Run, name: object) -> Array:
     """Return a quantity at all times, (m, ...): energy, pose(tool), momentum, H, ..."""
-    if not isinstance(name, str):
-        remedy = 'write "pose(tool)", "momentum"'
-        raise RunError("an output is named by a text", element="outputs", remedy=remedy)
+    name = argument("outputs", name).text('write "pose(tool)", "momentum"')
     if name in run.computed:
         return run.computed[name]
     if name in OF_RUN:
@@ -44,7 +42,7 @@ def output_along(run: Run, name: object) -> Array:
         output = output_of(name)
         return outputs_along(run, [output])[output]
     except Error as problem:
-        raise _unknown(run.mechanism, str(name), problem) from problem
+        raise _unknown(run.mechanism, name, problem) from problem
 
 
 def check_output(mechanism: Mechanism, name: str) -> None:
@@ -101,11 +99,9 @@ def _states(run: Run, group: str, names: Sequence[str]) -> Array:
     return value
 
 
-def _unknown(mechanism: Mechanism, name: str, problem: Error) -> RunError:
+def _unknown(mechanism: Mechanism, name: str, problem: Error) -> Error:
     if not problem.message.endswith("for output"):
         return RunError(problem.message, element=name, remedy=problem.remedy)
     known = [*OF_RUN, *available_outputs(mechanism)]
-    close = get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    listed = f"there are {', '.join(dict.fromkeys(known))}, and those of frames as pose(tool)"
-    return RunError(f"there is no output {name!r}", element="outputs", remedy=hint + listed)
+    every = f"there are {', '.join(dict.fromkeys(known))}, and those of frames as pose(tool)"
+    return argument("outputs", name).unknown("output", known, every)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, cast
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from chainform.errors import RunError
 from chainform.expressions import Expression, Symbol, symbols_of, value_of
-from chainform.given import finite_number
+from chainform.given import argument
 from chainform.mechanism import (
     Mechanism,
     Number,
@@ -63,7 +62,7 @@ def parameters_of(mechanism: Mechanism, given: Mapping[str, Any] | None) -> Para
     automatic = [name for name in known if name not in declared]
     for name in values:
         if name not in (*declared, *automatic):
-            raise _unknown(name, [*declared, *automatic])
+            raise argument("values", name).unknown("parameter", [*declared, *automatic])
     used = names_in(mechanism)
     check_fixed(mechanism, values)
     for parameter in mechanism.parameters:
@@ -157,29 +156,12 @@ def _negative(element: str, given: Mapping[str, Fraction]) -> RunError:
     return RunError(f"{element} is negative with {shown}", element="values", remedy=remedy)
 
 
-def _numbers(given: Mapping[str, Any] | None) -> dict[str, float]:
-    if given is None:
+def _numbers(values: Mapping[str, Any] | None) -> dict[str, float]:
+    if values is None:
         return {}
-    if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise RunError("values are a table by names", element="values", remedy='{"m": 2.5}')
-    return {str(name): _number(str(name), value) for name, value in given.items()}
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        return finite_number(name, value)
-    except RunError as problem:
-        raise RunError(
-            f"the value of {name} is not a finite number",
-            element="values",
-            remedy=MANY if isinstance(value, list | tuple | np.ndarray) else problem.remedy,
-        ) from None
-
-
-def _unknown(name: str, known: list[str]) -> RunError:
-    close = get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    listed = ", ".join(known[:40]) or "none"
-    return RunError(
-        f"there is no parameter {name!r}", element="values", remedy=f"{hint}the names are {listed}"
-    )
+    numbers: dict[str, float] = {}
+    for name, given in argument("values", values).table(remedy='{"m": 2.5}').items():
+        if given.is_list:
+            raise given.expected("a number", MANY)
+        numbers[name] = given.number()
+    return numbers

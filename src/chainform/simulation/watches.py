@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.given import real_array
+from chainform.given import Given, argument, real_array
 from chainform.mechanism import Mechanism, Number, law_reader
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.laws import LawReader
 from chainform.simulation.about import END, FAILED, INTERRUPTED
 
 Array = NDArray[np.float64]
@@ -73,42 +72,34 @@ def _no_state(where: str, message: str, q: Array, qd: Array) -> RunError:
     )
 
 
-def events_of(mechanism: Mechanism, said: Mapping[str, Any] | Sequence[Any] | None) -> list[Event]:
+def events_of(mechanism: Mechanism, events: Mapping[str, Any] | None) -> list[Event]:
     """Return checked events: `{"half turn": "q1 - pi", "ground": {"law": "y", "stop": True}}`."""
-    if said is None:
-        return []
-    if not isinstance(said, Mapping):
-        raise RunError("events are a table by names", element="events", remedy='{"top": "q1"}')
-    laws = law_reader(mechanism)
-    return [_event(checked_name(name), given, laws) for name, given in said.items()]
+    given, laws = argument("events", {} if events is None else events), law_reader(mechanism)
+    return [
+        _event(checked_name(name), entry.at(f"event {name!r}"), laws)
+        for name, entry in given.table(remedy='{"top": "q1"}').items()
+    ]
 
 
 def checked_name(name: object) -> str:
     """Return the name of an event; RunError for one that cannot be shown, or that means an end."""
-    where, text = f"event {str(name)[:40]!r}", Intake().text(str(name), "events")
-    if text in ENDINGS:
+    given = argument(f"event {str(name)[:40]!r}", str(name))
+    if given.name() in ENDINGS:
         remedy = "choose another name: a motion that no event ends is said to end so"
-        raise RunError(f"{text!r} is no name for an event", element=where, remedy=remedy)
-    return text
+        raise given.error(f"{name!r} is no name for an event", remedy)
+    return given.name()
 
 
-def _event(name: str, given: Any, laws: LawIntake) -> Event:
-    where = f"event {name!r}"
-    table = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {"law": given}
-    for key in table:
-        if key not in FIELDS:
-            raise RunError(f"unknown field {key!r}", element=where, remedy=", ".join(FIELDS))
-    direction = table.get("direction", "both")
-    if not isinstance(direction, str) or direction not in DIRECTIONS:
-        raise RunError(
-            f"{direction!r} is no direction", element=where, remedy=", ".join(DIRECTIONS)
-        )
-    law = laws.law(table.get("law"), f"{where}, law")
-    change = table.get("change")
-    if change is not None and not callable(change):
+def _event(name: str, given: Given, laws: LawReader) -> Event:
+    table = given.table(FIELDS) if given.is_table else given.holding({"law": given.value})
+    direction, stop, change = table["direction"], table["stop"], table["change"]
+    if change.is_given and not callable(change.value):
         remedy = "let it return q and qd as they are afterwards"
-        raise RunError("change is a function of (t, q, qd)", element=where, remedy=remedy)
-    stop = table.get("stop", False)
-    if not isinstance(stop, bool):
-        raise RunError(f"stop is {stop!r}", element=where, remedy="true or false")
-    return Event(name, law, DIRECTIONS[direction], stop, cast("Change | None", change))
+        raise change.error("change is a function of (t, q, qd)", remedy)
+    return Event(
+        name,
+        laws.law(table["law"]),
+        DIRECTIONS[direction.choice(tuple(DIRECTIONS))] if direction.is_given else 0.0,
+        stop.flag() if stop.is_given else False,
+        cast("Change | None", change.value),
+    )

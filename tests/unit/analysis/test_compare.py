@@ -12,7 +12,7 @@ import pytest
 
 import chainform as cf
 from chainform.analysis.exact_state import unit_quaternion
-from chainform.formulations import FORMULATIONS, Formulation, Options
+from chainform.formulations import FORMULATIONS, AxisChoices, Formulation, Options
 from chainform.graph import Builder
 from zoo import random_tree, reference
 
@@ -23,13 +23,14 @@ def spoilt(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def build(
         builder: Builder, mechanism: cf.Mechanism, outputs: Sequence[str], options: Options
-    ) -> None:
-        method.build(builder, mechanism, outputs, options)
+    ) -> AxisChoices:
+        choices = method.build(builder, mechanism, outputs, options)
         for output in outputs:
             block = builder.outputs[output]
             wrong = builder.variable_of(builder.scalar(block.variables[0]) + 1)
             variables = (wrong, *block.variables[1:])
             builder.outputs[output] = replace(block, variables=variables)
+        return choices
 
     monkeypatch.setitem(FORMULATIONS, name, Formulation(name, method.outputs, build))
 
@@ -93,7 +94,7 @@ def test_what_has_no_rational_value_is_compared_in_a_finite_field() -> None:
     ("arguments", "words"),
     [
         ({"outputs": ["mass"]}, "no formulation gives mass"),
-        ({"formulations": ["newton"]}, "newton is not a formulation"),
+        ({"formulations": ["newton"]}, "there is no formulation 'newton'"),
         ({"leave_out": ["weight"]}, "weight is not a choice"),
         ({"reduce": "deepest"}, "deepest"),
         ({"parameters": ["xyz"]}, "no parameter matches"),

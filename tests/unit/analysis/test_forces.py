@@ -187,7 +187,7 @@ def test_a_model_needs_the_outputs() -> None:
     model = cf.derive(cf.read(CRANE), ["mass_matrix"])
     with pytest.raises(RunError, match="no output force_matrix"):
         unknown_forces(model, q=[5], qd=[0], qdd=[0])
-    with pytest.raises(RunError, match="no unknown force T"):
+    with pytest.raises(RunError, match="no unknown force 'T'"):
         unknown_forces(cf.read(CRANE), q=[5], qd=[0], qdd=[0])["T"]
     with pytest.raises(Error, match="no unknown forces"):
         unknown_forces(cf.read("examples/knife_edge.toml"), q=[0] * 3, qd=[0] * 3, qdd=[0] * 3)
@@ -201,10 +201,10 @@ def test_a_model_needs_the_outputs() -> None:
         ({"t": np.nan}, "no finite value, rate or acceleration at t = nan"),
         ({"motion": {"s": "5 + log(t)"}, "t": [1, 0]}, "the motion of s .* at t = 0"),
         ({"motion": {"s": "5 + sqrt(t)"}, "t": 0}, "the motion of s .* at t = 0"),
-        ({"motion": []}, "a table of laws"),
+        ({"motion": []}, "motion: expected a table"),
         ({"motion": {1: 2}}, "no coordinate named '1'"),
-        ({"values": {"weight": 2}}, "no parameter weight"),
-        ({"values": [2]}, "a table by parameters"),
+        ({"values": {"weight": 2}}, "no parameter 'weight'"),
+        ({"values": [2]}, "values: expected a table"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")

@@ -125,8 +125,8 @@ def test_batches_are_bounded_by_their_bytes(length: int, precision: str, states:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--lanes", "3"), "is not a number of lanes"),
-        (("--lanes", "many"), "is not a number of lanes"),
+        (("--lanes", "3"), "there is no number of lanes"),
+        (("--lanes", "many"), "there is no number of lanes"),
         (("--precision", "float16"), "float16"),
         (("--outputs", "gravitas"), "gravitas"),
     ],

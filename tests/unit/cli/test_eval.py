@@ -239,7 +239,7 @@ def test_unknown_parameters(
 ) -> None:
     state = at({"q": [1, 2, 3], "values": {name: 1}})
     message = refused(call("eval", four_bar, "--at", "-", stdin=state))
-    assert "standard input: values: unknown parameter" in message
+    assert "standard input: values: there is no parameter" in message
 
 
 def test_parameter_that_is_a_number(

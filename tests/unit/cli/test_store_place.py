@@ -124,10 +124,10 @@ def test_other_names_can_be_loaded(call: Call, arm: Path, linkage: Path, name: s
 
 
 def test_near_names(call: Call, refused: Call, linkage: Path, four_bar: Path) -> None:
-    assert "did you mean linkage? " in refused(call("show", "linkge"))
-    assert "did you mean linkage? " in refused(call("count", "linkge@1"))
+    assert "did you mean 'linkage'? " in refused(call("show", "linkge"))
+    assert "did you mean 'linkage'? " in refused(call("count", "linkge@1"))
     (linkage / "gripper.toml").write_bytes(four_bar.read_bytes())
-    assert "did you mean gripper.toml? " in refused(call("show", "griper"))
+    assert "did you mean 'gripper.toml'? " in refused(call("show", "griper"))
     assert "did you mean" not in refused(call("show", "xyzzy"))
 
 
@@ -158,7 +158,7 @@ def test_unknown_quantities(call: Call, linkage: Path) -> None:
     result = call("models", "--quantity", "gravty")
     assert result.code == 0
     assert result.out == (
-        "no model has the quantity gravty; did you mean gravity?\nthere are gravity\n"
+        "no model has the quantity gravty; did you mean 'gravity'?\nthere are gravity\n"
     )
     assert call("models", "--quantity", "xyz").out.startswith("no model has the quantity xyz\n")
     assert call("models", "--quantity", "gravity", "--author", "nobody").out == "no models\n"

@@ -154,7 +154,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"type": "lag", "time_constant": 1, "frequency": 1}, "", "first or of second order"),
     ({"type": "lag", "time_constant": 1, "damping_ratio": 1}, "", "no damping_ratio"),
     ({"type": "lag", "time_constant": 0}, ", time_constant", "not positive"),
-    ({"type": "dc_motor", "resistance": 1}, ", torque_constant", "missing"),
+    ({"type": "dc_motor", "resistance": 1}, ", torque_constant", "'torque_constant' is missing"),
     ({"type": "dc_motor", "resistance": 1, "torque_constant": -1}, ", torque_constant", "positive"),
     (
         {"type": "dc_motor", "resistance": 1, "torque_constant": 1, "inductance": -1},
@@ -219,7 +219,7 @@ def test_other_mistakes() -> None:
     same = said(name="m", type="torque"), said("elbow", name="m", type="torque")
     with pytest.raises(cf.Error, match="m"):
         read(*same)
-    with pytest.raises(cf.Error, match="the joint is missing"):
+    with pytest.raises(cf.Error, match="'joint' is missing"):
         read("\n[[actuators]]\ntype = 'torque'\n")
     with pytest.raises(cf.Error, match="expected a list"):
         read("\n[actuators]\ntype = 'torque'\n")

@@ -46,7 +46,7 @@ def test_frames_of_the_builder() -> None:
     with pytest.raises(ReadError, match="no frame or segment named 'tol'") as caught:
         mechanism.frame("tol")
     assert "'tool'" in str(caught.value.remedy)
-    assert [n.element for n in mechanism.notes if "1e-15" in n.text] == ["frame 'camera'"]
+    assert [n.element for n in mechanism.notes if "1e-15" in n.text] == ["frame 'camera', rpy"]
 
 
 def test_frames_of_files() -> None:
@@ -68,16 +68,16 @@ def test_frames_of_files() -> None:
         ({}, "frames", "expected a list, got a table"),
         ([1], "frame 1", "expected a table, got a number"),
         ([{"segment": "a"}], "frame 1, name", "expected a text, got nothing"),
-        ([{"name": "t"}], "frame 't'", "the segment is missing"),
-        ([{"name": "t", "segment": "b"}], "frame 't' segment", "no segment named 'b'"),
+        ([{"name": "t"}], "frame 't', segment", "'segment' is missing"),
+        ([{"name": "t", "segment": "b"}], "frame 't', segment", "no segment named 'b'"),
         ([{"name": "a", "segment": "a"}], "frame 'a'", "a segment has this name"),
         ([{"name": "ground", "segment": "a"}], "frame 'ground'", "a segment has this name"),
         ([{"name": "t", "segment": "a"}] * 2, "frame 't'", "used twice"),
         ([{"name": "t", "segment": "a", "place": 1}], "frame 1", "unknown field 'place'"),
-        ([{"name": "t", "segment": "a", "point": [1]}], "frame 't' point", "expected 3 entries"),
+        ([{"name": "t", "segment": "a", "point": [1]}], "frame 't', point", "expected 3 entries"),
         (
             [{"name": "t", "segment": "a", "rpy": [0, 0, 0], "quaternion": [0, 0, 0, 1]}],
-            "frame 't'",
+            "frame 't', rotation",
             "more than once",
         ),
     ],

@@ -93,7 +93,7 @@ def test_an_orientation_of_parameters_is_kept_and_settled_when_they_are_numbers(
             "base, rotation[1][1]",
             "free parameter",
         ),
-        ({"rpy": "a"}, "base, rotation rpy", "expected a list"),
+        ({"rpy": "a"}, "base, rpy", "expected a list"),
     ],
 )
 def test_what_is_wrong_is_named(base: dict[str, Any], element: str, message: str) -> None:

@@ -49,8 +49,8 @@ def test_kinds_and_names() -> None:
         ),
         ({"kind": "nonholonomic", "law": "der(z)"}, "'der(z)' is not known here", "law"),
         ({"kind": "holonomic", "law": "x", "friction": 1}, "has no friction", "friction"),
-        ({"kind": "unilateral", "law": "x", "restitution": 2}, "cannot be so", "restitution"),
-        ({"kind": "unilateral", "law": "x", "friction": -1}, "cannot be so", "friction"),
+        ({"kind": "unilateral", "law": "x", "restitution": 2}, "above 1", "restitution"),
+        ({"kind": "unilateral", "law": "x", "friction": -1}, "negative", "friction"),
         ({"kind": "unilateral", "law": "x", "laws": 1}, "unknown field 'laws'", "'c'"),
     ],
 )

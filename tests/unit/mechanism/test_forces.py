@@ -71,8 +71,8 @@ def test_a_law_and_pieces() -> None:
 @pytest.mark.parametrize(
     ("forces", "message", "element"),
     [
-        ('joint = "elbow"', "either a law or pieces", "force 'force1'"),
-        ('joint = "elbow"\nlaw = 1\npieces = []', "either a law or pieces", "force 'force1'"),
+        ('joint = "elbow"', "one of law, pieces is needed", "force 'force1'"),
+        ('joint = "elbow"\nlaw = 1\npieces = []', "one of law, pieces is needed", "force 'force1'"),
         ('joint = "elbw"\nlaw = 1', "no rate named 'elbw'", "force 'force1', joint"),
         ("law = 1", "expected a text, got nothing", "force 'force1', joint"),
         ('joint = "elbow"\nlaw = "elbo"', "'elbo' is not known here", "force 'force1', law"),
@@ -81,8 +81,12 @@ def test_a_law_and_pieces() -> None:
         ('joint = "elbow"\nlaw = 1\nuntl = 2', "unknown field 'untl'", "force 'force1'"),
         ('joint = "elbow"\npieces = []', "cannot have 0 pieces", "force 'force1'"),
         ('joint = "elbow"\npieces = 3', "expected a list", "force 'force1', pieces"),
-        ('joint = "elbow"\npieces = [1]', "expected a table", "force 'force1'"),
-        ('joint = "elbow"\npieces = [{ until = 1 }]', "the law is missing", "force 'force1'"),
+        ('joint = "elbow"\npieces = [1]', "expected a table", "force 'force1', piece 1"),
+        (
+            'joint = "elbow"\npieces = [{ until = 1 }]',
+            "'law' is missing",
+            "force 'force1', piece 1, law",
+        ),
         ('joint = "elbow"\nfrom = 2\nuntil = 1\nlaw = 1', "do not grow", "force 'force1'"),
         ('joint = "elbow"\nfrom = 1\nuntil = 1\nlaw = 1', "do not grow", "force 'force1'"),
         ('joint = "elbow"\nfrom = "t"\nlaw = 1', "'t' is not a parameter", "force 'force1', from"),

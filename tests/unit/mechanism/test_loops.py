@@ -164,11 +164,11 @@ def test_points_may_name_parameters() -> None:
 @pytest.mark.parametrize(
     ("loop", "message"),
     [
-        ((None, "hinge", {"segment": 1}), "kind must be"),
-        ((None, None, {"segment": 1}), "kind must be"),
-        ((None, ["point"], {"segment": 1}), "kind must be"),
-        ((None, "point", None), "the closing end is missing"),
-        ((None, "point", {}), "the segment is missing"),
+        ((None, "hinge", {"segment": 1}), "no loop of the kind 'hinge'"),
+        ((None, None, {"segment": 1}), "expected a text"),
+        ((None, ["point"], {"segment": 1}), "expected a text"),
+        ((None, "point", None), "'closing' is missing"),
+        ((None, "point", {}), "'segment' is missing"),
         ((None, "point", {"segment": "crnk"}), "there is no segment named 'crnk'"),
         ((None, "point", {"segment": 9}), "there is no segment with the id 9"),
         ((None, "point", {"segment": [1]}), "expected a segment, got a list"),
@@ -260,7 +260,7 @@ def test_basic_coordinates_are_no_quaternions(entry: object) -> None:
     builder.loop("tip", "point", {"segment": "arm"}, _at(0, 0, 1), [entry])
     with pytest.raises(ReadError, match="belongs to a joint with a quaternion") as caught:
         builder.build()
-    assert caught.value.element == "loop 'tip', basic"
+    assert caught.value.element == "loop 'tip', basic[1]"
     named = rod("free").segment("arm", parent="rod", axis="z", mass=1)
     named.loop("tip", "point", {"segment": "arm"}, _at(0, 0, 1), ["q8"])
     assert named.build().loops[0].basic == (7,)

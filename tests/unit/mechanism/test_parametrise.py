@@ -142,7 +142,7 @@ def test_wrong_choices() -> None:
         parametrise(arm(), ["m_*", "mass_*"])
     assert "'mass_*'" in caught.value.message
     assert "com_1_x" in str(caught.value.remedy)
-    with pytest.raises(DeriveError, match="no way 'm_\\*'"):
+    with pytest.raises(DeriveError, match="no choice of parameters 'm_\\*'"):
         parametrise(arm(), "m_*")
 
 

@@ -216,7 +216,7 @@ def test_evaluate_tells_what_is_missing(store: Store) -> None:
         store.evaluate("linkage", q=[0, 0, 0], outputs=["nothing"])
     with pytest.raises(RunError, match="last dimension"):
         store.evaluate("linkage", q=[0, 0])
-    with pytest.raises(RunError, match="not a free parameter"):
+    with pytest.raises(RunError, match="no free parameter"):
         store.evaluate("linkage", q=[0, 0, 0], values={"zzz": 1})
 
 

@@ -162,7 +162,7 @@ def test_a_massless_frame_alone_can_be_drawn() -> None:
 def test_a_point_to_trace_must_exist() -> None:
     drawn = film(arm())
     assert drawn.traced(False) is None
-    with pytest.raises(RunError, match="'paw' to trace") as e:
+    with pytest.raises(RunError, match="no frame or segment named 'paw'") as e:
         drawn.traced("paw")
     assert "tool" in str(e.value.remedy)
 

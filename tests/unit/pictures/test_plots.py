@@ -149,7 +149,7 @@ def test_only_what_is_drawn_is_computed() -> None:
     ("what", "message", "remedy"),
     [
         ("elbw", "nothing named 'elbw'", "'elbow'"),
-        ("reactions(nobody)", "no segment named 'nobody'", "segments"),
+        ("reactions(nobody)", "no segment named 'nobody'", "choices are turret"),
         (["q", "speed"], "nothing named 'speed'", "reactions"),
         ("coriolis", "it has 81 entries", "outputs"),
     ],

@@ -50,7 +50,7 @@ WRONG = [
     (robot(edge("j", "a", "b")), "robot (line 1)", "the robot has joints but no links"),
     (robot("<deformable/>"), "robot (line 1)", "only a deformable body"),
     (robot("<link/>"), "link (line 2)", "<link> has no 'name'"),
-    (robot('<link name=" "/>'), "link (line 2)", "' ' cannot be a name"),
+    (robot('<link name=" "/>'), "link (line 2)", "'' cannot be a name"),
     (robot('<link name="a"/>\n<link name="a"/>'), "link 'a' (line 3)", "twice, first in line 2"),
     (robot('<link name="a"/><link name="b"/>'), "link 'b' (line 2)", "child of no joint: 'a', 'b'"),
     (with_body("<inertial/>"), "link 'b' (line 2)", "<inertial> has no <mass>"),

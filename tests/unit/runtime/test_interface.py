@@ -193,7 +193,7 @@ def test_addresses_stay() -> None:
 def test_addresses_that_do_not_exist() -> None:
     program = Program(graph_of("input q 0 q1", "output o []: a:q1"))
     for task in (program.address, program.prototype):
-        with pytest.raises(RunError, match="double is not a choice for kind") as e:
+        with pytest.raises(RunError, match="there is no kind 'double'") as e:
             task("o", "double")
         assert e.value.remedy == "choices are single, batch, packed"
     with pytest.raises(RunError, match="x is not an output") as e:

@@ -205,7 +205,7 @@ def test_bound_models() -> None:
     assert set(program.parameters) == set(NAMES) - {"m_1", "g"}
     q = [0.3, -0.4]
     close(program.gravity(q), compiled().gravity(q, values={"m_1": 1 / 3, "g": 2.5}))
-    with pytest.raises(cf.Error, match="m_1 is not a free parameter"):
+    with pytest.raises(cf.Error, match="no free parameter 'm_1'"):
         program.gravity(q, values={"m_1": 1})
     kept = some.bind({"m_1": 7}, keep_free=True).compile()
     close(kept.gravity(q), compiled().gravity(q, values={"m_1": 7}))

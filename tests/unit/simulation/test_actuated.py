@@ -270,12 +270,12 @@ def test_the_load_reaches_other_states_of_a_prescribed_motion() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"signals": {"wrist": 1}}, "there is no actuator wrist"),
+        ({"signals": {"wrist": 1}}, "there is no actuator 'wrist'"),
         ({"signals": {"waist": "wast"}}, "'wast' is not known here"),
         ({"signals": {"waist": 1, "waist_motor": 2}}, "a signal is given twice"),
-        ({"signals": 5}, "signals are a table by actuators"),
+        ({"signals": 5}, "signals: expected a table"),
         ({"x0": {"waist_motor.q": 1}}, "is the motion of the joint"),
-        ({"x0": {"waist_motor.curent": 1}}, "there is no state waist_motor.curent"),
+        ({"x0": {"waist_motor.curent": 1}}, "there is no state 'waist_motor.curent'"),
         ({"x0": [1.0, *[0] * 8]}, "another motion of waist_motor.q"),
         ({"x0": [1.0]}, "x0 must have 9 finite numbers"),
         ({"method": "gauss4", "step": 0.01}, "gauss4 does not take actuators"),

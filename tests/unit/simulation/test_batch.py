@@ -173,7 +173,7 @@ def test_tables_by_names() -> None:
         ({"values": {"m_2": [1, np.nan]}}, "not finite"),
         ({"values": {"m_22": [1, 2]}}, "no parameter 'm_22'"),
         ({"q0": {"rod3": [1, 2]}}, "no coordinate named 'rod3'"),
-        ({"x0": {"current": [1, 2]}}, "there is no state current"),
+        ({"x0": {"current": [1, 2]}}, "there is no state 'current'"),
         ({"x0": [[1.0], [2.0]]}, "must be"),
         ({"threads": 0}, "whole number from 1 on"),
         ({"method": "rk45"}, "is not a method"),

@@ -222,10 +222,10 @@ def test_state_feedback_uses_the_states_of_actuators() -> None:
 @pytest.mark.parametrize(
     ("table", "message", "element"),
     [
-        ({"waist": 5}, "a controller is a table", "controller 'waist'"),
-        ({"waist": {"kp": 5}}, "the type is missing", "controller 'waist', type"),
-        ({"waist": {"type": "lqr"}}, "'lqr' is no controller", "controller 'waist', type"),
-        ({"waist": {"type": "pd"}}, "kp is missing", "controller 'waist'"),
+        ({"waist": 5}, "expected a table, got a number", "controller 'waist'"),
+        ({"waist": {"kp": 5}}, "expected a text, got nothing", "controller 'waist', type"),
+        ({"waist": {"type": "lqr"}}, "there is no controller 'lqr'", "controller 'waist', type"),
+        ({"waist": {"type": "pd"}}, "'kp' is missing", "controller 'waist', kp"),
         ({"wrist": {"type": "pd", "kp": 1}}, "no rate named 'wrist'", "controller 'wrist', joint"),
         ({"waist": {"type": "pd", "kp": 1, "ki": 1}}, "unknown field 'ki'", "controller 'waist'"),
         (
@@ -240,7 +240,7 @@ def test_state_feedback_uses_the_states_of_actuators() -> None:
         ),
         (
             {"waist": {"type": "pd", "kp": 1, "limit": 0}},
-            "must be positive",
+            "not positive",
             "controller 'waist', limit",
         ),
         (
@@ -250,7 +250,7 @@ def test_state_feedback_uses_the_states_of_actuators() -> None:
         ),
         (
             {"a": {"type": "computed_torque", "kp": [1], "kd": 1, "targets": PATH}},
-            "1 numbers for 3 joints",
+            "expected 3 entries, got 1",
             "controller 'a', kp",
         ),
         (
@@ -278,7 +278,7 @@ def test_state_feedback_uses_the_states_of_actuators() -> None:
         ),
         (
             {"a": {"type": "state_feedback", "K": [[1] * 6], "joints": ["waist"], "x_ref": [1]}},
-            "x_ref has 1 entries and needs 6",
+            "expected 6 entries, got 1",
             "controller 'a', x_ref",
         ),
     ],
@@ -290,7 +290,7 @@ def test_wrong_controllers_are_refused(table: dict[str, Any], message: str, elem
 
 
 def test_controllers_are_a_table() -> None:
-    with pytest.raises(RunError, match="controllers are a table by names"):
+    with pytest.raises(RunError, match="controllers: expected a table"):
         simulate(arm(), t=0.1, controllers=[1])  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chainform.runtime import host
-from chainform.simulation import making, simulate
+from chainform.simulation import compilation, simulate
 from chainform.simulation.machines.machine import Machine
 from unit.simulation.swings import rods
 
@@ -24,7 +24,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Machine]:
         original(self, *given, **named)
 
     monkeypatch.setattr(Machine, "__init__", counted)
-    making.MACHINES.clear()
+    compilation.MACHINES.clear()
     return seen
 
 
@@ -78,7 +78,7 @@ def test_functions_of_python_are_called_by_their_own_machine(made: list[Machine]
 
 
 def test_only_the_last_ones_are_kept(made: list[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making.MACHINES, "most", 1)
+    monkeypatch.setattr(compilation.MACHINES, "most", 1)
     for count in (1, 2, 1):
         simulate(rods(count), t=0.1)
     assert len(made) == 3

@@ -233,9 +233,9 @@ def test_a_stiff_stop_without_damping_keeps_energy_and_bears_the_weight() -> Non
         ({"height": {"lower": 0, "restitution": 2}}, "between 0 and 1"),
         ({"height": {"lower": 0, "restitution": 0.5, "stiffness": 3}}, "no restitution"),
         ({"height": {"lower": 0, "damping": 3}}, "only a stiff contact"),
-        ({"height": {"lower": 0, "stiffness": -3}}, "not negative"),
+        ({"height": {"lower": 0, "stiffness": -3}}, "stiffness: the number is negative"),
         ({"height": {"lower": 0, "bounce": 3}}, "unknown field"),
-        ({"height": "rubber"}, "a stop is true"),
+        ({"height": "rubber"}, "expected a table, got a text"),
         ({"height": {"lower": 2}}, "passed by 1 at the start"),
     ],
 )

@@ -114,16 +114,16 @@ def test_tables_in_batches() -> None:
         ({"t": [], "values": []}, "equally many"),
         ({"t": [0, 0], "values": [1, 2]}, "must grow, and 0 s follows 0 s"),
         ({"t": [1, 0], "values": [1, 2]}, "must grow"),
-        ({"t": [0, "soon"], "values": [1, 2]}, "numbers"),
-        ({"t": [0, float("nan")], "values": [1, 2]}, "numbers"),
-        ({"t": 5, "values": 3}, "numbers"),
-        ({"times": [0, 1], "values": [1, 2]}, "no 'times'"),
+        ({"t": [0, "soon"], "values": [1, 2]}, "made of numbers"),
+        ({"t": [0, float("nan")], "values": [1, 2]}, "not finite"),
+        ({"t": 5, "values": 3}, "expected a list"),
+        ({"times": [0, 1], "values": [1, 2]}, "unknown field 'times'"),
     ],
 )
 def test_wrong_tables_are_refused(table: Any, message: str) -> None:
     with pytest.raises(RunError, match=message) as caught:
         cf.simulate(machine(PENDULUM), forces={"hinge": table})
-    assert caught.value.element == "forces, hinge"
+    assert str(caught.value.element).startswith("forces, hinge")
     assert caught.value.remedy
 
 

@@ -205,7 +205,7 @@ def test_every_unknown_force_must_be_given() -> None:
         ({"F": {"t": [0, 0], "values": [1, 2]}}, "must grow"),
         ({"F": {"t": [0, 1], "values": [1]}}, "equally many"),
         ({"F": {"t": range(3000), "values": range(3000)}}, "3000 entries is too long"),
-        (3, "unknowns are a table by names"),
+        (3, "expected a table, got a number"),
     ],
 )
 def test_wrong_unknowns_are_refused(given: Any, words: str) -> None:

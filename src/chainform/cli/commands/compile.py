@@ -25,6 +25,7 @@ from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.store_place import chosen_store
 from chainform.emitters.llvm import Signature
 from chainform.errors import ReadError, RunError
+from chainform.given import Given
 from chainform.model import Model
 from chainform.runtime import Program, target_for
 
@@ -88,13 +89,7 @@ def _is_kept(program: Program) -> bool:
 
 
 def _lanes(text: str | None) -> int | None:
-    if text is not None and text not in LANES:
-        raise ReadError(
-            f"{text[:40]!r} is not a number of lanes",
-            element="--lanes",
-            remedy=f"choose from {', '.join(LANES)}",
-        )
-    return None if text is None else int(text)
+    return None if text is None else int(Given(text, "--lanes").choice(LANES, "number of lanes"))
 
 
 def _cpu(name: str | None) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from chainform.cli.printing import Page, Report, aligned, shape_text
 from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.states import Array, State, read_state
 from chainform.errors import ReadError
+from chainform.given import Given
 from chainform.graph import GROUPS
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model import Model
@@ -95,7 +95,8 @@ def _parameters(mechanism: Mechanism, state: State, args: Namespace) -> str | li
     possible = _names(parametrise(mechanism, "symbolic")) if state.values else []
     for name in state.values:
         if name not in possible and name not in declared:
-            raise _unknown_parameter(state, name, possible)
+            every = f"the names are {', '.join(possible)}"
+            raise Given(name, "values", state.file).unknown("parameter", possible, every)
     if chosen is None:
         return [name for name in state.values if name in possible] or "numeric"
     free = _names(parametrise(mechanism, chosen)) if state.values else []
@@ -112,17 +113,6 @@ def _parameters(mechanism: Mechanism, state: State, args: Namespace) -> str | li
 
 def _names(mechanism: Mechanism) -> list[str]:
     return [parameter.name for parameter in mechanism.parameters]
-
-
-def _unknown_parameter(state: State, name: str, possible: Sequence[str]) -> ReadError:
-    close = get_close_matches(name[:60], possible, n=1)
-    listed = f"the names are {', '.join(possible)}"
-    return ReadError(
-        f"unknown parameter {name[:60]!r}",
-        file=state.file,
-        element="values",
-        remedy=f"did you mean {close[0]!r}? {listed}" if close else listed,
-    )
 
 
 def _lacking(model: Model, output: str, state: State) -> list[str]:

@@ -16,8 +16,9 @@ from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.strict_json import name_of, read_json
 from chainform.cli.writing import target_of, write_file
 from chainform.errors import ReadError
+from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.mechanism.intake import Intake
+from chainform.mechanism.reader import Reader
 
 SHOWN = 25
 """The most times that are shown to people."""
@@ -86,7 +87,7 @@ def _laws(source: str) -> dict[str, object]:
 
 def _values(texts: list[str]) -> dict[str, float]:
     return {
-        name: float(Intake(None, {}, []).fraction(text, f"--values, {name[:60]}"))
+        name: float(Reader().fraction(Given(text, f"--values, {name[:60]}")))
         for name, text in parameter_values(texts, "--values").items()
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from chainform.cli.commands.command import Command
@@ -12,6 +11,7 @@ from chainform.cli.printing import Page, Report
 from chainform.cli.store_place import chosen_store
 from chainform.cli.stored import date_text, reduced_text, revision_document
 from chainform.errors import ReadError
+from chainform.given import near
 from chainform.model import output_of
 
 if TYPE_CHECKING:
@@ -80,10 +80,9 @@ def _hint(store: Store, quantity: str) -> str:
     if store.models(quantity=quantity):
         return ""
     known = sorted({name for entry in store.models() for name in entry.latest.outputs})
-    close = get_close_matches(quantity[:60], known, n=3)
-    meant = f"; did you mean {' or '.join(close)}?" if close else ""
-    listed = f"\nthere are {', '.join(known)}" if known else ""
-    return f"no model has the quantity {quantity[:60]}{meant}{listed}"
+    meant = f"; {near(quantity, known, 3)}".rstrip("; ")
+    every = f"\nthere are {', '.join(known)}" if known else ""
+    return f"no model has the quantity {quantity[:60]}{meant}{every}"
 
 
 def _show(page: Page, rows: Sequence[Sequence[str]], hint: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Self
 
+from chainform.given import Given
 from chainform.mechanism.elements.model import ElementSpecification
-from chainform.mechanism.tables import table_of
 
 
 class ElementMethods:
@@ -30,17 +30,17 @@ class ElementMethods:
 
     def define(self, table: Mapping[str, object] | None = None, **laws: object) -> Self:
         """Give names to laws of coordinates, time and parameters, for use in other laws."""
-        said = {} if table is None else table_of(table, None, "definitions")
-        self._model.define({**said, **laws})
+        given = Given({} if table is None else table, "definitions").table()
+        self._model.define({**given.value, **laws})
         return self
 
-    def element(self, said: object = None, **fields: object) -> Self:
+    def element(self, given: object = None, **fields: object) -> Self:
         """Add an element: fields of the native file, or a body or frame in short form.
 
         element("P~K: Sz(d), Rx(phi); m, Jx, Jy, Jz")
         element(kind="moment", name="drive", moment="M", along="phi")
         """
-        self._model.elements.append(fields if said is None else said)
+        self._model.elements.append(fields if given is None else given)
         return self
 
     def constraint(self, kind: object, law: object, **fields: object) -> Self:

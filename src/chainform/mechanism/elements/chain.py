@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
+from chainform.given import Given
 from chainform.mechanism.elements.types import Fixed, Shift, Step, Turn
 from chainform.mechanism.exact import exact_rotation, quaternion_of
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.laws import LawReader
 from chainform.mechanism.rational import rotation_of_quaternion
-from chainform.mechanism.tables import is_list, list_of
+from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
 from chainform.spatial import rodrigues
 
@@ -32,7 +32,7 @@ GEOMETRY = ("q", "t")
 ARGUMENTS = {"S": 3, "R": 4, "Q": 4} | {f"{kind}{axis}": 1 for kind in "SR" for axis in "xyz"}
 """The steps, and how many arguments each has."""
 
-MOST_STEPS = 1000
+MOST_STEPS, MOST_CHARACTERS = 1000, 100_000
 
 
 def parts_of(text: str) -> list[str]:
@@ -52,37 +52,41 @@ def call_of(text: str) -> tuple[str, list[str]] | None:
     return None if match is None else (match[1], parts_of(match[2]))
 
 
-def chain_from(value: object, laws: LawIntake, where: str) -> tuple[Step, ...]:
+def chain_from(given: Given, laws: LawReader) -> tuple[Step, ...]:
     """Return the steps of a chain; nothing and an empty text mean none."""
-    if value is None or (isinstance(value, str) and not value):
+    if given.value is None or given.value == "":
         return ()
-    intake = laws.intake
-    if not isinstance(value, str) or len(value) > 100_000:
-        remedy = 'write it as a text: "Sz(d), Rx(phi)"'
-        raise intake.error("a chain is a text of steps", where, remedy)
-    steps = parts_of(value)
-    if len(steps) > MOST_STEPS:
+    text = given.text('write it as a text: "Sz(d), Rx(phi)"')
+    steps = parts_of(text)
+    if len(text) > MOST_CHARACTERS or len(steps) > MOST_STEPS:
         remedy = f"give at most {MOST_STEPS}, or several frames one after the other"
-        raise intake.error(f"the chain has {len(steps)} steps", where, remedy)
-    return tuple(_step(text, laws, f"{where}, step {k}") for k, text in enumerate(steps, 1))
+        raise given.error(f"the chain has {len(steps)} steps", remedy)
+    return tuple(
+        _step(given.holding(step).at(f"{given.element}, step {k}"), laws)
+        for k, step in enumerate(steps, 1)
+    )
 
 
-def _step(text: str, laws: LawIntake, where: str) -> Step:
-    intake = laws.intake
-    found = call_of(text)
-    if found is None or found[0] not in ARGUMENTS:
+def _step(given: Given, laws: LawReader) -> Step:
+    call = call_of(given.value)
+    if call is None or call[0] not in ARGUMENTS:
         remedy = "steps are Sx(a) Sy(a) Sz(a) S(a,b,c) Rx(a) Ry(a) Rz(a) R(x,y,z,a) Q(x,y,z,w)"
-        raise intake.error(f"{text[:60]!r} is not a step of a chain", where, remedy)
-    name, arguments = found
+        raise given.error(f"{given.value[:60]!r} is not a step of a chain", remedy)
+    name, arguments = call
     if len(arguments) != ARGUMENTS[name]:
         message = f"{name} has {ARGUMENTS[name]} argument(s), found {len(arguments)}"
-        raise intake.error(message, where, "correct the step")
+        raise given.error(message, "correct the step")
+    entries = [given.holding(argument) for argument in arguments]
     if name == "Q":
-        return Fixed(_quaternion(arguments, intake, where))
+        return Fixed(_quaternion(given, entries, laws.reader))
     if name[0] == "S":
-        return Shift(_vector(name, [laws.law(a, where, GEOMETRY) for a in arguments]))
-    axis = _axis(name, arguments, intake, where)
-    return turn_about(axis, laws.law(arguments[-1], where, GEOMETRY), intake, where)
+        return Shift(_vector(name, [laws.law(entry, GEOMETRY) for entry in entries]))
+    axis = (
+        IDENTITY["xyz".index(name[1])]
+        if name != "R"
+        else laws.reader.axis(given.holding(arguments[:3]))
+    )
+    return turn_about(axis, laws.law(entries[-1], GEOMETRY), given.element, laws.reader)
 
 
 def _vector(name: str, values: Sequence[Number]) -> Vector3:
@@ -92,20 +96,14 @@ def _vector(name: str, values: Sequence[Number]) -> Vector3:
     return (x, y, z)
 
 
-def _axis(name: str, arguments: Sequence[str], intake: Intake, where: str) -> Axis:
-    if name == "R":
-        return intake.axis(list(arguments[:3]), where)
-    return IDENTITY["xyz".index(name[1])]
-
-
-def _quaternion(arguments: Sequence[str], intake: Intake, where: str) -> Rotation:
-    x, y, z, w = (intake.fraction(argument, where) for argument in arguments)
+def _quaternion(step: Given, entries: Sequence[Given], reader: Reader) -> Rotation:
+    x, y, z, w = map(reader.fraction, entries)
     if not (x or y or z or w):
-        raise intake.error("the quaternion is zero", where, "Q(0, 0, 0, 1) is no turn")
+        raise step.error("the quaternion is zero", "Q(0, 0, 0, 1) is no turn")
     return rotation_of_quaternion(x, y, z, w)
 
 
-def turn_about(axis: Axis, angle: Number, intake: Intake, where: str) -> Step:
+def turn_about(axis: Axis, angle: Number, element: str, reader: Reader) -> Step:
     """Return the turn by a law, or an exact fixed rotation where the angle is a known number."""
     if not isinstance(angle, Fraction):
         return Turn(axis, angle)
@@ -113,7 +111,7 @@ def turn_about(axis: Axis, angle: Number, intake: Intake, where: str) -> Step:
     meant: Rotation = rodrigues(axis, cos, sin)
     rotation, remark = exact_rotation(meant)
     if remark is not None and rotation != IDENTITY:
-        intake.note(where, remark)
+        reader.note(element, remark)
     return Fixed(rotation)
 
 
@@ -133,38 +131,38 @@ MOMENTS_REMEDY = (
 )
 
 
-def table_of_text(text: str, intake: Intake, where: str) -> dict[str, object]:
+def table_of_text(given: Given) -> dict[str, object]:
     """Return the table that a body or frame in short form stands for.
 
     `P~K: Sz(d12), Sx(d21), Rx(theta2); m2, J2x, J2y, J2z` is a body P on the frame K. After the
     semicolon stands the mass alone, mass and three moments, or some of them by name: `Jz(J1z)`.
     Without a semicolon it is a frame.
     """
-    match = SHORT.fullmatch(text)
+    match = SHORT.fullmatch(given.value)
     if match is None:
         remedy = "write name ~ on : chain ; mass and moments, as P~K: Sz(a), Rx(phi); m, Jx, Jy, Jz"
-        raise intake.error(f"{text[:80]!r} is not a body in short form", where, remedy)
+        raise given.error(f"{given.value[:80]!r} is not a body in short form", remedy)
     table: dict[str, object] = {"kind": "frame", "name": match["name"], "chain": match["chain"]}
     table["chain"] = match["chain"].strip()
     if match["on"] is not None:
         table["on"] = match["on"]
-    said = (match["mass"] or "").strip()
-    if not said:
+    masses = (match["mass"] or "").strip()
+    if not masses:
         return table
-    values = _masses(parts_of(said), intake, where)
+    values = _masses(parts_of(masses), given)
     moments = dict(zip(("xx", "yy", "zz"), (values.get(n, "0") for n in MOMENTS[1:]), strict=True))
     return table | {"kind": "body", "mass": values.get("m", "0"), "inertia": moments}
 
 
-def _masses(entries: Sequence[str], intake: Intake, where: str) -> dict[str, str]:
+def _masses(entries: Sequence[str], given: Given) -> dict[str, str]:
     """Return mass and moments by name: all in order, the mass alone, or each with its name."""
     calls = [call_of(entry) for entry in entries]
     named = {c[0]: c[1][0] for c in calls if c and c[0] in MOMENTS and len(c[1]) == 1}
     if len(named) == len(entries):
         return named
     if named or len(entries) not in (1, 4) or _is_moment(entries[0]):
-        raise intake.error("mass and moments cannot be distinguished", where, MOMENTS_REMEDY)
-    check_moments(entries[1:], intake, where)
+        raise given.error("mass and moments cannot be distinguished", MOMENTS_REMEDY)
+    check_moments(given.holding(list(entries[1:])))
     return dict(zip(MOMENTS, entries, strict=False))
 
 
@@ -172,14 +170,14 @@ def _is_moment(text: str) -> bool:
     return MOMENT_NAME.fullmatch(text.strip()) is not None
 
 
-def check_moments(value: object, intake: Intake, where: str) -> None:
+def check_moments(given: Given) -> None:
     """Refuse three principal moments whose names tell another order than x, y, z.
 
     One name may stand for several axes, as in J2x, J2x, J2z; then its own axis has it too.
     """
-    if not is_list(value):
+    if not given.is_list:
         return
-    entries = list_of(value, intake.file, where)[:3]
+    entries = [entry.value for entry in given.entries()[:3]]
     texts = [entry.strip() if isinstance(entry, str) else "" for entry in entries]
     found = [MOMENT_NAME.fullmatch(text) for text in texts]
     axes = ["" if match is None else match[1] for match in found]
@@ -190,7 +188,7 @@ def check_moments(value: object, intake: Intake, where: str) -> None:
             and axes["xyz".index(axis) : "xyz".index(axis) + 1] != [axis]
         ):
             message = f"{texts[place]} stands where the moment about {'xyz'[place]} belongs"
-            raise intake.error(message, where, MOMENTS_REMEDY)
+            raise given.error(message, MOMENTS_REMEDY)
 
 
 # --- text of a chain ------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from chainform.mechanism.constraints import constraints_from, quasi_from
 from chainform.mechanism.elements.names import definitions_from, unknowns_from
 from chainform.mechanism.elements.reading import ElementReader
 from chainform.mechanism.elements.references import check_references
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.laws import LawIntake
+from chainform.mechanism.laws import LawReader
+from chainform.mechanism.reader import Reader
 
 if TYPE_CHECKING:
     from chainform.mechanism.mechanism import Mechanism
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ElementSpecification:
-    """What was said about an element model, unchecked."""
+    """The content of an element model, unchecked."""
 
     coordinates: list[object] = field(default_factory=list[object])
     unknowns: list[object] = field(default_factory=list[object])
@@ -28,27 +28,27 @@ class ElementSpecification:
     constraints: list[object] = field(default_factory=list[object])
     quasi: list[object] = field(default_factory=list[object])
 
-    def define(self, said: Mapping[str, object]) -> None:
+    def define(self, model: Mapping[str, object]) -> None:
         """Add definitions; a later one of the same name takes the place of an earlier one."""
-        self.definitions.update(said)
+        self.definitions.update(model)
 
 
-def with_elements(mechanism: Mechanism, said: ElementSpecification, intake: Intake) -> Mechanism:
-    """Return the mechanism with everything that was said, checked."""
-    plain = LawIntake(intake, mechanism.coordinates, mechanism.rates)
-    unknowns = unknowns_from(said.unknowns, plain)
-    definitions = definitions_from(said.definitions, plain, unknowns)
+def with_elements(mechanism: Mechanism, model: ElementSpecification, reader: Reader) -> Mechanism:
+    """Return the mechanism with an element model, checked."""
+    plain = LawReader(reader, mechanism.coordinates, mechanism.rates)
+    unknowns = unknowns_from(model.unknowns, plain)
+    definitions = definitions_from(model.definitions, plain, unknowns)
     names = tuple(definition.name for definition in definitions)
-    laws = LawIntake(intake, mechanism.coordinates, mechanism.rates, names)
-    reader = ElementReader(laws, unknowns)
-    elements = tuple(reader.element(one, k) for k, one in enumerate(said.elements, 1))
-    check_references(elements, mechanism, intake)
-    constraints = constraints_from(said.constraints, laws)
+    laws = LawReader(reader, mechanism.coordinates, mechanism.rates, names)
+    inner = ElementReader(laws, unknowns)
+    elements = tuple(inner.element(one, k) for k, one in enumerate(model.elements, 1))
+    check_references(elements, mechanism, reader)
+    constraints = constraints_from(model.constraints, laws)
     return replace(
         mechanism,
         unknowns=unknowns,
         definitions=definitions,
         elements=elements,
         constraints=constraints,
-        quasi=quasi_from(said.quasi, laws, constraints),
+        quasi=quasi_from(model.quasi, laws, constraints),
     )

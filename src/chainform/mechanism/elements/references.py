@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
@@ -18,30 +17,31 @@ from chainform.mechanism.elements.types import (
     MomentElement,
     Place,
 )
-from chainform.mechanism.intake import Intake
-from chainform.mechanism.numbering import GROUND_NAME, check_distinct
+from chainform.mechanism.numbering import GROUND_NAME
+from chainform.mechanism.reader import Reader
 
 if TYPE_CHECKING:
     from chainform.mechanism.mechanism import Mechanism
 
 
-def check_references(elements: Sequence[Element], mechanism: Mechanism, intake: Intake) -> None:
+def check_references(elements: Sequence[Element], mechanism: Mechanism, reader: Reader) -> None:
     """Raise ReadError for names used twice, for unknown frames and for frames in a circle."""
-    check_distinct([element.name for element in elements], "element", intake)
+    reader.check_distinct([element.name for element in elements], "element")
     known = [GROUND_NAME, *(s.name for s in mechanism.segments)]
     known += [frame.name for frame in mechanism.frames]
     own = {e.name: e.on for e in elements if isinstance(e, InertialElement)}
     for name in own:
         if name in known or name == WORLD:
             remedy = "rename the element"
-            raise intake.error("a segment, frame or the ground has this name", _where(name), remedy)
+            raise reader.error("a segment, frame or the ground has this name", _where(name), remedy)
     known += own
     for element in elements:
         for field, name in _names(element):
             allowed = [*known, WORLD] if field == "axes" else known
             if name not in allowed:
-                raise _unknown(element, field, name, allowed, intake)
-    _check_circles(own, intake)
+                where = f"{_where(element.name)}, {field}"
+                raise reader.given(name, where).unknown("frame named", allowed)
+    _check_circles(own, reader)
 
 
 def names_of_frames(element: Element) -> list[str]:
@@ -92,23 +92,14 @@ def _names(element: Element) -> Iterator[tuple[str, str]]:
             return
 
 
-def _unknown(
-    element: Element, field: str, name: str, known: Sequence[str], intake: Intake
-) -> Exception:
-    close = get_close_matches(name, known, n=1)
-    remedy = f"did you mean {close[0]!r}?" if close else "frames are " + ", ".join(known[:20])
-    where = f"{_where(element.name)}, {field}"
-    return intake.error(f"there is no frame named {name[:80]!r}", where, remedy)
-
-
-def _check_circles(own: dict[str, str], intake: Intake) -> None:
+def _check_circles(own: dict[str, str], reader: Reader) -> None:
     try:
         TopologicalSorter({name: [on] for name, on in own.items()}).prepare()
     except CycleError as error:
         circle = " -> ".join(str(name) for name in error.args[1])
         remedy = "let one of them stand on the ground"
         message = f"frames stand on one another in a circle: {circle}"
-        raise intake.error(message, "elements", remedy) from error
+        raise reader.error(message, "elements", remedy) from error
 
 
 def _where(name: str) -> str:

@@ -8,17 +8,16 @@ stabilise="none"                         only accelerations obey them
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from chainform.errors import RunError
-from chainform.mechanism.numbers import number_of
+from chainform.given import Given, argument
+from chainform.mechanism.reader import Reader
 
 WORDS = ("projection", "baumgarte", "none")
 USUAL = Fraction(20)
-"""alpha and beta (1/s) where nothing is said: a gap fades within a tenth of a second."""
+"""alpha and beta (1/s) where nothing is given: a gap fades within a tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -33,31 +32,19 @@ class Stabilise:
 PROJECTION = Stabilise()
 
 
-def stabilise_of(said: Any) -> Stabilise:
+def stabilise_of(stabilise: Any) -> Stabilise:
     """Return the checked choice."""
-    if isinstance(said, Mapping):
-        return _baumgarte(cast("Mapping[str, Any]", said))
-    if said not in WORDS:
-        raise RunError(
-            f"{said!r} is no way to hold constraints",
-            element="stabilise",
-            remedy="choose " + ", ".join(WORDS) + ', or write {"alpha": 20, "beta": 20}',
-        )
-    if said == "projection":
+    given = argument("stabilise", stabilise)
+    if given.is_table:
+        return _baumgarte(given.table(("type", "alpha", "beta")))
+    remedy = f'choose {", ".join(WORDS)}, or write {{"alpha": 20, "beta": 20}}'
+    word = given.choice(WORDS, "way to hold constraints", remedy)
+    if word == "projection":
         return PROJECTION
-    return _baumgarte({}) if said == "baumgarte" else Stabilise(projects=False)
+    return _baumgarte(given.holding({})) if word == "baumgarte" else Stabilise(projects=False)
 
 
-def _baumgarte(table: Mapping[str, Any]) -> Stabilise:
-    for key in table:
-        if key not in ("type", "alpha", "beta"):
-            raise RunError(f"unknown field {key!r}", element="stabilise", remedy="alpha, beta")
-    found: list[Fraction] = []
-    for name in ("alpha", "beta"):
-        value = number_of(table.get(name, USUAL))
-        if not isinstance(value, Fraction) or value < 0:
-            message = f"{name} must be a number of at least zero (1/s)"
-            remedy = f"{name}=20"
-            raise RunError(message, element=f"stabilise, {name}", remedy=remedy)
-        found.append(value)
-    return Stabilise(False, *found)
+def _baumgarte(table: Given) -> Stabilise:
+    reader = Reader()
+    alpha, beta = (reader.number(table[name], USUAL, least=0) for name in ("alpha", "beta"))
+    return Stabilise(False, cast("Fraction", alpha), cast("Fraction", beta))

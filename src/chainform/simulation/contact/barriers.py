@@ -12,15 +12,12 @@ can hold it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
-from numbers import Real
 from typing import Protocol
 
-from chainform.errors import RunError
 from chainform.formulations import ConstraintLaws, WorldColumns
+from chainform.given import Given
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import AT_REST, Attachment, Mechanism, Number, Segment
 from chainform.mechanism.rational import apply, rotation_between
@@ -53,42 +50,27 @@ class Manner:
         return self.stiffness is not None
 
 
-def manner_of(said: Mapping[str, object], where: str) -> Manner:
+def manner_of(table: Given) -> Manner:
     """Return checked settings; those of other things are left to the caller."""
-    given = {key: number_of(said[key], f"{where}, {key}") for key in MANNER_FIELDS if key in said}
+    given = {key: table[key].number(least=0) for key in MANNER_FIELDS if key in table.value}
     manner = Manner(**given)
-    if not 0 <= manner.restitution <= 1:
+    if manner.restitution > 1:
         remedy = "give the share of the speed that is left after an impact, such as 0.5"
-        raise RunError("restitution lies between 0 and 1", element=where, remedy=remedy)
+        raise table.error("restitution lies between 0 and 1", remedy)
     if manner.stiffness is None:
         if "damping" in given:
             remedy = "give a stiffness, too; a rigid stop loses energy by its restitution"
-            raise RunError("only a stiff contact has damping", element=where, remedy=remedy)
+            raise table.error("only a stiff contact has damping", remedy)
         return manner
     if "restitution" in given:
         remedy = "choose: restitution for an impact, stiffness and damping for a spring"
-        raise RunError("a stiff contact has no restitution", element=where, remedy=remedy)
-    if manner.stiffness <= 0 or manner.damping < 0:
-        message = "stiffness is positive, damping is not negative"
-        raise RunError(message, element=where, remedy="give them in N/m and s/m, or rad for m")
+        raise table.error("a stiff contact has no restitution", remedy)
+    if manner.stiffness <= 0:
+        raise table.error("stiffness is positive", "give it in N/m, or N m/rad")
     return manner
 
 
-def number_of(value: object, where: str) -> float:
-    """Return a finite number that is not negative; RunError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise RunError("a number is needed", element=where, remedy="write 0.5")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = inf
-    if not 0 <= number < inf:
-        message = "the number must be finite and not negative"
-        raise RunError(message, element=where, remedy="correct it, or leave it out")
-    return number
-
-
-class Desk:
+class GapContext:
     """Where the laws of barriers are written: one graph that is being built."""
 
     def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
@@ -121,7 +103,7 @@ class Barrier(Protocol):
         """The coefficient of friction in the plane of a contact, the residuals behind the gap."""
         ...
 
-    def residuals(self, desk: Desk) -> list[Scalar]: ...
+    def residuals(self, context: GapContext) -> list[Scalar]: ...
 
 
 @dataclass(frozen=True)
@@ -135,9 +117,9 @@ class EndStop:
     manner: Manner
     friction: float = 0.0
 
-    def residuals(self, desk: Desk) -> list[Scalar]:
+    def residuals(self, context: GapContext) -> list[Scalar]:
         """Return the distance to the stop."""
-        kinematics = desk.laws.laws.kinematics
+        kinematics = context.laws.laws.kinematics
         moved = kinematics.displacement(self.segment) - kinematics.number(self.bound)
         return [self.side * moved]
 
@@ -151,9 +133,9 @@ class LawBarrier:
     manner: Manner
     friction: float = 0.0
 
-    def residuals(self, desk: Desk) -> list[Scalar]:
+    def residuals(self, context: GapContext) -> list[Scalar]:
         """Return the law."""
-        return [desk.laws.laws.scalar(self.law)]
+        return [context.laws.laws.scalar(self.law)]
 
 
 @dataclass(frozen=True)
@@ -172,10 +154,10 @@ class PointContact:
     manner: Manner
     is_on_base: bool = False
 
-    def residuals(self, desk: Desk) -> list[Scalar]:
+    def residuals(self, context: GapContext) -> list[Scalar]:
         """Return the height over the plane, and where in the plane the point is."""
-        number = desk.builder.number
-        places = desk.places_on_base if self.is_on_base else desk.places
+        number = context.builder.number
+        places = context.places_on_base if self.is_on_base else context.places
         point = places.place_of(self.place)
         x, y, z = (p - number(o) for p, o in zip(point, self.origin, strict=True))
         return _split((x, y, z), self.normal)[: 3 if self.friction else 1]

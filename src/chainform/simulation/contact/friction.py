@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
-from chainform.errors import RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism, Number, Segment
-from chainform.mechanism.additions import intake_of
+from chainform.mechanism.additions import reader_of
 from chainform.mechanism.types import ZERO
-from chainform.simulation.contact.barriers import number_of
 
 
 @dataclass(frozen=True)
@@ -38,18 +37,18 @@ class DryJoint:
 
 
 def dry_joints(
-    mechanism: Mechanism, said: Mapping[str, Any] | None = None, leave_out: Sequence[str] = ()
+    mechanism: Mechanism, friction: Mapping[str, Any] | None = None, leave_out: Sequence[str] = ()
 ) -> list[DryJoint]:
-    """Return the rates with dry friction; `said` gives static bounds by rate."""
+    """Return the rates with dry friction; `friction` gives static bounds by rate."""
     sizes: dict[int, float] = {}
     laws: dict[int, list[tuple[Fraction, Number]]] = {}
     if "friction" not in leave_out:
         for segment in mechanism.segments:
-            size, friction = _size(mechanism, segment), segment.joint.friction
-            if segment.rate is not None and friction is not None and size:
+            size, own = _size(mechanism, segment), segment.joint.friction
+            if segment.rate is not None and own is not None and size:
                 sizes[segment.rate] = sizes.get(segment.rate, 0.0) + size
-                laws.setdefault(segment.rate, []).append((abs(segment.ratio), friction.coulomb))
-    bounds = _bounds(mechanism, said, sizes)
+                laws.setdefault(segment.rate, []).append((abs(segment.ratio), own.coulomb))
+    bounds = _bounds(mechanism, friction, sizes)
     return [
         DryJoint(mechanism.rates[rate], rate, size, bounds.get(rate, size), _free(laws[rate]))
         for rate, size in sorted(sizes.items())
@@ -78,36 +77,28 @@ def _size(mechanism: Mechanism, segment: Segment) -> float:
     friction = segment.joint.friction
     if friction is None:
         return 0.0
-    where = f"joint {segment.joint.name!r}, friction"
-    known = intake_of(mechanism).known(friction.coulomb, where)
+    given = argument(f"joint {segment.joint.name!r}, friction", None)
+    known = reader_of(mechanism).known(friction.coulomb, given)
     if known is None:
-        remedy = "give its parameters values"
-        raise RunError("the friction is not known", element=where, remedy=remedy)
+        raise given.error("the friction is not known", "give its parameters values")
     return float(abs(segment.ratio) * known)
 
 
 def _bounds(
-    mechanism: Mechanism, said: Mapping[str, Any] | None, sizes: Mapping[int, float]
+    mechanism: Mechanism, friction: Mapping[str, Any] | None, sizes: Mapping[int, float]
 ) -> dict[int, float]:
-    if said is None:
-        return {}
-    if not isinstance(said, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        remedy = 'friction={"slide": 12}'
-        raise RunError("friction is a table by joints", element="friction", remedy=remedy)
     bounds: dict[int, float] = {}
-    for name, value in cast("Mapping[str, object]", said).items():
-        where, rate = f"friction {name!r}", mechanism.rate_index(str(name))
+    table = argument("friction", {} if friction is None else friction)
+    for name, entry in table.table(remedy='friction={"slide": 12}').items():
+        given, rate = entry.at(f"friction {name!r}"), mechanism.rate_index(name)
         if rate not in sizes:
             remedy = "write friction = { coulomb = ... } in the file"
-            raise RunError("the joint has no Coulomb friction", element=where, remedy=remedy)
-        bound = number_of(value, where)
+            raise given.error("the joint has no Coulomb friction", remedy)
+        bound = given.number(least=0)
         if bound < sizes[rate]:
             remedy = f"give at least {sizes[rate]:g}"
-            raise RunError(
-                "sticking holds at least as much as sliding", element=where, remedy=remedy
-            )
+            raise given.error("sticking holds at least as much as sliding", remedy)
         if rate in bounds:
-            message = f"{mechanism.rates[rate]} is given twice"
-            raise RunError(message, element=where, remedy="give each joint once")
+            raise given.error(f"{mechanism.rates[rate]} is given twice", "give each joint once")
         bounds[rate] = bound
     return bounds

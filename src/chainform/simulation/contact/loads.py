@@ -24,7 +24,7 @@ from chainform.graph import Builder
 from chainform.mechanism import Attachment, Mechanism
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR
 from chainform.simulation.along import values_along
-from chainform.simulation.contact.barriers import Barrier, Desk, PointContact, directions
+from chainform.simulation.contact.barriers import Barrier, GapContext, PointContact, directions
 from chainform.simulation.contact.switches import Switches
 from chainform.simulation.modes import Sorts
 
@@ -68,7 +68,7 @@ def loads_along(
 def _turns(mechanism: Mechanism, states: Mapping[str, Array]) -> Array:
     """Return the rotation of the base, its axes to those of the world, (m, 3, 3)."""
     builder = Builder()
-    rotation = Desk(builder, mechanism).places.world.base.rotation
+    rotation = GapContext(builder, mechanism).places.world.base.rotation
     entries = [(f"R{i}{k}", builder.number(0) + rotation[i][k]) for i in range(3) for k in range(3)]
     builder.output("turn", (3, 3), entries)
     return values_along(builder.finish(), "turn", states).reshape(-1, 3, 3)
@@ -94,8 +94,8 @@ def wrenches_along(
 def push_along(mechanism: Mechanism, barrier: Barrier, states: Mapping[str, Array]) -> Array:
     """Return the push of a stiff stop or contact, (m,)."""
     builder = Builder()
-    desk = Desk(builder, mechanism)
-    row = desk.laws.holonomic(barrier.residuals(desk)[0])
+    context = GapContext(builder, mechanism)
+    row = context.laws.holonomic(barrier.residuals(context)[0])
     builder.output("gap", (2,), [("gap", row.value), ("rate", row.rate)])
     gap, rate = values_along(builder.finish(), "gap", states).T
     manner = barrier.manner
@@ -106,7 +106,7 @@ def push_along(mechanism: Mechanism, barrier: Barrier, states: Mapping[str, Arra
 def _arm(mechanism: Mechanism, place: Attachment, states: Mapping[str, Array]) -> Array:
     """Return where a point is, from the origin of its segment, in world axes, (m, 3)."""
     builder = Builder()
-    places = Desk(builder, mechanism).places
+    places = GapContext(builder, mechanism).places
     point = places.place_of(place)
     origin = places.place_of(Attachment(place.segment, ZERO_VECTOR, IDENTITY))
     arm = [(name, p - o) for name, p, o in zip("xyz", point, origin, strict=True)]

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from typing import Any, TypeAlias, cast
 
 from chainform.errors import RunError
+from chainform.given import Given, argument
 from chainform.mechanism import Mechanism, Number, Segment
-from chainform.mechanism.additions import intake_of
+from chainform.mechanism.additions import reader_of
 from chainform.mechanism.constraints import Constraint
 from chainform.simulation.contact.barriers import (
     MANNER_FIELDS,
@@ -31,17 +31,15 @@ from chainform.simulation.contact.barriers import (
     manner_of,
 )
 
-Table: TypeAlias = Mapping[str, object]
-
 STOP_FIELDS = (*MANNER_FIELDS, "lower", "upper")
 
 
-def stops_of(mechanism: Mechanism, said: object, leave_out: Sequence[str] = ()) -> list[Barrier]:
+def stops_of(mechanism: Mechanism, stops: object, leave_out: Sequence[str] = ()) -> list[Barrier]:
     """Return the stops that were asked for, then the unilateral constraints of the file."""
-    tables = _tables(said)
+    tables = _tables(stops)
     joints = {segment.joint.name: segment for segment in _movable(mechanism)}
     laws = {c.name: c for c in mechanism.constraints if c.kind == "unilateral"}
-    patterns, own = dict[str, Table | None](), dict[str, Table | None]()
+    patterns, own = dict[str, Given | None](), dict[str, Given | None]()
     for name, table in tables.items():
         is_pattern = name not in joints and name not in laws and any(c in name for c in "*?[")
         for found in _names(name, mechanism, joints, laws):
@@ -67,36 +65,24 @@ def stops_of(mechanism: Mechanism, said: object, leave_out: Sequence[str] = ()) 
     return made
 
 
-def _tables(said: object) -> dict[str, Table | None]:
-    if said is None or said is False:
+def _tables(stops: object) -> dict[str, Given | None]:
+    given = argument("stops", stops)
+    if stops is None or stops is False:
         return {}
-    if isinstance(said, Mapping):
-        given = cast("Mapping[str, Any]", said)
-        return {str(name): _table(value, f"stop {name!r}") for name, value in given.items()}
-    return {"*": _table(said, "stops")}
+    if given.is_table:
+        return {name: _table(one.at(f"stop {name!r}")) for name, one in given.table().items()}
+    return {"*": _table(given)}
 
 
-def _table(value: object, where: str) -> Table | None:
+def _table(given: Given) -> Given | None:
     """Return how a stop answers; None where there is to be none."""
-    if value is False:
+    if given.value is False:
         return None
-    if value is True or value is None:
-        return {}
-    if isinstance(value, Mapping):
-        table = cast("Mapping[str, object]", value)
-        for key in table:
-            if key not in STOP_FIELDS:
-                raise RunError(
-                    f"unknown field {key!r}", element=where, remedy=", ".join(STOP_FIELDS)
-                )
-        return table
-    if isinstance(value, int | float):
-        return {"restitution": value}
-    raise RunError(
-        "a stop is true, a restitution, or a table",
-        element=where,
-        remedy='write {"restitution": 0.5} or {"stiffness": 1e5, "damping": 0.2}',
-    )
+    if given.value is True or given.value is None:
+        return given.holding({})
+    if not given.is_table and isinstance(given.value, int | float):
+        return given.holding({"restitution": given.value})
+    return given.table(STOP_FIELDS, 'write true, 0.5 or {"stiffness": 1e5, "damping": 0.2}')
 
 
 def _movable(mechanism: Mechanism) -> Iterator[Segment]:
@@ -127,41 +113,37 @@ def _names(
     return found
 
 
-def _ends(
-    mechanism: Mechanism, segment: Segment, table: Mapping[str, object], *, is_named: bool
-) -> list[Barrier]:
-    name, where = segment.joint.name, f"stop {segment.joint.name!r}"
-    intake, limits = intake_of(mechanism), segment.joint.limits
-    manner = manner_of(table, where)
+def _ends(mechanism: Mechanism, segment: Segment, given: Given, *, is_named: bool) -> list[Barrier]:
+    name, limits = segment.joint.name, segment.joint.limits
+    table, reader = given.at(f"stop {name!r}"), reader_of(mechanism)
+    manner = manner_of(table)
     made: list[Barrier] = []
     known: list[Fraction] = []
     for side, end in ((1, "lower"), (-1, "upper")):
         bound: Number | None = None if limits is None else getattr(limits, end)
-        if table.get(end) is not None:
-            bound = intake.number(table[end], f"{where}, {end}")
+        if table.has(end):
+            bound = reader.number(table[end])
         if bound is not None:
             made.append(EndStop(f"{name} {end}", segment, side, bound, manner))
             known += [bound] if isinstance(bound, Fraction) else []
     if len(known) == 2 and known[0] > known[1]:
         ends = f"lower {float(known[0]):g} exceeds upper {float(known[1]):g}"
-        raise RunError(ends, element=where, remedy="exchange them")
+        raise table.error(ends, "exchange them")
     if not made and is_named:
         remedy = "give lower or upper here, or limits in the file"
-        raise RunError(f"the joint {name} has no limits", element=where, remedy=remedy)
+        raise table.error(f"the joint {name} has no limits", remedy)
     return made
 
 
-def _law_barrier(
-    mechanism: Mechanism, constraint: Constraint, table: Mapping[str, object] | None
-) -> Barrier:
-    where = f"constraint {constraint.name!r}"
-    known = intake_of(mechanism).known(constraint.restitution, where)
+def _law_barrier(mechanism: Mechanism, constraint: Constraint, given: Given | None) -> Barrier:
+    known = reader_of(mechanism).known(constraint.restitution)
     manner = Manner(restitution=float(known or 0))
-    if table is not None:
-        if "lower" in table or "upper" in table:
+    if given is not None:
+        table = given.at(f"constraint {constraint.name!r}")
+        if table.has("lower", "upper"):
             remedy = "leave them out: its law tells where it begins"
-            raise RunError("a constraint has no ends", element=where, remedy=remedy)
-        given = manner_of(table, where)
-        is_said = "restitution" in table or given.is_stiff
-        manner = given if is_said else replace(given, restitution=manner.restitution)
+            raise table.error("a constraint has no ends", remedy)
+        own = manner_of(table)
+        is_own = "restitution" in table.value or own.is_stiff
+        manner = own if is_own else replace(own, restitution=manner.restitution)
     return LawBarrier(constraint.name, constraint.law, manner)

@@ -27,7 +27,7 @@ from chainform.formulations.kinematics import BuilderArithmetic
 from chainform.formulations.motion import is_zero
 from chainform.graph import Builder, Scalar
 from chainform.simulation.bookkeeping import powers
-from chainform.simulation.contact.barriers import Barrier, Desk
+from chainform.simulation.contact.barriers import Barrier, GapContext
 from chainform.simulation.contact.friction import DryJoint
 from chainform.simulation.contact.switches import Switches
 from chainform.simulation.equations import EquationBuilder
@@ -41,10 +41,10 @@ class SwitchedEquations:
         self.equations = equations
         self.builder: Builder = equations.builder
         self.switches = switches
-        desk = Desk(self.builder, equations.mechanism)
-        made = [[desk.laws.holonomic(r) for r in b.residuals(desk)] for b in switches.rigid]
+        context = GapContext(self.builder, equations.mechanism)
+        made = [[context.laws.holonomic(r) for r in b.residuals(context)] for b in switches.rigid]
         self.gaps = [rows[0] for rows in made]
-        self.stiff = [desk.laws.holonomic(b.residuals(desk)[0]) for b in switches.stiff]
+        self.stiff = [context.laws.holonomic(b.residuals(context)[0]) for b in switches.stiff]
         planes = [(x, y) for _, x, y in (rows for rows in made if len(rows) == 3)]
         given = [self._given(i) for i in range(len(switches.dry) + 5 * len(planes))]
         self.directions = given[: len(switches.dry)]

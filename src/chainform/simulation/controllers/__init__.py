@@ -13,12 +13,12 @@ of them become part of the compiled equations.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from chainform.errors import RunError
+from chainform.given import Given, argument
 from chainform.mechanism import Mechanism
 from chainform.simulation.controllers.computed_torque import computed_torque_of
-from chainform.simulation.controllers.desk import ControlDesk, Controller
+from chainform.simulation.controllers.context import ControlContext, Controller
 from chainform.simulation.controllers.fields import Fields
 from chainform.simulation.controllers.joint import joint_controller_of
 from chainform.simulation.controllers.state_feedback import state_feedback_of
@@ -32,33 +32,29 @@ TYPES = {
 
 
 def controllers_of(
-    mechanism: Mechanism, said: Mapping[str, Any] | None, leave_out: Sequence[str] = ()
+    mechanism: Mechanism, controllers: Mapping[str, Any] | None, leave_out: Sequence[str] = ()
 ) -> list[Controller]:
     """Return checked controllers: `{"joint1": {"type": "pd", "kp": 100, "kd": 10}}`.
 
     The name of a `pd` or `pid` is that of its joint unless it says otherwise. `leave_out` is what
     the equations of the mechanism do not have.
     """
-    if said is None:
+    given = argument("controllers", controllers)
+    if not given.is_given:
         return []
-    if not isinstance(said, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        remedy = '{"joint1": {"type": "pd", "kp": 100, "kd": 10, "target": "sin(t)"}}'
-        raise RunError("controllers are a table by names", element="controllers", remedy=remedy)
-    return [_controller(mechanism, str(name), given, leave_out) for name, given in said.items()]
+    remedy = '{"joint1": {"type": "pd", "kp": 100, "kd": 10, "target": "sin(t)"}}'
+    return [
+        _controller(mechanism, name, entry.at(f"controller {name!r}"), leave_out)
+        for name, entry in given.table(remedy=remedy).items()
+    ]
 
 
 def _controller(
-    mechanism: Mechanism, name: str, given: Any, leave_out: Sequence[str]
+    mechanism: Mechanism, name: str, given: Given, leave_out: Sequence[str]
 ) -> Controller:
-    where, known = f"controller {name!r}", ", ".join(TYPES)
-    if not isinstance(given, Mapping):
-        raise RunError("a controller is a table", element=where, remedy=f"its type is {known}")
-    table = cast("Mapping[str, Any]", given)
-    kind = table.get("type")
-    if not isinstance(kind, str) or kind not in TYPES:
-        message = "the type is missing" if kind is None else f"{kind!r} is no controller"
-        raise RunError(message, element=f"{where}, type", remedy=f"choose {known}")
+    table = given.table(remedy=f"its type is {', '.join(TYPES)}")
+    kind = table["type"].choice(tuple(TYPES), "controller")
     return TYPES[kind](Fields(mechanism, name, table), leave_out)
 
 
-__all__ = ["TYPES", "ControlDesk", "Controller", "controllers_of"]
+__all__ = ["TYPES", "ControlContext", "Controller", "controllers_of"]

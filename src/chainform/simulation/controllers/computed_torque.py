@@ -23,14 +23,14 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any, cast
 
-from chainform.errors import Error
 from chainform.formulations.drive_equations import Drive
 from chainform.formulations.motion import is_zero
+from chainform.given import Given
 from chainform.graph import Graph, Scalar, include
 from chainform.mechanism import Mechanism, Number, number_of
 from chainform.pipeline import derive
 from chainform.readers import read
-from chainform.simulation.controllers.desk import ControlDesk
+from chainform.simulation.controllers.context import ControlContext
 from chainform.simulation.controllers.fields import Fields
 
 FIELDS = ("kp", "kd", "targets", "values", "model", "leave_out", "limit")
@@ -48,34 +48,34 @@ class ComputedTorque:
     kd: tuple[Number, ...]
     limits: Mapping[int, Number]
 
-    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]:
+    def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the efforts or signals of all joints."""
-        v = [self._wanted(desk, rate) for rate in range(desk.mechanism.nv)]
+        v = [self._wanted(context, rate) for rate in range(context.mechanism.nv)]
         given = {f"qdd{rate + 1}": value for rate, value in enumerate(v)}
-        given |= {name: desk.builder.number(value) for name, value in self.values.items()}
-        zero = desk.builder.number(0)
+        given |= {name: context.builder.number(value) for name, value in self.values.items()}
+        zero = context.builder.number(0)
         given |= {i.name: zero for i in self.model.inputs.values() if i.group == "sigma"}
-        tau = include(desk.builder, self.model, given, ["inverse_dynamics"])["inverse_dynamics"]
+        tau = include(context.builder, self.model, given, ["inverse_dynamics"])["inverse_dynamics"]
         made = dict(enumerate(tau))
-        if desk.actuated is not None:
-            for place, share in enumerate(desk.actuated.shares):
+        if context.actuated is not None:
+            for place, share in enumerate(context.actuated.shares):
                 rate = share.actuator.rate
-                made[rate] = self._signal(desk, place, made[rate], v[rate])
-        return {rate: desk.limited(x, self.limits.get(rate)) for rate, x in made.items()}
+                made[rate] = self._signal(context, place, made[rate], v[rate])
+        return {rate: context.limited(x, self.limits.get(rate)) for rate, x in made.items()}
 
-    def _wanted(self, desk: ControlDesk, rate: int) -> Scalar:
-        target, speed, acceleration = desk.target(self.targets[rate])
-        kp, kd = desk.law(self.kp[rate]), desk.law(self.kd[rate])
-        v = acceleration + kd * (speed - desk.qd(rate)) + kp * (target - desk.q(rate))
-        return desk.builder.keep(v)
+    def _wanted(self, context: ControlContext, rate: int) -> Scalar:
+        target, speed, acceleration = context.target(self.targets[rate])
+        kp, kd = context.law(self.kp[rate]), context.law(self.kd[rate])
+        v = acceleration + kd * (speed - context.qd(rate)) + kp * (target - context.q(rate))
+        return context.builder.keep(v)
 
-    def _signal(self, desk: ControlDesk, place: int, tau: Scalar, v: Scalar) -> Scalar:
+    def _signal(self, context: ControlContext, place: int, tau: Scalar, v: Scalar) -> Scalar:
         """Return the signal with which an actuator gives a drive."""
-        assert desk.actuated is not None
-        number, keep = desk.builder.number, desk.builder.keep
-        actuator = desk.actuated.shares[place].actuator
-        kinematics = desk.equations.kinematics
-        drive = Drive(actuator, kinematics, desk.actuated.x[place], place, number(0))
+        assert context.actuated is not None
+        number, keep = context.builder.number, context.builder.keep
+        actuator = context.actuated.shares[place].actuator
+        kinematics = context.equations.kinematics
+        drive = Drive(actuator, kinematics, context.actuated.x[place], place, number(0))
         if drive.is_prescribed:
             slope, start, wanted = (
                 drive.acceleration(number(1), free=False),
@@ -88,9 +88,8 @@ class ComputedTorque:
             if drive.inertia is not None:
                 wanted = tau + drive.inertia * v
         if is_zero(slope):
-            raise self.fields.error(
+            raise self.fields.table["type"].error(
                 f"the drive of {actuator.name} follows its signal only after a while",
-                "type",
                 "leave out its inductance (or time constant), or use pd or state_feedback there",
             )
         return keep(keep(wanted - start) / slope)
@@ -102,63 +101,50 @@ def computed_torque_of(fields: Fields, leave_out: Sequence[str] = ()) -> Compute
     fields.refuse_quaternions()
     mechanism = fields.mechanism
     targets = _targets(fields)
-    kp, kd = (tuple(fields.per_rate(name)) for name in ("kp", "kd"))
-    values = _values(fields)
-    model = _graph(fields, values, fields.table.get("leave_out", leave_out))
+    kp, kd = (fields.per_rate(fields.table[name]) for name in ("kp", "kd"))
+    values = _values(fields.table["values"])
+    model = _graph(fields, values, fields.table.value.get("leave_out", leave_out))
     limits = fields.limit(range(mechanism.nv))
     return ComputedTorque(fields, model, values, targets, kp, kd, limits)
 
 
 def _targets(fields: Fields) -> tuple[Number, ...]:
     given, names = fields.table["targets"], fields.mechanism.rates
-    if not isinstance(given, Mapping):
-        raise fields.error(
-            "targets are a table by joints", "targets", f'{{"{names[0]}": "sin(t)"}}'
-        )
-    found: dict[int, Number] = {}
-    for name, law in cast("Mapping[str, Any]", given).items():
-        found[fields.rate(name, "targets")] = fields.law(law, f"targets, {name}")
-    missing = [name for rate, name in enumerate(names) if rate not in found]
+    targets = fields.by_joint(given.table(remedy=f'{{"{names[0]}": "sin(t)"}}'))
+    missing = [name for rate, name in enumerate(names) if rate not in targets]
     if missing:
         remedy = f'give each a law of t: {{"{missing[0]}": "0"}} holds it'
-        raise fields.error(f"no target for {', '.join(missing)}", "targets", remedy)
-    return tuple(found[rate] for rate in range(len(names)))
+        raise given.error(f"no target for {', '.join(missing)}", remedy)
+    return tuple(targets[rate] for rate in range(len(names)))
 
 
-def _values(fields: Fields) -> dict[str, Fraction]:
-    given: Any = fields.table.get("values", {})
-    if not isinstance(given, Mapping):
-        raise fields.error("values are a table by parameters", "values", '{"m_2": 5}')
+def _values(given: Given) -> dict[str, Fraction]:
     values: dict[str, Fraction] = {}
-    for name, value in cast("Mapping[str, Any]", given).items():
-        number = number_of(value)
+    for name, value in given.table(remedy='{"m_2": 5}').items() if given.is_given else ():
+        with value.translate_errors():
+            number = number_of(value.value)
         if not isinstance(number, Fraction):
-            raise fields.error("the value is not a number", f"values, {name}")
-        values[str(name)] = number
+            raise value.error("the value is not a number", "give a number")
+        values[name] = number
     return values
 
 
 def _graph(fields: Fields, values: Mapping[str, Fraction], leave_out: Sequence[str]) -> Graph:
     """Return inverse dynamics of the model, with the parameters that have other values free."""
-    given = fields.table.get("model")
-    try:
-        model = fields.mechanism if given is None else _model(given)
+    given = fields.table["model"]
+    with given.translate_errors():
+        model = _model(given.value) if given.is_given else fields.mechanism
         parameters = list(values) or "numeric"
-        found = derive(model, ["inverse_dynamics"], parameters=parameters, leave_out=leave_out)
-    except Error as error:
-        raise fields.error(error.message, error.element or "model", error.remedy) from error
-    for name, value in found.free_parameters.items():
+        derived = derive(model, ["inverse_dynamics"], parameters=parameters, leave_out=leave_out)
+    for name, value in derived.free_parameters.items():
         if value is None and name not in values:
             message = f"the parameter {name} of the model has no value"
-            raise fields.error(message, "values", f"give one: {{{name!r}: ...}}")
+            raise fields.table["values"].error(message, f"give one: {{{name!r}: ...}}")
     if model.rates != fields.mechanism.rates:
-        raise fields.error(
-            "the model has other joints",
-            "model",
-            "its joints must have the same names in the same order: "
-            + ", ".join(fields.mechanism.rates),
-        )
-    return found.graph
+        names = ", ".join(fields.mechanism.rates)
+        remedy = f"its joints must have the same names in the same order: {names}"
+        raise given.error("the model has other joints", remedy)
+    return derived.graph
 
 
 def _model(given: Any) -> Mechanism:

@@ -2,74 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
 
-from chainform.errors import Error, RunError
-from chainform.mechanism import GROUND, Joint, Mechanism, Number, intake_of, law_reader
-from chainform.mechanism.laws import LawIntake
+from chainform.given import Given, plain
+from chainform.mechanism import GROUND, Joint, Mechanism, Number, law_reader, reader_of
+from chainform.mechanism.laws import LawReader
 from chainform.mechanism.types import ZERO
 
 
 @dataclass(frozen=True)
 class Fields:
-    """What was said about one controller."""
+    """The table of one controller."""
 
     mechanism: Mechanism
     name: str
-    table: Mapping[str, Any]
-
-    def error(self, message: str, field: str = "", remedy: str | None = None) -> RunError:
-        """Return the error for a field."""
-        where = f"controller {self.name!r}" + (f", {field}" if field else "")
-        return RunError(message, element=where, remedy=remedy)
+    table: Given
 
     def check(self, allowed: Sequence[str], required: Sequence[str] = ()) -> None:
         """Refuse fields that are not known, or that are missing."""
-        for key in self.table:
-            if key not in ("type", *allowed):
-                raise self.error(f"unknown field {key!r}", remedy="known are " + ", ".join(allowed))
+        self.table.table(("type", *allowed))
         for key in required:
-            if self.table.get(key) is None:
-                raise self.error(f"{key} is missing", remedy=f"give {key}")
+            self.table.required(key)
 
     @cached_property
-    def _laws(self) -> LawIntake:
+    def _laws(self) -> LawReader:
         return law_reader(self.mechanism)
 
-    def law(self, value: object, field: str, groups: Collection[str] = ("t",)) -> Number:
-        """Return a law; unless more is allowed, one of time and parameters."""
-        try:
-            return self._laws.law(_plain(value), self._where(field), groups)
-        except Error as error:
-            raise self.error(error.message, field, error.remedy) from None
+    def law(self, given: Given, groups: Collection[str] = ("t",)) -> Number:
+        """Return a law; unless more is allowed, one of time and parameters; zero if not given."""
+        return self._laws.law(given.holding(plain(given.value)), groups) if given.is_given else ZERO
 
-    def gain(self, value: object, field: str) -> Number:
-        """Return a number, or an expression of parameters."""
-        return self.law(value, field, ())
-
-    def _where(self, field: str) -> str:
-        return f"controller {self.name!r}, {field}"
+    def gain(self, given: Given) -> Number:
+        """Return a number, or an expression of parameters; zero if not given."""
+        return self.law(given, ())
 
     # --- joints -------------------------------------------------------------------------
 
-    def rate(self, name: object, field: str) -> int:
+    def rate(self, given: Given) -> int:
         """Return the rate of a joint of one freedom, by its name."""
-        try:
-            rate = self.mechanism.rate_index(str(name))
-        except Error as error:
-            raise self.error(error.message, field, error.remedy) from None
-        if self.is_quaternion(rate):
-            remedy = 'write euler = "zyx" in the file to have one coordinate for each turn'
-            raise self.error("a joint with a quaternion has no single target", field, remedy)
-        return rate
-
-    def is_quaternion(self, rate: int) -> bool:
-        """Whether a rate belongs to a joint with a quaternion."""
+        with given.translate_errors():
+            rate = self.mechanism.rate_index(str(given.value))
         joint = self.joint(rate)
-        return joint is not None and joint.kind.has_quaternion
+        if joint is not None and joint.kind.has_quaternion:
+            remedy = 'write euler = "zyx" in the file to have one coordinate for each turn'
+            raise given.error("a joint with a quaternion has no single target", remedy)
+        return rate
 
     def joint(self, rate: int) -> Joint | None:
         """Return the joint with a rate; an element model has none."""
@@ -79,42 +58,58 @@ class Fields:
     def refuse_quaternions(self) -> None:
         """Refuse mechanisms whose rates are not those of the coordinates."""
         if self.mechanism.nq != self.mechanism.nv:
-            raise self.error(
+            raise self.table["type"].error(
                 "this controller needs as many coordinates as rates, and there are quaternions",
-                "type",
                 'write euler = "zyx" in the file for free and spherical joints',
             )
 
     # --- several joints -----------------------------------------------------------------
 
-    def per_rate(self, field: str, default: object = None) -> list[Number]:
+    def by_joint(self, given: Given, groups: Collection[str] = ("t",)) -> dict[int, Number]:
+        """Return the laws of a table by joints, by rates."""
+        return {
+            self.rate(law.holding(joint)): self.law(law, groups)
+            for joint, law in given.table().items()
+        }
+
+    def listed(self, given: Given, count: int) -> list[Number]:
+        """Return so many laws of t."""
+        return [self.law(entry) for entry in given.entries(count, 'write [0, "sin(t)"]')]
+
+    def per_rate(self, given: Given) -> tuple[Number, ...]:
         """Return a gain for every rate: one number for all, a list, or a table by joints."""
-        value, count = self.table.get(field, default), self.mechanism.nv
-        if isinstance(value, Mapping):
-            gains: list[Number] = [ZERO] * count
-            for joint, gain in cast("Mapping[str, Any]", value).items():
-                gains[self.rate(joint, field)] = self.gain(gain, f"{field}, {joint}")
-            return gains
-        listed = _plain(value)
-        if isinstance(listed, list | tuple):
-            entries = cast("Sequence[object]", listed)
-            if len(entries) != count:
-                remedy = "give one for each: " + ", ".join(self.mechanism.rates)
-                raise self.error(f"{len(entries)} numbers for {count} joints", field, remedy)
-            return [self.gain(entry, field) for entry in entries]
-        return [self.gain(value, field)] * count
+        count = self.mechanism.nv
+        if given.is_table:
+            gains = self.by_joint(given, ())
+            return tuple(gains.get(rate, ZERO) for rate in range(count))
+        if given.is_list:
+            remedy = "give one for each: " + ", ".join(self.mechanism.rates)
+            return tuple(self.gain(entry) for entry in given.entries(count, remedy))
+        return (self.gain(given),) * count
+
+    def matrix(self, given: Given) -> list[list[Number]]:
+        """Return a matrix of numbers and expressions of parameters."""
+        remedy = "write [[100, 10]]"
+        rows = [
+            [self.gain(entry) for entry in row.entries(remedy=remedy)]
+            for row in given.entries(remedy=remedy)
+        ]
+        if len({len(row) for row in rows}) != 1:
+            lengths = ", ".join(str(len(row)) for row in rows) or "none"
+            message = f"the rows of a matrix are equally long, not {lengths}"
+            raise given.error(message, "write as many numbers in each row")
+        return rows
 
     def limit(self, rates: Sequence[int]) -> dict[int, Number]:
         """Return the greatest sizes by rate: a number, or true for the effort limits of joints."""
-        said = self.table.get("limit")
-        if said is None or said is False:
+        given = self.table["limit"]
+        if given.value is None or given.value is False:
             return {}
-        if said is not True:
-            bound = self.gain(said, "limit")
-            known = intake_of(self.mechanism).known(bound, self._where("limit"))
-            if known is not None and known <= 0:
-                remedy = "give the greatest effort, or leave the limit out"
-                raise self.error("a limit must be positive", "limit", remedy)
+        if given.value is not True:
+            bound = self.gain(given)
+            known = reader_of(self.mechanism).known(bound, given)
+            if known is not None:
+                given.within(known, above=0)
             return dict.fromkeys(rates, bound)
         driven = {actuator.rate for actuator in self.mechanism.actuators}
         limits: dict[int, Number] = {}
@@ -122,35 +117,10 @@ class Fields:
             name, joint = self.mechanism.rates[rate], self.joint(rate)
             if rate in driven:
                 remedy = "give limit as a number; what the signal itself allows is in the actuator"
-                raise self.error(
-                    f"{name} has an actuator, whose signal is no effort", "limit", remedy
-                )
+                raise given.error(f"{name} has an actuator, whose signal is no effort", remedy)
             effort = None if joint is None or joint.limits is None else joint.limits.effort
             if effort is None:
                 remedy = "give limit as a number, or limits = { effort = ... } in the file"
-                raise self.error(f"{name} has no limit of its effort", "limit", remedy)
+                raise given.error(f"{name} has no limit of its effort", remedy)
             limits[rate] = effort
         return limits
-
-
-def _plain(value: object) -> object:
-    """Return arrays and numbers of numpy as lists and numbers of Python."""
-    return value.tolist() if hasattr(value, "tolist") else value  # type: ignore[attr-defined]
-
-
-def rows_of(fields: Fields, field: str) -> list[list[Number]]:
-    """Return a matrix of numbers and expressions of parameters."""
-    value = _plain(fields.table.get(field))
-    if not isinstance(value, list | tuple) or not value:
-        raise fields.error("a matrix is a list of rows", field, "write [[100, 10]]")
-    rows: list[list[Number]] = []
-    for row in cast("Sequence[object]", value):
-        entries = _plain(row)
-        if not isinstance(entries, list | tuple):
-            raise fields.error("a matrix is a list of rows", field, "write [[100, 10]]")
-        rows.append([fields.gain(entry, field) for entry in cast("Sequence[object]", entries)])
-    if len({len(row) for row in rows}) != 1:
-        lengths = ", ".join(str(len(row)) for row in rows)
-        remedy = "write as many numbers in each row"
-        raise fields.error(f"the rows of a matrix are equally long, not {lengths}", field, remedy)
-    return rows

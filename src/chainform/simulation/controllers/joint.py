@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from chainform.graph import Scalar
 from chainform.mechanism import Number
 from chainform.mechanism.types import ZERO
-from chainform.simulation.controllers.desk import ControlDesk
+from chainform.simulation.controllers.context import ControlContext
 from chainform.simulation.controllers.fields import Fields
 
 FIELDS = ("joint", "kp", "kd", "target", "feedforward", "limit")
@@ -31,26 +31,26 @@ class JointController:
     feedforward: Number = ZERO
     limit: Number | None = None
 
-    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]:
+    def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the effort or the signal."""
-        target, rate, _ = desk.target(self.target)
-        error = desk.builder.keep(target - desk.q(self.rate))
-        total = desk.law(self.kp) * error + desk.law(self.kd) * (rate - desk.qd(self.rate))
+        target, rate, _ = context.target(self.target)
+        error = context.builder.keep(target - context.q(self.rate))
+        total = context.law(self.kp) * error + context.law(self.kd) * (rate - context.qd(self.rate))
         if self.ki != ZERO:
-            total = total + desk.law(self.ki) * desk.integral(error)
-        total = total + desk.law(self.feedforward)
-        return {self.rate: desk.limited(total, self.limit)}
+            total = total + context.law(self.ki) * context.integral(error)
+        total = total + context.law(self.feedforward)
+        return {self.rate: context.limited(total, self.limit)}
 
 
 def joint_controller_of(fields: Fields, leave_out: Sequence[str] = ()) -> JointController:
     """Return a checked controller of one joint."""
     del leave_out
-    has_integral = fields.table["type"] == "pid"
-    gains = ("kp", "kd", "ki") if has_integral else ("kp", "kd")
+    table = fields.table
+    gains = ("kp", "kd", "ki") if table["type"].value == "pid" else ("kp", "kd")
     fields.check((*FIELDS, *gains[2:]), ("kp", *gains[2:]))
-    rate = fields.rate(fields.table.get("joint", fields.name), "joint")
-    kp, kd, ki = (fields.gain(fields.table.get(name, 0), name) for name in ("kp", "kd", "ki"))
-    feedforward = fields.law(fields.table.get("feedforward", 0), "feedforward", ("q", "qd", "t"))
-    target = fields.law(fields.table.get("target", 0), "target")
-    limit = fields.limit([rate]).get(rate)
+    joint = table["joint"]
+    rate = fields.rate(joint if joint.is_given else joint.holding(fields.name))
+    kp, kd, ki = (fields.gain(table[name]) for name in ("kp", "kd", "ki"))
+    feedforward = fields.law(table["feedforward"], ("q", "qd", "t"))
+    target, limit = fields.law(table["target"]), fields.limit([rate]).get(rate)
     return JointController(rate, target, kp, kd, ki, feedforward, limit)

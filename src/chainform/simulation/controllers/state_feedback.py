@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 from chainform.formulations.motion import is_zero
 from chainform.graph import Scalar
 from chainform.mechanism import Number
 from chainform.mechanism.types import ZERO
-from chainform.simulation.controllers.desk import ControlDesk
-from chainform.simulation.controllers.fields import Fields, rows_of
+from chainform.simulation.controllers.context import ControlContext
+from chainform.simulation.controllers.fields import Fields
 from chainform.simulation.drives.actuator_states import rest_names
 
 FIELDS = ("K", "joints", "x_ref", "q_ref", "u_ref", "limit")
@@ -35,30 +34,30 @@ class StateFeedback:
     u_ref: tuple[Number, ...]
     limits: Mapping[int, Number]
 
-    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]:
+    def outputs(self, context: ControlContext) -> dict[int, Scalar]:
         """Return the efforts or signals."""
-        errors = self._errors(desk)
+        errors = self._errors(context)
         found: dict[int, Scalar] = {}
         for rate, row, reference in zip(self.rates, self.K, self.u_ref, strict=True):
-            total = desk.law(reference)
+            total = context.law(reference)
             for gain, error in zip(row, errors, strict=True):
-                factor = desk.law(gain)
+                factor = context.law(gain)
                 total = total if is_zero(factor) else total - factor * error
-            found[rate] = desk.limited(total, self.limits.get(rate))
+            found[rate] = context.limited(total, self.limits.get(rate))
         return found
 
-    def _errors(self, desk: ControlDesk) -> list[Scalar]:
+    def _errors(self, context: ControlContext) -> list[Scalar]:
         """Return x - x_ref."""
-        n = desk.mechanism.nv
-        state = [desk.q(i) for i in range(n)] + [desk.qd(i) for i in range(n)]
-        state += [] if desk.actuated is None else desk.actuated.rest
+        n = context.mechanism.nv
+        state = [context.q(i) for i in range(n)] + [context.qd(i) for i in range(n)]
+        state += [] if context.actuated is None else context.actuated.rest
         errors: list[Scalar] = []
         for column in range(len(self.K[0])):
             if column not in self.reference and n <= column < 2 * n:
-                wanted = desk.derivative(desk.law(self.reference.get(column - n, ZERO)))
+                wanted = context.derivative(context.law(self.reference.get(column - n, ZERO)))
             else:
-                wanted = desk.law(self.reference.get(column, ZERO))
-            errors.append(desk.builder.keep(state[column] - wanted))
+                wanted = context.law(self.reference.get(column, ZERO))
+            errors.append(context.builder.keep(state[column] - wanted))
         return errors
 
 
@@ -67,12 +66,12 @@ def state_feedback_of(fields: Fields, leave_out: Sequence[str] = ()) -> StateFee
     del leave_out
     fields.check(FIELDS, ("K",))
     fields.refuse_quaternions()
-    mechanism, K = fields.mechanism, rows_of(fields, "K")
+    mechanism, K = fields.mechanism, fields.matrix(fields.table["K"])
     n, more = mechanism.nv, rest_names(mechanism)
     if len(K[0]) not in (2 * n, 2 * n + len(more)):
         names = ", ".join([*mechanism.rates, *(f"der({name})" for name in mechanism.rates), *more])
-        remedy = f"the columns belong to {names}"
-        raise fields.error(f"K has {len(K[0])} columns and needs {2 * n}", "K", remedy)
+        message = f"K has {len(K[0])} columns and needs {2 * n}"
+        raise fields.table["K"].error(message, f"the columns belong to {names}")
     rates = _rates(fields, len(K))
     u_ref = _u_ref(fields, rates)
     reference = _reference(fields, len(K[0]))
@@ -81,54 +80,31 @@ def state_feedback_of(fields: Fields, leave_out: Sequence[str] = ()) -> StateFee
 
 
 def _rates(fields: Fields, count: int) -> tuple[int, ...]:
-    said = fields.table.get("joints", list(fields.mechanism.rates))
-    names = [said] if isinstance(said, str) else list(cast("Sequence[object]", said))
-    rates = tuple(fields.rate(name, "joints") for name in names)
+    given = fields.table["joints"]
+    if not given.is_given:
+        given = given.holding(list(fields.mechanism.rates))
+    entries = [given] if isinstance(given.value, str) else given.entries()
+    rates = tuple(map(fields.rate, entries))
     if len(rates) != count or len(set(rates)) != count:
-        raise fields.error(
-            f"K has {count} rows, and there are {len(rates)} joints",
-            "joints",
-            "name one joint for each row of K",
-        )
+        message = f"K has {count} rows, and there are {len(rates)} joints"
+        raise given.error(message, "name one joint for each row of K")
     return rates
 
 
 def _reference(fields: Fields, columns: int) -> dict[int, Number]:
-    by_state, by_joint = fields.table.get("x_ref"), fields.table.get("q_ref")
-    if by_state is not None and by_joint is not None:
-        raise fields.error("x_ref and q_ref say the same", "x_ref", "give one of them")
-    if by_state is not None:
-        entries = _listed(fields, by_state, "x_ref")
-        if len(entries) != columns:
-            raise fields.error(f"x_ref has {len(entries)} entries and needs {columns}", "x_ref")
-        return {k: fields.law(entry, "x_ref") for k, entry in enumerate(entries)}
-    if isinstance(by_joint, Mapping):
-        given = cast("Mapping[str, Any]", by_joint)
-        return {fields.rate(j, "q_ref"): fields.law(law, f"q_ref, {j}") for j, law in given.items()}
-    entries = _listed(fields, by_joint, "q_ref") if by_joint is not None else []
-    if entries and len(entries) != fields.mechanism.nv:
-        raise fields.error(
-            f"q_ref has {len(entries)} entries for {fields.mechanism.nv} joints", "q_ref"
-        )
-    return {k: fields.law(entry, "q_ref") for k, entry in enumerate(entries)}
+    by_state, by_joint = fields.table["x_ref"], fields.table["q_ref"]
+    if by_state.is_given and by_joint.is_given:
+        raise by_state.error("x_ref and q_ref say the same", "give one of them")
+    if by_joint.is_table:
+        return fields.by_joint(by_joint)
+    if by_joint.is_given:
+        return dict(enumerate(fields.listed(by_joint, fields.mechanism.nv)))
+    return dict(enumerate(fields.listed(by_state, columns))) if by_state.is_given else {}
 
 
 def _u_ref(fields: Fields, rates: Sequence[int]) -> tuple[Number, ...]:
-    said = fields.table.get("u_ref")
-    if said is None:
-        return (ZERO,) * len(rates)
-    if isinstance(said, Mapping):
-        given = cast("Mapping[str, Any]", said)
-        by_rate = {fields.rate(j, "u_ref"): fields.law(x, f"u_ref, {j}") for j, x in given.items()}
-        return tuple(by_rate.get(rate, ZERO) for rate in rates)
-    entries = _listed(fields, said, "u_ref")
-    if len(entries) != len(rates):
-        raise fields.error(f"u_ref has {len(entries)} entries for {len(rates)} rows", "u_ref")
-    return tuple(fields.law(entry, "u_ref") for entry in entries)
-
-
-def _listed(fields: Fields, value: Any, field: str) -> list[object]:
-    plain = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(plain, list | tuple):
-        return list(cast("Sequence[object]", plain))
-    raise fields.error("a list of numbers and laws of t is needed", field, 'write [0, "sin(t)"]')
+    given = fields.table["u_ref"]
+    if given.is_given and not given.is_table:
+        return tuple(fields.listed(given, len(rates)))
+    laws = fields.by_joint(given) if given.is_given else {}
+    return tuple(laws.get(rate, ZERO) for rate in rates)

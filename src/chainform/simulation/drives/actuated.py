@@ -28,7 +28,7 @@ from chainform.formulations.factorisation import solve
 from chainform.formulations.motion import is_zero
 from chainform.graph import Scalar
 from chainform.mechanism import GROUND, Actuator, Mechanism, Number
-from chainform.mechanism.additions import intake_of
+from chainform.mechanism.additions import reader_of
 
 if TYPE_CHECKING:
     from chainform.simulation.equations import EquationBuilder
@@ -90,7 +90,7 @@ def _found_states(mechanism: Mechanism, actuator: Actuator) -> tuple[int | None,
 
 
 def _size(mechanism: Mechanism, entry: Number) -> float:
-    known = intake_of(mechanism).known(entry, "actuators")
+    known = reader_of(mechanism).known(entry)
     return 1.0 if known is None else float(known)
 
 

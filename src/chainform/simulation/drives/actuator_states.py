@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.given import finite_number, real_array
+from chainform.given import argument, real_array
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.pose import float_of, known_values
 from chainform.simulation.drives.actuated import Share, coordinate_of, shares_of
@@ -37,10 +36,10 @@ def initial_rest(mechanism: Mechanism, q: Array, qd: Array, x0: Any) -> Array:
     if x0 is None:
         return rest
     if isinstance(x0, Mapping):
-        for name, value in cast("Mapping[str, Any]", x0).items():
-            if name not in names:
-                raise _unknown(mechanism, str(name), names)
-            rest[names.index(name)] = finite_number(f"x0, {name}", value)
+        for name, given in argument("x0", x0).table().items():
+            if name in mechanism.states and name not in names:
+                raise given.error(f"{name} is the motion of the joint", "give it in q0 and qd0")
+            rest[names.index(given.holding(name).choice(names, "state"))] = given.number()
         return rest
     whole = np.array(real_array("x0", x0))
     count = len(mechanism.states)
@@ -95,19 +94,3 @@ def _firsts(mechanism: Mechanism) -> list[int]:
     """Return where the states of each actuator begin among those beside q and qd."""
     counts = [len(share.rest) for share in shares_of(mechanism)]
     return [sum(counts[:k]) for k in range(len(counts))]
-
-
-def _unknown(mechanism: Mechanism, name: str, names: Sequence[str]) -> RunError:
-    if name in mechanism.states:
-        return RunError(
-            f"{name} is the motion of the joint",
-            element="x0",
-            remedy="give it in q0 and qd0",
-        )
-    close = get_close_matches(name, names, n=1)
-    listed = ", ".join(names) or "there are no actuators with states of their own"
-    return RunError(
-        f"there is no state {name}",
-        element="x0",
-        remedy=f"did you mean {close[0]!r}?" if close else listed,
-    )

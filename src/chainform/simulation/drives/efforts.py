@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.given import real_array
-from chainform.mechanism import Force, Mechanism, intake_of
+from chainform.given import Given, argument, real_array
+from chainform.mechanism import Force, Mechanism, reader_of
 from chainform.simulation.drives.tables import LONG, Table, entries_of, pieces_of
 
 Array = NDArray[np.float64]
@@ -122,49 +122,43 @@ def numbers_from(value: Any, shape: tuple[int, ...], where: str = "forces") -> A
 
 
 def efforts_of(mechanism: Mechanism, forces: Forces | None) -> Efforts:
-    """Return the efforts that were asked for, with all names and laws checked."""
+    """Return efforts with all names and laws checked."""
     if forces is None:
         return Efforts()
-    if not isinstance(forces, Mapping):
-        if not callable(forces):
-            raise RunError(
-                "forces are a table by joints, or a function of (t, q, qd)", element="forces"
-            )
+    if not isinstance(forces, Mapping) and callable(forces):
         return Efforts(whole=forces)
     laws: dict[str, object] = {}
     functions: dict[int, Function] = {}
     tables: list[Table] = []
-    for joint, given in cast("Mapping[str, Any]", forces).items():
-        if callable(given):
-            functions[_rate(mechanism, str(joint))] = given
-        elif isinstance(given, Mapping) and "values" in given:
-            times, values = entries_of(str(joint), cast("Mapping[str, Any]", given))
+    remedy = 'write {"joint1": "3*t"}, or give a function of (t, q, qd)'
+    for joint, given in argument("forces", forces).table(remedy=remedy).items():
+        if callable(given.value):
+            functions[_rate(mechanism, joint, given)] = given.value
+        elif given.is_table and given.has("values"):
+            times, values = entries_of(given)
             if len(times) < LONG:
-                laws[str(joint)] = pieces_of(times, values)
+                laws[joint] = pieces_of(times, values)
             else:
                 columns = (tuple(map(float, column)) for column in (times, values))
-                tables.append(Table(_rate(mechanism, str(joint)), *columns))
+                tables.append(Table(_rate(mechanism, joint, given), *columns))
         else:
-            laws[str(joint)] = given
-    found = _laws(replace(mechanism, forces=()), laws) if laws else ()
-    return Efforts(found, functions, tables=tuple(tables))
+            laws[joint] = given.value
+    read = _laws(replace(mechanism, forces=()), laws) if laws else ()
+    return Efforts(read, functions, tables=tuple(tables))
 
 
 def bends_of(mechanism: Mechanism, efforts: Efforts) -> list[float]:
     """Return the times of pieces of the file, and of pieces that are expressions, by its values."""
     given = (*mechanism.forces, *efforts.laws, *(efforts.signals or Efforts()).laws)
     times = (number for force in given for number in force.numbers)
-    reader = intake_of(mechanism)
-    known = (reader.known(time, "forces") for time in times)
+    reader = reader_of(mechanism)
+    known = (reader.known(time) for time in times)
     return [float(time) for time in known if time is not None]
 
 
-def _rate(mechanism: Mechanism, joint: str) -> int:
-    try:
+def _rate(mechanism: Mechanism, joint: str, given: Given) -> int:
+    with given.translate_errors():
         return mechanism.rate_index(joint)
-    except Error as problem:
-        problem.element = f"forces, {joint[:60]}"
-        raise
 
 
 def _laws(bare: Mechanism, laws: Mapping[str, object]) -> tuple[Force, ...]:

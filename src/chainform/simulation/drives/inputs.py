@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chainform.graph import Scalar
 from chainform.simulation.along import values_along
-from chainform.simulation.controllers import ControlDesk, Controller
+from chainform.simulation.controllers import ControlContext, Controller
 from chainform.simulation.drives.actuated import Actuated
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.drives.signals import signal_rates
@@ -38,9 +38,9 @@ def put_inputs(
     tau = equations.efforts(efforts.laws)
     by_rate = equations.efforts(signals.laws)
     u = [by_rate[rate] for rate in rates]
-    desk = ControlDesk(equations, actuated)
+    context = ControlContext(equations, actuated)
     for controller in controllers:
-        for rate, value in controller.outputs(desk).items():
+        for rate, value in controller.outputs(context).items():
             if rate in rates:
                 u[rates.index(rate)] = u[rates.index(rate)] + value
             else:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.simulation.drives.efforts import Efforts, Forces, Function, efforts_of, numbers_from
 
@@ -28,32 +28,24 @@ def signal_rates(mechanism: Mechanism) -> list[int]:
     return [actuator.rate for actuator in mechanism.actuators]
 
 
-def with_signals(mechanism: Mechanism, efforts: Efforts, said: Forces | None) -> Efforts:
-    """Return efforts with the signals that were asked for, all names and laws checked.
+def with_signals(mechanism: Mechanism, efforts: Efforts, signals: Forces | None) -> Efforts:
+    """Return efforts with signals, all names and laws checked.
 
     A signal stands at the rate of the joint that its actuator drives.
     """
-    if said is None:
+    if signals is None:
         return efforts
+    given = argument("signals", signals)
     if not mechanism.actuators:
-        raise RunError(
-            "signals are those of actuators, and the mechanism has none",
-            element="signals",
-            remedy="describe [[actuators]] in the file, or give forces instead",
-        )
-    if not isinstance(said, Mapping):
-        if not callable(said):
-            remedy = 'write {"motor": "12*sin(t)"}'
-            raise RunError(
-                "signals are a table by actuators, or a function of (t, q, qd)",
-                element="signals",
-                remedy=remedy,
-            )
-        return replace(efforts, signals=Efforts(whole=_spread(mechanism, said)))
-    found = Efforts()
-    for name, given in cast("Mapping[str, Any]", said).items():
-        found = _joined(found, _signal(mechanism, str(name), given))
-    return replace(efforts, signals=found)
+        remedy = "describe [[actuators]] in the file, or give forces instead"
+        raise given.error("signals are those of actuators, and the mechanism has none", remedy)
+    if not isinstance(signals, Mapping) and callable(signals):
+        return replace(efforts, signals=Efforts(whole=_spread(mechanism, signals)))
+    joined = Efforts()
+    remedy = 'write {"motor": "12*sin(t)"}, or give a function of (t, q, qd)'
+    for name, entry in given.table(remedy=remedy).items():
+        joined = _joined(joined, _signal(mechanism, name, entry.value))
+    return replace(efforts, signals=joined)
 
 
 def _signal(mechanism: Mechanism, name: str, given: Any) -> Efforts:
@@ -87,12 +79,7 @@ def signal_index(mechanism: Mechanism, name: str) -> int:
         if name in names:
             return place
     known = [actuator.name for actuator in mechanism.actuators]
-    close = get_close_matches(name, known, n=1)
-    raise RunError(
-        f"there is no actuator {name}",
-        element="signals",
-        remedy=f"did you mean {close[0]!r}?" if close else "there are " + ", ".join(known),
-    )
+    raise argument("signals", name).unknown("actuator", known)
 
 
 def _spread(mechanism: Mechanism, function: Function) -> Function:

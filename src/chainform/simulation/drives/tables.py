@@ -6,16 +6,14 @@ by the procedure in `loops/tables.py`, before the equations are evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import Error, RunError
+from chainform.given import Given
 from chainform.mechanism import number_of
 
 Array = NDArray[np.float64]
@@ -39,29 +37,28 @@ class Table:
         return np.interp(t, self.times, self.values)
 
 
-def entries_of(joint: str, table: Mapping[str, Any]) -> tuple[list[Fraction], list[Fraction]]:
+def entries_of(given: Given) -> tuple[list[Fraction], list[Fraction]]:
     """Return times and efforts, checked."""
-    where = f"forces, {joint}"
-    unknown = table.keys() - {"t", "values"}
-    if unknown:
-        message = f"a table of efforts has no {min(map(str, unknown))!r}"
-        raise RunError(message, element=where, remedy=REMEDY)
-    try:
-        columns = [[number_of(x) for x in table.get(key, ())] for key in ("t", "values")]
-    except (Error, TypeError) as problem:
-        message = f"a table of efforts is made of numbers: {problem}"
-        raise RunError(message, element=where, remedy=REMEDY) from None
-    times, values = columns
-    known = all(isinstance(x, Fraction) for x in (*times, *values))
-    if not known or len(times) != len(values) or not times:
-        message = "a table of efforts needs equally many numbers in t and values"
-        raise RunError(message, element=where, remedy=REMEDY)
-    t, v = cast("list[Fraction]", times), cast("list[Fraction]", values)
-    for a, b in pairwise(t):
+    table = given.table(("t", "values"), REMEDY)
+    times, values = (_numbers(table.required(key, REMEDY)) for key in ("t", "values"))
+    if len(times) != len(values) or not times:
+        raise given.error("a table needs equally many numbers in t and values", REMEDY)
+    for a, b in pairwise(times):
         if b <= a:
             message = f"the times of a table must grow, and {float(b):g} s follows {float(a):g} s"
-            raise RunError(message, element=where, remedy="sort them, each time once")
-    return t, v
+            raise given.error(message, "sort them, each time once")
+    return times, values
+
+
+def _numbers(given: Given) -> list[Fraction]:
+    numbers: list[Fraction] = []
+    for entry in given.entries(remedy=REMEDY):
+        with entry.translate_errors():
+            number = number_of(entry.value)
+        if not isinstance(number, Fraction):
+            raise entry.error("a table is made of numbers", REMEDY)
+        numbers.append(number)
+    return numbers
 
 
 def pieces_of(t: list[Fraction], v: list[Fraction]) -> list[dict[str, object]]:

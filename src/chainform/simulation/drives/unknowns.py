@@ -22,8 +22,9 @@ from typing import Any, Protocol, cast, get_args
 
 import numpy as np
 
-from chainform.errors import Error, RunError
+from chainform.errors import RunError
 from chainform.expressions import Expression, substitute, symbols_of
+from chainform.given import Given, argument
 from chainform.mechanism import Definition, Mechanism, Number, law_reader, number_of
 from chainform.simulation.drives.tables import entries_of
 
@@ -64,9 +65,7 @@ def with_unknowns(
     tables = _tables(given)
     for name in tables:
         if name not in mechanism.unknowns:
-            known = ", ".join(mechanism.unknowns) or "none"
-            message = f"there is no unknown force {name[:60]!r}"
-            raise RunError(message, element="unknowns", remedy=f"unknown are {known}")
+            raise argument("unknowns", name).unknown("unknown force", mechanism.unknowns)
     missing = [name for name in mechanism.unknowns if name not in tables]
     if missing:
         raise RunError(
@@ -80,27 +79,29 @@ def with_unknowns(
     definitions: list[Definition] = []
     times: set[float] = set()
     for name, value in tables.items():
-        if isinstance(value, Mapping):
-            t, x = _entries(name, cast("Mapping[str, Any]", value))
-            _law(mechanism, name, "t")
+        force = argument(f"unknowns, {name}", value)
+        if force.is_table:
+            t, x = entries_of(force)
+            if len(t) > MOST:
+                message = f"a table of {len(t)} entries is too long"
+                raise force.error(message, f"give at most {MOST}, or a law")
+            _law(mechanism, force.holding("t"))
             times.update(map(float, t))
             definitions += _definitions(mechanism, name, t, x)
         else:
-            laws[name] = _law(mechanism, name, value)
+            laws[name] = _law(mechanism, force)
     if not tables:
         return mechanism, ()
     return _with_known_forces(mechanism, laws, definitions), tuple(sorted(times))
 
 
 def _tables(given: Mapping[str, Any] | FoundForces | None) -> dict[str, Any]:
-    """Return what is given for each force."""
+    """Return the law or the table of each force."""
     if given is None:
         return {}
-    if isinstance(given, Mapping):
-        return {str(name): value for name, value in given.items()}
-    if not all(hasattr(given, name) for name in ("names", "t", "values")):
-        remedy = 'write {"F": "3*sin(t)"}, or give the result of analysis.unknown_forces'
-        raise RunError("unknowns are a table by names", element="unknowns", remedy=remedy)
+    remedy = 'write {"F": "3*sin(t)"}, or give the result of analysis.unknown_forces'
+    if isinstance(given, Mapping) or not all(hasattr(given, n) for n in ("names", "t", "values")):
+        return argument("unknowns", given).table(remedy=remedy).value
     if given.t is None or np.ndim(given.t) != 1 or np.ndim(given.values) != 2:
         raise RunError(
             "the forces do not belong to times one after the other",
@@ -113,29 +114,9 @@ def _tables(given: Mapping[str, Any] | FoundForces | None) -> dict[str, Any]:
     }
 
 
-def _entries(name: str, table: Mapping[str, Any]) -> tuple[list[Fraction], list[Fraction]]:
-    try:
-        t, x = entries_of(name, table)
-    except RunError as problem:
-        problem.element = f"unknowns, {name}"
-        raise
-    if len(t) > MOST:
-        raise RunError(
-            f"a table of {len(t)} entries is too long",
-            element=f"unknowns, {name}",
-            remedy=f"give at most {MOST}, or a law",
-        )
-    return t, x
-
-
-def _law(mechanism: Mechanism, name: str, value: object) -> Number:
+def _law(mechanism: Mechanism, given: Given) -> Number:
     further = tuple(definition.name for definition in mechanism.definitions)
-    try:
-        return law_reader(mechanism, further).law(value, f"unknowns, {name}")
-    except Error as problem:
-        raise RunError(
-            problem.message, element=f"unknowns, {name}", remedy=problem.remedy
-        ) from None
+    return law_reader(mechanism, further).law(given)
 
 
 def _definitions(

@@ -20,13 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, ReadError
+from chainform.given import Given
 from chainform.readers import native_text
 from chainform.simulation.about import About, plain_numbers
 from chainform.simulation.batches.batch_run import BatchRun
 from chainform.simulation.results.files import form_of, made_of_file, write_record
-from chainform.simulation.results.plain import Record
+from chainform.simulation.results.plain import (
+    LONGEST_NAME,
+    Record,
+    data_of,
+    numbers_in,
+    texts_in,
+)
 from chainform.simulation.results.record import mechanism_in, statistics_in
-from chainform.simulation.results.said import Said
 from chainform.version import VERSION
 
 Array = NDArray[np.float64]
@@ -116,51 +122,51 @@ def batch_of(record: Record) -> BatchRun:
 
 
 def _batch(about: Mapping[str, Any], arrays: Mapping[str, Array], names: Sequence[str]) -> BatchRun:
-    said = Said(about)
-    mechanism = mechanism_in(said)
-    t, ends = said.numbers("times"), said.numbers("ends")
+    table = data_of(about)
+    mechanism = mechanism_in(table["mechanism"])
+    t, ends = numbers_in(table["times"]), numbers_in(table["ends"])
     b, m = len(ends), len(t)
     if not np.all(np.isfinite(t)) or np.any(np.diff(t) < 0):
-        raise said.error("the times do not grow", "times")
-    known, ended = said.texts("event_names"), said.finite("ended_by", b)
+        raise table["times"].error("the times do not grow")
+    known = texts_in(table["event_names"])
+    ended = numbers_in(table["ended_by"], b, finite=True)
     if not set(ended.tolist()) <= set(range(-1, len(known))):
-        raise said.error("there is no such event", "ended_by")
-    values = said.table("values")
+        raise table["ended_by"].error("there is no such event")
     is_long = "motion" in arrays
     return BatchRun(
         mechanism,
         t,
         _shaped(arrays, "q", (b, m), (mechanism.nq,), is_long=is_long),
         _shaped(arrays, "qd", (b, m), (mechanism.nv,), is_long=is_long),
-        {name: values.numbers(name, b) for name in values.data},
+        {name: numbers_in(value, b) for name, value in table["values"].table().items()},
         ends,
         ended.astype(np.int64),
-        statistics_in(said),
-        said.name("method"),
+        statistics_in(table["statistics"]),
+        table["method"].name(LONGEST_NAME),
         event_names=known,
-        problems=_problems(said.table("problems"), b),
-        interrupted=_interrupted(said, b),
-        about=About.from_dict(said.table("about").data),
+        problems=_problems(table["problems"].table(), b),
+        interrupted=_interrupted(table["interrupted"], b),
+        about=About.from_dict(table["about"].table().value),
         computed={name: _shaped(arrays, name, (b, m), is_long=is_long) for name in names},
     )
 
 
-def _problems(said: Said, count: int) -> dict[int, str]:
+def _problems(table: Given, count: int) -> dict[int, str]:
     """Return what went wrong by the number of the motion."""
     known = {str(motion): motion for motion in range(count)}
-    for name in said.data:
+    for name, problem in table.items():
         if name not in known:
-            raise said.error("there is no such motion", name)
-    return {known[name]: said.text(name) for name in said.data}
+            raise problem.error("there is no such motion")
+    return {known[name]: problem.text() for name, problem in table.items()}
 
 
-def _interrupted(said: Said, count: int) -> NDArray[np.bool_]:
-    numbers = said.finite("interrupted", len(said.entries("interrupted")))
+def _interrupted(given: Given, count: int) -> NDArray[np.bool_]:
+    numbers = numbers_in(given, finite=True)
     if not set(numbers.tolist()) <= set(range(count)):
-        raise said.error("there is no such motion", "interrupted")
-    found = np.zeros(count, dtype=np.bool_)
-    found[numbers.astype(np.int64)] = True
-    return found
+        raise given.error("there is no such motion")
+    flags = np.zeros(count, dtype=np.bool_)
+    flags[numbers.astype(np.int64)] = True
+    return flags
 
 
 def _shaped(
@@ -173,10 +179,10 @@ def _shaped(
 ) -> Array:
     """Return an array (b, m, ...) of one that has its motions in one dimension or two."""
     if name not in arrays:
-        raise Said({}).error("there are no such numbers", name)
+        raise data_of(None, name).error("there are no such numbers")
     array = arrays[name]
     first = (lead[0] * lead[1],) if is_long else lead
     inner = array.shape[len(first) :]
     if array.shape[: len(first)] != first or rest not in (None, inner):
-        raise Said({}).error(f"it has the shape {array.shape}", name)
+        raise data_of(None, name).error(f"it has the shape {array.shape}")
     return array.reshape(*lead, *inner)

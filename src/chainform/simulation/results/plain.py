@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite, nan
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import ReadError, RunError
+from chainform.given import Given, double_of
 
 Array = NDArray[np.float64]
 
 LONGEST = 2**31
 """No dimension of an array is as long."""
+
+LONGEST_NAME = 1000
+"""The most characters of a name; those of events have names of joints in them."""
 
 REMEDY = "take an undamaged copy, or compute the run anew"
 
@@ -48,6 +52,41 @@ class Record:
             ) from problem
 
 
+def data_of(value: object, element: str = "") -> Given:
+    """Return plain data of a file of results; whatever is wrong with them has one remedy."""
+    return Given(value, element, remedy=REMEDY)
+
+
+def present(table: Given, key: str) -> Given:
+    """Return an entry that must be there, perhaps as None."""
+    if key not in table.value:
+        raise table[key].error("it is missing")
+    return table[key]
+
+
+def texts_in(given: Given) -> tuple[str, ...]:
+    """Return the texts in a list."""
+    return tuple(entry.text() for entry in given.entries())
+
+
+def numbers_in(given: Given, count: int | None = None, *, finite: bool = False) -> Array:
+    """Return the numbers in a list, as `plain_numbers` wrote them, perhaps so many."""
+    value: object = given.value
+    if not isinstance(value, list):
+        raise given.expected("a list")
+    listed = cast("list[Any]", value)
+    if count is not None and len(listed) != count:
+        raise given.error(f"expected {count} numbers, got {len(listed)}")
+    texts = {"nan": nan, "inf": inf, "-inf": -inf}
+    numbers = [texts[x] if isinstance(x, str) and x in texts else double_of(x) for x in listed]
+    if None in numbers:
+        raise given.holding(listed[numbers.index(None)]).expected("numbers")
+    array = np.array(numbers, dtype=np.float64)
+    if finite and not np.all(np.isfinite(array)):
+        raise given.error("the numbers are not finite")
+    return array
+
+
 def place_of_odd(value: Any, where: str = "") -> str | None:
     """Return where in nested tables and lists a number stands that is not finite."""
     if isinstance(value, float):
@@ -68,7 +107,7 @@ def known_of(text: str) -> dict[str, Any]:
         known = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise ReadError(
-            f"what is said of the run cannot be read: {problem}", remedy=REMEDY
+            f"the description of the run cannot be read: {problem}", remedy=REMEDY
         ) from problem
     if not isinstance(known, dict) or not {"arrays", "outputs"} <= known.keys():
         raise ReadError("there is no run in it", remedy="name a file that chainform wrote")

@@ -10,12 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, ReadError
+from chainform.given import Given, plain
 from chainform.mechanism import Mechanism
 from chainform.readers import native_text, read_text
 from chainform.simulation.about import About
 from chainform.simulation.contact.impacts import Impact
-from chainform.simulation.results.plain import Record
-from chainform.simulation.results.said import Said
+from chainform.simulation.results.plain import (
+    LONGEST_NAME,
+    Record,
+    data_of,
+    numbers_in,
+    texts_in,
+)
 from chainform.simulation.results.shapes import Shapes
 from chainform.simulation.run import Happening, Run
 from chainform.simulation.solver import Statistics
@@ -82,54 +88,51 @@ def run_of(arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[s
             if about.get("schema") != "chainform-batch/1"
             else "it has many motions: read it with chainform.simulation.BatchRun.load",
         )
-    said = Said(about)
-    mechanism = mechanism_in(said)
-    shapes = Shapes(mechanism, said.whole("rows"))
+    table = data_of(about)
+    mechanism = mechanism_in(table["mechanism"])
+    shapes = Shapes(mechanism, table["rows"].whole())
     shapes.check(arrays, outputs)
     states: dict[str, Any] = {name: arrays[name] for name in STATES if name in arrays}
     return Run(
         mechanism=mechanism,
-        happenings=tuple(_happening(one, mechanism) for one in said.tables("events")),
-        statistics=statistics_in(said),
-        method=said.name("method"),
-        report=said.texts("report"),
+        happenings=tuple(_happening(one, mechanism) for one in table["events"].entries()),
+        statistics=statistics_in(table["statistics"]),
+        method=table["method"].name(LONGEST_NAME),
+        report=texts_in(table["report"]),
         about=About.from_dict(about),
         computed={name: arrays[name] for name in outputs},
         **states,
     )
 
 
-def mechanism_in(said: Said) -> Mechanism:
+def mechanism_in(given: Given) -> Mechanism:
     """Return the mechanism of a run, which is there as a text."""
-    text = said.text("mechanism")
     try:
-        return read_text(text, "json")
+        return read_text(given.text(), "json")
     except Error as problem:
         where = f" ({problem.element})" if problem.element else ""
-        raise said.error(f"it is damaged: {problem.message}{where}", "mechanism") from problem
+        raise given.error(f"it is damaged: {problem.message}{where}") from problem
 
 
-def statistics_in(said: Said) -> Statistics:
+def statistics_in(given: Given) -> Statistics:
     """Return what the integration took."""
-    table, names = said.table("statistics"), [item.name for item in fields(Statistics)]
-    return Statistics(**{name: table.whole(name) for name in names})
+    table, names = given.table(), [item.name for item in fields(Statistics)]
+    return Statistics(**{name: table[name].whole() for name in names})
 
 
 def _event(happening: Happening) -> dict[str, Any]:
     kind = next(name for name, kind in HAPPENINGS.items() if type(happening) is kind)
-    said = {item.name: getattr(happening, item.name) for item in fields(happening)}
-    plain = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in said.items()}
-    return {"kind": kind, **plain}
+    values = {item.name: plain(getattr(happening, item.name)) for item in fields(happening)}
+    return {"kind": kind, **values}
 
 
-def _happening(said: Said, mechanism: Mechanism) -> Happening:
-    nq, nv = mechanism.nq, mechanism.nv
-    met = (said.name("name"), said.number("t"), said.finite("q", nq), said.finite("qd", nv))
-    kind = said.text("kind")
-    if kind not in HAPPENINGS:
-        raise said.error(f"there is no {kind[:40]!r}", "kind")
-    if HAPPENINGS[kind] is Happening:
+def _happening(given: Given, mechanism: Mechanism) -> Happening:
+    nq, nv, table = mechanism.nq, mechanism.nv, given.table()
+    name, t = table["name"].name(LONGEST_NAME), table["t"].number()
+    q, qd = (numbers_in(table[key], n, finite=True) for key, n in (("q", nq), ("qd", nv)))
+    met = (name, t, q, qd)
+    if HAPPENINGS[table["kind"].choice(tuple(HAPPENINGS))] is Happening:
         return Happening(*met)
-    pushes = said.table("impulses")
-    impulses = {name: pushes.number(name) for name in pushes.data}
-    return Impact(*met, said.finite("qd_after", nv), impulses, said.number("loss"))
+    impulses = {name: push.number() for name, push in table["impulses"].table().items()}
+    after = numbers_in(table["qd_after"], nv, finite=True)
+    return Impact(*met, after, impulses, table["loss"].number())

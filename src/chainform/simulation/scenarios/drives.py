@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
@@ -12,13 +12,10 @@ from typing import Any, cast
 
 from chainform.errors import ReadError, RunError
 from chainform.expressions import fraction_of_decimal
-from chainform.mechanism.tables import check_fields, is_table, kind_of, table_of
+from chainform.given import Given
 from chainform.readers.source import Source, bytes_of
 from chainform.simulation.scenarios.columns_file import rows_of_file
 from chainform.simulation.scenarios.notes import without_notes, without_texts
-
-TABLE_FIELDS = frozenset({"t", "values", "file", "column"})
-FUNCTION_FIELDS = frozenset({"function"})
 
 
 @dataclass(frozen=True)
@@ -30,48 +27,39 @@ class Drives:
     allow_python: bool
     names: Collection[str] = ()
 
-    def read(self, said: object, where: str, find: Callable[[str], int]) -> Any:
+    def read(self, given: Given, find: Callable[[str], int]) -> Any:
         """Return forces as `simulate` takes them; `find` raises for what cannot be driven."""
-        table = without_notes(table_of(said, self.source.file, where), self.names)
-        if "function" in table:
-            if len(table) > 1:
+        table = without_notes(given.table(), self.names)
+        if table.has("function"):
+            if len(table.value) > 1:
                 remedy = "let it return all efforts, or give one function for each joint"
-                raise self.source.error("a function of all joints stands alone", remedy, where)
-            return self._function(table["function"], f"{where}, function")
-        found: dict[str, Any] = {}
-        for name, given in table.items():
-            element = f"{where}, {name[:60]}"
-            try:
+                raise given.error("a function of all joints stands alone", remedy)
+            return self._function(table["function"])
+        read: dict[str, Any] = {}
+        for name, entry in table.items():
+            with entry.translate_errors():
                 find(name)
-            except ReadError as problem:
-                raise self.source.error(problem.message, problem.remedy or "", element) from None
-            found[name] = self._drive(name, given, element)
-        return found
+            read[name] = self._drive(name, entry)
+        return read
 
-    def _drive(self, name: str, given: object, where: str) -> Any:
-        if not is_table(given):
-            return without_texts(given, (), is_by_names=False)
-        table = without_notes(table_of(given, self.source.file, where))
-        if "function" in table:
-            check_fields(table, FUNCTION_FIELDS, self.source.file, where)
-            return self._function(table["function"], where)
-        if "file" in table:
-            check_fields(table, TABLE_FIELDS - {"t", "values"}, self.source.file, where)
-            return self._from_file(name, table, where)
-        if "law" in table or "pieces" in table:
-            return table
-        check_fields(table, TABLE_FIELDS, self.source.file, where)
-        return table
+    def _drive(self, name: str, given: Given) -> Any:
+        if not given.is_table:
+            return without_texts(given.value, (), is_by_names=False)
+        table = without_notes(given.table())
+        if table.has("function"):
+            table.table(("function",))
+            return self._function(table["function"].at(given.element))
+        if table.has("file"):
+            return self._from_file(name, table.table(("file", "column")))
+        if table.has("law", "pieces"):
+            return table.value
+        return table.table(("t", "values", "file", "column")).value
 
     # --- tables in files of their own -------------------------------------------------------
 
-    def _from_file(self, joint: str, table: Mapping[str, object], where: str) -> dict[str, Any]:
-        name, column = table["file"], table.get("column")
-        if not isinstance(name, str):
-            raise self.source.error(f"expected a text, got {kind_of(name)}", "name it", where)
-        if column is not None and not isinstance(column, str):
-            raise self.source.error("a column is named by a text", 'write column = "..."', where)
-        path = Source(str(self.folder / name))
+    def _from_file(self, joint: str, table: Given) -> dict[str, Any]:
+        column = table["column"].text('write column = "..."') if table.has("column") else None
+        path = Source(str(self.folder / table["file"].text("name it")))
         rows = rows_of_file(path)
         head = rows[0] if rows else []
         place = self._column(path, head, joint, column)
@@ -104,17 +92,16 @@ class Drives:
 
     # --- functions of Python ----------------------------------------------------------------
 
-    def _function(self, said: object, where: str) -> Any:
+    def _function(self, given: Given) -> Any:
         """Return a function of Python, if the user lets a file name one."""
-        file, mark, name = said.rpartition(":") if isinstance(said, str) else ("", "", "")
+        remedy = 'write function = "control.py:torque"'
+        file, mark, name = given.text(remedy).rpartition(":")
         if not mark or not name.isidentifier() or not file.endswith(".py"):
-            remedy = 'write function = "control.py:torque"'
-            raise self.source.error("a function is named by its file and its name", remedy, where)
+            raise given.error("a function is named by its file and its name", remedy)
         if not self.allow_python:
-            raise self.source.error(
+            raise given.error(
                 f"the scenario would run Python from {file[:100]}, which may do anything",
                 "look at that file; then allow it: allow_python=True",
-                where,
             )
         path = self.folder / file
         bytes_of(path)
@@ -126,27 +113,26 @@ class Drives:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as problem:
             message = f"{file} fails: {type(problem).__name__}: {problem}"
-            raise self.source.error(message, "run it on its own to see where", where) from problem
-        found = getattr(module, name, None)
-        if not callable(found):
-            raise self.source.error(f"{file} has no function {name}", "define it there", where)
-        return self._guarded(cast("Callable[..., Any]", found), said, where)
+            raise given.error(message, "run it on its own to see where") from problem
+        function = getattr(module, name, None)
+        if not callable(function):
+            raise given.error(f"{file} has no function {name}", "define it there")
+        return _guarded(cast("Callable[..., Any]", function), given)
 
-    def _guarded(
-        self, function: Callable[..., Any], name: object, where: str
-    ) -> Callable[..., Any]:
-        """Return a function whose faults are errors of the scenario."""
 
-        @wraps(function)
-        def guarded(t: float, q: Any, qd: Any) -> Any:
-            try:
-                return function(t, q, qd)
-            except Exception as problem:
-                raise RunError(
-                    f"{name} fails at t = {t:.9g} s: {type(problem).__name__}: {problem}",
-                    file=self.source.file,
-                    element=where,
-                    remedy="call it on its own at that time",
-                ) from problem
+def _guarded(function: Callable[..., Any], given: Given) -> Callable[..., Any]:
+    """Return a function whose faults are errors of the scenario."""
 
-        return guarded
+    @wraps(function)
+    def guarded(t: float, q: Any, qd: Any) -> Any:
+        try:
+            return function(t, q, qd)
+        except Exception as problem:
+            raise RunError(
+                f"{given.value} fails at t = {t:.9g} s: {type(problem).__name__}: {problem}",
+                file=given.file,
+                element=given.element,
+                remedy="call it on its own at that time",
+            ) from problem
+
+    return guarded

@@ -1,4 +1,4 @@
-"""What is said to people only: `note`, `description`, `comment`, `source`, in any section.
+"""Notes for people only: `note`, `description`, `comment`, `source`, in any section.
 
 In a table by names such an entry is read where the mechanism has something that is really called
 so. Sections and tables by names alternate: [stops] goes by joints, [stops.elbow] has fields.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
+from chainform.given import FREE_TEXT, Given
 from chainform.mechanism import Mechanism
-from chainform.mechanism.tables import FREE_TEXT
 
 
 def names_of(mechanism: Mechanism) -> frozenset[str]:
@@ -21,11 +21,10 @@ def names_of(mechanism: Mechanism) -> frozenset[str]:
     return frozenset(names | {segment.joint.name for segment in mechanism.segments})
 
 
-def without_notes(
-    table: Mapping[str, object], names: Collection[str] = frozenset()
-) -> dict[str, object]:
+def without_notes(table: Given, names: Collection[str] = frozenset()) -> Given:
     """Return a table with what is to be read, where `names` are what its entries may be called."""
-    return {key: entry for key, entry in table.items() if key not in FREE_TEXT or key in names}
+    read = {k: value for k, value in table.value.items() if k not in FREE_TEXT or k in names}
+    return table.holding(read)
 
 
 def without_texts(value: object, names: Collection[str], *, is_by_names: bool = True) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
-from math import inf, isfinite, nan
-from numbers import Real
+from math import inf
 from typing import Any
 
 from chainform.errors import RunError
+from chainform.given import argument, near
 from chainform.simulation.loops.integration import EPSILON
 from chainform.simulation.solver import CONTROLLED, FIXED, Motion, Settings, Solver
 from chainform.simulation.solvers.cvode import CVODE
@@ -78,29 +77,17 @@ def settings_of(
 
 def solver_of(method: object) -> Solver:
     """Return a method by its name; RunError, with the closest known one, if there is none."""
-    listed = f"choose {', '.join(SOLVERS)}"
-    if not isinstance(method, str):
-        message = f"a method has a name, and this is a {type(method).__name__}"
-        raise RunError(message, element="method", remedy=listed)
-    if method in SOLVERS:
-        return SOLVERS[method]
-    name = method.lower()
-    close = get_close_matches(name, SOLVERS, n=1)
-    meant = ELSEWHERE.get(name, close[0] if close else None)
-    hint = f"did you mean {meant!r}? " if meant else ""
-    raise RunError(f"{method[:40]} is not a method", element="method", remedy=hint + listed)
+    given = argument("method", method)
+    if isinstance(method, str) and method not in SOLVERS:
+        name = ELSEWHERE.get(method.lower(), method.lower())
+        remedy = f"{near(name, SOLVERS)}choose {', '.join(SOLVERS)}"
+        raise given.error(f"{method[:40]} is not a method", remedy)
+    return SOLVERS[given.choice(tuple(SOLVERS))]
 
 
 def _positive(name: str, value: Any) -> float:
-    is_number = not isinstance(value, bool) and isinstance(value, Real)
-    try:
-        number = float(value) if is_number else nan
-    except OverflowError:
-        number = nan
-    if not (isfinite(number) and number > 0):
-        remedy = f"give {name}={USUAL[name]:g}, or leave it out"
-        raise RunError(f"{name} must be a positive number", element=name, remedy=remedy)
-    return number
+    remedy = f"give {name}={USUAL[name]:g}, or leave it out"
+    return argument(name, value).number(above=0, remedy=remedy)
 
 
 def _check_resolution(times: Mapping[str, float | None], span: tuple[float, float]) -> None:

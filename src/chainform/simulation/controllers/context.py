@@ -14,10 +14,10 @@ from chainform.simulation.equations import EquationBuilder
 class Controller(Protocol):
     """Something that gives efforts, or signals where joints have actuators, by rate."""
 
-    def outputs(self, desk: ControlDesk) -> dict[int, Scalar]: ...
+    def outputs(self, context: ControlContext) -> dict[int, Scalar]: ...
 
 
-class ControlDesk:
+class ControlContext:
     """Coordinates, rates and laws as scalars, and room for states of controllers."""
 
     def __init__(self, equations: EquationBuilder, actuated: Actuated | None) -> None:

@@ -109,7 +109,8 @@ def _check_polygon(points: list[Array], mechanism: Mechanism, where: str) -> Non
     """
     sides = [float(np.linalg.norm(b - a)) for a, b in pairwise(points)]
     longest, others = max(sides), sum(sides) - max(sides)
-    if longest > others + CLOSED * longest:
+    # Sides that are nothing but rounding are as long as that of the points.
+    if longest > others + CLOSED * max(float(np.linalg.norm(point)) for point in points):
         raise ReadError(
             f"the loop cannot close: one side is {longest:.6g} m long, all others together"
             f" {others:.6g} m",

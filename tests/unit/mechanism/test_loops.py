@@ -48,6 +48,16 @@ def test_immense_lengths_are_not_judged() -> None:
     assert ["beyond 1e100" in note.text for note in notes] == [True]
 
 
+def test_sides_of_rounding_close() -> None:
+    """A pin on its own hinge: the only side is the last bit of a coordinate long."""
+    builder = Mechanism.builder("pin")
+    builder.segment("a", joint="prismatic", axis="y", mass=1)
+    builder.segment("b", parent="a", axis="z", position=["-0.26", "0.09", 0], mass=1)
+    target = {"segment": "a", "point": [-0.26, 0.08999999999999997, 0]}
+    mechanism = builder.loop("L", "point", {"segment": "b"}, target).build()
+    assert len(mechanism.loops) == 1
+
+
 def test_a_side_longer_than_the_others_cannot_close() -> None:
     with pytest.raises(ReadError, match=r"one side is 2 m long, all others together 1\.1 m"):
         four_bar("0.2", "0.5", "0.4", 2).build()

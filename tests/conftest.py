@@ -10,7 +10,10 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
+import chainform as cf
 from chainform.pipeline import derive
+from chainform.runtime import kernel, texts
+from machine_code import CompiledOnce
 
 # Tests leave the user's cache of machine code alone; those of the cache name a folder of their own.
 os.environ["CHAINFORM_CACHE"] = ""
@@ -48,6 +51,17 @@ def no_store_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def compiled_once(request: pytest.FixtureRequest) -> Iterator[CompiledOnce]:
+    """Compile each text once for all tests, workers and later runs; see `machine_code.py`."""
+    once = CompiledOnce(request.config.cache.mkdir("machine_code"))
+    once.remove_old()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (kernel, texts):
+            patch.setattr(module, "compiled", once)
+        yield once
+
+
 @pytest.fixture(autouse=True)
 def models_as_derived(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the reduction where a test asks for no effort and is not marked `reduces`.
@@ -57,6 +71,12 @@ def models_as_derived(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     """
     if request.node.get_closest_marker("reduces") is None:
         monkeypatch.setitem(derive.__kwdefaults__ or {}, "reduce", "none")
+
+
+@pytest.fixture
+def mechanism(request: pytest.FixtureRequest) -> cf.Mechanism:
+    """The mechanism of an indirect parameter, a function, so that collection builds nothing."""
+    return request.param()
 
 
 @pytest.fixture(scope="session")

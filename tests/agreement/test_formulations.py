@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ SHARED = ("mass_matrix", "coriolis", "gravity", "inverse_dynamics", "bias", "cor
 
 
 def mechanisms(seeds: range = TREES) -> list[Any]:
-    trees = [pytest.param(random_tree(seed), seed, id=f"tree{seed}") for seed in seeds]
-    return [*trees, *(pytest.param(reference(name), 1, id=name) for name in REFERENCES)]
+    trees = [pytest.param(partial(random_tree, seed), seed, id=f"tree{seed}") for seed in seeds]
+    return [*trees, *(pytest.param(partial(reference, name), 1, id=name) for name in REFERENCES)]
 
 
 def values_of(
@@ -43,7 +44,7 @@ def values_of(
     return evaluate(model.graph, state, EXACT)[output]
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(ALL_TREES))
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(ALL_TREES), indirect=["mechanism"])
 def test_all_formulations_agree(mechanism: cf.Mechanism, seed: int) -> None:
     state = exact_state(mechanism, seed)
     # Symbols and numbers in turn: each is met by half of the mechanisms.
@@ -79,7 +80,7 @@ def test_every_choice_of_axes_gives_the_same(name: str, output: str) -> None:
     assert all((value == values[0]).all() for value in values)
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_coriolis_matrix_sums_the_christoffel_symbols(mechanism: cf.Mechanism, seed: int) -> None:
     state = exact_state(mechanism, seed)
     qd = np.array([state[f"qd{i + 1}"] for i in range(mechanism.nv)], dtype=object)
@@ -91,7 +92,7 @@ def test_coriolis_matrix_sums_the_christoffel_symbols(mechanism: cf.Mechanism, s
 @pytest.mark.parametrize(
     "formulation", [m.name for m in FORMULATIONS.values() if "forward_dynamics" in m.outputs]
 )
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_forward_dynamics_undoes_inverse_dynamics(
     mechanism: cf.Mechanism, seed: int, formulation: str
 ) -> None:

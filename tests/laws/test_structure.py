@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ REFERENCES = ("rackovic_2_1", "rackovic_4_1", "manipulator_5dof", "stanford_arm"
 
 
 def mechanisms() -> list[Any]:
-    trees = [pytest.param(random_tree(seed), seed, id=f"tree{seed}") for seed in TREES]
-    return [*trees, *(pytest.param(reference(name), 1, id=name) for name in REFERENCES)]
+    trees = [pytest.param(partial(random_tree, seed), seed, id=f"tree{seed}") for seed in TREES]
+    return [*trees, *(pytest.param(partial(reference, name), 1, id=name) for name in REFERENCES)]
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_h_and_c_are_symmetric(mechanism: cf.Mechanism, seed: int) -> None:
     model = unreduced(mechanism, ["mass_matrix", "coriolis"])
     values = evaluate(model.graph, exact_state(mechanism, seed), EXACT)
@@ -30,7 +31,7 @@ def test_h_and_c_are_symmetric(mechanism: cf.Mechanism, seed: int) -> None:
     assert (c == c.transpose(0, 2, 1)).all()
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_c_holds_the_christoffel_symbols_of_h(mechanism: cf.Mechanism, seed: int) -> None:
     model = unreduced(mechanism, ["mass_matrix", "coriolis"])
     state = exact_state(mechanism, seed)
@@ -54,7 +55,7 @@ def exact_values(quantity: Any, state: dict[str, Any]) -> Any:
     return values.reshape(quantity.shape)
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_inverse_dynamics_is_the_sum_of_its_parts(mechanism: cf.Mechanism, seed: int) -> None:
     model = unreduced(mechanism)
     state = exact_state(mechanism, seed)
@@ -78,7 +79,7 @@ def test_numeric_and_symbolic_models_agree(seed: int) -> None:
         assert (values == mixed[name]).all()
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_rate_of_h_less_twice_the_coriolis_matrix_is_skew(
     mechanism: cf.Mechanism, seed: int
 ) -> None:
@@ -92,7 +93,7 @@ def test_rate_of_h_less_twice_the_coriolis_matrix_is_skew(
     assert np.array_equal(np.asarray(rate), c + c.T)
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_power_is_the_rate_of_energy(mechanism: cf.Mechanism, seed: int) -> None:
     """tau . qd = d(T + V)/dt, the derivative taken by q and qd separately."""
     model = unreduced(mechanism, ["kinetic_energy", "potential_energy", "inverse_dynamics"])

@@ -15,6 +15,9 @@ from chainform.pipeline import derive
 from chainform.runtime import kernel, texts
 from machine_code import CompiledOnce
 
+FEW = 0.1
+"""The share of drawn examples with --fast."""
+
 # Tests leave the user's cache of machine code alone; those of the cache name a folder of their own.
 os.environ["CHAINFORM_CACHE"] = ""
 
@@ -25,6 +28,44 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the golden files anew instead of comparing with them",
     )
+    parser.addoption(
+        "--fast",
+        action="store_true",
+        help="run the first case of each test only, with few examples, and none that takes long",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--fast"):
+        from hypothesis import settings
+
+        import strategies
+
+        strategies.SHARE = FEW
+        settings.register_profile("fast", max_examples=round(FEW * settings().max_examples))
+        settings.load_profile("fast")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --fast, leave out what takes long, and of each other test all cases but the first."""
+    if not config.getoption("--fast"):
+        return
+    chosen: dict[str, pytest.Item] = {}
+    others: list[pytest.Item] = []
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name in chosen or _takes_long(item):
+            others.append(item)
+        else:
+            chosen[name] = item
+    config.hook.pytest_deselected(items=others)
+    items[:] = chosen.values()
+
+
+def _takes_long(item: pytest.Item) -> bool:
+    """Tell whether a test is marked so, or needs a GPU or a PostgreSQL server."""
+    needs = {"postgres", "postgres_server", "postgres_url"} & set(getattr(item, "fixturenames", ()))
+    return bool(needs) or any(item.get_closest_marker(name) for name in ("slow", "gpu"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""Tools for those who change the house: the walk through it, and motions that stay the same."""
+"""Tools for those who change the house: the walk, motions that stay the same, coverage."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tools import trajectories
+from tools.room_coverage import COUNTS, table, totals_of
 from tools.walk import walked
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -35,3 +36,20 @@ def test_motions_are_compared_bit_by_bit(
     np.savez(file, four_bar=states)
     assert trajectories.main(["--compare", str(file), "four_bar"]) == 1
     assert "four_bar: differs by" in capsys.readouterr().out
+
+
+def test_coverage_is_added_up_by_rooms() -> None:
+    def entry(*counts: int) -> dict[str, dict[str, int]]:
+        return {"summary": dict(zip(COUNTS, counts, strict=True))}
+
+    files = {
+        "src/chainform/graph/cost.py": entry(10, 9, 4, 1),
+        "src/chainform/graph/text/lines.py": entry(30, 27, 0, 0),
+        "src/chainform/errors.py": entry(5, 5, 0, 0),
+    }
+    totals = totals_of({"files": files})
+    assert list(totals) == ["errors", "graph", "all"]
+    assert [totals["all"][name] for name in COUNTS] == [45, 41, 4, 1]
+    rows = [line.split() for line in table(totals).splitlines()[1:]]
+    assert rows[0] == ["errors", "5", "100.00%", "0", "-"]
+    assert rows[1] == ["graph", "40", "90.00%", "4", "25.00%"]

@@ -13,6 +13,8 @@ from element_models import exact_inputs, random_model
 from unreduced import unreduced
 from zoo import exact_state, loaded_tree
 
+pytestmark = pytest.mark.any_processor
+
 MODELS = range(10)
 
 

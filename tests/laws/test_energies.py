@@ -18,6 +18,8 @@ from chainform.spatial import add, apply, dot, product, rodrigues, scale, transp
 from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
+pytestmark = pytest.mark.any_processor
+
 TREES = range(24)
 REFERENCES = ("rackovic_2_1", "manipulator_5dof", "stanford_arm", "sliding_links_3")
 

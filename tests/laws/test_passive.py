@@ -14,6 +14,8 @@ from chainform.graph import EXACT, Builder, Graph, differentiate, evaluate
 from unreduced import unreduced
 from zoo import exact_state, loaded_tree
 
+pytestmark = pytest.mark.any_processor
+
 TREES = (0, 1, 3, 5, 7, 9)
 
 

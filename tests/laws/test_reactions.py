@@ -14,6 +14,8 @@ from chainform.graph import EXACT, Builder, Tangents, evaluate
 from unreduced import unreduced
 from zoo import random_tree, reference
 
+pytestmark = pytest.mark.any_processor
+
 TREES = range(700, 712)
 
 

@@ -13,6 +13,8 @@ from chainform.graph import EXACT, evaluate, evaluate_variables
 from unreduced import unreduced
 from zoo import exact_state, random_tree, reference
 
+pytestmark = pytest.mark.any_processor
+
 TREES = range(24)
 REFERENCES = ("rackovic_2_1", "rackovic_4_1", "manipulator_5dof", "stanford_arm", "sliding_links_3")
 

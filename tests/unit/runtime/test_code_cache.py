@@ -10,6 +10,8 @@ import pytest
 from chainform.places import cache_folder
 from chainform.runtime import CodeCache, Sealed
 
+pytestmark = pytest.mark.any_processor
+
 
 def test_code_comes_back(tmp_path: Path) -> None:
     cache = CodeCache(tmp_path / "new" / "folder")

@@ -17,6 +17,7 @@ from chainform.runtime.locks import LLVM, Gate
 from unit.runtime.programs import Memory, graph_of, small
 
 pytestmark = [
+    pytest.mark.any_processor,
     pytest.mark.filterwarnings("ignore:.*fork"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
 ]

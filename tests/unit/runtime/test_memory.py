@@ -21,6 +21,8 @@ from chainform.runtime import Program, engine
 from chainform.runtime.locks import LLVM
 from unit.runtime.programs import close, small
 
+pytestmark = pytest.mark.any_processor
+
 Q = np.array([0.3, -0.7, 1.1])
 O = np.array([2 * np.sin(0.3) * 1.1 - np.cos(0.7) / 3, np.cos(0.7) ** 2 * 0.3 + 0.5])
 

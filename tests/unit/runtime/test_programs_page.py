@@ -9,6 +9,8 @@ import pytest
 
 from docs import DOCS, blocks_of, run_page
 
+pytestmark = pytest.mark.any_processor
+
 PAGE = DOCS / "programs.md"
 
 

@@ -8,6 +8,8 @@ from chainform.runtime import texts
 from chainform.runtime.target import host
 from chainform.runtime.texts import code_of
 
+pytestmark = pytest.mark.any_processor
+
 TEXT = "define double @one() {{\n  ret double {number}.0\n}}\n"
 
 

@@ -15,6 +15,8 @@ import pytest
 from chainform.runtime import Program, call, share
 from unit.runtime.programs import graph_of, same_bits, small
 
+pytestmark = pytest.mark.any_processor
+
 
 def test_large_batches_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[tuple[int, int]] = []

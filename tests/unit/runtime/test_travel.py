@@ -35,6 +35,8 @@ from unit.runtime.programs import (
 )
 from unit.runtime.programs import given as arguments_of
 
+pytestmark = pytest.mark.any_processor
+
 Q = np.linspace(-1, 1, 33).reshape(11, 3)
 
 

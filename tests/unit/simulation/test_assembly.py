@@ -22,6 +22,8 @@ from unit.simulation.linkages import (
     stewart,
 )
 
+pytestmark = pytest.mark.any_processor
+
 
 def gap(mechanism: cf.Mechanism, q: np.ndarray) -> float:
     return float(np.max(np.abs(Gaps(mechanism).at(q)[0])))

@@ -17,6 +17,8 @@ import chainform as cf
 from chainform.errors import ReadError
 from chainform.simulation import BatchRun, Scenario, simulate_batch
 
+pytestmark = pytest.mark.any_processor
+
 ARM = """
 name = "arm"
 parameters = { l = 0.5, m = 2, k = {} }

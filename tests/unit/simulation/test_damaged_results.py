@@ -23,6 +23,8 @@ from chainform.readers import read_text
 from chainform.simulation.results.files import FORMS, read_run
 from chainform.simulation.results.plain import REMEDY
 
+pytestmark = pytest.mark.any_processor
+
 BALL = '[[segments]]\nname = "ball"\njoint = "prismatic"\naxis = "z"\nmass = 2'
 OPTIONS: dict[str, Any] = {
     "t": 0.6,

@@ -24,6 +24,8 @@ from chainform.simulation import MotionError, Scenario, simulate_batch
 from chainform.simulation.scenarios.output_times import OutputTimes, even_times
 from chainform.simulation.scenarios.words import in_toml
 
+pytestmark = pytest.mark.any_processor
+
 MECHANISM = """
 name = "arm"
 parameters = { l = 0.5, m = 2, k = {} }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import uuid
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -130,12 +129,8 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
+def postgres_url(postgres_server: str) -> str:
     """The address of an empty database on the server."""
-    import psycopg
+    from postgres_server import empty_database
 
-    name = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(f"{postgres_server}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-        yield f"{postgres_server}/{name}"
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+    return empty_database(postgres_server)

@@ -8,6 +8,9 @@ export CHAINFORM_CPU
 LESSER_CPU := $(if $(filter x86_64,$(shell uname -m)),x86-64-v2,generic)
 UV_VERSION := 0.13.7
 
+# Bytecode is written, so that the processes that tests start do not compile the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check

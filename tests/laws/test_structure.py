@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,16 @@ def mechanisms() -> list[Any]:
     return [*trees, *(pytest.param(partial(reference, name), 1, id=name) for name in REFERENCES)]
 
 
+@cache
+def model_of(mechanism: cf.Mechanism) -> cf.Model:
+    """Return H, C, gravity and inverse dynamics, derived once for all these tests."""
+    return unreduced(mechanism)
+
+
 @pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_h_and_c_are_symmetric(mechanism: cf.Mechanism, seed: int) -> None:
-    model = unreduced(mechanism, ["mass_matrix", "coriolis"])
-    values = evaluate(model.graph, exact_state(mechanism, seed), EXACT)
+    graph, state = model_of(mechanism).graph, exact_state(mechanism, seed)
+    values = evaluate(graph, state, EXACT, ["mass_matrix", "coriolis"])
     h, c = values["mass_matrix"], values["coriolis"]
     assert (h == h.T).all()
     assert (c == c.transpose(0, 2, 1)).all()
@@ -35,14 +41,14 @@ def test_h_and_c_are_symmetric(mechanism: cf.Mechanism, seed: int) -> None:
 
 @pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_c_holds_the_christoffel_symbols_of_h(mechanism: cf.Mechanism, seed: int) -> None:
-    model = unreduced(mechanism, ["mass_matrix", "coriolis"])
+    model = model_of(mechanism)
     state = exact_state(mechanism, seed)
     n = mechanism.nv
     slope = np.empty((n, n, n), dtype=object)
     for k in range(n):
         derivative = model["mass_matrix"].diff(f"q{k + 1}")
         slope[k] = exact_values(derivative, state)
-    c = evaluate(model.graph, state, EXACT)["coriolis"]
+    c = evaluate(model.graph, state, EXACT, ["coriolis"])["coriolis"]
     for i in range(n):
         for k in range(n):
             for l in range(n):
@@ -59,7 +65,7 @@ def exact_values(quantity: Any, state: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_inverse_dynamics_is_the_sum_of_its_parts(mechanism: cf.Mechanism, seed: int) -> None:
-    model = unreduced(mechanism)
+    model = model_of(mechanism)
     state = exact_state(mechanism, seed)
     values = evaluate(model.graph, state, EXACT)
     n = mechanism.nv
@@ -73,7 +79,7 @@ def test_inverse_dynamics_is_the_sum_of_its_parts(mechanism: cf.Mechanism, seed:
 def test_numeric_and_symbolic_models_agree(seed: int) -> None:
     mechanism = random_tree(seed)
     state = exact_state(mechanism, seed)
-    numeric = evaluate(unreduced(mechanism).graph, state, EXACT)
+    numeric = evaluate(model_of(mechanism).graph, state, EXACT)
     symbolic = evaluate(unreduced(mechanism, parameters="symbolic").graph, state, EXACT)
     mixed = evaluate(unreduced(mechanism, parameters=["m_*", "g"]).graph, state, EXACT)
     for name, values in numeric.items():

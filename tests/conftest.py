@@ -17,6 +17,9 @@ from machine_code import CompiledOnce
 FEW = 0.1
 """The share of drawn examples with --fast."""
 
+SERVERS = {"browser", "postgres", "postgres_server", "postgres_url"}
+"""Fixtures that start another program, which --fast leaves out."""
+
 # Tests leave the user's cache of machine code alone; those of the cache name a folder of their own.
 os.environ["CHAINFORM_CACHE"] = ""
 
@@ -62,8 +65,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _takes_long(item: pytest.Item) -> bool:
-    """Tell whether a test is marked so, or needs a GPU or a PostgreSQL server."""
-    needs = {"postgres", "postgres_server", "postgres_url"} & set(getattr(item, "fixturenames", ()))
+    """Tell whether a test is marked so, or needs a GPU, a browser or a PostgreSQL server."""
+    needs = SERVERS.intersection(getattr(item, "fixturenames", ()))
     return bool(needs) or any(item.get_closest_marker(name) for name in ("slow", "gpu"))
 
 

@@ -124,6 +124,7 @@ def by_hand(rotor: float, step: float) -> Array:
     return np.array(x)
 
 
+@pytest.mark.slow
 def test_a_driven_arm_against_equations_written_by_hand() -> None:
     """The motion is in the state: x = (q, qd, i) of each motor."""
     arm = two_links({"inductance": L, "rotor_inertia": J, "voltage_limit": LIMIT})

@@ -148,6 +148,7 @@ def test_gravity_may_be_turned_with_the_base() -> None:
         assert (after != before).any()
 
 
+@pytest.mark.slow
 def test_the_humanoid_agrees_in_what_is_not_cubic() -> None:
     mechanism = reference("humanoid_30")
     state = exact_state(mechanism, 2)

@@ -142,6 +142,7 @@ def test_reduce_adds_revisions(call: Call, saved: str) -> None:
         assert sizes == sorted(sizes, reverse=True)
 
 
+@pytest.mark.slow
 def test_reduce_an_earlier_revision(call: Call, saved: str) -> None:
     assert call("reduce", "bar").code == 0
     out = call("reduce", "bar@1", *DEEP, "--tag", "again").out
@@ -263,6 +264,7 @@ def is_alive(process: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 @pytest.mark.parametrize(
     ("number", "wait"), [(signal.SIGINT, 0.0), (signal.SIGINT, 0.5), (signal.SIGTERM, 0.1)]

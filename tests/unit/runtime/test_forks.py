@@ -125,6 +125,7 @@ print(set(codes))
 """
 
 
+@pytest.mark.slow
 def test_forks_while_a_thread_compiles_all_the_time() -> None:
     """At whatever moment, also while libraries are freed: the copy compiles too."""
     done = subprocess.run(

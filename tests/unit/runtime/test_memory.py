@@ -141,6 +141,7 @@ print((kilobytes() - before) / 60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is not told here")
 def test_compiling_again_and_again_takes_little_memory() -> None:
     """Lists of passes, sessions and libraries go; LLVM's Python wrapper itself loses 2 kB or so."""

@@ -40,6 +40,7 @@ pytestmark = pytest.mark.any_processor
 Q = np.linspace(-1, 1, 33).reshape(11, 3)
 
 
+@pytest.mark.slow
 def test_another_process_has_the_same_bits() -> None:
     some = model("floating")
     program = some.compile()

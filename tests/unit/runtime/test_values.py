@@ -49,6 +49,7 @@ def _tuple(results: Any) -> tuple[Any, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_BY_ONE)
 def test_every_output(name: str) -> None:
     some = model(name)

@@ -282,6 +282,7 @@ def test_gravity_can_stay_free() -> None:
         assert (evaluate(bound, state)["inverse_dynamics"] == expected).all()
 
 
+@pytest.mark.slow
 def test_cheap_sines_are_used() -> None:
     mechanism = reference("rackovic_2_1")
     outputs = ["mass_matrix", "coriolis", "gravity"]

@@ -9,6 +9,7 @@ from docs import DOCS, run_page
 pytestmark = pytest.mark.reduces
 
 
+@pytest.mark.slow
 def test_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DOCS.parent)
     assert run_page(DOCS / "reduction.md")

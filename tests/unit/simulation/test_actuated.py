@@ -122,6 +122,7 @@ def _diagonal(blocks: list[Array]) -> Array:
     return whole
 
 
+@pytest.mark.slow
 def test_an_arm_with_motors_moves_as_turek_says() -> None:
     arm, times = driven_arm(), np.linspace(0, 0.02, 6)
     paper = Paper(arm)

@@ -196,6 +196,7 @@ def test_redundant_equations_are_told() -> None:
     assert run.report == ("loop 'whole': 3 of 6 equations are redundant",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "rate"), [(2, 0.0), (2, 12.0), (3, 0.0), (3, 12.0)])
 def test_parallelograms_pass_flat_positions_and_stay_parallelograms(
     count: int, rate: float
@@ -255,6 +256,7 @@ def test_units_of_laws_make_no_singular_position(unit: str) -> None:
     assert run.report == ()
 
 
+@pytest.mark.slow
 def test_a_step_that_leaves_a_loop_open_ends_the_motion() -> None:
     """A rocker without crank and coupler of any mass strikes its end: nothing goes on there."""
     builder = cf.Mechanism.builder("rocker", gravity=(0, "-9.81", 0))
@@ -269,6 +271,7 @@ def test_a_step_that_leaves_a_loop_open_ends_the_motion() -> None:
             simulate(linkage, q0={"a": 1.0}, qd0={"a": 3.0}, t=1, method=method, step=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [None, 0.01])
 def test_a_linkage_whose_equations_are_redundant_where_it_is_closed(step: float | None) -> None:
     """In the stages of a step it is not closed, and there more equations are independent."""
@@ -310,6 +313,7 @@ def test_a_law_that_moves_what_loops_hold_is_refused_at_the_start(how: dict[str,
         simulate(builder.build(), t=1, **how)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10])
 def test_a_loop_that_is_carried_is_as_exact_as_asked_at_all_times(rtol: float) -> None:
     """What carries both ends of a loop does not move it, also where it is not quite closed."""
@@ -325,6 +329,7 @@ def test_a_loop_that_is_carried_is_as_exact_as_asked_at_all_times(rtol: float) -
     assert run.statistics.rejected <= 2
 
 
+@pytest.mark.slow
 def test_work_of_a_motion_that_constraints_dictate_is_as_exact_as_asked() -> None:
     mechanism = slider_crank("crank - 0.5 - 0.4*sin(100*t)")
     start: dict[str, Any] = {
@@ -355,6 +360,7 @@ def inside(has_loop: bool) -> cf.Mechanism:
     return builder.build()
 
 
+@pytest.mark.slow
 def test_a_loop_inside_a_body_binds_nothing() -> None:
     """Columns of joints that carry both ends are zero, not rounding errors."""
     q0 = np.array([-0.3, 0.4, -1.1, -0.2, 0.6, -0.6, np.sqrt(0.24)])
@@ -391,6 +397,7 @@ def test_a_constraint_of_rates_moves_no_coordinates() -> None:
         assert run.qd[-1, 0] > 2
 
 
+@pytest.mark.slow
 def test_what_cannot_stay_is_moved_and_told() -> None:
     run = simulate(four_bar(), q0={"crank": 0.0, "coupler": 0.1}, t=0.01)
     assert run.report[0] == "crank, coupler: moved at the start, to close the loops"

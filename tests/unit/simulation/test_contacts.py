@@ -74,6 +74,7 @@ def test_a_table_that_leans_comes_down_leg_by_leg() -> None:
     assert sum(run.contact_forces[leg][-1] for leg in LEGS) == pytest.approx(40.0)
 
 
+@pytest.mark.slow
 def test_a_table_without_grip_keeps_its_way() -> None:
     slippery = {leg: {"friction": 0} for leg in LEGS}
     run = simulate(
@@ -88,6 +89,7 @@ def test_a_table_without_grip_keeps_its_way() -> None:
     assert np.ptp(grip.balance) < 1e-7
 
 
+@pytest.mark.slow
 def test_a_slope_holds_what_friction_can_hold() -> None:
     # tan a = 0.75; down the slope with g (sin a - mu cos a).
     for friction, pull in ((0.0, 6.0), (0.5, 2.0), (0.8, 0.0)):
@@ -183,6 +185,7 @@ def test_a_foot_that_cannot_slip_stops_a_pendulum() -> None:
     assert run.contact_forces["tip"][-1] * np.sin(at) == pytest.approx(2 * 9.81 * 0.5 * np.sin(at))
 
 
+@pytest.mark.slow
 def test_a_stop_in_a_closed_loop() -> None:
     linkage = cf.read(EXAMPLES / "four_bar.toml")
     name = linkage.coordinates[0]
@@ -241,6 +244,7 @@ def block(base: dict[str, Any] | None = None, *, driven: bool = False, dry: floa
     return builder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "contact",
     [
@@ -265,6 +269,7 @@ def test_a_plane_stands_still_while_the_base_moves(contact: dict[str, Any]) -> N
     assert run.happenings or np.abs(loads).max() > 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [0.3, 1.0])
 def test_a_plane_that_moves_with_the_base(friction: float) -> None:
     """On a deck that sways a block slides as with dry friction in its slide, or stays."""
@@ -318,6 +323,7 @@ def test_planes_that_are_not_known(base: Any, contact: Any, word: str) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.slow
 def test_contacts_of_many_points_compile_for_a_processor_with_avx2(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

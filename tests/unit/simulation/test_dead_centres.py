@@ -95,6 +95,7 @@ def test_a_crank_comes_to_rest_by_the_friction_of_its_slide() -> None:
     assert np.ptp(run.balance) < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["verner65", "dopri853", "rk4"])
 def test_stops_just_at_the_dead_centres_are_not_hit(method: str) -> None:
     stops = {"s": {"lower": "0.6", "upper": "1.4", "restitution": 0.5}}

@@ -133,6 +133,7 @@ def test_a_law_that_is_zero_at_the_start_has_no_event_there(method: str) -> None
     assert run.about.ending == "e"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", KINDS)
 def test_in_a_batch_events_at_the_start_are_the_same(method: str) -> None:
     starts = {"q0": [[0.3], [0.1 + 0.2], [0.5]], "qd0": [[1.0], [-1.0], [-1.0]]}

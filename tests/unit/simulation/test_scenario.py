@@ -570,6 +570,7 @@ def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.slow
 @given(
     place=st.sampled_from(paths(WHOLE)),
     leaf=LEAVES,
@@ -609,6 +610,7 @@ def prepared(*_: Any, **__: Any) -> Any:
     raise Prepared
 
 
+@pytest.mark.slow
 @given(text=st.text(max_size=60))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_after_a_good_beginning(folder: Path, text: str) -> None:

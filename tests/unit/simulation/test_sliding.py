@@ -122,6 +122,7 @@ def spinning(
     return simulate(puck(), q0=q0, qd0=qd0, t=t, contacts=contacts, rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("v", "spin"), [((1.0, 0.0), 5.0), ((0.5, 0.8), 10.0), ((0.1, 0.0), 20.0)])
 def test_a_puck_that_spins_and_slides(v: tuple[float, float], spin: float) -> None:
     """Three points with a third of the weight each; smooth friction for comparison."""
@@ -145,6 +146,7 @@ def test_a_puck_that_spins_and_slides(v: tuple[float, float], spin: float) -> No
     assert np.ptp(run.balance) < 1e-8
 
 
+@pytest.mark.slow
 def test_a_box_slides_the_same_way_in_a_turned_world() -> None:
     """Four corners, of which three or four carry the box as it brakes and turns."""
     ends: list[np.ndarray] = []

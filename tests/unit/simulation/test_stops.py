@@ -61,6 +61,7 @@ def test_limits_are_no_stops_unless_asked_for() -> None:
     assert run.q[-1, 5] < 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_korayem_and_shafei_through_the_stops(restitution: float) -> None:
     case = json.loads((REFERENCE / "sliding_links_3.json").read_text())["trajectories"][0]
@@ -274,6 +275,7 @@ def sliders(links: int) -> cf.Mechanism:
     return builder.build()
 
 
+@pytest.mark.slow
 def test_stops_that_are_hit_faster_and_faster_come_to_rest() -> None:
     """Three of five sliding rods come to rest on their stops at once, after a hundred impacts."""
     rods = sliders(5)

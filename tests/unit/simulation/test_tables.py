@@ -62,6 +62,7 @@ def test_long_tables_are_as_short_ones(monkeypatch: pytest.MonkeyPatch, ways: An
     assert long.statistics.steps == pytest.approx(short.statistics.steps, rel=0.02)
 
 
+@pytest.mark.slow
 def test_tables_in_closed_loops_and_beside_functions() -> None:
     crank = slider_crank()
     # Steps go over the corners of the function: errors there are far above the tolerance.
@@ -97,6 +98,7 @@ def test_tables_of_signals() -> None:
         cf.simulate(arm, signals={name: TABLE, arm.rates[arm.actuators[0].rate]: "1"})
 
 
+@pytest.mark.slow
 def test_tables_in_batches() -> None:
     pendulum = machine(PENDULUM)
     places = [[0.1], [0.7], [-0.3]]

@@ -174,6 +174,7 @@ def test_found_forces_give_the_motion_back(case: Case) -> None:
     assert errors[1] < 0.4 * errors[0] + 1e-8
 
 
+@pytest.mark.slow
 def test_a_crank_turns_as_it_was_prescribed() -> None:
     """The motion is prescribed by a law, the moment found, and simulated again."""
     linkage, t = four_bar(), np.linspace(0, 0.5, 401)

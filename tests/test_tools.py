@@ -1,12 +1,17 @@
-"""Tools for those who change the house: the walk, motions that stay the same, coverage."""
+"""Tools for those who change the house: the walk, motions, coverage, code that is compiled once."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import machine_code
+from chainform.runtime import Target, engine, host
+from machine_code import CompiledOnce
 from tools import trajectories
 from tools.room_coverage import COUNTS, table, totals_of
 from tools.walk import walked
@@ -53,3 +58,27 @@ def test_coverage_is_added_up_by_rooms() -> None:
     rows = [line.split() for line in table(totals).splitlines()[1:]]
     assert rows[0] == ["errors", "5", "100.00%", "0", "-"]
     assert rows[1] == ["graph", "40", "90.00%", "4", "25.00%"]
+
+
+def test_each_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another text, processor or compiler has other code; what no test used for days goes."""
+    made: list[tuple[str, Target]] = []
+
+    def compiled(text: str, target: Target) -> bytes:
+        made.append((text, target))
+        return text.encode()
+
+    monkeypatch.setattr(engine, "compiled", compiled)
+    other = replace(host(), cpu="generic")
+    for text, target in 2 * [("a", host()), ("b", host()), ("a", other)]:
+        assert CompiledOnce(tmp_path)(text, target) == text.encode()
+    assert made == [("a", host()), ("b", host()), ("a", other)]
+    monkeypatch.setattr(machine_code, "compiler", lambda: "newer")
+    once = CompiledOnce(tmp_path)
+    once("a", host())
+    assert len(made) == len(list(tmp_path.iterdir())) == 4
+    file = next(tmp_path.iterdir())
+    os.utime(file, (0, 0))
+    once.remove_old()
+    assert not file.exists()
+    assert len(list(tmp_path.iterdir())) == 3

@@ -19,6 +19,7 @@ from tools.walk import walked
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
+@pytest.mark.slow
 def test_the_walk_counts_what_each_stage_enters(tmp_path: Path) -> None:
     walk = walked(EXAMPLES / "four_bar.toml", tmp_path)
     assert list(walk.stages) == ["read", "derive", "compile", "simulate", "save", "load"]

@@ -136,6 +136,7 @@ def test_a_driven_arm_against_equations_written_by_hand() -> None:
     assert np.abs(end[[0, 3, 1, 4, 2, 5]] - expected).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_without_rotor_inertia_the_state_is_the_current() -> None:
     """The motion is not in the state: x = (i1, i2), and qdd belongs to the model."""
     arm = two_links({"inductance": L, "voltage_limit": LIMIT})

@@ -127,6 +127,7 @@ def test_each_step_is_saved(call: Call, db: str, four_bar: Path) -> None:
 # --- reduce -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_reduce_adds_revisions(call: Call, saved: str) -> None:
     document = valid(call("reduce", "bar", "--json"), "reduce")
     assert [stage["name"] for stage in document["stages"]] == ["before", *FAST]

@@ -20,6 +20,7 @@ def text_of(mechanism: Mechanism, method: str, outputs: Sequence[str], options: 
     return graph_text(builder.finish())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "output"),
     [

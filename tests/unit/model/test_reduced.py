@@ -76,6 +76,7 @@ def test_bad_options_are_refused() -> None:
             four_bar("none").reduced(**options)
 
 
+@pytest.mark.slow
 def test_intermediate_quantities_can_be_asked_for() -> None:
     mechanism = reference("rackovic_2_1")
     model = cf.derive(mechanism, OUTPUTS, formulation="closed_form")
@@ -134,6 +135,7 @@ def test_every_step_is_a_revision(store: Store) -> None:
     assert store.check() == []
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_from_the_store(store: Store) -> None:
     store.save(four_bar(), "bar")
     revision = store.save(store.load("bar").reduced("deep", **DEEP), "bar")

@@ -257,6 +257,7 @@ def test_forged_code_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compiler.calls == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bomb",
     [

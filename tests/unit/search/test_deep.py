@@ -49,10 +49,12 @@ def test_the_same_with_any_number_of_cores() -> None:
     assert operations(found) < operations(start())
 
 
+@pytest.mark.slow
 def test_the_same_in_two_runs() -> None:
     assert graph_text(searched(2)) == graph_text(searched(2, attempt=1))
 
 
+@pytest.mark.slow
 def test_a_seed_is_another_search() -> None:
     other = searched(2, seed=1)
     assert is_same(start(), other)
@@ -77,6 +79,7 @@ def test_steps_are_told_and_not_exceeded() -> None:
     assert list(costs) == sorted(costs, reverse=True)
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_best() -> None:
     seen: list[Graph] = []
 
@@ -144,6 +147,7 @@ def test_a_second_interrupt_does_not_wait() -> None:
     assert deep([start()], seconds=60, cores=1, progress=progress) is start()
 
 
+@pytest.mark.slow
 def test_starts_are_settled_as_long_as_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[Any] = []
     monkeypatch.setattr(deeps, "best_walk", walked.append)
@@ -189,6 +193,7 @@ def test_a_lost_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert killing.sent
 
 
+@pytest.mark.slow
 @posix
 def test_a_stopped_worker_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crews, "GRACE", 0.3)
@@ -205,6 +210,7 @@ def test_a_stopped_worker_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> N
     assert operations(found) <= operations(fast_graph())
 
 
+@pytest.mark.slow
 def test_a_search_that_cannot_go_on_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     command = (sys.executable, "-S", "-c", "import sys; sys.exit('no room')")
     monkeypatch.setattr(crews, "_COMMAND", command)

@@ -218,6 +218,7 @@ def test_passes_by_name() -> None:
         effort_of("expand,merge_equals")
 
 
+@pytest.mark.slow
 def test_a_search_is_never_worse_than_a_short_one() -> None:
     graph = unreduced(reference("puma560"), ["inverse_dynamics"]).graph
     short = reduce_graph(graph, effort_of("fast"))[-1].graph

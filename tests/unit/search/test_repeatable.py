@@ -36,6 +36,7 @@ def digests(hash_seed: str, cores: int) -> str:
     return found.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.reduces
 def test_no_decision_depends_on_hashes_or_cores() -> None:
     first = digests("1", cores=1)

@@ -209,6 +209,7 @@ SECTIONS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(section=SECTIONS | ODD, shared=st.sampled_from([{}, {"q": [1, 2]}, {"q": {"q1": 1}}]))
 @settings(
     deadline=None,

@@ -188,6 +188,7 @@ def test_the_force_of_a_loop_is_that_of_a_hanging_weight() -> None:
 # --- remarks ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_redundant_equations_are_told() -> None:
     assert simulate(four_bar(), q0={"crank": 1.0}, t=0.1).report == (
         "loop 'linkage': 1 of 3 equations is redundant",
@@ -220,6 +221,7 @@ def test_parallelograms_begin_flat(angle: float) -> None:
     np.testing.assert_allclose(run.q[-1], ladder_state(2, there), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_event_in_a_flat_position_does_not_end_a_motion() -> None:
     events = {"flat": "c0", "over": "c1 + pi"}
     start: dict[str, Any] = {"q0": ladder_state(2, 1.0)}
@@ -377,6 +379,7 @@ def test_a_loop_inside_a_body_binds_nothing() -> None:
     assert np.abs(needed.tau - tau).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_a_constraint_of_rates_moves_no_coordinates() -> None:
     """Steps end with rates on it; x' (sin r + 0.3) = r' cos r keeps e^x = 1 + sin(r)/0.3."""
     builder = cf.Mechanism.builder("blade", gravity=("9.81", 0, 0))

@@ -102,6 +102,7 @@ def test_a_slope_holds_what_friction_can_hold() -> None:
         assert np.ptp(run.balance) < 1e-8
 
 
+@pytest.mark.slow
 def test_a_body_slides_to_rest() -> None:
     run = simulate(
         machine(BODY), qd0=[3, 0, 0, 0, 0, 0], t=2.0, contacts={"ball": {"friction": 0.3}}
@@ -131,6 +132,7 @@ def test_a_table_slides_and_comes_to_rest() -> None:
     assert np.ptp(run.balance) < 1e-7
 
 
+@pytest.mark.slow
 def test_a_leaning_rod_jams_on_rough_ground() -> None:
     """Painleve's rod: no friction fits with its sliding, so that its tip stops at once."""
     lean, rough = 0.5, {"tip": {"friction": 2.0}}
@@ -149,6 +151,7 @@ def test_a_leaning_rod_jams_on_rough_ground() -> None:
     assert np.all(np.diff(run.losses) > -1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("friction", "restitution"), [(0.0, 0.5), (0.8, 0.0)])
 def test_a_block_that_rocks_comes_to_rest(friction: float, restitution: float) -> None:
     """It goes from one edge to the other, faster and faster, and stands after finitely many."""
@@ -172,6 +175,7 @@ def test_a_stiff_ground() -> None:
     assert np.ptp(run.balance) < 1e-7
 
 
+@pytest.mark.slow
 def test_a_foot_that_cannot_slip_stops_a_pendulum() -> None:
     """The plane's rows depend on each other: one freedom is left to three of them."""
     text = PENDULUM + '[[frames]]\nname = "tip"\nsegment = "rod"\npoint = [0, 0, -1]\n'
@@ -299,6 +303,7 @@ def test_a_deck_that_turns_pushes_along_its_own_normal() -> None:
     np.testing.assert_allclose(run.contact_loads["z"], pushes[:, None] * normals, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_plane_of_a_loop_belongs_to_the_base() -> None:
     builder = block({"position": [1, 0, 0.5]})
     builder.loop("leg", "point", {"segment": "z"}, {"segment": "ground"})

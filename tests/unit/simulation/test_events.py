@@ -341,6 +341,7 @@ def test_what_is_no_state_is_refused(
     assert caught.value.run.t[-1] <= 0.3 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["verner65", "ida"])
 def test_after_a_change_loops_are_closed(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     def moved(_t: float, q: Any, qd: Any) -> Any:

@@ -359,6 +359,7 @@ note = "by hand"
 """
 
 
+@pytest.mark.slow
 def test_notes_are_not_read(scenario: Callable[..., Path]) -> None:
     noted = Scenario.read(scenario(NOTED))
     bare = re.sub(r',? ?(?:note|source|comment|description) = "[^"]*"(?=[\n }])', "", "\n" + NOTED)

@@ -110,6 +110,7 @@ def test_a_fast_gyroscope_and_a_pendulum_keep_their_energy() -> None:
     np.testing.assert_allclose(swinging.energy, swinging.energy[0], atol=0.02 * largest)
 
 
+@pytest.mark.slow
 def test_lanes_give_what_single_motions_give() -> None:
     mechanism, count = floating_arm(-10), 5
     rates = np.random.default_rng(0).normal(size=(count, mechanism.nv))

@@ -101,6 +101,7 @@ def test_masses_far_apart_hide_no_row(masses: tuple[str, str, str]) -> None:
     np.testing.assert_allclose(run.sigma, wanted.sigma, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["1", "1e-6"])
 def test_units_of_redundant_rows_are_no_masses_far_apart(unit: str) -> None:
     builder = cf.Mechanism.builder("bead", gravity=(0, 0, -10))
@@ -115,6 +116,7 @@ def test_units_of_redundant_rows_are_no_masses_far_apart(unit: str) -> None:
     np.testing.assert_allclose(run.q[:, 0] ** 2 + run.q[:, 1] ** 2, 1, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("light", "heavy"), [("1e-6", "1"), ("1e-9", "1e-3"), ("1e-15", "1e-9")])
 def test_what_carries_a_whole_loop_does_not_weigh_its_rows(light: str, heavy: str) -> None:
     """Two loops, one of them redundant, stiffen what is on an arm; a slide on it stays free."""
@@ -322,6 +324,7 @@ def test_one_motion_of_a_batch_without_mass_harms_no_other(
         np.testing.assert_allclose(batch.q[i, -1], alone.q[-1], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_stop_and_friction_beside_a_body_without_mass() -> None:
     """A slide with dry friction falls onto a stop; a body without mass goes along by a loop."""
     builder = cf.Mechanism.builder("foot", gravity=(0, 0, -10))
@@ -409,6 +412,7 @@ def test_text_for_llvm_drops_no_status() -> None:
         assert not re.search(r"define [^\n]*void @(rhs|settle|events|lasting)\(", text)
 
 
+@pytest.mark.slow
 def test_a_foot_without_mass_is_refused_by_name() -> None:
     builder = cf.Mechanism.builder("leg", gravity=(0, 0, -10)).parameter("m", 1)
     for name, parent, mass in ("body", "ground", 1), ("foot", "body", "m"):

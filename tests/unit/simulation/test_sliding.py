@@ -43,6 +43,7 @@ def slide(**settings: Any) -> cf.Run:
     return simulate(point(), contacts={"z": {"friction": MU}}, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", ANGLES)
 def test_a_point_stops_where_coulomb_says(angle: float) -> None:
     way, speed = np.array([np.cos(angle), np.sin(angle)]), np.sqrt(2)
@@ -62,6 +63,7 @@ def test_fixed_steps_stop_there_too(method: str, step: float) -> None:
     assert run.q[-1, :2] == pytest.approx([0.06, 0.08], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [0.3, 0.8])
 def test_a_point_pushed_sideways_on_an_incline_curves_downhill(mu: float) -> None:
     slope = {"z": {"friction": mu, "normal": [-1, 0, 2]}}

@@ -160,6 +160,7 @@ def test_a_stop_lets_go_when_it_would_pull() -> None:
     np.testing.assert_allclose(run.balance, 0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_forces_that_jump_open_a_stop() -> None:
     lift = {"height": [{"until": 0.5, "law": 0}, {"law": 40}]}
     floor = {"height": {"lower": 0}}
@@ -290,6 +291,7 @@ def test_stops_that_are_hit_faster_and_faster_come_to_rest() -> None:
     assert min(force.min() for force in run.contact_forces.values()) > -1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("links", "restitution", "seed"), [(3, 0.3, 1), (4, 0.8, 2), (5, 0.5, 3)])
 def test_chains_of_sliding_rods(links: int, restitution: float, seed: int) -> None:
     random = np.random.default_rng(seed)

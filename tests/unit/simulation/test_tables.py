@@ -85,6 +85,7 @@ def test_tables_with_sticking_friction() -> None:
     assert run.q[moved, 0] == pytest.approx((run.t[moved] - 1) ** 3 / 4, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_tables_of_signals() -> None:
     arm = cf.read("examples/driven_arm.toml")
     name = arm.actuators[0].name

@@ -8,16 +8,22 @@ export CHAINFORM_CPU
 LESSER_CPU := $(if $(filter x86_64,$(shell uname -m)),x86-64-v2,generic)
 UV_VERSION := 0.13.7
 
+# Bytecode is written, so that the processes that tests start do not compile the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 UV := .venv-lock/bin/uv
+# One worker has all tests of a file, so that what they share is made once.
+WORKING = -n $(WORKERS) --dist loadscope
+PYTEST = $(BIN)/pytest $(WORKING)
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade) pyproject.toml
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-gpu check format lock docs clean setup
+.PHONY: help demo test test-fast test-gpu coverage check format lock docs clean setup
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -27,13 +33,22 @@ demo: $(VENV)/.core  ## derive and show a first model
 
 test: setup $(VENV)/.dev  ## run the tests, all but those that need a GPU
 	@echo "GPU tests are left out; run them with 'make test-gpu'."
-	$(BIN)/pytest -n $(WORKERS) -m "not gpu" $(PYTEST_ARGS)
+	$(PYTEST) -m "not gpu" $(PYTEST_ARGS)
 # Once more what depends on the processor, for one without long registers and fused products;
 # neither for another choice of tests nor for another choice of processor.
 ifeq ($(CHAINFORM_CPU)$(PYTEST_ARGS),)
-	CHAINFORM_CPU=$(LESSER_CPU) $(BIN)/pytest -n $(WORKERS) -m "not gpu" \
+	CHAINFORM_CPU=$(LESSER_CPU) $(PYTEST) -m "not gpu and not any_processor" \
 		tests/unit/runtime tests/laws tests/unit/simulation
 endif
+
+test-fast: $(VENV)/.dev  ## run the first case of each test that is not marked slow
+	$(PYTEST) --fast $(PYTEST_ARGS)
+
+coverage: setup $(VENV)/.dev  ## run the tests, and print the lines and branches reached by rooms
+	$(BIN)/coverage erase
+	-$(BIN)/coverage run -m pytest $(WORKING) -m "not gpu" $(PYTEST_ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage json --quiet -o - | $(BIN)/python tools/room_coverage.py
 
 test-gpu: setup $(VENV)/.dev  ## run the tests that need a GPU
 	$(BIN)/pytest -m gpu $(PYTEST_ARGS)
@@ -57,7 +72,7 @@ lock: $(UV)  ## regenerate both lock files (UPGRADE=1 takes the newest versions)
 
 clean:  ## remove everything that was made here
 	rm -rf $(VENV) .venv-lock site build dist
-	rm -rf .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup:

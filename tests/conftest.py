@@ -5,10 +5,19 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import uuid
 from collections.abc import Generator, Iterator
 
 import pytest
+
+import chainform as cf
+from chainform.runtime import cache, kernel
+from machine_code import CompiledOnce
+
+FEW = 0.1
+"""The share of drawn examples with --fast."""
+
+SERVERS = {"browser", "postgres", "postgres_server", "postgres_url"}
+"""Fixtures that start another program, which --fast leaves out."""
 
 # Tests leave the user's cache of machine code alone; those of the cache name a folder of their own.
 os.environ["CHAINFORM_CACHE"] = ""
@@ -20,6 +29,44 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the golden files anew instead of comparing with them",
     )
+    parser.addoption(
+        "--fast",
+        action="store_true",
+        help="run the first case of each test only, with few examples, and none that takes long",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--fast"):
+        from hypothesis import settings
+
+        import strategies
+
+        strategies.SHARE = FEW
+        settings.register_profile("fast", max_examples=round(FEW * settings().max_examples))
+        settings.load_profile("fast")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --fast, leave out what takes long, and of each other test all cases but the first."""
+    if not config.getoption("--fast"):
+        return
+    chosen: dict[str, pytest.Item] = {}
+    others: list[pytest.Item] = []
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name in chosen or _takes_long(item):
+            others.append(item)
+        else:
+            chosen[name] = item
+    config.hook.pytest_deselected(items=others)
+    items[:] = chosen.values()
+
+
+def _takes_long(item: pytest.Item) -> bool:
+    """Tell whether a test is marked so, or needs a GPU, a browser or a PostgreSQL server."""
+    needs = SERVERS.intersection(getattr(item, "fixturenames", ()))
+    return bool(needs) or any(item.get_closest_marker(name) for name in ("slow", "gpu"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -46,6 +93,23 @@ def no_store_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def compiled_once(request: pytest.FixtureRequest) -> Iterator[CompiledOnce]:
+    """Compile each text once for all tests, workers and later runs; see `machine_code.py`."""
+    once = CompiledOnce(request.config.cache.mkdir("machine_code"))
+    once.remove_old()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (kernel, cache):
+            patch.setattr(module, "compiled", once)
+        yield once
+
+
+@pytest.fixture
+def mechanism(request: pytest.FixtureRequest) -> cf.Mechanism:
+    """The mechanism of an indirect parameter, a function, so that collection builds nothing."""
+    return request.param()
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of a PostgreSQL server that lives as long as the test run."""
@@ -56,12 +120,8 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
+def postgres_url(postgres_server: str) -> str:
     """The address of an empty database on the server."""
-    import psycopg
+    from postgres_server import empty_database
 
-    name = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(f"{postgres_server}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-        yield f"{postgres_server}/{name}"
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+    return empty_database(postgres_server)

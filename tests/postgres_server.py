@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 USER = "postgres"
+DATABASE = "store"
 
 
 def programs() -> Path:
@@ -90,6 +91,31 @@ def server() -> Generator[str]:
             process.kill()
             process.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def empty_database(address: str) -> str:
+    """Return the address of a database on a server that has nothing in it, as if it were new.
+
+    It is the same one each time: to empty it takes a third of the time that a new one takes.
+    """
+    import psycopg
+    from psycopg import sql
+
+    with psycopg.connect(f"{address}/postgres", autocommit=True) as server:
+        known = server.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,))
+        if known.fetchone() is None:
+            server.execute(f"CREATE DATABASE {DATABASE}")
+            return f"{address}/{DATABASE}"
+        connected = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        server.execute(connected, (DATABASE,))
+        server.execute(f"ALTER DATABASE {DATABASE} RESET ALL")
+    with psycopg.connect(f"{address}/{DATABASE}", autocommit=True) as database:
+        own = "SELECT nspname FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema$)'"
+        for (name,) in database.execute(own).fetchall():
+            database.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
+        database.execute("CREATE SCHEMA public AUTHORIZATION pg_database_owner")
+        database.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")
+    return f"{address}/{DATABASE}"
 
 
 def _await(process: subprocess.Popen[bytes], port: int, log: Path) -> None:

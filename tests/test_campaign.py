@@ -286,6 +286,7 @@ def shown(path: CasePath, given: dict[str, Any], finding: Finding) -> tuple[dict
     return smaller, script_of(path, smaller, same)
 
 
+@pytest.mark.slow
 def test_a_wrong_sign_in_a_formulation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     table = json.loads(json.dumps(DOUBLE))
     table["springs"] = [{"joint": "jb", "stiffness": 20, "rest": 0.1}]
@@ -404,6 +405,7 @@ def test_scripts_run_by_themselves(tmp_path: Path) -> None:
     assert "largest difference:" in done.stdout
 
 
+@pytest.mark.slow
 def test_one_case_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     counts = tmp_path / "counts.json"
     assert main(["--seed", str(SEED), "--case", "0", "--json", str(counts)]) == 0
@@ -420,6 +422,7 @@ def processes_of(group: int) -> list[str]:
     return [what[-1] for own, stat, *what in lines if int(own) == group and stat[0] != "Z"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_outlives_the_campaign(end: signal.Signals, tmp_path: Path) -> None:
     counts = tmp_path / "counts.json"

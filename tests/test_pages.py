@@ -34,6 +34,7 @@ def test_page_runs(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert "cf" in run_page(ROOT / page)
 
 
+@pytest.mark.slow
 def test_the_demo_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
     source = (ROOT / "examples" / "demo.py").read_text()

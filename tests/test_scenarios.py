@@ -144,6 +144,7 @@ CHECKS: dict[str, Callable[[Run], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHECKS)
 def test_what_is_known_of_a_motion(name: str) -> None:
     CHECKS[name](run_of(name))

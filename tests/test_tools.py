@@ -1,18 +1,25 @@
-"""Tools for those who change the house: the walk through it, and motions that stay the same."""
+"""Tools for those who change the house: the walk, motions, coverage, code that is compiled once."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import machine_code
+from chainform.runtime import Target, engine, host
+from machine_code import CompiledOnce
 from tools import trajectories
+from tools.room_coverage import COUNTS, table, totals_of
 from tools.walk import walked
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
+@pytest.mark.slow
 def test_the_walk_counts_what_each_stage_enters(tmp_path: Path) -> None:
     walk = walked(EXAMPLES / "four_bar.toml", tmp_path)
     assert list(walk.stages) == ["read", "derive", "reduce", "compile", "simulate", "save", "load"]
@@ -36,3 +43,44 @@ def test_motions_are_compared_bit_by_bit(
     np.savez(file, four_bar=states)
     assert trajectories.main(["--compare", str(file), "four_bar"]) == 1
     assert "four_bar: differs by" in capsys.readouterr().out
+
+
+def test_coverage_is_added_up_by_rooms() -> None:
+    def entry(*counts: int) -> dict[str, dict[str, int]]:
+        return {"summary": dict(zip(COUNTS, counts, strict=True))}
+
+    files = {
+        "src/chainform/graph/cost.py": entry(10, 9, 4, 1),
+        "src/chainform/graph/text/lines.py": entry(30, 27, 0, 0),
+        "src/chainform/errors.py": entry(5, 5, 0, 0),
+    }
+    totals = totals_of({"files": files})
+    assert list(totals) == ["errors", "graph", "all"]
+    assert [totals["all"][name] for name in COUNTS] == [45, 41, 4, 1]
+    rows = [line.split() for line in table(totals).splitlines()[1:]]
+    assert rows[0] == ["errors", "5", "100.00%", "0", "-"]
+    assert rows[1] == ["graph", "40", "90.00%", "4", "25.00%"]
+
+
+def test_each_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another text, processor or compiler has other code; what no test used for days goes."""
+    made: list[tuple[str, Target]] = []
+
+    def compiled(text: str, target: Target) -> bytes:
+        made.append((text, target))
+        return text.encode()
+
+    monkeypatch.setattr(engine, "compiled", compiled)
+    other = replace(host(), cpu="generic")
+    for text, target in 2 * [("a", host()), ("b", host()), ("a", other)]:
+        assert CompiledOnce(tmp_path)(text, target) == text.encode()
+    assert made == [("a", host()), ("b", host()), ("a", other)]
+    monkeypatch.setattr(machine_code, "compiler", lambda: "newer")
+    once = CompiledOnce(tmp_path)
+    once("a", host())
+    assert len(made) == len(list(tmp_path.iterdir())) == 4
+    file = next(tmp_path.iterdir())
+    os.utime(file, (0, 0))
+    once.remove_old()
+    assert not file.exists()
+    assert len(list(tmp_path.iterdir())) == 3

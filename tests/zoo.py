@@ -84,6 +84,7 @@ def inertia(rng: random.Random) -> list[list[Fraction]]:
     return tensor
 
 
+@cache
 def random_tree(seed: int, *, quaternions: bool = False) -> cf.Mechanism:
     """Return a random tree: mixed joints, inclined axes and gravity, full inertia tensors."""
     rng = random.Random(seed)

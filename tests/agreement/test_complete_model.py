@@ -165,6 +165,7 @@ def test_the_formulas_of_the_paper(seed: int) -> None:
             assert value.tolist() == expected[output], (formulation, output)
 
 
+@pytest.mark.slow
 def test_actuators_of_all_sorts_together() -> None:
     compared = 0
     for seed in range(100, 124):

@@ -123,6 +123,7 @@ def by_hand(rotor: float, step: float) -> Array:
     return np.array(x)
 
 
+@pytest.mark.slow
 def test_a_driven_arm_against_equations_written_by_hand() -> None:
     """The motion is in the state: x = (q, qd, i) of each motor."""
     arm = two_links({"inductance": L, "rotor_inertia": J, "voltage_limit": LIMIT})
@@ -134,6 +135,7 @@ def test_a_driven_arm_against_equations_written_by_hand() -> None:
     assert np.abs(end[[0, 3, 1, 4, 2, 5]] - expected).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_without_rotor_inertia_the_state_is_the_current() -> None:
     """The motion is not in the state: x = (i1, i2), and qdd belongs to the model."""
     arm = two_links({"inductance": L, "voltage_limit": LIMIT})

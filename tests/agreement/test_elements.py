@@ -52,6 +52,7 @@ def moving_base() -> BaseMotion:
     return builder.base(place).build().base
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(0, 24, 4))
 def test_a_base_that_moves_by_laws_of_time(seed: int) -> None:
     tree = replace(loaded_tree(seed), base=moving_base())

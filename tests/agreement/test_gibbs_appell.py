@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,14 @@ from zoo import random_tree, rational, reference, rotation
 
 ROOT = Path(__file__).parents[2]
 MINE = "gibbs_appell"
+TREES = range(5000, 5010)
 
 
 def mechanisms() -> list[Any]:
-    trees = [random_tree(seed, quaternions=True) for seed in range(5000, 5010)]
-    sliding = [sliding_tree(seed) for seed in range(10)]
-    chains = [sliding_chain(3, kind) for kind in CHAINS]
-    return [pytest.param(m, id=m.name) for m in (*trees, *sliding, *chains)]
+    trees = {f"tree{seed}": partial(random_tree, seed, quaternions=True) for seed in TREES}
+    sliding = {f"sliding{seed}": partial(sliding_tree, seed) for seed in range(10)}
+    chains = {f"3 {kind}": partial(sliding_chain, 3, kind) for kind in CHAINS}
+    return [pytest.param(m, id=name) for name, m in {**trees, **sliding, **chains}.items()]
 
 
 def values(mechanism: cf.Mechanism, outputs: list[str], formulation: str, **more: Any) -> Any:
@@ -51,7 +53,7 @@ def slopes(mechanism: cf.Mechanism, graph: Graph, state: dict[str, Any]) -> list
     return found
 
 
-@pytest.mark.parametrize("mechanism", mechanisms())
+@pytest.mark.parametrize("mechanism", mechanisms(), indirect=True)
 def test_equal_to_the_other_recursions(mechanism: cf.Mechanism) -> None:
     # Symbols and numbers in turn: each is met by about half of the mechanisms.
     parameters = "symbolic" if len(mechanism.segments) % 2 else "numeric"
@@ -63,7 +65,7 @@ def test_equal_to_the_other_recursions(mechanism: cf.Mechanism) -> None:
         assert (mine[output] == value).all(), output
 
 
-@pytest.mark.parametrize("mechanism", mechanisms())
+@pytest.mark.parametrize("mechanism", mechanisms(), indirect=True)
 def test_forward_dynamics_undoes_inverse_dynamics(mechanism: cf.Mechanism) -> None:
     graph = cf.derive(mechanism, ["inverse_dynamics"], formulation=MINE).graph
     state = exact_state(mechanism, graph.inputs.values(), 2)
@@ -87,7 +89,7 @@ def is_singular(mechanism: cf.Mechanism, state: dict[str, Any]) -> bool:
 # --- the acceleration energy ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mechanism", mechanisms())
+@pytest.mark.parametrize("mechanism", mechanisms(), indirect=True)
 def test_derivatives_of_the_acceleration_energy_are_the_efforts(mechanism: cf.Mechanism) -> None:
     """dS/dqdd is tau without gravity, for coordinates and for quasi-velocities."""
     graph = cf.derive(mechanism, ["acceleration_energy"], formulation=MINE).graph

@@ -45,6 +45,7 @@ def test_the_printed_formulas() -> None:
         assert printed(int(n)) == (counts["multiplications"], counts["additions"])
 
 
+@pytest.mark.slow
 def test_inverse_dynamics_grows_linearly() -> None:
     lengths, outputs = (20, 40, 100), ("inverse_dynamics",)
     short, double, long = (operations(n, CHAINS[2], outputs) for n in lengths)

@@ -27,6 +27,7 @@ def chain(joints: int) -> cf.Mechanism:
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["inverse_dynamics", "forward_dynamics"])
 def test_cost_per_joint(output: str) -> None:
     def operations(joints: int) -> int:

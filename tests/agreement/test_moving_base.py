@@ -45,6 +45,7 @@ def without_bodies_on_the_base(whole: cf.Mechanism) -> cf.Mechanism:
     return replace(whole, segments=tuple(segments))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", TREES)
 def test_inverse_dynamics_and_bias(seed: int) -> None:
     mechanism, whole, state, beneath = pair(seed)

@@ -53,6 +53,7 @@ def test_all_formulations_agree(seed: int) -> None:
             assert (got[output] == expected[output]).all(), (method.name, output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", TREES)
 def test_forward_dynamics_undoes_inverse_dynamics(seed: int) -> None:
     mechanism = loaded_tree(seed)

@@ -210,15 +210,11 @@ def test_two_ways_to_the_reactions_of_loops(name: str) -> None:
 # --- fixed joints, frames -----------------------------------------------------------------------
 
 
-def has_fixed_joint(seed: int) -> bool:
-    segments = random_tree(seed, quaternions=True).segments
-    return any(segment.coordinate is None for segment in segments)
-
-
-@pytest.mark.parametrize("seed", [seed for seed in range(620, 660) if has_fixed_joint(seed)][:8])
+@pytest.mark.parametrize("seed", [621, 622, 628, 631, 637, 639, 643, 647])
 def test_a_fixed_joint_transmits_what_a_locked_one_does(seed: int) -> None:
     mechanism = random_tree(seed, quaternions=True)
     fixed = [j for j, segment in enumerate(mechanism.segments) if segment.coordinate is None]
+    assert fixed
     state = state_of(mechanism, seed)
     got = exact_values(mechanism, "reactions", state)
     for j in fixed:

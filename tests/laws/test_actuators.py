@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import chainform as cf
 
+pytestmark = pytest.mark.any_processor
+
 NUMBERS = st.lists(st.floats(-3, 3), min_size=6, max_size=6)
 R, L, KT, J, B, GEAR = 0.4, 0.002, 0.05, 0.0003, 0.001, 40
 S, K, C, V, E, M = 0.002, 0.003, 4e-4, 0.02, 9.0, 1.5

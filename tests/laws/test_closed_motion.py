@@ -29,6 +29,7 @@ def closed_tree(seed: int) -> tuple[cf.Mechanism, np.ndarray]:
     return replace(tree, loops=(Loop("held", "point", *ends),)), q
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 6])
 def test_loops_take_no_power_and_stay_closed(seed: int) -> None:
     mechanism, q = closed_tree(seed)

@@ -20,6 +20,7 @@ def box() -> cf.Mechanism:
     return builder.segment("box", parent="ground", joint=joint, mass=2, inertia=inertia).build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "friction", "restitution"),
     [(1, 0.0, 0.3), (15, 1.0, 0.6), (37, 0.2, 0.0), (2, 0.6, 0.3)],
@@ -75,6 +76,7 @@ def arm(random: np.random.Generator, *, is_free: bool) -> cf.Mechanism:
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_an_arm_on_the_ground(seed: int) -> None:
     """Several points of several bodies, of which some hold, some slide, and some just so."""

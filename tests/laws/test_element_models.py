@@ -12,6 +12,8 @@ from chainform.graph import EXACT, Builder, Graph, Scalar, Tangents, evaluate
 from element_models import exact_inputs, random_model
 from zoo import exact_state, loaded_tree
 
+pytestmark = pytest.mark.any_processor
+
 MODELS = range(10)
 
 

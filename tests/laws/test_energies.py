@@ -7,6 +7,7 @@ differentiating them, so that nothing of the formulations is used.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,13 +17,15 @@ from chainform.graph import EXACT, Builder, Graph, Scalar, differentiate, evalua
 from chainform.spatial import add, apply, dot, product, rodrigues, scale, transpose
 from zoo import exact_state, random_tree, reference
 
+pytestmark = pytest.mark.any_processor
+
 TREES = range(24)
 REFERENCES = ("rackovic_2_1", "manipulator_5dof", "stanford_arm", "sliding_links_3")
 
 
 def mechanisms() -> list[Any]:
-    trees = [pytest.param(random_tree(seed), seed, id=f"tree{seed}") for seed in TREES]
-    return [*trees, *(pytest.param(reference(name), 1, id=name) for name in REFERENCES)]
+    trees = [pytest.param(partial(random_tree, seed), seed, id=f"tree{seed}") for seed in TREES]
+    return [*trees, *(pytest.param(partial(reference, name), 1, id=name) for name in REFERENCES)]
 
 
 def pose_graph(mechanism: cf.Mechanism) -> Graph:
@@ -62,7 +65,7 @@ def slope(graph: Graph, name: str, coordinate: str, state: dict[str, Any]) -> An
     return evaluate(builder.finish(), state, EXACT, ["slope"])["slope"]
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_gravity_is_the_gradient_of_the_potential(mechanism: cf.Mechanism, seed: int) -> None:
     state = exact_state(mechanism, seed)
     gravity = evaluate(cf.derive(mechanism, ["gravity"]).graph, state, EXACT)["gravity"]
@@ -71,7 +74,7 @@ def test_gravity_is_the_gradient_of_the_potential(mechanism: cf.Mechanism, seed:
         assert gravity[i] == slope(graph, "potential", f"q{i + 1}", state)[()]
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_mass_matrix_is_that_of_the_kinetic_energy(mechanism: cf.Mechanism, seed: int) -> None:
     state = exact_state(mechanism, seed)
     h = evaluate(cf.derive(mechanism, ["mass_matrix"]).graph, state, EXACT)["mass_matrix"]

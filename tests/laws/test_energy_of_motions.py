@@ -25,6 +25,7 @@ def drift(arm: cf.Mechanism, shift: float, **options: Any) -> float:
     return float(np.abs(run.energy - run.energy[0]).max() / run.kinetic_energy.max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["verner65", "dopri853"])
 def test_energy_drifts_in_proportion_to_the_tolerance(method: str) -> None:
     """The mean over several starts: that of one start changes sixfold with the last digits.
@@ -43,6 +44,7 @@ def test_energy_drifts_in_proportion_to_the_tolerance(method: str) -> None:
     assert slope == pytest.approx(1, abs=0.2)
 
 
+@pytest.mark.slow
 def test_symplectic_swing_of_six_axes() -> None:
     """The error wavers: its mean over the last third is that over the first."""
     times = np.linspace(0, 20, 1501)

@@ -13,6 +13,8 @@ import chainform as cf
 from chainform.graph import EXACT, Builder, Graph, differentiate, evaluate
 from zoo import exact_state, loaded_tree
 
+pytestmark = pytest.mark.any_processor
+
 TREES = (0, 1, 3, 5, 7, 9)
 
 

@@ -13,6 +13,8 @@ from bases import exact_values, on_moving_base, state_of
 from chainform.graph import EXACT, Builder, Tangents, evaluate
 from zoo import random_tree, reference
 
+pytestmark = pytest.mark.any_processor
+
 TREES = range(700, 712)
 
 

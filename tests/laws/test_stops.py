@@ -32,6 +32,7 @@ def chain(seed: int) -> cf.Mechanism:
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_limits_are_kept_and_energy_is_accounted_for(seed: int) -> None:
     run = cf.simulate(

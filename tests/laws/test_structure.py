@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,34 +12,42 @@ import chainform as cf
 from chainform.graph import EXACT, evaluate, evaluate_variables
 from zoo import exact_state, random_tree, reference
 
+pytestmark = pytest.mark.any_processor
+
 TREES = range(24)
 REFERENCES = ("rackovic_2_1", "rackovic_4_1", "manipulator_5dof", "stanford_arm", "sliding_links_3")
 
 
 def mechanisms() -> list[Any]:
-    trees = [pytest.param(random_tree(seed), seed, id=f"tree{seed}") for seed in TREES]
-    return [*trees, *(pytest.param(reference(name), 1, id=name) for name in REFERENCES)]
+    trees = [pytest.param(partial(random_tree, seed), seed, id=f"tree{seed}") for seed in TREES]
+    return [*trees, *(pytest.param(partial(reference, name), 1, id=name) for name in REFERENCES)]
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@cache
+def model_of(mechanism: cf.Mechanism) -> cf.Model:
+    """Return H, C, gravity and inverse dynamics, derived once for all these tests."""
+    return cf.derive(mechanism)
+
+
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_h_and_c_are_symmetric(mechanism: cf.Mechanism, seed: int) -> None:
-    model = cf.derive(mechanism, ["mass_matrix", "coriolis"])
-    values = evaluate(model.graph, exact_state(mechanism, seed), EXACT)
+    graph, state = model_of(mechanism).graph, exact_state(mechanism, seed)
+    values = evaluate(graph, state, EXACT, ["mass_matrix", "coriolis"])
     h, c = values["mass_matrix"], values["coriolis"]
     assert (h == h.T).all()
     assert (c == c.transpose(0, 2, 1)).all()
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_c_holds_the_christoffel_symbols_of_h(mechanism: cf.Mechanism, seed: int) -> None:
-    model = cf.derive(mechanism, ["mass_matrix", "coriolis"])
+    model = model_of(mechanism)
     state = exact_state(mechanism, seed)
     n = mechanism.nv
     slope = np.empty((n, n, n), dtype=object)
     for k in range(n):
         derivative = model["mass_matrix"].diff(f"q{k + 1}")
         slope[k] = exact_values(derivative, state)
-    c = evaluate(model.graph, state, EXACT)["coriolis"]
+    c = evaluate(model.graph, state, EXACT, ["coriolis"])["coriolis"]
     for i in range(n):
         for k in range(n):
             for l in range(n):
@@ -53,9 +62,9 @@ def exact_values(quantity: Any, state: dict[str, Any]) -> Any:
     return values.reshape(quantity.shape)
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_inverse_dynamics_is_the_sum_of_its_parts(mechanism: cf.Mechanism, seed: int) -> None:
-    model = cf.derive(mechanism)
+    model = model_of(mechanism)
     state = exact_state(mechanism, seed)
     values = evaluate(model.graph, state, EXACT)
     n = mechanism.nv
@@ -69,7 +78,7 @@ def test_inverse_dynamics_is_the_sum_of_its_parts(mechanism: cf.Mechanism, seed:
 def test_numeric_and_symbolic_models_agree(seed: int) -> None:
     mechanism = random_tree(seed)
     state = exact_state(mechanism, seed)
-    numeric = evaluate(cf.derive(mechanism).graph, state, EXACT)
+    numeric = evaluate(model_of(mechanism).graph, state, EXACT)
     symbolic = evaluate(cf.derive(mechanism, parameters="symbolic").graph, state, EXACT)
     mixed = evaluate(cf.derive(mechanism, parameters=["m_*", "g"]).graph, state, EXACT)
     for name, values in numeric.items():
@@ -77,7 +86,7 @@ def test_numeric_and_symbolic_models_agree(seed: int) -> None:
         assert (values == mixed[name]).all()
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_rate_of_h_less_twice_the_coriolis_matrix_is_skew(
     mechanism: cf.Mechanism, seed: int
 ) -> None:
@@ -91,7 +100,7 @@ def test_rate_of_h_less_twice_the_coriolis_matrix_is_skew(
     assert np.array_equal(np.asarray(rate), c + c.T)
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), mechanisms())
+@pytest.mark.parametrize(("mechanism", "seed"), mechanisms(), indirect=["mechanism"])
 def test_power_is_the_rate_of_energy(mechanism: cf.Mechanism, seed: int) -> None:
     """tau . qd = d(T + V)/dt, the derivative taken by q and qd separately."""
     model = cf.derive(mechanism, ["kinetic_energy", "potential_energy", "inverse_dynamics"])

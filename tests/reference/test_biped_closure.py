@@ -29,6 +29,7 @@ def assert_close(got: Any, expected: Any) -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basic", [None, (0, 1, 2)])
 @pytest.mark.parametrize("row", range(4))
 def test_closure_matrix_and_forces(row: int, basic: tuple[int, ...] | None) -> None:

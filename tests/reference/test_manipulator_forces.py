@@ -96,6 +96,7 @@ def assert_on(motion: Any, k: int, state: Any, within: float) -> None:
     np.testing.assert_allclose(state[1], motion["qd"][k], rtol=0, atol=within)
 
 
+@pytest.mark.slow
 def test_the_motion_under_the_forces() -> None:
     """The computed trajectory with continuous forces."""
     motion = reference_data("manipulator_5dof")["trajectories"][1]
@@ -116,6 +117,7 @@ def test_the_motion_under_the_forces() -> None:
         assert_on(motion, k, state, 1e-7)
 
 
+@pytest.mark.slow
 def test_the_motion_of_the_printed_tables() -> None:
     """Tables 5 and 6, made with forces held over steps of 0.01 s; here they are drives."""
     data = reference_data("manipulator_5dof")

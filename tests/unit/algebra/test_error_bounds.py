@@ -37,6 +37,7 @@ def nearly_upright() -> cf.Mechanism:
     return read_text(json.dumps(table), "json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [nearly_upright(), random_tree(7)])
 def test_a_reduced_graph_has_as_many_digits(mechanism: cf.Mechanism) -> None:
     names = "mass_matrix gravity bias inverse_dynamics forward_dynamics kinetic_energy "

@@ -36,6 +36,7 @@ def chain(count: int) -> cf.Mechanism:
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", PAIRS)
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_outputs_need_what_they_needed(count: int, outputs: list[str]) -> None:

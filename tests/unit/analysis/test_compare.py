@@ -54,6 +54,7 @@ def test_a_spoilt_formulation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row.agrees for row in found.rows] == [None, False]
 
 
+@pytest.mark.slow
 def test_free_parameters_and_reduced_graphs_agree() -> None:
     found = cf.compare(
         reference("rackovic_2_1"),

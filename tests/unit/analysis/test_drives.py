@@ -83,6 +83,7 @@ def test_an_open_mechanism_has_its_inverse_dynamics() -> None:
     assert found.sigma.shape == (4, 0)
 
 
+@pytest.mark.slow
 def test_the_drives_bring_the_motion_about() -> None:
     motion = complete(slider_crank(), {"crank": "0.4 + sin(2*t)"}, t=TIMES, start={"slider": 1.0})
     tau = drives(slider_crank(), motion.q, motion.qd, motion.qdd, ["slider", "crank"]).tau

@@ -40,6 +40,7 @@ def saved(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, four_bar:
     return url
 
 
+@pytest.mark.slow
 def test_of_a_file(call: Call, four_bar: Path) -> None:
     arguments = ("count", four_bar, "--outputs", "H,hG", "--reduce", "fast", "--by-pass")
     document = valid(call(*arguments, "--json"))
@@ -74,6 +75,7 @@ def test_without_a_reduction(call: Call, four_bar: Path) -> None:
     assert "passes" not in valid(call("count", four_bar, "--outputs", "H", "--json"))
 
 
+@pytest.mark.slow
 def test_of_a_stored_model(call: Call, saved: str) -> None:
     call("reduce", "bar@1", "--reduce", "deep", "--steps", "8", "--cores", "1")
     expected = {

@@ -69,6 +69,7 @@ def test_closure_enters_inverse_dynamics(call: Callable[..., Any], four_bar: Pat
     assert operations("basic")["multiplications"] < operations("complete")["multiplications"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", [[], ["mass_matrix"], ["gravity", "coriolis"]])
 def test_counts_are_those_of_the_model(
     call: Callable[..., Any], arm: Path, outputs: list[str]

@@ -72,6 +72,7 @@ def test_example(call: Callable[..., Any], folder: Path, command: str, output: s
     check(call, command, output)
 
 
+@pytest.mark.slow
 def test_the_section_on_stored_models_is_one_session(
     call: Callable[..., Any], folder: Path
 ) -> None:

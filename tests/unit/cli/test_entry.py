@@ -314,6 +314,7 @@ def test_help_imports_no_room_of_the_product() -> None:
             assert f"chainform.{room}" not in names
 
 
+@pytest.mark.slow
 def test_a_second_simulation_takes_its_machine_code_from_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,6 +333,7 @@ def test_a_second_simulation_takes_its_machine_code_from_the_cache(
     assert (first.q == second.q).all()
 
 
+@pytest.mark.slow
 def test_commands_without_a_store_import_no_database() -> None:
     for command in ("check", "derive", "show", "eval", "count", "export", "simulate"):
         code = f"import sys, chainform.cli.commands.{command}; print('sqlalchemy' in sys.modules)"

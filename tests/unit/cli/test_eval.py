@@ -20,6 +20,7 @@ def at(state: Any) -> bytes:
     return json.dumps(state).encode()
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_model(call: Callable[..., Any], arm: Path, state: Path) -> None:
     document = call("eval", arm, "--at", state, "--json").document
     model = derive(arm, available_outputs(read(arm)))
@@ -47,6 +48,7 @@ def test_text_for_people(call: Callable[..., Any], arm: Path, state: Path) -> No
     assert lines[1:] == ["", "gravity", "  0  70.632298  25.506203  3.1238059e-05  0  0"]
 
 
+@pytest.mark.slow
 def test_what_the_state_lacks_is_left_out(call: Callable[..., Any], arm: Path) -> None:
     result = call("eval", arm, "--at", "-", stdin=at({"q": Q}))
     assert result.code == 0

@@ -29,6 +29,7 @@ def test_python_text_computes(call: Callable[..., Any], arm: Path, tmp_path: Pat
         np.testing.assert_allclose(values[name], array, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["python", "latex", "text"])
 def test_stdout_is_the_source_alone(call: Callable[..., Any], arm: Path, language: str) -> None:
     text = derive(arm).emit(language)

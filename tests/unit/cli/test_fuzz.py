@@ -58,6 +58,7 @@ def is_clean(result: Any) -> bool:
     )
 
 
+@pytest.mark.slow
 @fuzzed
 @given(anything | likely)
 def test_states(call: Callable[..., Any], four_bar: Path, state: Any) -> None:
@@ -65,6 +66,7 @@ def test_states(call: Callable[..., Any], four_bar: Path, state: Any) -> None:
     assert is_clean(call("eval", four_bar, "--at", "-", "--json", stdin=text))
 
 
+@pytest.mark.slow
 @fuzzed
 @given(
     st.binary(max_size=60)
@@ -81,6 +83,7 @@ quantities = (
 )
 
 
+@pytest.mark.slow
 @fuzzed
 @given(st.lists(quantities.filter(lambda text: not text.startswith("-")), min_size=1, max_size=2))
 def test_quantities(call: Callable[..., Any], four_bar: Path, texts: list[str]) -> None:
@@ -123,6 +126,7 @@ options = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @fuzzed
 @given(arguments, st.lists(options | st.text(max_size=4), max_size=6), st.booleans())
 def test_arguments(

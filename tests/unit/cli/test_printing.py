@@ -104,6 +104,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values)
 def test_json_reads_back(value: Any) -> None:
     def finite(item: Any) -> Any:

@@ -170,6 +170,7 @@ def test_each_step_is_saved(call: Call, db: str, four_bar: Path) -> None:
 # --- reduce -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_reduce_adds_revisions(call: Call, saved: str) -> None:
     document = valid(call("reduce", "bar", "--json"), "reduce")
     assert [stage["name"] for stage in document["stages"]] == ["before", *STEPS]
@@ -186,6 +187,7 @@ def test_reduce_adds_revisions(call: Call, saved: str) -> None:
         assert sizes[-1] < sizes[0]
 
 
+@pytest.mark.slow
 def test_reduce_an_earlier_revision(call: Call, saved: str) -> None:
     assert call("reduce", "bar").code == 0
     out = call("reduce", "bar@1", *DEEP, "--tag", "again").out
@@ -316,6 +318,7 @@ def is_alive(process: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 @pytest.mark.parametrize(
     ("number", "wait"), [(signal.SIGINT, 0.0), (signal.SIGINT, 0.5), (signal.SIGTERM, 0.1)]

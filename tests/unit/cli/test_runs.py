@@ -59,6 +59,7 @@ def test_runs_are_listed(call: Callable[..., Any], kept: Path) -> None:
     assert kept.exists()
 
 
+@pytest.mark.slow
 def test_one_run_is_told_and_written(call: Callable[..., Any], kept: Path) -> None:
     arguments = ("--out", "a.csv", "--outputs", "H", "--plot", "a.svg", "--animate", "a.html")
     result = call("runs", "pendulum", "second", *arguments)

@@ -186,6 +186,7 @@ def long(tmp_path: Path, pendulum: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
 def test_ctrl_c_keeps_what_was_computed(call: Callable[..., Any], long: Path) -> None:
     code, out, err = stopped(long, "--out", "part.npz", "part.csv")
@@ -209,6 +210,7 @@ def test_ctrl_c_keeps_what_was_computed(call: Callable[..., Any], long: Path) ->
     assert len(done.happenings) == len(whole.happenings)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
 def test_ctrl_c_without_a_file(long: Path) -> None:
     code, _, err = stopped(long)

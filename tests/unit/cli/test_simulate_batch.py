@@ -57,6 +57,7 @@ def scenario(tmp_path: Path, pendulum: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Path("sweep.toml")
 
 
+@pytest.mark.slow
 def test_summary(call: Callable[..., Any], scenario: Path) -> None:
     result = call("simulate", scenario, "--threads", "2")
     assert (result.code, result.err) == (0, "")
@@ -194,6 +195,7 @@ sys.exit(main())
 """The command, which tells on stdout that three motions are done."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
 @pytest.mark.parametrize("files", [["part.npz", "part.csv"], []])
 def test_ctrl_c_keeps_the_motions_that_are_finished(

@@ -237,6 +237,7 @@ def test_gc(call: Call, filled: str) -> None:
 # --- from store to store --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_export_and_import(call: Call, refused: Call, filled: str, tmp_path: Path) -> None:
     path, other = tmp_path / "out.db", tmp_path / "other.db"
     document = valid(call("export-db", path, "linkage", "--json"), "export-db")

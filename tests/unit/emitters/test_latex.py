@@ -119,6 +119,7 @@ def test_every_entry_has_a_left_side() -> None:
     assert (right["H_{3}"], right["H_{4}"], right["H_{5}"]) == ("q_{1}", "0", r"\tfrac{1}{3}")
 
 
+@pytest.mark.slow
 @given(st.lists(st.from_regex(r"[xH_]{1,2}[12_]{0,3}", fullmatch=True), unique=True, max_size=9))
 def test_different_names_look_different(names: list[str]) -> None:
     """x1 and x_1 are both x with the index 1; within one text each has a form of its own."""

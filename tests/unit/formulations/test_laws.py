@@ -111,6 +111,7 @@ def test_a_spring_between_points_that_never_part() -> None:
     assert caught.value.element == "spring 's'"
 
 
+@pytest.mark.slow
 def test_frames_may_stand_on_one_another_in_any_number() -> None:
     count = 1500
     builder = Mechanism.builder("stack", gravity=(0, 0, 0)).coordinates("x")

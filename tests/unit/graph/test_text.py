@@ -169,6 +169,7 @@ def test_the_highest_power_reads_back() -> None:
     assert graph_text(graph) == text
 
 
+@pytest.mark.slow
 def test_a_long_line_is_read_quickly() -> None:
     names = [f"v{i}" for i in range(20_000)]
     inputs = "".join(f"input q {i} {name}\n" for i, name in enumerate(names))

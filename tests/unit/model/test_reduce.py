@@ -122,6 +122,7 @@ def test_bad_options_are_refused() -> None:
             four_bar().reduce(**options)
 
 
+@pytest.mark.slow
 def test_intermediate_quantities_can_be_asked_for() -> None:
     mechanism = reference("rackovic_2_1")
     plain = cf.derive(mechanism, OUTPUTS, formulation="closed_form")
@@ -180,6 +181,7 @@ def test_every_step_is_a_revision(store: Store) -> None:
     assert store.check() == []
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_from_the_store(store: Store) -> None:
     store.save(four_bar().reduce(), "bar")
     revision = store.save(store.load("bar").reduce("deep", **DEEP), "bar")

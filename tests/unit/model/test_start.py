@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import chainform as cf
 from zoo import reference
 
@@ -24,6 +26,7 @@ def test_a_model_waits_for_nothing_that_it_may_not_need() -> None:
     assert imported("import chainform; chainform.Model", *HEAVY, *DERIVING) == ""
 
 
+@pytest.mark.slow
 def test_a_stored_model_is_run_without_what_derived_it(tmp_path: Path) -> None:
     file = str(tmp_path / "models.db")
     model = cf.derive(reference("rackovic_2_1"), ["gravity"], reduce="none")

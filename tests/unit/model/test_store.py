@@ -155,6 +155,7 @@ def test_example_2_1_in_sql(store: Store) -> None:
                 np.testing.assert_allclose(got[name], state[key], rtol=1e-9, atol=1e-9 * size)
 
 
+@pytest.mark.slow
 def test_the_biped_in_sql(store: Store) -> None:
     data = reference_data("rackovic_4_1")
     point = tuple(Fraction(str(x)) for x in data["closure"]["closing_point_in_body_8_frame"])
@@ -174,6 +175,7 @@ def test_the_biped_in_sql(store: Store) -> None:
     np.testing.assert_allclose(got["inverse_dynamics"], expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_talos_in_sql(store: Store) -> None:
     mechanism = cf.read(example_robot("talos_reduced.urdf"), base="floating")
     model = cf.derive(mechanism, ["inverse_dynamics", "gravity"], formulation="newton_euler")

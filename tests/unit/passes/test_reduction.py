@@ -45,6 +45,7 @@ def powers(graph: Graph) -> set[int]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rackovic_2_1", "puma560", "stanford_toolbox", "seven_axis"])
 def test_no_power_above_two_is_left(name: str) -> None:
     model = cf.derive(

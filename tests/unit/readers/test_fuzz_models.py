@@ -35,6 +35,7 @@ def values(model: cf.Model) -> dict[str, Any]:
         return model.evaluate(**state, t=0.7, values=free)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_the_models_are_whole(name: str) -> None:
     mechanism = read_text(json.dumps(MODELS[name]), "json")
@@ -44,6 +45,7 @@ def test_the_models_are_whole(name: str) -> None:
         assert np.isfinite(found[output]).all(), output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())

@@ -1,17 +1,14 @@
-"""Keep the tests away from the user's own key, and from compiling the same text twice."""
+"""Keep the tests away from the user's own key."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from chainform.runtime import engine, kernel
-
-compiled_once = cache(engine.compiled)
+from chainform.runtime import engine
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +19,6 @@ def user_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("LOCALAPPDATA", str(folder))
     return folder
-
-
-@pytest.fixture(autouse=True)
-def compile_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile a text once in all tests: it takes most of their time."""
-    monkeypatch.setattr(kernel, "compiled", compiled_once)
 
 
 @pytest.fixture

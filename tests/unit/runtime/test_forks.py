@@ -17,6 +17,7 @@ from chainform.runtime.locks import LLVM, Gate
 from unit.runtime.programs import Memory, graph_of, small
 
 pytestmark = [
+    pytest.mark.any_processor,
     pytest.mark.filterwarnings("ignore:.*fork"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
 ]
@@ -124,6 +125,7 @@ print(set(codes))
 """
 
 
+@pytest.mark.slow
 def test_forks_while_a_thread_compiles_all_the_time() -> None:
     """At whatever moment, also while libraries are freed: the copy compiles too."""
     done = subprocess.run(

@@ -194,6 +194,7 @@ def compare(graph: Graph, values: Mapping[str, float]) -> None:
             assert np.all(error <= 1e-12 * scale)
 
 
+@pytest.mark.slow
 @given(graphs(), st.data())
 @examples(18)
 def test_drawn_graphs(graph: Graph, data: st.DataObject) -> None:
@@ -203,6 +204,7 @@ def test_drawn_graphs(graph: Graph, data: st.DataObject) -> None:
 # --- chunks ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(graphs(most_rows=20), st.integers(1, 8), st.data())
 @examples(18)
 def test_drawn_graphs_in_chunks(graph: Graph, size: int, data: st.DataObject) -> None:

@@ -25,6 +25,8 @@ from unit.runtime.programs import (
     small,
 )
 
+pytestmark = pytest.mark.any_processor
+
 Q = np.linspace(-1, 1, 33).reshape(11, 3)
 
 

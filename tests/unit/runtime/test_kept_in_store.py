@@ -15,6 +15,8 @@ from chainform.model import Store
 from chainform.runtime import kernel
 from unit.runtime.programs import Array, Counted, arm, refuse, same_bits, state_of
 
+pytestmark = pytest.mark.any_processor
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:

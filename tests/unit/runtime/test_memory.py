@@ -21,6 +21,8 @@ from chainform.runtime import Program, engine
 from chainform.runtime.locks import LLVM
 from unit.runtime.programs import close, small
 
+pytestmark = pytest.mark.any_processor
+
 Q = np.array([0.3, -0.7, 1.1])
 O = np.array([2 * np.sin(0.3) * 1.1 - np.cos(0.7) / 3, np.cos(0.7) ** 2 * 0.3 + 0.5])
 
@@ -139,6 +141,7 @@ print((kilobytes() - before) / 60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is not told here")
 def test_compiling_again_and_again_takes_little_memory() -> None:
     """Lists of passes, sessions and libraries go; LLVM's Python wrapper itself loses 2 kB or so."""

@@ -12,6 +12,8 @@ from chainform.errors import StoreError
 from chainform.runtime import Program, kernel
 from unit.runtime.programs import Counted, Memory, refuse, same_bits, small
 
+pytestmark = pytest.mark.any_processor
+
 Q = np.linspace(-1, 1, 33).reshape(11, 3)
 
 

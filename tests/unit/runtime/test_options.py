@@ -13,6 +13,8 @@ from chainform.errors import RunError
 from chainform.runtime import Program, engine, target
 from unit.runtime.programs import arm, close, graph_of, plain_target, small
 
+pytestmark = pytest.mark.any_processor
+
 
 @pytest.fixture(scope="module")
 def program() -> Program:

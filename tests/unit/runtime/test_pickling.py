@@ -15,6 +15,8 @@ import pytest
 from chainform.runtime import Program, kernel
 from unit.runtime.programs import arm, close, graph_of, refuse, same_bits, small, sum_of
 
+pytestmark = pytest.mark.any_processor
+
 Q = np.linspace(-1, 1, 33).reshape(11, 3)
 
 LINES = (

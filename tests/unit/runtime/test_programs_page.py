@@ -9,6 +9,8 @@ import pytest
 
 from docs import DOCS, blocks_of, run_page
 
+pytestmark = pytest.mark.any_processor
+
 PAGE = DOCS / "programs.md"
 
 
@@ -20,6 +22,7 @@ def names() -> dict[str, Any]:
         return run_page(PAGE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["numba", "scipy"])
 def test_other_libraries(library: str, names: dict[str, Any]) -> None:
     found = [block for block in blocks_of(PAGE) if block.fence == f'```py title="{library}"']

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import zlib
 from array import array
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -34,9 +35,12 @@ from unit.runtime.programs import (
 )
 from unit.runtime.programs import given as arguments_of
 
+pytestmark = pytest.mark.any_processor
+
 Q = np.linspace(-1, 1, 33).reshape(11, 3)
 
 
+@pytest.mark.slow
 def test_another_process_has_the_same_bits() -> None:
     some = model("floating")
     program = some.compile()
@@ -252,17 +256,20 @@ def test_forged_code_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compiler.calls == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "data",
+    "bomb",
     [
-        zlib_bomb(),
-        zlib_bomb(b'{"graph": "', b"a"),
-        zlib.compress(b"[" + b"[]," * 2_000_000 + b"0]"),
-        zlib.compress(b'{"graph": "' + b"a\\n" * 3_000_000 + b'"}'),
+        zlib_bomb,
+        lambda: zlib_bomb(b'{"graph": "', b"a"),
+        lambda: zlib.compress(b"[" + b"[]," * 2_000_000 + b"0]"),
+        lambda: zlib.compress(b'{"graph": "' + b"a\\n" * 3_000_000 + b'"}'),
     ],
     ids=["blanks", "text", "lists", "lines"],
 )
-def test_short_bytes_do_not_fill_the_memory(data: bytes) -> None:
+def test_short_bytes_do_not_fill_the_memory(bomb: Callable[[], bytes]) -> None:
+    data = bomb()
+
     def task() -> None:
         with pytest.raises(RunError, match="damaged"):
             Program.from_bytes(MAGIC + data)

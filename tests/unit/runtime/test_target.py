@@ -201,6 +201,7 @@ def two_machines(monkeypatch: pytest.MonkeyPatch, task: Callable[[], Any]) -> li
     return found
 
 
+@pytest.mark.slow
 def test_machines_that_share_a_store_have_their_own_code(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

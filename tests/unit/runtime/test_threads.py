@@ -16,6 +16,8 @@ from chainform.runtime import Program, call
 from chainform.runtime import threads as work_sharing
 from unit.runtime.programs import graph_of, same_bits, small
 
+pytestmark = pytest.mark.any_processor
+
 
 def test_large_batches_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[tuple[int, int]] = []

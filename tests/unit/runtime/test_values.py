@@ -49,6 +49,7 @@ def _tuple(results: Any) -> tuple[Any, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_BY_ONE)
 def test_every_output(name: str) -> None:
     some = model(name)
@@ -61,6 +62,7 @@ def test_several_outputs_at_once(name: str) -> None:
     compare(some, some.compile(), 1e-12, at_once=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ONE_BY_ONE, *AT_ONCE[:2], *TREES[:3]])
 def test_single_precision(name: str) -> None:
     some = model(name)

@@ -14,6 +14,8 @@ from chainform.errors import RunError
 from chainform.runtime import Program, target
 from unit.runtime.programs import arm, small
 
+pytestmark = pytest.mark.any_processor
+
 
 @pytest.fixture
 def no_llvmlite(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

@@ -114,6 +114,7 @@ def test_a_task_that_fails() -> None:
     assert (answers[1].steps, answers[1].problem) == (4, "")
 
 
+@pytest.mark.slow
 @posix
 def test_a_stopped_worker_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crews, "GRACE", 0.2)

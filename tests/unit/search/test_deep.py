@@ -41,6 +41,7 @@ def searched(cores: int, attempt: int = 0, seed: int = 0) -> Graph:
     return deep([start()], steps=STEPS, cores=cores, seed=seed)
 
 
+@pytest.mark.slow
 def test_the_same_with_any_number_of_cores() -> None:
     found = searched(1)
     assert graph_text(found) == graph_text(searched(2))
@@ -48,10 +49,12 @@ def test_the_same_with_any_number_of_cores() -> None:
     assert operations(found) < operations(start())
 
 
+@pytest.mark.slow
 def test_the_same_in_two_runs() -> None:
     assert graph_text(searched(2)) == graph_text(searched(2, attempt=1))
 
 
+@pytest.mark.slow
 def test_a_seed_is_another_search() -> None:
     other = searched(2, seed=1)
     assert is_same(start(), other)
@@ -66,6 +69,7 @@ def test_time_ends_it() -> None:
     assert operations(found) <= operations(start())
 
 
+@pytest.mark.slow
 def test_steps_are_told_and_not_exceeded() -> None:
     told: list[tuple[int, float]] = []
     deep([start()], steps=40, cores=2, progress=lambda steps, cost, _: told.append((steps, cost)))
@@ -75,6 +79,7 @@ def test_steps_are_told_and_not_exceeded() -> None:
     assert list(costs) == sorted(costs, reverse=True)
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_best() -> None:
     seen: list[Graph] = []
 
@@ -115,6 +120,7 @@ def fast_graph() -> Graph:
     return best_walk(best_starts([start()], STANDARD), STANDARD)[1].best_graph()
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_waits_for_what_a_fast_reduction_finds() -> None:
@@ -141,6 +147,7 @@ def test_a_second_interrupt_does_not_wait() -> None:
     assert deep([start()], seconds=60, cores=1, progress=progress) is start()
 
 
+@pytest.mark.slow
 def test_starts_are_settled_as_long_as_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[Any] = []
     monkeypatch.setattr(deeps, "best_walk", walked.append)
@@ -178,6 +185,7 @@ class Killing:
         monkeypatch.setattr(crews.Crew, "run", run_and_kill)
 
 
+@pytest.mark.slow
 @posix
 def test_a_lost_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     killing = Killing(monkeypatch, signal.SIGKILL)
@@ -185,6 +193,7 @@ def test_a_lost_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert killing.sent
 
 
+@pytest.mark.slow
 @posix
 def test_a_stopped_worker_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crews, "GRACE", 0.3)
@@ -201,6 +210,7 @@ def test_a_stopped_worker_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> N
     assert operations(found) <= operations(fast_graph())
 
 
+@pytest.mark.slow
 def test_a_search_that_cannot_go_on_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     command = (sys.executable, "-S", "-c", "import sys; sys.exit('no room')")
     monkeypatch.setattr(crews, "_COMMAND", command)
@@ -209,6 +219,7 @@ def test_a_search_that_cannot_go_on_keeps_the_best(monkeypatch: pytest.MonkeyPat
     assert operations(found) <= operations(fast_graph())
 
 
+@pytest.mark.slow
 def test_a_walk_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deeps, "TEMPERATURES", ("warm", *deeps.TEMPERATURES[1:]))
     with pytest.warns(RuntimeWarning, match=r"1 walks of the search failed \(TypeError"):
@@ -253,6 +264,7 @@ def test_what_is_dearer_multiplied_out_is_left_as_it_is() -> None:
     assert graph_text(run(dear).graph) == graph_text(run(plain).graph)
 
 
+@pytest.mark.slow
 def test_multiplying_out_is_given_up_early() -> None:
     graph = cf.derive(reference("humanoid_30"), ["inverse_dynamics"]).graph
     sums = system_of(graph).sums
@@ -267,6 +279,7 @@ def test_rounds_are_shorter_where_a_step_takes_longer() -> None:
     assert WALKS >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, 3])
 def test_fewer_steps_than_walks(steps: int) -> None:
     found = deep([start()], steps=steps, cores=2)

@@ -215,6 +215,7 @@ def test_passes_by_name() -> None:
         effort_of("expand,merge_equals")
 
 
+@pytest.mark.slow
 def test_a_search_is_never_worse_than_a_short_one() -> None:
     graph = cf.derive(reference("puma560"), ["inverse_dynamics"]).graph
     short = reduce_graph(graph, effort_of("fast"))[-1].graph
@@ -308,6 +309,7 @@ def test_gravity_can_stay_free() -> None:
         assert (evaluate(bound, state)["inverse_dynamics"] == expected).all()
 
 
+@pytest.mark.slow
 def test_cheap_sines_are_used() -> None:
     mechanism = reference("rackovic_2_1")
     outputs = ["mass_matrix", "coriolis", "gravity"]

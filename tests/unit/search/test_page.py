@@ -7,6 +7,7 @@ import pytest
 from docs import DOCS, run_page
 
 
+@pytest.mark.slow
 def test_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DOCS.parent)
     assert run_page(DOCS / "reduction.md")

@@ -9,6 +9,7 @@ import sys
 from decimal import Context, Decimal
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ def digests(hash_seed: str, cores: int) -> str:
     return found.stdout
 
 
+@pytest.mark.slow
 def test_no_decision_depends_on_hashes_or_cores() -> None:
     first = digests("1", cores=1)
     assert len(first.splitlines()) == 5

@@ -55,11 +55,13 @@ def test_the_four_cases(by_parts: bool, factoring: bool) -> None:
     assert all(ours <= theirs for ours, theirs in zip(figures, printed, strict=True)), figures
 
 
+@pytest.mark.slow
 def test_the_first_chain_of_the_biped() -> None:
     chain = reference("rackovic_4_1").subtree("ground", ["body8"])
     assert_no_dearer("example_4_1_chain_1", reduced(chain, "closed_form", MODEL))
 
 
+@pytest.mark.slow
 def test_the_whole_biped() -> None:
     stages = reduced(reference("rackovic_4_1"), "closed_form", MODEL)
     assert_no_dearer("example_4_1", stages)

@@ -124,6 +124,7 @@ def _diagonal(blocks: list[Array]) -> Array:
     return whole
 
 
+@pytest.mark.slow
 def test_an_arm_with_motors_moves_as_turek_says() -> None:
     arm, times = driven_arm(), np.linspace(0, 0.02, 6)
     paper = Paper(arm)
@@ -200,6 +201,7 @@ def driven_slider(**actuator: Any) -> cf.Mechanism:
     return replace(slider_crank(), actuators=builder.build().actuators)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "actuator",
     [
@@ -228,6 +230,7 @@ def test_a_motor_drives_a_closed_loop(actuator: dict[str, Any]) -> None:
     assert np.abs(run.drives[:, 0]).max() > 5
 
 
+@pytest.mark.slow
 def test_a_motor_that_holds_its_speed_prescribes_the_motion_of_a_loop() -> None:
     speed = {"A": [[0, 1], [0, -5]], "b": [0, 5], "position": 1, "velocity": 2}
     mechanism = driven_slider(**speed)

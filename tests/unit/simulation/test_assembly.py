@@ -22,6 +22,8 @@ from unit.simulation.linkages import (
     stewart,
 )
 
+pytestmark = pytest.mark.any_processor
+
 
 def gap(mechanism: cf.Mechanism, q: np.ndarray) -> float:
     return float(np.max(np.abs(Gaps(mechanism).at(q)[0])))
@@ -80,6 +82,7 @@ def test_a_platform_is_assembled_with_quaternions() -> None:
     assert (found.rows, found.rank, found.freedoms, found.notes) == (18, 18, 6, ())
 
 
+@pytest.mark.slow
 def test_what_cannot_be_assembled_is_named() -> None:
     with pytest.raises(RunError) as caught:
         assemble(slider_crank(), {"crank": 0.5, "slider": 5.0}, fixed=["crank", "slider"])

@@ -35,6 +35,7 @@ def test_lanes_do_what_single_motions_do(method: str) -> None:
         np.testing.assert_allclose(batch.qd[i], alone.qd, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     [
@@ -103,6 +104,7 @@ def test_quaternions_keep_their_length() -> None:
     np.testing.assert_allclose(batch.q[5], alone.q, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_closed_loops() -> None:
     q0 = [[1.0, 0.5, 1.5], [0.7, 0.6, 1.6]]
     batch = simulate_batch(example("four_bar"), q0=q0, t=0.2, rtol=1e-9)

@@ -21,6 +21,8 @@ from chainform.simulation.results.files import FORMS
 from unit.simulation.small_machines import BALL, machine
 from unit.simulation.swings import rods, spinning_top
 
+pytestmark = pytest.mark.any_processor
+
 LOW = {"low": {"law": "rod1", "stop": True}}
 
 

@@ -17,6 +17,8 @@ import chainform as cf
 from chainform.errors import ReadError
 from chainform.simulation import BatchRun, Scenario, simulate_batch
 
+pytestmark = pytest.mark.any_processor
+
 ARM = """
 name = "arm"
 parameters = { l = 0.5, m = 2, k = {} }
@@ -207,6 +209,7 @@ SECTIONS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(section=SECTIONS | ODD, shared=st.sampled_from([{}, {"q": [1, 2]}, {"q": {"q1": 1}}]))
 @settings(
     deadline=None,

@@ -33,6 +33,7 @@ def feet() -> cf.Model:
     return cf.derive(biped, ["mass_matrix", *outputs], reduce="none")
 
 
+@pytest.mark.slow
 def test_single_support_then_double_support_then_single_again(run: cf.Run) -> None:
     words = [happening.name for happening in run.happenings]
     assert words[:2] == ["outer_toe: impact", "outer_toe: rests"]

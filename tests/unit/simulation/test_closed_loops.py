@@ -193,6 +193,7 @@ def test_the_force_of_a_loop_is_that_of_a_hanging_weight() -> None:
 # --- remarks ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_redundant_equations_are_told() -> None:
     assert simulate(four_bar(), q0={"crank": 1.0}, t=0.1).report == (
         "loop 'linkage': 1 of 3 equations is redundant",
@@ -201,6 +202,7 @@ def test_redundant_equations_are_told() -> None:
     assert run.report == ("loop 'whole': 3 of 6 equations are redundant",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "rate"), [(2, 0.0), (2, 12.0), (3, 0.0), (3, 12.0)])
 def test_parallelograms_pass_flat_positions_and_stay_parallelograms(
     count: int, rate: float
@@ -224,6 +226,7 @@ def test_parallelograms_begin_flat(angle: float) -> None:
     np.testing.assert_allclose(run.q[-1], ladder_state(2, there), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_event_in_a_flat_position_does_not_end_a_motion() -> None:
     events = {"flat": "c0", "over": "c1 + pi"}
     start: dict[str, Any] = {"q0": ladder_state(2, 1.0)}
@@ -260,6 +263,7 @@ def test_units_of_laws_make_no_singular_position(unit: str) -> None:
     assert run.report == ()
 
 
+@pytest.mark.slow
 def test_a_step_that_leaves_a_loop_open_ends_the_motion() -> None:
     """A rocker without crank and coupler of any mass strikes its end: nothing goes on there."""
     builder = cf.Mechanism.builder("rocker", gravity=(0, "-9.81", 0))
@@ -274,6 +278,7 @@ def test_a_step_that_leaves_a_loop_open_ends_the_motion() -> None:
             simulate(linkage, q0={"a": 1.0}, qd0={"a": 3.0}, t=1, method=method, step=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [None, 0.01])
 def test_a_linkage_whose_equations_are_redundant_where_it_is_closed(step: float | None) -> None:
     """In the stages of a step it is not closed, and there more equations are independent."""
@@ -315,6 +320,7 @@ def test_a_law_that_moves_what_loops_hold_is_refused_at_the_start(how: dict[str,
         simulate(builder.build(), t=1, **how)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10])
 def test_a_loop_that_is_carried_is_as_exact_as_asked_at_all_times(rtol: float) -> None:
     """What carries both ends of a loop does not move it, also where it is not quite closed."""
@@ -330,6 +336,7 @@ def test_a_loop_that_is_carried_is_as_exact_as_asked_at_all_times(rtol: float) -
     assert run.statistics.rejected <= 2
 
 
+@pytest.mark.slow
 def test_work_of_a_motion_that_constraints_dictate_is_as_exact_as_asked() -> None:
     mechanism = slider_crank("crank - 0.5 - 0.4*sin(100*t)")
     start: dict[str, Any] = {
@@ -360,6 +367,7 @@ def inside(has_loop: bool) -> cf.Mechanism:
     return builder.build()
 
 
+@pytest.mark.slow
 def test_a_loop_inside_a_body_binds_nothing() -> None:
     """Columns of joints that carry both ends are zero, not rounding errors."""
     q0 = np.array([-0.3, 0.4, -1.1, -0.2, 0.6, -0.6, np.sqrt(0.24)])
@@ -376,6 +384,7 @@ def test_a_loop_inside_a_body_binds_nothing() -> None:
     assert np.abs(needed.tau - tau).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_a_constraint_of_rates_moves_no_coordinates() -> None:
     """Steps end with rates on it; x' (sin r + 0.3) = r' cos r keeps e^x = 1 + sin(r)/0.3."""
     builder = cf.Mechanism.builder("blade", gravity=("9.81", 0, 0))
@@ -396,6 +405,7 @@ def test_a_constraint_of_rates_moves_no_coordinates() -> None:
         assert run.qd[-1, 0] > 2
 
 
+@pytest.mark.slow
 def test_what_cannot_stay_is_moved_and_told() -> None:
     run = simulate(four_bar(), q0={"crank": 0.0, "coupler": 0.1}, t=0.01)
     assert run.report[0] == "crank, coupler: moved at the start, to close the loops"

@@ -74,6 +74,7 @@ def test_a_table_that_leans_comes_down_leg_by_leg() -> None:
     assert sum(run.contact_forces[leg][-1] for leg in LEGS) == pytest.approx(40.0)
 
 
+@pytest.mark.slow
 def test_a_table_without_grip_keeps_its_way() -> None:
     slippery = {leg: {"friction": 0} for leg in LEGS}
     run = simulate(
@@ -88,6 +89,7 @@ def test_a_table_without_grip_keeps_its_way() -> None:
     assert np.ptp(grip.balance) < 1e-7
 
 
+@pytest.mark.slow
 def test_a_slope_holds_what_friction_can_hold() -> None:
     # tan a = 0.75; down the slope with g (sin a - mu cos a).
     for friction, pull in ((0.0, 6.0), (0.5, 2.0), (0.8, 0.0)):
@@ -100,6 +102,7 @@ def test_a_slope_holds_what_friction_can_hold() -> None:
         assert np.ptp(run.balance) < 1e-8
 
 
+@pytest.mark.slow
 def test_a_body_slides_to_rest() -> None:
     run = simulate(
         machine(BODY), qd0=[3, 0, 0, 0, 0, 0], t=2.0, contacts={"ball": {"friction": 0.3}}
@@ -129,6 +132,7 @@ def test_a_table_slides_and_comes_to_rest() -> None:
     assert np.ptp(run.balance) < 1e-7
 
 
+@pytest.mark.slow
 def test_a_leaning_rod_jams_on_rough_ground() -> None:
     """Painleve's rod: no friction fits with its sliding, so that its tip stops at once."""
     lean, rough = 0.5, {"tip": {"friction": 2.0}}
@@ -147,6 +151,7 @@ def test_a_leaning_rod_jams_on_rough_ground() -> None:
     assert np.all(np.diff(run.losses) > -1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("friction", "restitution"), [(0.0, 0.5), (0.8, 0.0)])
 def test_a_block_that_rocks_comes_to_rest(friction: float, restitution: float) -> None:
     """It goes from one edge to the other, faster and faster, and stands after finitely many."""
@@ -170,6 +175,7 @@ def test_a_stiff_ground() -> None:
     assert np.ptp(run.balance) < 1e-7
 
 
+@pytest.mark.slow
 def test_a_foot_that_cannot_slip_stops_a_pendulum() -> None:
     """The plane's rows depend on each other: one freedom is left to three of them."""
     text = PENDULUM + '[[frames]]\nname = "tip"\nsegment = "rod"\npoint = [0, 0, -1]\n'
@@ -183,6 +189,7 @@ def test_a_foot_that_cannot_slip_stops_a_pendulum() -> None:
     assert run.contact_forces["tip"][-1] * np.sin(at) == pytest.approx(2 * 9.81 * 0.5 * np.sin(at))
 
 
+@pytest.mark.slow
 def test_a_stop_in_a_closed_loop() -> None:
     linkage = cf.read(EXAMPLES / "four_bar.toml")
     name = linkage.coordinates[0]
@@ -241,6 +248,7 @@ def block(base: dict[str, Any] | None = None, *, driven: bool = False, dry: floa
     return builder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "contact",
     [
@@ -265,6 +273,7 @@ def test_a_plane_stands_still_while_the_base_moves(contact: dict[str, Any]) -> N
     assert run.happenings or np.abs(loads).max() > 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [0.3, 1.0])
 def test_a_plane_that_moves_with_the_base(friction: float) -> None:
     """On a deck that sways a block slides as with dry friction in its slide, or stays."""
@@ -294,6 +303,7 @@ def test_a_deck_that_turns_pushes_along_its_own_normal() -> None:
     np.testing.assert_allclose(run.contact_loads["z"], pushes[:, None] * normals, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_plane_of_a_loop_belongs_to_the_base() -> None:
     builder = block({"position": [1, 0, 0.5]})
     builder.loop("leg", "point", {"segment": "z"}, {"segment": "ground"})
@@ -318,6 +328,7 @@ def test_planes_that_are_not_known(base: Any, contact: Any, word: str) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.slow
 def test_contacts_of_many_points_compile_for_a_processor_with_avx2(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -23,6 +23,8 @@ from chainform.readers import read_text
 from chainform.simulation.results.files import FORMS, read_run
 from chainform.simulation.results.plain import REMEDY
 
+pytestmark = pytest.mark.any_processor
+
 BALL = '[[segments]]\nname = "ball"\njoint = "prismatic"\naxis = "z"\nmass = 2'
 OPTIONS: dict[str, Any] = {
     "t": 0.6,
@@ -163,6 +165,7 @@ def test_damaged_metadata(parts: Any, tmp_path: Path, ending: str, data: st.Data
     no_foreign_error(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", FORMS)
 @given(data=st.data())
 @QUICK
@@ -237,6 +240,7 @@ def refused(path: Path) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.slow
 def test_a_packed_archive_does_not_fill_the_memory(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     with (
@@ -259,6 +263,7 @@ def test_an_array_is_not_longer_than_its_bytes(tmp_path: Path) -> None:
     assert peak_of(lambda: refused(path)) < MUCH
 
 
+@pytest.mark.slow
 def test_a_short_table_does_not_fill_the_memory(tmp_path: Path) -> None:
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     path = tmp_path / "run.parquet"

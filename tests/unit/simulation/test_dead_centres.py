@@ -73,6 +73,7 @@ def crank_after(friction: float, a: float, rate: float, t: float) -> tuple[float
     return a, rate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [0.01, 1.0])
 def test_a_dry_slide_goes_through_dead_centres(friction: float) -> None:
     """The slide stands still there, and no friction holds it: its acceleration is dictated."""
@@ -95,6 +96,7 @@ def test_a_crank_comes_to_rest_by_the_friction_of_its_slide() -> None:
     assert np.ptp(run.balance) < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["verner65", "dopri853", "rk4"])
 def test_stops_just_at_the_dead_centres_are_not_hit(method: str) -> None:
     stops = {"s": {"lower": "0.6", "upper": "1.4", "restitution": 0.5}}
@@ -114,6 +116,7 @@ def test_a_stop_a_little_before_the_dead_centre_is_hit() -> None:
     assert np.ptp(run.energy) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("coulomb", "size", "pace"),
     [((0.2, 0.2, 0), 20, 5), ((0.2, 0.2, 1), 8, 5), ((0.2, 0.2, 1), 15, 2), ((0, 0, 1), 20, 5)],

@@ -133,6 +133,7 @@ def test_a_law_that_is_zero_at_the_start_has_no_event_there(method: str) -> None
     assert run.about.ending == "e"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", KINDS)
 def test_in_a_batch_events_at_the_start_are_the_same(method: str) -> None:
     starts = {"q0": [[0.3], [0.1 + 0.2], [0.5]], "qd0": [[1.0], [-1.0], [-1.0]]}
@@ -340,6 +341,7 @@ def test_what_is_no_state_is_refused(
     assert caught.value.run.t[-1] <= 0.3 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["verner65", "ida"])
 def test_after_a_change_loops_are_closed(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     def moved(_t: float, q: Any, qd: Any) -> Any:

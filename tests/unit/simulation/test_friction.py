@@ -183,6 +183,7 @@ def test_a_bound_may_be_any_real_number(bound: Any) -> None:
     assert simulate(machine(BLOCK), t=0.1, friction={"slide": bound}).q[-1, 0] == 0
 
 
+@pytest.mark.slow
 def test_what_has_no_numbers_is_refused_without_a_foreign_error() -> None:
     """Neither LinAlgError nor a warning of numpy, which tests take for an error."""
     with pytest.raises(cf.Error):

@@ -37,6 +37,7 @@ GROUNDS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("form", ["npz", "csv", "parquet"])
 def test_a_free_joint_carries_nothing(ground: dict[str, Any], form: str, tmp_path: Path) -> None:
@@ -73,6 +74,7 @@ def test_accelerations_know_stiff_stops() -> None:
     assert np.abs(steps - run.qdd[2:-2, 0]).max() < 1e-2
 
 
+@pytest.mark.slow
 def test_ground_under_a_biped() -> None:
     """Weight and both feet change the momentum; the loop of the file is open but for contacts."""
     run = cf.simulate("examples/scenarios/biped_step.toml")

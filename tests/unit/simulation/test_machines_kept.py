@@ -55,6 +55,7 @@ def test_other_forces_events_and_methods_have_another_one(made: list[Machine]) -
     assert len(made) == 6
 
 
+@pytest.mark.slow
 def test_another_processor_has_another_one(
     made: list[Machine], monkeypatch: pytest.MonkeyPatch
 ) -> None:

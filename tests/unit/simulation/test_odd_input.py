@@ -31,6 +31,7 @@ def test_a_function_may_write_into_what_it_gets() -> None:
     assert np.abs(meddled.tau - clean.tau).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_runs_travel_to_other_processes() -> None:
     run = cf.simulate(slider_crank(), q0={"crank": 0.5}, t=0.3)
     again: cf.Run = pickle.loads(pickle.dumps(run))  # noqa: S301, written just now

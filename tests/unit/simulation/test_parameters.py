@@ -306,6 +306,7 @@ def expected_run(scene: Scene, values: Mapping[str, float] | None = None) -> Run
     return EXPECTED[key]
 
 
+@pytest.mark.slow
 def test_a_run_with_values_is_that_of_a_file_with_these_numbers(scene: Scene) -> None:
     run = simulate(scene.mechanism(), values=scene.values, **scene.options, **SPAN)
     unlike = simulate(scene.mechanism(), **scene.options, **SPAN)
@@ -314,6 +315,7 @@ def test_a_run_with_values_is_that_of_a_file_with_these_numbers(scene: Scene) ->
     assert np.abs(run.q - unlike.q).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_every_single_value_counts(scene: Scene) -> None:
     """A parameter of the file and a number of the mechanism, each alone."""
     for name, value in list(scene.values.items())[:2]:
@@ -347,6 +349,7 @@ def test_a_resumed_run_has_the_values(scene: Scene, tmp_path: Path) -> None:
         assert_same({"q": run.q, "qd": run.qd}, {"q": expected.q, "qd": expected.qd})
 
 
+@pytest.mark.slow
 def test_motions_of_a_batch_have_their_own_values(scene: Scene) -> None:
     """The second of three has the values of the scene."""
     shares = np.array([0.0, 1.0, 0.0])
@@ -421,6 +424,7 @@ def test_a_model_without_values_is_no_controller() -> None:
         simulate(scene.mechanism(), q0=[0.3, -0.2], controllers={"all": table}, t=0.1)
 
 
+@pytest.mark.slow
 def test_another_value_for_what_is_a_number_by_now_is_refused() -> None:
     """Limits, axes and rotations take the values of parameters when the file is read."""
     scene = SCENES["stops, contacts, dry friction"]

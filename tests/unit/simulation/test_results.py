@@ -109,6 +109,7 @@ def test_round_trip(sled: cf.Run, tmp_path: Path, ending: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [f"out{ending}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", FORMS)
 def test_forces_of_loops_come_along(four_bar: cf.Run, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"out{ending}"

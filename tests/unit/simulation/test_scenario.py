@@ -24,6 +24,8 @@ from chainform.simulation import MotionError, Scenario, simulate_batch
 from chainform.simulation.scenarios.output_times import OutputTimes, even_times
 from chainform.simulation.scenarios.words import in_toml
 
+pytestmark = pytest.mark.any_processor
+
 MECHANISM = """
 name = "arm"
 parameters = { l = 0.5, m = 2, k = {} }
@@ -357,6 +359,7 @@ note = "by hand"
 """
 
 
+@pytest.mark.slow
 def test_notes_are_not_read(scenario: Callable[..., Path]) -> None:
     noted = Scenario.read(scenario(NOTED))
     bare = re.sub(r',? ?(?:note|source|comment|description) = "[^"]*"(?=[\n }])', "", "\n" + NOTED)
@@ -568,6 +571,7 @@ def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.slow
 @given(
     place=st.sampled_from(paths(WHOLE)),
     leaf=LEAVES,
@@ -607,6 +611,7 @@ def prepared(*_: Any, **__: Any) -> Any:
     raise Prepared
 
 
+@pytest.mark.slow
 @given(text=st.text(max_size=60))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_after_a_good_beginning(folder: Path, text: str) -> None:

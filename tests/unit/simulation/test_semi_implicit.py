@@ -37,6 +37,7 @@ def stepped(mechanism: Mechanism, t: float, step: float = STEP, **given: Any) ->
     return simulate(mechanism, t=t, t_eval=times, method="semi_implicit", step=step, **given)
 
 
+@pytest.mark.slow
 def test_a_spinning_ball_without_forces_stays_as_fast_as_it_is() -> None:
     ball = body(mass=1, com=[0, 0, 0], inertia=[0.01, 0.01, 0.01]).build()
     run = stepped(ball, 1, qd0=[1, 0, 0, 0, 0, 50])
@@ -109,6 +110,7 @@ def test_a_fast_gyroscope_and_a_pendulum_keep_their_energy() -> None:
     np.testing.assert_allclose(swinging.energy, swinging.energy[0], atol=0.02 * largest)
 
 
+@pytest.mark.slow
 def test_lanes_give_what_single_motions_give() -> None:
     mechanism, count = floating_arm(-10), 5
     rates = np.random.default_rng(0).normal(size=(count, mechanism.nv))
@@ -136,6 +138,7 @@ def test_free_parameters_are_those_of_the_equations() -> None:
     np.testing.assert_allclose(run.q, other.q, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_free_body_held_by_a_loop() -> None:
     hung = body(-10).loop(
         "hook", "point", {"segment": "body", "point": [0, 0, 0.5]}, {"segment": "ground"}

@@ -14,6 +14,8 @@ from chainform.simulation.solvers import settings_of
 from chainform.simulation.span import check_size, span_of
 from unit.simulation.swings import rods
 
+pytestmark = pytest.mark.any_processor
+
 WRONG: tuple[Any, ...] = ("1e-9", [1e-9], {}, float("nan"), 0, -1, True, 1j, 10**400)
 
 

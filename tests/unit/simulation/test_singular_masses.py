@@ -64,6 +64,7 @@ def test_slides_held_together_fall_though_one_has_no_mass() -> None:
     np.testing.assert_allclose(run.qdd[-1], -10, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mass", ["0", "1e-18", "1e-30"])
 def test_a_loop_that_ends_in_a_body_without_mass(mass: str) -> None:
     start, there = without_rod(1.0)
@@ -88,6 +89,7 @@ def four_bar(crank: str, coupler: str, rocker: str) -> cf.Mechanism:
     return builder.loop("pin", "point", *ends).build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("masses", [("1", "1", "1e-15"), ("1e-6", "1000", "1e-12")])
 def test_masses_far_apart_hide_no_row(masses: tuple[str, str, str]) -> None:
     start: dict[str, Any] = {"q0": {"a": 1.0}, "qd0": {"a": 3.0}, "t": 0.4, "t_eval": [0, 0.4]}
@@ -99,6 +101,7 @@ def test_masses_far_apart_hide_no_row(masses: tuple[str, str, str]) -> None:
     np.testing.assert_allclose(run.sigma, wanted.sigma, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["1", "1e-6"])
 def test_units_of_redundant_rows_are_no_masses_far_apart(unit: str) -> None:
     builder = cf.Mechanism.builder("bead", gravity=(0, 0, -10))
@@ -113,6 +116,7 @@ def test_units_of_redundant_rows_are_no_masses_far_apart(unit: str) -> None:
     np.testing.assert_allclose(run.q[:, 0] ** 2 + run.q[:, 1] ** 2, 1, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("light", "heavy"), [("1e-6", "1"), ("1e-9", "1e-3"), ("1e-15", "1e-9")])
 def test_what_carries_a_whole_loop_does_not_weigh_its_rows(light: str, heavy: str) -> None:
     """Two loops, one of them redundant, stiffen what is on an arm; a slide on it stays free."""
@@ -331,6 +335,7 @@ def test_one_motion_of_a_batch_without_mass_harms_no_other(
         np.testing.assert_allclose(batch.q[i, -1], alone.q[-1], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_stop_and_friction_beside_a_body_without_mass() -> None:
     """A slide with dry friction falls onto a stop; a body without mass goes along by a loop."""
     builder = cf.Mechanism.builder("foot", gravity=(0, 0, -10))
@@ -346,6 +351,7 @@ def test_a_stop_and_friction_beside_a_body_without_mass() -> None:
     np.testing.assert_allclose(run.qd[-1], 0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_contact_with_friction_on_a_body_without_mass() -> None:
     """A block slides on a plane by a foot without mass that a loop holds: a = -mu g."""
     builder = cf.Mechanism.builder("foot", gravity=(0, 0, -10))
@@ -387,6 +393,7 @@ def dropped(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_text_for_llvm_drops_no_status() -> None:
     assert dropped("\ndefine i64 @f() {\n  %a = call i64 @g()\n  ret i64 0\n}\n")
     assert dropped("\ndefine i64 @f() {\n  call i64 @g()\n  ret i64 0\n}\n")
@@ -416,6 +423,7 @@ def test_text_for_llvm_drops_no_status() -> None:
         assert not re.search(r"define [^\n]*void @(rhs|settle|events|lasting)\(", text)
 
 
+@pytest.mark.slow
 def test_a_foot_without_mass_is_refused_by_name() -> None:
     builder = cf.Mechanism.builder("leg", gravity=(0, 0, -10)).parameter("m", 1)
     for name, parent, mass in ("body", "ground", 1), ("foot", "body", "m"):

@@ -43,6 +43,7 @@ def slide(**settings: Any) -> cf.Run:
     return simulate(point(), contacts={"z": {"friction": MU}}, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", ANGLES)
 def test_a_point_stops_where_coulomb_says(angle: float) -> None:
     way, speed = np.array([np.cos(angle), np.sin(angle)]), np.sqrt(2)
@@ -62,6 +63,7 @@ def test_fixed_steps_stop_there_too(method: str, step: float) -> None:
     assert run.q[-1, :2] == pytest.approx([0.06, 0.08], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [0.3, 0.8])
 def test_a_point_pushed_sideways_on_an_incline_curves_downhill(mu: float) -> None:
     slope = {"z": {"friction": mu, "normal": [-1, 0, 2]}}
@@ -122,6 +124,7 @@ def spinning(
     return simulate(puck(), q0=q0, qd0=qd0, t=t, contacts=contacts, rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("v", "spin"), [((1.0, 0.0), 5.0), ((0.5, 0.8), 10.0), ((0.1, 0.0), 20.0)])
 def test_a_puck_that_spins_and_slides(v: tuple[float, float], spin: float) -> None:
     """Three points with a third of the weight each; smooth friction for comparison."""
@@ -145,6 +148,7 @@ def test_a_puck_that_spins_and_slides(v: tuple[float, float], spin: float) -> No
     assert np.ptp(run.balance) < 1e-8
 
 
+@pytest.mark.slow
 def test_a_box_slides_the_same_way_in_a_turned_world() -> None:
     """Four corners, of which three or four carry the box as it brakes and turns."""
     ends: list[np.ndarray] = []

@@ -199,6 +199,7 @@ def test_stiff_motions_take_few_evaluations(method: str) -> None:
     assert found.statistics.evaluations < 0.01 * exact.statistics.evaluations
 
 
+@pytest.mark.slow
 def test_ida_holds_closed_loops() -> None:
     """The squeezer of Andrews, whose loops close at every time that is put out."""
     data = json.loads((REFERENCE / "andrews_squeezer.json").read_text())
@@ -209,6 +210,7 @@ def test_ida_holds_closed_loops() -> None:
     np.testing.assert_allclose(run.q, exact.q, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", "knife_edge"])
 def test_ida_takes_redundant_rows_and_constraints_of_rates(name: str) -> None:
     starts: Any = {"four_bar": {"q0": [1.0, 0.5, 1.5]}, "knife_edge": {"qd0": {"phi": 1.0}}}

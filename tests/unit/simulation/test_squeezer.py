@@ -34,6 +34,7 @@ def squeezer() -> cf.Mechanism:
     return read_text(Path("examples/squeezer.toml").read_text() + SPRING, "toml")
 
 
+@pytest.mark.slow
 def test_the_motion_agrees_with_the_reference(squeezer: cf.Mechanism) -> None:
     run = simulate(
         squeezer,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from chainform.analysis import drives
 from chainform.simulation import simulate
@@ -32,6 +33,7 @@ def test_legs_without_mass_carry_the_platform() -> None:
     assert np.abs(found.tau[[mechanism.rate_index(leg) for leg in LEGS]] - force).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_the_platform_stays_under_the_forces_found_for_it() -> None:
     mechanism = stewart()
     q = assemble(mechanism, rough_platform(), fixed=["platform_z"])

@@ -61,6 +61,7 @@ def test_limits_are_no_stops_unless_asked_for() -> None:
     assert run.q[-1, 5] < 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_korayem_and_shafei_through_the_stops(restitution: float) -> None:
     case = json.loads((REFERENCE / "sliding_links_3.json").read_text())["trajectories"][0]
@@ -159,6 +160,7 @@ def test_a_stop_lets_go_when_it_would_pull() -> None:
     np.testing.assert_allclose(run.balance, 0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_forces_that_jump_open_a_stop() -> None:
     lift = {"height": [{"until": 0.5, "law": 0}, {"law": 40}]}
     floor = {"height": {"lower": 0}}
@@ -274,6 +276,7 @@ def sliders(links: int) -> cf.Mechanism:
     return builder.build()
 
 
+@pytest.mark.slow
 def test_stops_that_are_hit_faster_and_faster_come_to_rest() -> None:
     """Three of five sliding rods come to rest on their stops at once, after a hundred impacts."""
     rods = sliders(5)
@@ -288,6 +291,7 @@ def test_stops_that_are_hit_faster_and_faster_come_to_rest() -> None:
     assert min(force.min() for force in run.contact_forces.values()) > -1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("links", "restitution", "seed"), [(3, 0.3, 1), (4, 0.8, 2), (5, 0.5, 3)])
 def test_chains_of_sliding_rods(links: int, restitution: float, seed: int) -> None:
     random = np.random.default_rng(seed)

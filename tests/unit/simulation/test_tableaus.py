@@ -97,6 +97,7 @@ def test_the_estimate_of_verner_belongs_to_a_method_of_order_five() -> None:
     assert any(defects(VERNER65, other, 6))
 
 
+@pytest.mark.slow
 def test_dormand_prince_has_order_eight_to_rounding() -> None:
     assert max(map(abs, defects(DOPRI853, DOPRI853.b, 8))) < 1e-15
     assert max(map(abs, defects(DOPRI853, DOPRI853.b, 9))) > 1e-8

@@ -62,6 +62,7 @@ def test_long_tables_are_as_short_ones(monkeypatch: pytest.MonkeyPatch, ways: An
     assert long.statistics.steps == pytest.approx(short.statistics.steps, rel=0.02)
 
 
+@pytest.mark.slow
 def test_tables_in_closed_loops_and_beside_functions() -> None:
     crank = slider_crank()
     # Steps go over the corners of the function: errors there are far above the tolerance.
@@ -84,6 +85,7 @@ def test_tables_with_sticking_friction() -> None:
     assert run.q[moved, 0] == pytest.approx((run.t[moved] - 1) ** 3 / 4, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_tables_of_signals() -> None:
     arm = cf.read("examples/driven_arm.toml")
     name = arm.actuators[0].name
@@ -97,6 +99,7 @@ def test_tables_of_signals() -> None:
         cf.simulate(arm, signals={name: TABLE, arm.rates[arm.actuators[0].rate]: "1"})
 
 
+@pytest.mark.slow
 def test_tables_in_batches() -> None:
     pendulum = machine(PENDULUM)
     places = [[0.1], [0.7], [-0.3]]

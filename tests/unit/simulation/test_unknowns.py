@@ -160,6 +160,7 @@ def test_forces_of_a_motion_are_found_again(case: Case) -> None:
         assert np.abs(whole.multipliers - run.multipliers).max(initial=0.0) < 1e-6 * scale
 
 
+@pytest.mark.slow
 def test_found_forces_give_the_motion_back(case: Case) -> None:
     """Inverse, then direct: a table with half the distances leaves a quarter of the error."""
     errors: list[float] = []
@@ -174,6 +175,7 @@ def test_found_forces_give_the_motion_back(case: Case) -> None:
     assert errors[1] < 0.4 * errors[0] + 1e-8
 
 
+@pytest.mark.slow
 def test_a_crank_turns_as_it_was_prescribed() -> None:
     """The motion is prescribed by a law, the moment found, and simulated again."""
     linkage, t = four_bar(), np.linspace(0, 0.5, 401)
@@ -264,6 +266,7 @@ every = 0.02
 """
 
 
+@pytest.mark.slow
 def test_a_scenario_gives_unknown_forces(tmp_path: Path) -> None:
     (tmp_path / "weight.toml").write_text(WEIGHT)
     scenario, table = tmp_path / "swing.toml", tmp_path / "forces.csv"

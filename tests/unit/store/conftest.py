@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from chainform.graph import Graph, parse_graph
 from chainform.store import Database
-from postgres_server import server
 
 PENDULUM = """chainform graph 1
 input q 0 q1
@@ -34,21 +31,9 @@ output energy []: E:square
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
+def postgres(postgres_server: str) -> str:
     """The address of a server, without the name of a database."""
-    with server() as address:
-        yield address
-
-
-@pytest.fixture
-def postgres_url(postgres: str) -> Iterator[str]:
-    """The address of an empty database on the server."""
-    name = "store"
-    with psycopg.connect(f"{postgres}/postgres", autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield f"{postgres}/{name}"
-        drop = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-        connection.execute(drop)
+    return postgres_server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

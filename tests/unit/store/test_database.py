@@ -42,11 +42,13 @@ def test_a_graph_comes_back_from_cache_and_rows(database: Database, graph: Graph
     assert database.check() == []
 
 
+@pytest.mark.slow
 def test_random_graphs_come_back(tmp_path: Path) -> None:
     with Database.open(str(tmp_path / "many.db")) as database:
         _round_trips(database)
 
 
+@pytest.mark.slow
 def test_random_graphs_come_back_from_postgres(postgres_url: str) -> None:
     with Database.open(postgres_url) as database:
         _round_trips(database)

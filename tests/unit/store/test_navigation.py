@@ -47,6 +47,7 @@ def test_values_by_level(database: Database, graph: Graph) -> None:
     assert database.evaluate("arm", given, []) == {}
 
 
+@pytest.mark.slow
 def test_values_of_models(database: Database) -> None:
     for name in ("rackovic_2_1", "puma560", "humanoid_30"):
         model = cf.derive(

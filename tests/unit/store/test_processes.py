@@ -20,6 +20,7 @@ def run(*arguments: object) -> dict[str, int]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kill_loop_sqlite(tmp_path: Path, seed: int) -> None:
     found = run("kill", tmp_path / "store.db", 110, seed)
@@ -31,6 +32,7 @@ def test_kill_loop_postgres(postgres_url: str) -> None:
     assert found["within"] > 20
 
 
+@pytest.mark.slow
 def test_writers_at_once(url: str) -> None:
     found = run("write", url, 4, 100)
     assert found == {"revisions": 400, "graphs": 50 + 4 * 50}

@@ -145,6 +145,7 @@ def test_a_tag_stays_on_one_revision(
         assert sum(len(revision.tags) for revision in database.log("arm")) == 1
 
 
+@pytest.mark.slow
 def test_what_is_removed_meanwhile(url: str, graph: Graph) -> None:
     """Whoever comes late is told what is not there, in words of the store."""
     with Database.open(url) as database:

@@ -367,6 +367,7 @@ def test_a_failed_save_leaves_nothing(
     assert database.save(other, Record("new")).number == 1
 
 
+@pytest.mark.slow
 def test_a_short_cache_does_not_fill_the_memory(path: Path, graph: Graph) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE caches SET bytes = ?", (zlib_bomb(),))

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.motion import motion_of
 from chainform.errors import RunError
-from chainform.given import argument, real_array
+from chainform.given import Given, argument, real_array
 from chainform.mechanism import Mechanism, automatic_parameters, with_named_numbers
 from chainform.mechanism.checks import names_in
 from chainform.model import Model, from_names
@@ -158,12 +158,13 @@ def _checked(model: Model | Mechanism, values: object) -> Mapping[str, Any]:
     declared = {parameter.name for parameter in mechanism.parameters}
     in_equations = {*names_in(mechanism), *automatic_parameters(mechanism)}
     for name in table:
-        given = argument(name, name)
         if name not in declared | in_equations:
-            raise given.unknown("parameter", sorted(declared | in_equations))
+            raise Given(name, name).unknown("parameter", sorted(declared | in_equations))
         if isinstance(model, Model) and name in in_equations - model.free_parameters.keys():
             remedy = f"derive it with parameters=[{name!r}], or give the mechanism instead of it"
-            raise given.error(f"the parameter {name} is a number in this model", remedy)
+            raise RunError(
+                f"the parameter {name} is a number in this model", element=name, remedy=remedy
+            )
     check_fixed(mechanism, table)
     return table
 

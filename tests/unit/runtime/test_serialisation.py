@@ -205,7 +205,7 @@ FORGED: list[dict[str, Any]] = [
     {"lengths": {"q": 2.5, "qd": 2, "qdd": 2}},
     {"lengths": [1]},
     {"lanes": 3},
-    {"lanes": 4.0},
+    {"lanes": 4.5},
     {"lanes": "4"},
     {"lanes": [4]},
     {"precision": "float16"},

@@ -284,7 +284,7 @@ def test_what_is_wrong_with_all_is_an_error() -> None:
         simulate_batch(machine(BALL), leave_out=("gravity",), **stopped)
     with pytest.raises(cf.Error, match="crank9"):
         simulate_batch(slider_crank(), q0={"crank": [0.5, 0.6]}, fixed=["crank9"])
-    with pytest.raises(RunError, match="no state amps"):
+    with pytest.raises(RunError, match="no state 'amps'"):
         simulate_batch(example("driven_arm"), x0={"amps": [1, 2]}, runs=True)
 
     def broken(_t: float, _q: Any, _qd: Any) -> float:

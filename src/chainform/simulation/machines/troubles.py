@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
 from chainform.mechanism import lacks_inertia, names_in
+from chainform.model import Model
 from chainform.pipeline import derive
+from chainform.runtime import Key, LruCache
 from chainform.simulation.along import values_along
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.integration import NO_VALUE, NOT_SOLVED, TOO_SMALL
@@ -17,6 +19,8 @@ from chainform.simulation.machines.layout import Layout
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+MODELS: LruCache[Model] = LruCache(16)
+"""Mass matrices of recent mechanisms: each motion looks at its own at the start."""
 ROUNDING = 1e-12
 """The share of a pivot of the mass matrix in its diagonal below which rounding decides it,"""
 LIGHT = 1e-10
@@ -106,7 +110,10 @@ def _first_loose(equations: Equations, t: float, states: Array, p: Array, share:
     free = [name for name in equations.parameters if name in names_in(mechanism)]
     given = {name: p[:, equations.parameters.index(name)] for name in free}
     try:
-        model = derive(mechanism, ["mass_matrix"], parameters=free or "numeric")
+        model = MODELS.get(
+            Key((tuple(free), mechanism.name, n), (mechanism,)),
+            lambda: derive(mechanism, ["mass_matrix"], parameters=free or "numeric"),
+        )
         inputs = model.graph.inputs.values()
         values = {k: v for k, v in given.items() if any(item.name == k for item in inputs)}
         is_timed = any(item.group == "t" for item in inputs)

@@ -111,8 +111,8 @@ def is_legitimate(reason: str, given: Table) -> bool:
 
 
 def is_lost(reason: str) -> bool:
-    """Whether a motion ended on the way: by short steps or large accelerations."""
+    """Whether a motion ended on the way: by short steps, large accelerations or a barrier."""
     signs = ("the step became too small", "at t = N s steps are N s long")
     signs += ("the motion has no finite value after", "nothing resists … at t =")
-    signs += ("impacts at one moment come to no end",)
+    signs += ("impacts at one moment come to no end", "no force can stop …")
     return reason.startswith(signs)

@@ -328,6 +328,15 @@ def test_planes_that_are_not_known(base: Any, contact: Any, word: str) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize("restitution", [0, 1])
+def test_a_base_that_drives_a_contact_through_the_ground_is_refused(restitution: float) -> None:
+    """No coordinate moves the point: nothing gives way, and it must not sink in without a word."""
+    falling = machine(PENDULUM + '[base]\nposition = [0, 0, "1 - t"]\n')
+    with pytest.raises(cf.Error, match=r"no force can stop rod at t = 1\.0") as caught:
+        simulate(falling, q0=[0.1], t=2, contacts={"rod": {"restitution": restitution}})
+    assert caught.value.remedy
+
+
 @pytest.mark.slow
 def test_contacts_of_many_points_compile_for_a_processor_with_avx2(
     monkeypatch: pytest.MonkeyPatch,

@@ -42,6 +42,8 @@ TIED, NEARBY = 1e3, 1e-3
 LEEWAY = 1e-9
 """How far rows may move that touch without a force; and by what share sticking exceeds its bound
 before it breaks, so that it does not come back at once."""
+DEEPEST = 1e-6
+"""How far (m, rad) a gap may close whose motion no force can stop, as at a dead centre."""
 
 
 class Switching:
@@ -205,7 +207,9 @@ class Switching:
             if not self.mask[gap.row] and terms.residuals[gap.row] <= TOUCH:
                 depth = max(-terms.residuals[gap.row], 0.0)
                 is_closing = terms.speeds[gap.row] < -AT_REST
-                least = depth + (LEEWAY if is_closing else ROUNDING if depth else 0.0)
+                if is_closing and depth > DEEPEST:
+                    raise self._driven_through(gap)
+                least = 2 * depth + LEEWAY if is_closing else depth + ROUNDING if depth else 0.0
                 self.slack[gap.row] = max(self.slack[gap.row], least)
             self.planes.give_leeway(terms, gap)
 
@@ -371,6 +375,14 @@ class Switching:
             f"{problem} at t = {self.motion.t:.9g} s",
             element=", ".join(self._name(row) for row in problem.rows) or "stops",
             remedy="stops that work against each other cannot all be rigid: make one stiff",
+        )
+
+    def _driven_through(self, gap: Gap) -> RunError:
+        return RunError(
+            f"no force can stop {self._name(gap.row)} at t = {self.motion.t:.9g} s: loops, "
+            "constraints or the moving base move it beyond the barrier",
+            element=self._name(gap.row),
+            remedy="change that motion, or end the run there by an event",
         )
 
     def name_of(self, number: int) -> str:

@@ -87,7 +87,7 @@ def row_of(name: str, path: Path, base: str) -> Row | str:
     for output in ("inverse_dynamics", "mass_matrix", "forward_dynamics"):
         try:
             start = perf_counter()
-            count = cf.derive(snapped, [output], leave_out=("friction",)).count()
+            count = cf.derive(snapped, [output], without=("friction",)).count()
             seconds = seconds or perf_counter() - start
             counts[output] = f"{count.multiplications}/{count.additions}"
         except cf.Error:
@@ -104,7 +104,7 @@ def snapped_deviation(mechanism: cf.Mechanism, oracle: UrdfOracle) -> float:
     rng = np.random.default_rng(1)
     q, theirs = oracle.state(rng)
     qd, qdd = rng.uniform(-1, 1, (2, mechanism.nv))
-    model = cf.derive(mechanism, ["inverse_dynamics"], leave_out=("friction",))
+    model = cf.derive(mechanism, ["inverse_dynamics"], without=("friction",))
     got = model.evaluate(q=q, qd=qd, qdd=qdd)
     result = Comparison()
     result.note("tau", got["inverse_dynamics"], oracle.rnea(theirs, qd, qdd))

@@ -19,7 +19,7 @@ BATCHES = ("crane_loads",)
 """Scenarios of many motions."""
 SINGLE = [name for name in NAMES if name not in BATCHES]
 
-WITHOUT_BOOKS = ("driven_arm", "stanford_tracking")
+WITHOUT_BALANCE = ("driven_arm", "stanford_tracking")
 """Scenarios with actuators, or with elements that are driven."""
 
 
@@ -33,11 +33,11 @@ def test_a_scenario_runs_to_its_end_and_its_energy_is_accounted_for(name: str) -
     run = run_of(name)
     assert run.t[-1] == pytest.approx(run.about.span[1])
     assert np.all(np.isfinite(run.q))
-    if name in WITHOUT_BOOKS:
-        assert run.books is None
+    if name in WITHOUT_BALANCE:
+        assert run.energy_balance is None
         return
-    # Elements have no books; those that nothing drives keep their energy.
-    kept = run.balance if run.books is not None else run.energy
+    # Elements have no energy_balance; those that nothing drives keep their energy.
+    kept = run.balance if run.energy_balance is not None else run.energy
     scale = max(1e-9, float(np.max(np.abs(run.kinetic_energy))), float(np.ptp(run.energy)))
     assert np.ptp(kept) <= max(1e-5 * scale, 1e-6 * float(np.max(np.abs(run.energy))))
 
@@ -75,7 +75,7 @@ def squeezer(run: Run) -> None:
 
 def sliding_links(run: Run) -> None:
     """The first stop of Korayem and Shafei, and rods that stay between their ends."""
-    first = next(h for h in run.happenings if "impact" in h.name)
+    first = next(h for h in run.events if "impact" in h.name)
     assert first.t == pytest.approx(0.244380415735792, abs=1e-6)
     assert np.min(run.q[:, 3:]) > -1e-9
     assert np.max(run.q[:, 3:]) < 1 + 1e-9
@@ -108,7 +108,7 @@ def cart_pole(run: Run) -> None:
 def bouncing_ball(run: Run) -> None:
     """From 1 m: the first bounce at sqrt(2 h / g), and rest after the sum of all bounces."""
     fall = np.sqrt(2 / 9.81)
-    impacts = [h.t for h in run.happenings if "impact" in h.name]
+    impacts = [h.t for h in run.events if "impact" in h.name]
     assert impacts[0] == pytest.approx(fall, rel=1e-9)
     assert impacts[1] == pytest.approx(fall * (1 + 2 * 0.8), rel=1e-9)
     resting = run.t > fall * (1 + 2 * 0.8 / (1 - 0.8)) + 0.05

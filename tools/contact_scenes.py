@@ -450,7 +450,7 @@ def outcome(seed: int, number: int, kind: str) -> Outcome:
     try:
         made = scene(seed, number, kind)
         run = simulate(made.mechanism, **made.settings, progress=_Limit(began))
-        events, figures = len(run.happenings), measured(run)
+        events, figures = len(run.events), measured(run)
         if not np.all(np.isfinite(figures)):
             trouble = f"figures without value: {figures}"
     except cf.Error as problem:

@@ -49,7 +49,7 @@ def count(
     """
     given = {k: v for k, v in options.items() if v is not None}
     reducing = {k: given.pop(k) for k in OF_REDUCTION & given.keys()}
-    given.setdefault("leave_out", ("friction",))
+    given.setdefault("without", ("friction",))
     start = perf_counter()
     try:
         model = cf.derive(mechanism, list(outputs), **given).reduce(effort, **reducing)

@@ -105,7 +105,7 @@ def own(case: Case) -> Callable[[Array], Array]:
             t=STEP * STEPS,
             method="semi_implicit",
             step=STEP,
-            leave_out=("friction",),
+            without=("friction",),
             threads=1,
         )
         return batch.q[:, -1]

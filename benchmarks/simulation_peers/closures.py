@@ -38,7 +38,7 @@ def row(name: str, step: float, method: str) -> list[str]:
         "t_eval": np.linspace(0, end, 1001),
         "method": method,
         "step": step,
-        "books": False,
+        "energy_balance": False,
     }
     with Inside() as inside:
         run = inside.run(lambda: simulate(scenario, **changed))

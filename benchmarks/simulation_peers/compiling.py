@@ -19,7 +19,7 @@ from chainform.simulation.solvers import SOLVERS
 from chainform.simulation.compilation import model_of
 
 file, store = sys.argv[1:3]
-keeper = cf.open_store(store).database.objects if store else None
+code_cache = cf.open_store(store).database.objects if store else None
 marks = [process_time()]
 mechanism = cf.read(file)
 marks.append(process_time())
@@ -27,8 +27,8 @@ model_of(mechanism, ("friction",), SOLVERS["dopri853"])
 marks.append(process_time())
 for q in (0.1, 0.2):
     start = [q] * mechanism.nq
-    options = dict(method="dopri853", rtol=1e-8, leave_out=("friction",), books=False)
-    simulate(mechanism, q0=start, t=1.0, t_eval=[1.0], keeper=keeper, **options)
+    options = dict(method="dopri853", rtol=1e-8, without=("friction",), energy_balance=False)
+    simulate(mechanism, q0=start, t=1.0, t_eval=[1.0], code_cache=code_cache, **options)
     marks.append(process_time())
 print(json.dumps([b - a for a, b in zip(marks, marks[1:])]))
 """
@@ -55,7 +55,7 @@ def section(files: dict[str, Path]) -> Section:
         rows.append([name, *map(seconds, (read, derived, motion, kept[2], again))])
     words = (
         "Motions of 1 s, order 8, rtol 1e-8. The first one compiles the equations and, once in a "
-        "process, the loop; with a store as keeper the machine code is there already."
+        "process, the loop; with a store as code_cache the machine code is there already."
     )
     return Section("From a file to a motion", words, HEADER, rows)
 

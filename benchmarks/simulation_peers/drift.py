@@ -54,7 +54,7 @@ def section(case: Case) -> Section:
 
 def _drift(arm: cf.Mechanism, q0: list[float], method: str, rtol: float) -> float:
     run = simulate(
-        arm, q0=q0, t=10.0, method=method, rtol=rtol, leave_out=("friction",), books=False
+        arm, q0=q0, t=10.0, method=method, rtol=rtol, without=("friction",), energy_balance=False
     )
     return float(np.abs(relative_drift(run)).max())
 
@@ -96,8 +96,8 @@ def _long_run(mechanism: cf.Mechanism, q0: list[float], method: str, step: float
                 t_eval=np.linspace(0, end, 4001),
                 method=method,
                 step=step,
-                leave_out=("friction",),
-                books=False,
+                without=("friction",),
+                energy_balance=False,
             )
         )
     errors = relative_drift(run)

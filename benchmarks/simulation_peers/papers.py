@@ -30,13 +30,13 @@ def section(rounds: int) -> Section:
     with Inside() as inside:
         for _ in range(rounds):
             inside.run(whole)
-    first = min(happening.t for happening in run.happenings)
+    first = min(event.t for event in run.events)
     rows = [
         [
             name,
             seconds(best),
             f"{PAPER / best:,.0f}",
-            str(len(run.happenings)),
+            str(len(run.events)),
             small(abs(first - FIRST_STOP)),
         ]
         for name, best in (("simulate()", min(taken)), ("integration alone", inside.best))

@@ -75,8 +75,8 @@ def own_run(case: Case, rtol: float) -> Any:
         t_eval=[LOOK, END],
         method="dopri853",
         rtol=rtol,
-        leave_out=("friction",),
-        books=False,
+        without=("friction",),
+        energy_balance=False,
     )
 
 
@@ -92,7 +92,7 @@ def pinocchio_rate(case: Case) -> Callable[[float, Any], Any]:
 
 def program_rate(case: Case) -> Callable[[float, Any], Any]:
     """Return y' by chainform's compiled forward dynamics, called from Python."""
-    model = cf.derive(case.mechanism, ["forward_dynamics"], leave_out=("friction",))
+    model = cf.derive(case.mechanism, ["forward_dynamics"], without=("friction",))
     forward, none = model.reduce().compile().forward_dynamics, np.zeros(6)
 
     def rate(_t: float, y: Any) -> Any:

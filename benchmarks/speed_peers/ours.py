@@ -26,7 +26,7 @@ COLD = """
 import chainform as cf
 import numpy as np
 mechanism = cf.read({path!r}{base})
-program = cf.derive(mechanism, ["inverse_dynamics"], leave_out=("friction",)).compile()
+program = cf.derive(mechanism, ["inverse_dynamics"], without=("friction",)).compile()
 """
 STORED = """
 import chainform as cf
@@ -62,7 +62,7 @@ class Ours:
         """Return the program for one quantity, each derived and reduced alone."""
         key = quantity, threads
         if key not in self._programs:
-            model = cf.derive(self.case.mechanism, [quantity], leave_out=("friction",))
+            model = cf.derive(self.case.mechanism, [quantity], without=("friction",))
             self._programs[key] = model.reduce().compile(threads=threads)
         return self._programs[key]
 
@@ -127,7 +127,7 @@ def _stored(case: Case) -> Path:
     """Return a store that holds the model."""
     file = Path(tempfile.mkdtemp(prefix="chainform-speed-")) / "models.db"
     with cf.open_store(str(file)) as store:
-        model = cf.derive(case.mechanism, ["inverse_dynamics"], leave_out=("friction",))
+        model = cf.derive(case.mechanism, ["inverse_dynamics"], without=("friction",))
         store.save(model.reduce(), "robot")
     return file
 

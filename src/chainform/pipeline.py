@@ -59,7 +59,7 @@ def derive(
     reduce: str = "none",
     closure: str = "complete",
     wrenches: Sequence[str] = (),
-    leave_out: Sequence[str] = (),
+    without: Sequence[str] = (),
     forces: Mapping[str, object] | None = None,
 ) -> Model:
     """Return the model of a mechanism (or of the file that describes it), as it is derived.
@@ -70,7 +70,7 @@ def derive(
     keep free. `closure` says how the reactions of closed loops enter inverse dynamics: "complete"
     by virtual work on every joint of the loop, "basic" on the basic joints only, as in
     Racković 1996. `wrenches` names the frames on which external forces and moments act; they are
-    inputs of inverse and forward dynamics. `leave_out` names what the mechanism has and the
+    inputs of inverse and forward dynamics. `without` names what the mechanism has and the
     equations shall not have: "friction", "springs", "rotors" or "forces". `forces` are laws of
     coordinates, rates and time that act beside those of the mechanism, by joint:
     {"joint2": "673*t - 508"}.
@@ -92,9 +92,9 @@ def derive(
     acting = texts_of("wrenches", wrenches)
     for frame in acting:
         check_frame(source, frame)
-    left_out = tuple(dict.fromkeys(texts_of("leave_out", leave_out)))
+    left_out = tuple(dict.fromkeys(texts_of("without", without)))
     for part in left_out:
-        _choice("leave_out", part, PARTS)
+        _choice("without", part, PARTS)
     options = Options(closure, acting, frozenset(left_out))
     began = perf_counter()
     graph, choices = method.graph(settled, [request.text for request in wanted], options)

@@ -38,11 +38,11 @@ def test_loads_enter_as_with_other_methods(seed: int) -> None:
     tree = loaded_tree(seed)
     state, on = state_of(tree, seed), [tree.segments[-1].name]
     for output in ("inverse_dynamics", "mass_matrix"):
-        for leave_out in ((), ("friction", "rotors"), ("springs", "forces")):
-            options: dict[str, Any] = {"wrenches": on, "leave_out": leave_out}
+        for without in ((), ("friction", "rotors"), ("springs", "forces")):
+            options: dict[str, Any] = {"wrenches": on, "without": without}
             usual = values_of(tree, state, output, **options)
             own = values_of(tree, state, output, formulation="elements", **options)
-            assert (own == usual).all(), (output, leave_out)
+            assert (own == usual).all(), (output, without)
 
 
 def moving_base() -> BaseMotion:

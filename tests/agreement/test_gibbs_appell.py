@@ -165,16 +165,16 @@ def test_rotors_friction_springs_and_forces() -> None:
     builder.spring_table({"joint": "b", "stiffness": 7, "rest": "0.2"})
     mechanism = builder.build().with_forces({"a": "3*t - b*der(a)"})
     for left_out in ((), ("rotors",), ("friction", "springs"), ("forces",)):
-        mine = values(mechanism, ["inverse_dynamics", "mass_matrix"], MINE, leave_out=left_out)
-        theirs = values(mechanism, ["inverse_dynamics"], "newton_euler", leave_out=left_out)
-        theirs |= values(mechanism, ["mass_matrix"], "composite_body", leave_out=left_out)
+        mine = values(mechanism, ["inverse_dynamics", "mass_matrix"], MINE, without=left_out)
+        theirs = values(mechanism, ["inverse_dynamics"], "newton_euler", without=left_out)
+        theirs |= values(mechanism, ["mass_matrix"], "composite_body", without=left_out)
         assert all((mine[name] == theirs[name]).all() for name in theirs)
         graph = cf.derive(
-            mechanism, ["acceleration_energy"], formulation=MINE, leave_out=left_out
+            mechanism, ["acceleration_energy"], formulation=MINE, without=left_out
         ).graph
         state = exact_state(mechanism, graph.inputs.values(), 1)
         rest = ["friction", "springs", "forces", *left_out]
-        tau = values(mechanism, ["inverse_dynamics", "gravity"], MINE, leave_out=rest)
+        tau = values(mechanism, ["inverse_dynamics", "gravity"], MINE, without=rest)
         assert (
             slopes(mechanism, graph, state) == (tau["inverse_dynamics"] - tau["gravity"]).tolist()
         )

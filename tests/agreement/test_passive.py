@@ -109,7 +109,7 @@ def test_parts_can_be_left_out(part: str) -> None:
         ),
     )
     outputs = ["inverse_dynamics", "mass_matrix", "passive", "potential_energy", "kinetic_energy"]
-    left = all_of(mechanism, state, outputs, leave_out=[part])
+    left = all_of(mechanism, state, outputs, without=[part])
     expected, whole = all_of(bare, state, outputs), all_of(mechanism, state, outputs)
     assert all(np.all(left[output] == expected[output]) for output in outputs)
     assert any(np.any(left[output] != whole[output]) for output in outputs)

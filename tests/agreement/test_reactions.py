@@ -145,7 +145,7 @@ def test_springs_between_bodies_are_in_the_reactions(seed: int) -> None:
     loaded = loaded_tree(seed)
     ties = tuple(spring for spring in loaded.springs if spring.ends is not None)
     mechanism = replace(loaded, springs=ties)
-    options = {"leave_out": ["friction", "rotors", "forces"]}
+    options = {"without": ["friction", "rotors", "forces"]}
     state = state_of(mechanism, seed)
     reactions = exact_values(mechanism, "reactions", state, **options)
     own = exact_values(mechanism, "reactions", state, formulation="kinetostatic", **options)

@@ -53,7 +53,7 @@ def test_lagranges_equations_follow_from_the_energies(seed: int) -> None:
     energies = cf.derive(model, ["kinetic_energy", "potential_energy"]).graph
     expected = evaluate(lagrange(energies, n), state, EXACT, ["forces", "inertia"])
     names = ["mass_matrix", "bias", "passive"]
-    value = evaluate(cf.derive(model, names, leave_out=["friction"]).graph, state, EXACT)
+    value = evaluate(cf.derive(model, names, without=["friction"]).graph, state, EXACT)
     qdd = np.array([state[f"qdd{k + 1}"] for k in range(n)], dtype=object)
     assert (value["mass_matrix"] == expected["inertia"]).all()
     own = value["mass_matrix"] @ qdd + value["bias"] + value["passive"]
@@ -65,7 +65,7 @@ def test_dampers_take_energy(seed: int) -> None:
     tree = loaded_tree(seed).as_elements()
     state = state_of(tree, seed)
     damped, undamped = (
-        evaluate(cf.derive(tree, ["passive"], leave_out=left).graph, state, EXACT)["passive"]
+        evaluate(cf.derive(tree, ["passive"], without=left).graph, state, EXACT)["passive"]
         for left in ((), ("friction",))
     )
     qd = np.array([state[f"qd{k + 1}"] for k in range(tree.nv)], dtype=object)

@@ -21,7 +21,7 @@ SHIFTS = [0.0, 0.05, 0.1, 0.15, 0.2]
 def drift(arm: cf.Mechanism, shift: float, **options: Any) -> float:
     """Return the largest error of the energy over 10 s, against the largest kinetic energy."""
     start = np.add(START, shift)
-    run = simulate(arm, q0=start, t=10.0, leave_out=("friction",), books=False, **options)
+    run = simulate(arm, q0=start, t=10.0, without=("friction",), energy_balance=False, **options)
     return float(np.abs(run.energy - run.energy[0]).max() / run.kinetic_energy.max())
 
 
@@ -55,7 +55,7 @@ def test_symplectic_swing_of_six_axes() -> None:
         t_eval=times,
         method="gauss6",
         step=1e-3,
-        leave_out=("friction",),
+        without=("friction",),
     )
     errors = (run.energy - run.energy[0]) / run.kinetic_energy.max()
     assert np.abs(errors).max() < 1e-8
@@ -66,7 +66,9 @@ def test_loops_stay_closed_over_a_hundred_thousand_steps() -> None:
     scenario = Scenario.read(EXAMPLES / "scenarios" / "four_bar.toml")
     step, steps = 1e-3, 100_000
     times = np.linspace(0, step * steps, 201)
-    run = simulate(scenario, t=step * steps, t_eval=times, method="rk4", step=step, books=False)
+    run = simulate(
+        scenario, t=step * steps, t_eval=times, method="rk4", step=step, energy_balance=False
+    )
     assert run.statistics.steps == steps
     gaps = Gaps(scenario.mechanism)
     assert max(float(np.abs(gaps.at(q)[0]).max()) for q in run.q) < 1e-10

@@ -40,7 +40,7 @@ def test_spring_forces_are_slopes_of_their_energy(seed: int) -> None:
     undamped = tuple(replace(spring, damping=Fraction(0)) for spring in loaded.springs)
     mechanism = replace(loaded, springs=undamped)
     state = exact_state(mechanism, seed)
-    model = cf.derive(mechanism, ["potential_energy", "gravity", "passive"], leave_out=["friction"])
+    model = cf.derive(mechanism, ["potential_energy", "gravity", "passive"], without=["friction"])
     values = evaluate(model.graph, state, EXACT)
     inputs = [f"q{i + 1}" for i in range(mechanism.nq)]
     energy = slopes(model.graph, "potential_energy", inputs, state)

@@ -43,7 +43,7 @@ def test_limits_are_kept_and_energy_is_accounted_for(seed: int) -> None:
         forces={"j0": "2*sin(5*t)", "j1": "t - 0.5"},
         rtol=1e-10,
     )
-    assert any("impact" in happening.name for happening in run.happenings)
+    assert any("impact" in event.name for event in run.events)
     assert run.q[:, :2].min() > -0.3 - 1e-10
     assert run.q[:, :2].max() < 0.4 + 1e-10
     size = np.abs(run.kinetic_energy).max() + np.abs(run.losses).max()

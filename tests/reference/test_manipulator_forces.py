@@ -58,7 +58,7 @@ def test_accelerations_under_the_forces(formulation: str) -> None:
 def test_inverse_dynamics_needs_less_by_the_forces() -> None:
     mechanism = from_reference()
     model = cf.derive(mechanism, ["inverse_dynamics"], formulation="lagrange")
-    bare = cf.derive(mechanism, ["inverse_dynamics"], formulation="lagrange", leave_out=["forces"])
+    bare = cf.derive(mechanism, ["inverse_dynamics"], formulation="lagrange", without=["forces"])
     for state in reference_data("manipulator_5dof")["evaluations"]:
         given = {name: state[name] for name in ("q", "qd", "qdd")}
         without = bare.evaluate(**given)["inverse_dynamics"]

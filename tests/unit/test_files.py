@@ -16,7 +16,7 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.files import check_target, replacing, write_whole
 from chainform.readers import read_text
-from chainform.simulation.run import Happening
+from chainform.simulation.run import EventRecord
 
 ROD = '[[segments]]\nname = "rod"\njoint = "revolute"\naxis = "y"\nmass = 2\ncom = [0, 0, -0.25]'
 SIZE = (96, 72)
@@ -131,8 +131,8 @@ def test_places_where_no_file_can_be(tmp_path: Path, name: str) -> None:
 
 
 def test_numbers_that_are_none_are_not_blamed_on_the_disk(run: cf.Run, tmp_path: Path) -> None:
-    event = Happening("odd", 0.1, np.array([np.nan]), np.array([0.0]))
-    odd = replace(run, happenings=(event,))
+    event = EventRecord("odd", 0.1, np.array([np.nan]), np.array([0.0]))
+    odd = replace(run, events=(event,))
     for ending in (".npz", ".csv", ".parquet"):
         with pytest.raises(RunError, match="not finite") as caught:
             odd.save(tmp_path / f"a{ending}")

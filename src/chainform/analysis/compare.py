@@ -88,7 +88,7 @@ def compare(
     formulations: Sequence[str] | None = None,
     parameters: str | Sequence[str] = "numeric",
     reduce: str = "none",
-    leave_out: Sequence[str] = (),
+    without: Sequence[str] = (),
     seed: int = 0,
     observe: Observer | None = None,
 ) -> Comparison:
@@ -105,7 +105,7 @@ def compare(
         raise DeriveError("the seed is no whole number", element="seed", remedy="write seed=1")
     methods = _methods(formulations)
     rows: list[Row] = []
-    options: dict[str, Any] = {"parameters": parameters, "reduce": reduce, "leave_out": leave_out}
+    options: dict[str, Any] = {"parameters": parameters, "reduce": reduce, "without": without}
     for output in _outputs(source, outputs):
         first: Model | None = None
         able = [name for name in methods if _gives(name, source, output)]

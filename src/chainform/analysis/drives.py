@@ -62,7 +62,7 @@ def drives(
     driven: Sequence[str] | None = None,
     *,
     t: Any = 0.0,
-    leave_out: Sequence[str] = (),
+    without: Sequence[str] = (),
 ) -> Drives:
     """Return the drives that a motion needs, which must fit the loops and constraints.
 
@@ -80,7 +80,7 @@ def drives(
     rows = ClosureRows(mechanism)
     at = rows.at(times, flat[0], flat[1])
     rows.check(at, times, flat[1], flat[2])
-    W = _open_efforts(mechanism, flat, times, leave_out)
+    W = _open_efforts(mechanism, flat, times, without)
     names = tuple(mechanism.rates[k] for k in chosen)
     found = solved(names, None, np.eye(mechanism.nv)[:, chosen], W, rows.names, at.J)
     tau = np.zeros_like(W)
@@ -131,10 +131,10 @@ def _driven(mechanism: Mechanism, names: Sequence[str] | None) -> list[int]:
 
 
 def _open_efforts(
-    mechanism: Mechanism, states: Sequence[Array], t: Array, leave_out: Sequence[str]
+    mechanism: Mechanism, states: Sequence[Array], t: Array, without: Sequence[str]
 ) -> Array:
     """Return inverse dynamics without the forces of loops."""
-    model = derive(mechanism, ["inverse_dynamics"], leave_out=leave_out)
+    model = derive(mechanism, ["inverse_dynamics"], without=without)
     q, qd, qdd = states
     groups = {item.group for item in model.graph.inputs.values()}
     more: dict[str, Any] = {"t": t} if "t" in groups else {}

@@ -59,14 +59,14 @@ def run_batch(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Repo
 def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> BatchRun:
     assert scenario.batch is not None
     mechanism, count = scenario.mechanism, motions_in(scenario.batch)
-    left_out = scenario.arguments.get("leave_out", ())
+    left_out = scenario.arguments.get("without", ())
     more: dict[str, Any] = {"runs": needs_runs(mechanism, scenario.outputs, left_out)}
     more |= {} if args.threads is None else {"threads": args.threads}
     given = overrides_of(args, scenario)
     more |= given
     try:
         with blamed(given), shown_motions(mechanism.name, count, quiet=args.quiet) as told:
-            return simulate_batch(scenario, progress=told, keeper=CodeCache.of_user(), **more)
+            return simulate_batch(scenario, progress=told, code_cache=CodeCache.of_user(), **more)
     except BatchInterrupted as stop:
         if stop.batch.about.is_complete:
             return stop.batch

@@ -66,7 +66,7 @@ def add_method(parser: ArgumentParser, *, search: bool = True) -> None:
         "dynamics: inputs wrench1 ... wrench6 for the first, and so on",
     )
     group.add_argument(
-        "--leave-out",
+        "--without",
         metavar="PART",
         nargs="+",
         action="extend",
@@ -187,7 +187,7 @@ def derive_chosen(
         parameters=parameters if chosen is None else chosen,
         closure=args.closure,
         wrenches=chosen_wrenches(mechanism, args),
-        leave_out=split_list(args.leave_out or ()),
+        without=split_list(args.without or ()),
     )
     effort = reduction_options(args)
     with shown_progress(args) as progress:
@@ -238,7 +238,7 @@ def method_document(model: Model) -> dict[str, Any]:
         "reduce": model.reduction,
         "closure": model.closure,
         "wrenches": list(model.wrenches),
-        **({"leave_out": list(model.leave_out)} if model.leave_out else {}),
+        **({"without": list(model.without)} if model.without else {}),
     }
 
 

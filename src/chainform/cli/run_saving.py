@@ -158,4 +158,4 @@ def _model(scenario: Scenario, run: Run) -> Model:
     if model.mechanism == mechanism:
         return model
     free = model.parameters
-    return derive(mechanism, model.outputs, parameters=free, leave_out=model.leave_out)
+    return derive(mechanism, model.outputs, parameters=free, without=model.without)

@@ -28,7 +28,7 @@ def run_document(found: Run) -> Document:
         "rejected": counts.rejected,
         "evaluations": counts.evaluations,
         "seconds": about.seconds,
-        "events": [{"name": event.name, "t": event.t} for event in found.happenings],
+        "events": [{"name": event.name, "t": event.t} for event in found.events],
         "final": _final(found),
         "energy": _energy(found),
         "report": list(found.report),
@@ -53,7 +53,7 @@ def _final(found: Run) -> Document:
 def _energy(found: Run) -> dict[str, float] | None:
     """Return the energy at the first and the last output, where it can be computed.
 
-    Where there are books, what drives put in and what was lost stands there, too.
+    Where there is an energy balance, what drives put in and what was lost stands there, too.
     """
     try:
         energy = found.energy

@@ -25,7 +25,7 @@ OF_REDUCTION = ("reduce", "budget", "steps_made", "seed", "cores", "sine_cost")
 
 OF_FILE = (
     *("base", "mimic", "snap", "root", "tips", "payload", "frames"),
-    *("formulation", "parameters", "closure", "wrenches", "leave_out"),
+    *("formulation", "parameters", "closure", "wrenches", "without"),
     *OF_REDUCTION,
 )
 """Options that say how a file is read and derived; a stored model is past that."""

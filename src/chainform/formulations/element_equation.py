@@ -152,7 +152,7 @@ def _refuse_clash(mechanism: Mechanism) -> None:
 
 def _bare(mechanism: Mechanism, options: Options) -> Mechanism:
     """Return the mechanism without what is to be left out."""
-    out, segments, unknowns = options.leave_out, mechanism.segments, set(mechanism.unknowns)
+    out, segments, unknowns = options.without, mechanism.segments, set(mechanism.unknowns)
     if not out:
         return mechanism
     if "friction" in out:

@@ -141,8 +141,8 @@ class _Elements:
             for i, value in self.equation.forces.wrench(name, force, moment).items():
                 add_to(totals, (i,), -value)
         # Springs and friction are elements here, and wrenches act on their frames.
-        left_out = self.options.leave_out | {"springs", "friction"}
-        shared = replace(self.options, wrenches=(), leave_out=left_out)
+        left_out = self.options.without | {"springs", "friction"}
+        shared = replace(self.options, wrenches=(), without=left_out)
         for i, value in outer_forces(self.builder, self.mechanism, shared).items():
             add_to(totals, (i,), value)
 

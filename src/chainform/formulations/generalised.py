@@ -25,7 +25,7 @@ def generalised_forces(
 ) -> dict[int, Scalar]:
     """Return Q by rate: forces that act on the mechanism like drives."""
     totals: dict[int, Scalar] = {}
-    if "forces" in options.leave_out or not mechanism.forces:
+    if "forces" in options.without or not mechanism.forces:
         return totals
     laws = Laws(Kinematics(mechanism, builder))
     for force in mechanism.forces:

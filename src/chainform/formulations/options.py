@@ -37,14 +37,14 @@ class Options:
 
     `closure`: reactions of closed loops act by virtual work on every joint of the loop
     ("complete"), or on the basic joints only, as in Racković 1996 ("basic"). `wrenches`: the frames
-    on which an external force and moment act, given as inputs. `leave_out`: what a mechanism has
+    on which an external force and moment act, given as inputs. `without`: what a mechanism has
     and the equations shall not have, of PARTS. `axes`: the choice of axes for each part; a method
     looks for the cheapest where there is none.
     """
 
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
-    leave_out: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
     axes: Mapping[Part, AxisChoice] = field(default_factory=dict[Part, AxisChoice])
 
     def in_axes(self, choices: AxisChoices, rank: int = 0) -> Options:
@@ -62,5 +62,5 @@ Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], AxisC
 PLAIN = Options()
 """All that the mechanism has, and no wrenches."""
 
-BODIES = Options(leave_out=frozenset({"friction", "springs", "forces"}))
+BODIES = Options(without=frozenset({"friction", "springs", "forces"}))
 """The bodies and their drives alone: what the choice of axes is priced with."""

@@ -47,9 +47,9 @@ def passive_forces(
 ) -> dict[int, Scalar]:
     """Return P by rate: what friction and springs add to inverse dynamics."""
     totals: dict[int, Scalar] = {}
-    if "friction" not in options.leave_out:
+    if "friction" not in options.without:
         _add_friction(totals, Kinematics(mechanism, builder))
-    if "springs" not in options.leave_out and mechanism.springs:
+    if "springs" not in options.without and mechanism.springs:
         work = _Springs(builder, mechanism)
         for spring in mechanism.springs:
             with blamed(mechanism, f"spring {spring.name!r}"):
@@ -61,7 +61,7 @@ def spring_pulls(
     builder: Builder, mechanism: Mechanism, options: Options = PLAIN
 ) -> list[tuple[Attachment, Vector]]:
     """Return the ends of springs between two points, each with the pull on it in world axes."""
-    if "springs" in options.leave_out or not mechanism.springs:
+    if "springs" in options.without or not mechanism.springs:
         return []
     work, pulls = _Springs(builder, mechanism), list[tuple[Attachment, Vector]]()
     for spring in mechanism.springs:
@@ -75,7 +75,7 @@ def rotor_inertias(
 ) -> dict[int, Scalar]:
     """Return what rotors add to the diagonal of H, by rate."""
     totals: dict[int, Scalar] = {}
-    if "rotors" in options.leave_out:
+    if "rotors" in options.without:
         return totals
     number = Kinematics(mechanism, builder).number
     for segment in mechanism.segments:
@@ -89,7 +89,7 @@ def rotor_inertias(
 def spring_energy(builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> Scalar:
     """Return the energy stored in the springs, zero at their rest lengths."""
     total = builder.number(0)
-    if "springs" not in options.leave_out and mechanism.springs:
+    if "springs" not in options.without and mechanism.springs:
         work = _Springs(builder, mechanism)
         for spring in mechanism.springs:
             total = total + work.energy(spring)

@@ -20,7 +20,7 @@ from chainform.model.names import find_block, resolve, select_outputs
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states, group_length
 from chainform.model.summary import one_line, summary, title
-from chainform.runtime import CodeCache, Keeper, Program
+from chainform.runtime import CodeCache, CodeStorage, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Model:
     """The effort of the last reduction; "none" for the model as it was derived."""
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
-    leave_out: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     bound: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     """The numbers that `bind` gave to parameters since the model was derived or loaded."""
     origin: Origin | None = None
@@ -66,7 +66,7 @@ class Model:
     """What the reduction did: the graph as it was derived, then after each step."""
     axis_choices: AxisChoices | None = None
     """The choices of axes whose operations were counted; None where they have to be found again."""
-    keeper: Keeper | None = None
+    code_cache: CodeStorage | None = None
     """The cache of compiled code: in the store that the model was loaded from."""
 
     @property
@@ -235,7 +235,7 @@ class Model:
         method = FORMULATIONS.get(self.formulation)
         if method is None or self.is_reduced or len(self.graph.factor) > LARGEST:
             return
-        options = Options(self.closure, self.wrenches, frozenset(self.leave_out))
+        options = Options(self.closure, self.wrenches, frozenset(self.without))
         choices = self.axis_choices
         if choices is None:
             again, choices = method.graph(self.settled, self.outputs, options)
@@ -285,7 +285,7 @@ class Model:
         precision: str = "float64",
         threads: int | None = None,
         lanes: int | None = None,
-        keeper: Keeper | None = None,
+        code_cache: CodeStorage | None = None,
         cpu: str | None = None,
     ) -> Program:
         """Return compiled functions: `model.compile().inverse_dynamics(q, qd, qdd)`.
@@ -293,11 +293,11 @@ class Model:
         `outputs` takes whatever `model[...]` takes: `model.compile(["H[1,1]"])["H_1_1"](q)`.
         `precision` is "float64" or "float32". Large batches go to `threads` threads, by default
         all cores, in `lanes` lanes, by default those of the processor's vector registers.
-        `keeper` is where machine code is kept (`store.database.objects`); a model that was loaded
-        from a store keeps it there. `cpu` names another processor than this machine's, as LLVM
+        `code_cache` stores machine code (`store.database.objects`); a model that was loaded from a
+        store has its own. `cpu` names another processor than this machine's, as LLVM
         does: "x86-64-v3"; CHAINFORM_CPU does so for everything that is compiled.
         """
-        place = self.keeper if keeper is None else keeper
+        place = self.code_cache if code_cache is None else code_cache
         graph = self._selected(outputs)
         groups = {given.group for given in graph.inputs.values()} - {"parameter"}
         return Program(
@@ -306,6 +306,6 @@ class Model:
             precision=precision,
             threads=threads,
             lanes=lanes,
-            keeper=None if place is None else CodeCache(place),
+            code_cache=None if place is None else CodeCache(place),
             cpu=cpu,
         )

@@ -19,7 +19,7 @@ from chainform.graph import Graph, number_text
 from chainform.mechanism import Mechanism, Note, parametrise
 from chainform.model.model import Model, Origin
 from chainform.readers import native_text, read_text
-from chainform.runtime import Keeper
+from chainform.runtime import CodeStorage
 
 if TYPE_CHECKING:
     from chainform.store import Database, MechanismFile, Parameter, Revision, RunEntry
@@ -44,7 +44,7 @@ def options_of(model: Model) -> dict[str, Any]:
         "reduce": model.reduction,
         "closure": model.closure,
         "wrenches": list(model.wrenches),
-        **({"leave_out": list(model.leave_out)} if model.leave_out else {}),
+        **({"without": list(model.without)} if model.without else {}),
     }
 
 
@@ -96,7 +96,7 @@ def model_from(
     revision: Revision,
     method: Mapping[str, Any],
     file: MechanismFile | None,
-    keeper: Keeper | None = None,
+    code_cache: CodeStorage | None = None,
 ) -> Model:
     """Return the model of a revision, derived by `method`; StoreError if it is only a graph."""
     if file is None or not file.text:
@@ -113,9 +113,9 @@ def model_from(
         str(method.get("reduce", "none")),
         str(method.get("closure", "complete")),
         tuple(map(str, method.get("wrenches", ()))),
-        tuple(map(str, method.get("leave_out", ()))),
+        tuple(map(str, method.get("without", method.get("leave_out", ())))),
         origin=Origin(revision.name, revision.number, revision.content),
-        keeper=keeper,
+        code_cache=code_cache,
     )
 
 

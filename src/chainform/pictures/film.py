@@ -95,7 +95,7 @@ def film_of(run: Drawable, rate: float, most: int, angles: Angles | None = None)
             element=mechanism.name,
             remedy="plot it instead, or look at the inertias",
         )
-    return Film(mechanism, times, q, track, scene, scale, view, bounds, tuple(run.happenings))
+    return Film(mechanism, times, q, track, scene, scale, view, bounds, tuple(run.events))
 
 
 def _direction(gravity: Array) -> Array:

@@ -56,7 +56,7 @@ class Drawable(Protocol):
         ...
 
     @property
-    def happenings(self) -> Sequence[TimeMark]:
+    def events(self) -> Sequence[TimeMark]:
         """The events on the way."""
         ...
 

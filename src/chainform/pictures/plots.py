@@ -125,7 +125,7 @@ def plot(
         raise RunError("there is nothing to plot", element="what", remedy='ask for "q"')
     heading = title_of(run, title)
     span = float(run.t[0]), float(run.t[-1])
-    shown = run.happenings if events else ()
+    shown = run.events if events else ()
     marks = marks_of(shown, span, *widths_of(panels, width, height))
     layout = layout_of(panels, width, height, bool(heading), marks.lines)
     with plot_style():

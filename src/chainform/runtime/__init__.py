@@ -1,6 +1,6 @@
 """From a graph to machine code in this process, and calls of it."""
 
-from chainform.runtime.cache import CodeCache, Keeper, Key, LruCache, code_of
+from chainform.runtime.cache import CodeCache, CodeStorage, Key, LruCache, code_of
 from chainform.runtime.engine import Library
 from chainform.runtime.options import threads_of
 from chainform.runtime.program import Program
@@ -9,7 +9,7 @@ from chainform.runtime.threads import cores, share
 
 __all__ = [
     "CodeCache",
-    "Keeper",
+    "CodeStorage",
     "Key",
     "Library",
     "LruCache",

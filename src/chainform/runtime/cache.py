@@ -93,7 +93,7 @@ class LruCache(Generic[Value]):
 # --- machine code from one process to the next ----------------------------------------------
 
 
-class Keeper(Protocol):
+class CodeStorage(Protocol):
     """Where machine code is stored: a folder, the objects of a store, or anybody's own."""
 
     def get(self, key: str, /) -> bytes | None:
@@ -154,14 +154,14 @@ class CodeCache:
     """Machine code in a folder or a store, under the seal of the user; without a key, nothing.
 
     Several users may share a store: each has keys of their own in it, which only they can name.
-    Where a store is closed or read-only, machine code is made again; a keeper that fails in ways
+    Where a store is closed or read-only, machine code is made again; storage that fails in ways
     of its own is a warning, since somebody has to mend it.
     """
 
-    def __init__(self, keeper: Keeper | Path, key: bytes | None = None) -> None:
-        if isinstance(keeper, CodeCache):
-            keeper, key = keeper.keeper, keeper.key if key is None else key
-        self.keeper = CodeFolder(keeper) if isinstance(keeper, Path) else _checked(keeper)
+    def __init__(self, storage: CodeStorage | Path, key: bytes | None = None) -> None:
+        if isinstance(storage, CodeCache):
+            storage, key = storage.storage, storage.key if key is None else key
+        self.storage = CodeFolder(storage) if isinstance(storage, Path) else _checked(storage)
         self.key = user_key() if key is None else key
 
     @staticmethod
@@ -182,10 +182,10 @@ class CodeCache:
             return None
         name = own_name(key, self.key)
         try:
-            data: Any = self.keeper.get(name)
+            data: Any = self.storage.get(name)
         except Error:
             return None
-        except Exception as problem:  # noqa: BLE001, a keeper is anybody's code
+        except Exception as problem:  # noqa: BLE001, storage is anybody's code
             return self._warn(f"get failed: {problem!r}")
         if data is None:
             return None
@@ -199,35 +199,35 @@ class CodeCache:
             return
         name = own_name(key, self.key)
         try:
-            self.keeper.put(name, sealed(data, name, self.key))
+            self.storage.put(name, sealed(data, name, self.key))
         except Error:
             return
-        except Exception as problem:  # noqa: BLE001, a keeper is anybody's code
+        except Exception as problem:  # noqa: BLE001, storage is anybody's code
             self._warn(f"put failed: {problem!r}")
 
     def _warn(self, problem: str) -> None:
-        kind = type(self.keeper).__name__
-        text = f"the keeper of machine code, {kind}, does not work: {problem}"
+        kind = type(self.storage).__name__
+        text = f"the storage of machine code, {kind}, does not work: {problem}"
         warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
-def _checked(keeper: Any) -> Keeper:
-    if callable(getattr(keeper, "get", None)) and callable(getattr(keeper, "put", None)):
-        return keeper
+def _checked(storage: Any) -> CodeStorage:
+    if callable(getattr(storage, "get", None)) and callable(getattr(storage, "put", None)):
+        return storage
     raise RunError(
-        f"a keeper has get(key) and put(key, data); {type(keeper).__name__} does not",
-        element="keeper",
-        remedy="give the objects of a store: keeper=store.database.objects",
+        f"a code cache has get(key) and put(key, data); {type(storage).__name__} does not",
+        element="code_cache",
+        remedy="give the objects of a store: code_cache=store.database.objects",
     )
 
 
-def cached_code(keeper: CodeCache | None, key: str, make: Callable[[], bytes]) -> bytes:
+def cached_code(code_cache: CodeCache | None, key: str, make: Callable[[], bytes]) -> bytes:
     """Return the machine code under a key, made and stored if it is not there."""
-    code = None if keeper is None else keeper.get(key)
+    code = None if code_cache is None else code_cache.get(key)
     if code is None:
         code = make()
-        if keeper is not None:
-            keeper.put(key, code)
+        if code_cache is not None:
+            code_cache.put(key, code)
     return code
 
 
@@ -289,10 +289,10 @@ _MODULES: LruCache[bytes] = LruCache(64)
 """The machine code of the last modules: some 30 kB each."""
 
 
-def code_of(text: str, target: Target, keeper: Keeper | None = None) -> bytes:
+def code_of(text: str, target: Target, code_cache: CodeStorage | None = None) -> bytes:
     """Return the machine code of a module: stored, from memory, or compiled now."""
     key = hashlib.sha256(f"{compiler()} {target} {text}".encode()).hexdigest()
-    stored = None if keeper is None else CodeCache(keeper)
+    stored = None if code_cache is None else CodeCache(code_cache)
     return cached_code(stored, key, lambda: _MODULES.get(key, lambda: compiled(text, target)))
 
 

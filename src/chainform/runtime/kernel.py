@@ -37,14 +37,14 @@ class Kernel:
         precision: str,
         target: Target,
         lanes: int,
-        keeper: CodeCache | None = None,
+        code_cache: CodeCache | None = None,
     ) -> None:
         self.graph = graph
         self.signature = signature
         self.precision = precision
         self.target = target
         self.lanes = lanes
-        self.keeper = keeper
+        self.code_cache = code_cache
         self._content = content
         self.codes: dict[str, bytes] = {}
         """The machine code so far, by the key of the cache."""
@@ -84,7 +84,7 @@ class Kernel:
     def code(self, part: str) -> bytes:
         """Return the machine code for one state (`single`) or for batches (`batch`)."""
         key = self._key(part)
-        code = cached_code(self.keeper, key, lambda: compiled(self._text(part), self.target))
+        code = cached_code(self.code_cache, key, lambda: compiled(self._text(part), self.target))
         self.codes[key] = code
         return code
 

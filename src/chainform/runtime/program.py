@@ -13,7 +13,7 @@ from chainform.emitters.llvm import Signature, parameters_of, signature_of
 from chainform.given import argument, listed, near
 from chainform.graph import FLOAT, Graph
 from chainform.runtime import fastcall
-from chainform.runtime.cache import CodeCache, Keeper, content_of
+from chainform.runtime.cache import CodeCache, CodeStorage, content_of
 from chainform.runtime.call import Call
 from chainform.runtime.declarations import (
     c_name,
@@ -74,7 +74,7 @@ class Program:
         precision: str = "float64",
         threads: int | None = None,
         lanes: int | None = None,
-        keeper: Keeper | None = None,
+        code_cache: CodeStorage | None = None,
         cpu: str | Target | None = None,
     ) -> None:
         self.graph = graph
@@ -83,7 +83,7 @@ class Program:
         self.threads = threads_of(threads)
         self.target = target_for(cpu)
         self.lanes = lanes_of(lanes, self.target.lanes(self.precision))
-        self.keeper = None if keeper is None else CodeCache(keeper)
+        self.code_cache = None if code_cache is None else CodeCache(code_cache)
         self._parameters = {graph.inputs[v].name: _default(graph, v) for v in parameters_of(graph)}
         self._cpu = cpu
         self._carried: Mapping[str, bytes] = {}
@@ -141,7 +141,7 @@ class Program:
                 self.precision,
                 self.target,
                 self.lanes,
-                self.keeper,
+                self.code_cache,
             )
             # Another thread may have been faster; an address that was given out must stay.
             self._kernels.setdefault(names, made)
@@ -184,7 +184,7 @@ class Program:
             precision=self.precision,
             threads=self.threads,
             lanes=self.lanes,
-            keeper=self.keeper,
+            code_cache=self.code_cache,
             cpu=self._cpu,
         )
         bound._parameters = self._parameters | {n: number_of(n, v) for n, v in given.items()}
@@ -231,7 +231,7 @@ class Program:
             precision=state.precision,
             threads=state.threads,
             lanes=state.lanes,
-            keeper=CodeTable(state.codes),
+            code_cache=CodeTable(state.codes),
             cpu=state.cpu,
         )
         program._parameters = dict(state.parameters)

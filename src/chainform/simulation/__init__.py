@@ -5,14 +5,14 @@ from chainform.simulation.constraints.assembly import assemble
 from chainform.simulation.constraints.mobility import Mobility, mobility
 from chainform.simulation.interruption import BatchInterrupted, Interrupted, MotionError
 from chainform.simulation.problem import Problem, ProblemOptions, System
-from chainform.simulation.run import Happening, Run
+from chainform.simulation.run import EventRecord, Run
 from chainform.simulation.scenarios import Scenario
 from chainform.simulation.simulate import simulate, simulate_batch
 
 __all__ = [
     "BatchInterrupted",
     "BatchRun",
-    "Happening",
+    "EventRecord",
     "Interrupted",
     "Mobility",
     "MotionError",

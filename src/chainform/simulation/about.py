@@ -87,7 +87,7 @@ class About:
     ending: str = END
     settings: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     values: Mapping[str, float] = field(default_factory=dict[str, float])
-    leave_out: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     seconds: float = 0.0
     scenario: str = ""
     bookmark: Bookmark | None = None
@@ -108,7 +108,7 @@ class About:
             "ending": self.ending,
             "settings": dict(self.settings),
             "values": dict(self.values),
-            "leave_out": list(self.leave_out),
+            "without": list(self.without),
             "seconds": self.seconds,
             "scenario": self.scenario,
             "bookmark": None if self.bookmark is None else self.bookmark.as_dict(),
@@ -124,9 +124,9 @@ class About:
         table = data_of(data)
         first, last = numbers_in(table["span"], 2, finite=True).tolist()
         mark, title, left = present(table, "bookmark"), table["title"], table["left"]
-        left_out = texts_in(table["leave_out"])
+        left_out = texts_in(table["without"])
         if not set(left_out) <= set(PARTS):
-            raise table["leave_out"].error(f"there are only {', '.join(PARTS)}")
+            raise table["without"].error(f"there are only {', '.join(PARTS)}")
         settings = table["settings"].table().items()
         given = table["given"].table().items() if "given" in data else []
         return About(

@@ -1,4 +1,4 @@
-"""Rows of output taken apart: states, efforts, signals, books, and what held when."""
+"""Rows of output taken apart: states, efforts, signals, the energy balance, and what held when."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """What stands in the rows of one motion; `has_books` tells whether work and losses do."""
+    """What stands in the rows of one motion; `has_balance` tells whether work and losses do."""
 
     machine: Machine
     efforts: Efforts
     is_held: bool
-    has_books: bool
+    has_balance: bool
 
     def of(self, t: Array, rows: Array) -> dict[str, Any]:
         """Return the fields of a Run that rows (m, k) at times (m,) give."""
@@ -40,9 +40,9 @@ class Columns:
             "q": q,
             "qd": qd,
             "tau": acting[:, : sizes.nv],
-            "books": x[:, sizes.nx - sizes.books :] if self.has_books else None,
+            "energy_balance": x[:, sizes.nx - sizes.balance_states :] if self.has_balance else None,
             "modes": tail[:, sizes.nv + sizes.nu :],
             "afterwards": after,
-            "further": x[:, : sizes.nx - sizes.books - sizes.impulses],
+            "further": x[:, : sizes.nx - sizes.balance_states - sizes.impulses],
             "u": acting[:, sizes.nv :],
         }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.pipeline import derive
-from chainform.runtime import Keeper, Key, LruCache, target_for
+from chainform.runtime import CodeStorage, Key, LruCache, target_for
 from chainform.simulation.constraints.closures import damped, rows_of
 from chainform.simulation.constraints.stabilise import PROJECTION, Stabilise
 from chainform.simulation.contact.switched_equations import SwitchedEquations
@@ -33,7 +33,7 @@ MACHINES: LruCache[tuple[Machine, Model]] = LruCache(16)
 class EquationOptions:
     """What the equations of a motion hold besides those of the mechanism.
 
-    With `hold` efforts are sampled and held; `books` adds up work and losses.
+    With `hold` efforts are sampled and held; `energy_balance` adds up work and losses.
     """
 
     efforts: Efforts
@@ -42,14 +42,14 @@ class EquationOptions:
     switches: Switches = NO_SWITCHES
     solver: Solver = SOLVERS["verner65"]
     stabilise: Stabilise = PROJECTION
-    leave_out: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     hold: bool = False
-    books: bool = False
+    energy_balance: bool = False
 
     def key(self) -> tuple[Hashable, ...]:
         """Return what tells them from others."""
         laws = (_laws(self.efforts), tuple(event.law for event in self.events))
-        choices = (self.hold, self.solver.name, self.switches, self.books, self.leave_out)
+        choices = (self.hold, self.solver.name, self.switches, self.energy_balance, self.without)
         return (*laws, *choices, self.controllers, self.stabilise)
 
 
@@ -60,7 +60,7 @@ def _laws(efforts: Efforts) -> Hashable:
 
 def model_of(
     mechanism: Mechanism,
-    leave_out: Sequence[str],
+    without: Sequence[str],
     solver: Solver,
     parameters: Sequence[str] = (),
     *,
@@ -79,11 +79,11 @@ def model_of(
     elif rows:
         outputs += ["mass_matrix", "inverse_dynamics"]
     outputs += [output for output in solver.outputs if output not in outputs]
-    choices = (tuple(outputs), tuple(leave_out), tuple(parameters), reduce)
+    choices = (tuple(outputs), tuple(without), tuple(parameters), reduce)
     free, blank = parameters or "numeric", without_values(mechanism, parameters)
     return MODELS.get(
         Key((*choices, blank.name, blank.nv), (blank,)),
-        lambda: derive(blank, outputs, leave_out=leave_out, parameters=free, reduce=reduce),
+        lambda: derive(blank, outputs, without=without, parameters=free, reduce=reduce),
     )
 
 
@@ -92,7 +92,7 @@ def machine_of(
     model: Model,
     options: EquationOptions,
     free: Sequence[str] = (),
-    keeper: Keeper | None = None,
+    code_cache: CodeStorage | None = None,
     cache: LruCache[tuple[Machine, Model]] = MACHINES,
 ) -> Machine:
     """Return the machine code for a mechanism, from `cache` where it is there.
@@ -106,7 +106,7 @@ def machine_of(
             options.efforts,
             hold=options.hold,
             loop=options.solver.loop,
-            keeper=keeper,
+            code_cache=code_cache,
             projects=options.stabilise.projects,
         )
 
@@ -139,7 +139,9 @@ def equations_of(mechanism: Mechanism, model: Model, options: EquationOptions) -
     if builder.actuated is not None and (always or switches.has_rows):
         always += builder.actuated.rows()
     switched = SwitchedEquations(builder, switches)
-    given = switched.declare(given, always, books=options.books, leave_out=options.leave_out)
+    given = switched.declare(
+        given, always, energy_balance=options.energy_balance, without=options.without
+    )
     builder.declare_drives(tau)
     builder.declare_settled()
     if options.events:

@@ -1,6 +1,6 @@
 """The equations of motion as a system of first order: y' = f(t, y, p).
 
-    y = (q, qd, x)     coordinates, rates, states of actuators and controllers; books of energy
+    y = (q, qd, x)     coordinates, rates, states of actuators and controllers; energy balance
     p = (parameters, tau, u)     free parameters, then efforts and signals given from outside
 
 The graph has an output for each thing that a loop has to compute:
@@ -52,12 +52,12 @@ class Equations:
     """How many constraints there are, active or not."""
     sorts: Sorts = Sorts()
     """How many of them there are of each sort."""
-    books: int = 0
+    balance_states: int = 0
     """How many states at the end of x only add up: nothing depends on them."""
     nu: int = 0
     """How many signals of actuators there are."""
     impulses: int = 0
-    """How many states before the books add up forces of what comes and goes."""
+    """How many states before the energy balance add up forces of what comes and goes."""
 
     @property
     def size(self) -> int:
@@ -93,7 +93,7 @@ class EquationBuilder:
         self.sorts = Sorts()
         self.further: list[Scalar] = []
         """The rates of what stands in y behind q and qd."""
-        self.books = 0
+        self.balance_states = 0
         self.impulses = 0
         self.actuated: Actuated | None = None
         """The actuators, once they have their signals; their states come first in x."""
@@ -187,10 +187,10 @@ class EquationBuilder:
         self.further.append(self.builder.number(0))
         self.impulses = 1
 
-    def add_books(self, rates: Sequence[Scalar]) -> None:
+    def add_balance_states(self, rates: Sequence[Scalar]) -> None:
         """Let more states be integrated that nothing depends on, given their rates."""
         self.further += rates
-        self.books += len(rates)
+        self.balance_states += len(rates)
 
     def declare_settled(self) -> None:
         """Declare y with unit quaternions."""
@@ -215,7 +215,7 @@ class EquationBuilder:
         mechanism, graph = self.mechanism, self.builder.finish()
         nq, nv, nx = mechanism.nq, mechanism.nv, len(self.further)
         nu = len(mechanism.actuators)
-        lengths = (nq, nv, nx, self.rows, self.sorts, self.books, nu, self.impulses)
+        lengths = (nq, nv, nx, self.rows, self.sorts, self.balance_states, nu, self.impulses)
         return Equations(mechanism, graph, *lengths)
 
     def declare(self, name: str, values: Sequence[Scalar]) -> None:

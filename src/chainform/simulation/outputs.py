@@ -58,8 +58,8 @@ def check_output(mechanism: Mechanism, name: str) -> None:
 def outputs_along(run: Run, names: Sequence[str]) -> dict[str, Array]:
     """Return outputs of the equations at all times, each (m, ...)."""
     mechanism, touching = without_loops(run.mechanism, run.about.opened), run.contact_wrenches
-    left_out = run.about.leave_out
-    model = derive(mechanism, names, leave_out=left_out, wrenches=list(touching))
+    left_out = run.about.without
+    model = derive(mechanism, names, without=left_out, wrenches=list(touching))
     groups = {item.group for item in model.graph.inputs.values()} - {"parameter"}
     known = (groups - {"wrench"}) | {"q", "t"}
     states = {group: _states(run, group, names) for group in sorted(known)}

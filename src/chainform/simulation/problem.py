@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
-from chainform.runtime import Keeper, LruCache
+from chainform.runtime import CodeStorage, LruCache
 from chainform.simulation.about import END, About, digests_of, has_functions
 from chainform.simulation.beginning import Remarks, beginning
-from chainform.simulation.bookkeeping import can_be_booked
 from chainform.simulation.columns import Columns
 from chainform.simulation.compilation import MACHINES, EquationOptions, machine_of, model_of
 from chainform.simulation.constraints.stabilise import Stabilise, stabilise_of
@@ -32,6 +31,7 @@ from chainform.simulation.controllers import Controller, controllers_of
 from chainform.simulation.drives.efforts import Efforts, Forces, bends_of, efforts_of
 from chainform.simulation.drives.signals import with_signals
 from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
+from chainform.simulation.energy_balance import has_energy_balance
 from chainform.simulation.initial import initial_state, whole_state
 from chainform.simulation.interruption import Ear
 from chainform.simulation.law_values import check_rates_of_time
@@ -75,13 +75,13 @@ class ProblemOptions(TypedDict, total=False):
     atol: float | None
     step: float | None
     largest: float | None
-    leave_out: Sequence[str]
+    without: Sequence[str]
     reduce: str
     stops: Any
     contacts: Any
     friction: Mapping[str, float] | None
-    books: bool
-    keeper: Keeper | None
+    energy_balance: bool
+    code_cache: CodeStorage | None
 
 
 DEFAULTS: ProblemOptions = {
@@ -89,9 +89,9 @@ DEFAULTS: ProblemOptions = {
     "stabilise": "projection",
     "method": "verner65",
     "rtol": 1e-9,
-    "leave_out": (),
+    "without": (),
     "reduce": "none",
-    "books": True,
+    "energy_balance": True,
 }
 """The options that are not None where they are not given."""
 
@@ -138,9 +138,9 @@ class Problem:
         return Problem(source, whole, span, times, settings, held, breaks, scenario)
 
     @property
-    def leave_out(self) -> Sequence[str]:
+    def without(self) -> Sequence[str]:
         """Parts of the mechanism that the equations do not hold."""
-        return self.options["leave_out"]
+        return self.options["without"]
 
     @property
     def is_held(self) -> bool:
@@ -155,12 +155,14 @@ class Problem:
         efforts = with_signals(moving, efforts_of(moving, laws["forces"]), laws["signals"])
         efforts = replace(efforts, bends=(*self.breaks, *bends_of(moving, efforts)))
         events = tuple(events_of(moving, laws["events"]))
-        controllers = tuple(controllers_of(moving, laws["controllers"], self.leave_out))
+        controllers = tuple(controllers_of(moving, laws["controllers"], self.without))
         contact = (laws["stops"], laws["contacts"], laws["friction"])
-        switches = switches_for(moving, solver, *contact, self.leave_out)
+        switches = switches_for(moving, solver, *contact, self.without)
         return Conditions(given, efforts, events, controllers, switches)
 
-    def equation_options(self, conditions: Conditions, *, books: bool = False) -> EquationOptions:
+    def equation_options(
+        self, conditions: Conditions, *, energy_balance: bool = False
+    ) -> EquationOptions:
         """Return what the equations hold under conditions."""
         return EquationOptions(
             conditions.efforts,
@@ -169,9 +171,9 @@ class Problem:
             conditions.switches,
             self.settings.solver,
             self.stabilise,
-            tuple(self.leave_out),
+            tuple(self.without),
             self.is_held,
-            books,
+            energy_balance,
         )
 
     def compile(self, values: Mapping[str, Any] | None = None) -> System:
@@ -182,10 +184,14 @@ class Problem:
         """Return equations and machine code under conditions."""
         given, switches, solver = conditions.given, conditions.switches, self.settings.solver
         moving = switches.bare(given.mechanism)
-        has_books = self.options["books"] and solver.switches and can_be_booked(self.mechanism)
+        has_balance = (
+            self.options["energy_balance"]
+            and solver.switches
+            and has_energy_balance(self.mechanism)
+        )
         model = model_of(
             moving,
-            self.leave_out,
+            self.without,
             solver,
             given.names(moving),
             rows=switches.has_rows,
@@ -194,12 +200,12 @@ class Problem:
         machine = machine_of(
             given.settled(moving),
             model,
-            self.equation_options(conditions, books=has_books),
+            self.equation_options(conditions, energy_balance=has_balance),
             tuple(given.values),
-            self.options["keeper"],
+            self.options["code_cache"],
             self._cache(conditions.efforts),
         )
-        return System(self, conditions, model, machine, has_books)
+        return System(self, conditions, model, machine, has_balance)
 
     def _cache(self, efforts: Efforts) -> LruCache[tuple[Machine, Model]]:
         return self.cache if self.cache is not None and efforts.has_functions else MACHINES
@@ -210,13 +216,16 @@ class Problem:
         empty = {n for n, x in chosen.items() if isinstance(x, Mapping | list | tuple) and not x}
         chosen |= dict.fromkeys(empty)
         chosen |= {"method": self.settings.solver.name, **self.settings.numbers}
-        chosen |= {"stabilise": repr(self.stabilise), "books": self.options["books"]}
-        return {**chosen, "leave_out": list(self.leave_out), "values": dict(values)}
+        chosen |= {
+            "stabilise": repr(self.stabilise),
+            "energy_balance": self.options["energy_balance"],
+        }
+        return {**chosen, "without": list(self.without), "values": dict(values)}
 
     @property
     def about(self) -> About:
         """What is known of runs before they begin."""
-        about = About(self.span, END, self.settings.numbers, leave_out=tuple(self.leave_out))
+        about = About(self.span, END, self.settings.numbers, without=tuple(self.without))
         if self.scenario is None:
             return about
         return replace(about, scenario=self.scenario.text, title=self.scenario.name)
@@ -253,7 +262,7 @@ class System:
     conditions: Conditions
     model: Model
     machine: Machine
-    has_books: bool
+    has_balance: bool
 
     def run(
         self,
@@ -284,7 +293,7 @@ class System:
         runner = Runner(integrator, conditions.events, moving.nq, switching)
         start.remind(runner, settings.numbers)
         columns = Columns(
-            self.machine, conditions.efforts, is_held=problem.is_held, has_books=self.has_books
+            self.machine, conditions.efforts, is_held=problem.is_held, has_balance=self.has_balance
         )
         recording = Recording(
             moving,

@@ -58,7 +58,7 @@ class Recording:
         after = Run(
             mechanism=self.mechanism,
             t=times,
-            happenings=tuple(runner.happenings),
+            events=tuple(runner.records),
             statistics=replace(runner.integrator.statistics),
             method=self.method,
             switches=self.switches,
@@ -165,5 +165,5 @@ def joined(before: Run, after: Run) -> Run:
         span=(before.about.span[0], after.about.span[1]),
         seconds=before.about.seconds + after.about.seconds,
     )
-    happenings = (*before.happenings, *after.happenings)
-    return replace(after, **whole, happenings=happenings, about=about)
+    events = (*before.events, *after.events)
+    return replace(after, **whole, events=events, about=about)

@@ -71,7 +71,7 @@ class Start:
         own = runner.integrator.memory()
         _check_memory(mark.memory, own, mark.t, settings)
         runner.integrator.recall(mark.memory)
-        for event in runner.events:
+        for event in runner.requested:
             if event.stop and event.name == about.ending:
                 runner.is_over, runner.ending = True, event.name
 
@@ -100,7 +100,7 @@ def resumed(run: Run, request: Request, machine: Machine, p: Array) -> Start:
     if len(mark.y) != size or not _fits(run, machine.equations):
         raise _refusal(
             f"the run has {len(mark.y)} states, and now there are {size}",
-            "keep forces, actuators, controllers and books as they were",
+            "keep forces, actuators, controllers and the energy balance as they were",
         )
     if not span[0] <= mark.t <= span[1]:
         raise _refusal(
@@ -178,12 +178,12 @@ def _fits(run: Run, sizes: Equations) -> bool:
     """Tell whether all of a run, perhaps from a file, has the columns that follow now."""
     loops = sizes.mechanism.loops
     widths = {
-        "further": sizes.nx - sizes.books - sizes.impulses,
-        "books": sizes.books,
+        "further": sizes.nx - sizes.balance_states - sizes.impulses,
+        "energy_balance": sizes.balance_states,
         "multipliers": sizes.sorts.always,
         "sigma": sum(3 if loop.kind == "point" else 6 for loop in loops),
     }
-    known = {"further": run.further, "books": run.books, **run.computed}
+    known = {"further": run.further, "energy_balance": run.energy_balance, **run.computed}
     found = ((width, known.get(name)) for name, width in widths.items())
     return all(array is None or array.shape[1:] == (width,) for width, array in found)
 

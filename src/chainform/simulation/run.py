@@ -17,10 +17,10 @@ from chainform.model import Model, StoredRun
 from chainform.pipeline import derive
 from chainform.simulation.about import END, About
 from chainform.simulation.afterwards import Afterwards
-from chainform.simulation.bookkeeping import LOSSES, WORK, stiff_energy
 from chainform.simulation.contact.loads import loads_along, push_along, wrenches_along
 from chainform.simulation.contact.switches import NO_SWITCHES, Switches
 from chainform.simulation.drives.actuator_states import whole_states
+from chainform.simulation.energy_balance import LOSSES, WORK, stiff_energy
 from chainform.simulation.outputs import evaluated, output_along, outputs_along
 from chainform.simulation.results.plain import Record
 from chainform.simulation.solver import Statistics
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Happening:
+class EventRecord:
     """An event that was met: its name, when, and the state then."""
 
     name: str
@@ -43,7 +43,7 @@ class Run:
     """A motion: states at times, and what follows from them.
 
     `t` has the shape (m,), `q` (m, nq), `qd` (m, nv), `tau` (m, nv): the efforts that laws and
-    functions gave. `happenings` are the events on the way. What is derived from the states
+    functions gave. `events` are the events on the way. What is derived from the states
     (accelerations, energy, reactions) is computed when it is first asked for.
     """
 
@@ -52,11 +52,11 @@ class Run:
     q: Array
     qd: Array
     tau: Array
-    happenings: tuple[Happening, ...] = ()
+    events: tuple[EventRecord, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
     method: str = ""
     switches: Switches = NO_SWITCHES
-    books: Array | None = None
+    energy_balance: Array | None = None
     """Work and losses added up, (m, 2), or (m, 0) where there is nothing to add."""
     modes: Array | None = None
     """What held when: the mask of all rows, then directions of sliding and places held, (m, k)."""
@@ -82,7 +82,7 @@ class Run:
 
     def __repr__(self) -> str:
         first, last = (self.t[0], self.t[-1]) if len(self.t) else self.about.span
-        events = f", {len(self.happenings)} events" if self.happenings else ""
+        events = f", {len(self.events)} events" if self.events else ""
         span = f"{len(self.t)} times from {first:g} to {last:g} s"
         ending = "" if self.about.ending == END else f", ended by {self.about.ending}"
         return f"<Run of {self.mechanism.name}: {span} by {self.method}{events}{ending}>"
@@ -93,8 +93,8 @@ class Run:
         if self.equations is not None:
             values = self._values_in(self.equations)
             return self.equations.bind(values, keep_free=True) if values else self.equations
-        leave_out = self.about.leave_out
-        return derive(self.mechanism, ["forward_dynamics"], leave_out=leave_out)
+        without = self.about.without
+        return derive(self.mechanism, ["forward_dynamics"], without=without)
 
     @cached_property
     def qdd(self) -> Array:
@@ -176,14 +176,16 @@ class Run:
         return self.energy + self.losses - self.work
 
     def _book(self, place: int) -> Array:
-        if self.books is None:
+        if self.energy_balance is None:
             raise RunError(
                 "work and losses were not added up in this motion",
-                element="books",
-                remedy="take books=True and a method such as verner65; there are none for a moving "
-                "base, elements and actuators",
+                element="energy_balance",
+                remedy="take energy_balance=True and a method such as verner65; there is none for a "
+                "moving base, elements and actuators",
             )
-        return self.books[:, place] if self.books.shape[1] else np.zeros(len(self.t))
+        return (
+            self.energy_balance[:, place] if self.energy_balance.shape[1] else np.zeros(len(self.t))
+        )
 
     @property
     def contact_forces(self) -> dict[str, Array]:

@@ -13,7 +13,7 @@ from chainform.simulation.contact.switching import Switching
 from chainform.simulation.machines.troubles import SmallStepError, ValuelessEventError
 from chainform.simulation.pace import Pace
 from chainform.simulation.placing import placed
-from chainform.simulation.run import Happening
+from chainform.simulation.run import EventRecord
 from chainform.simulation.solver import Motion, Pause
 from chainform.simulation.span import check_size, later
 from chainform.simulation.watches import Event
@@ -64,7 +64,7 @@ class Runner:
         switching: Switching | None = None,
     ) -> None:
         self.integrator = integrator
-        self.events = events
+        self.requested = events
         self.nq = nq
         self.switching = switching
         self.times = np.zeros(0)
@@ -72,7 +72,7 @@ class Runner:
         self.given = 0
         """How many rows of output there are, apart from those of the stretch under way."""
         self.is_under_way = False
-        self.happenings: list[Happening] = []
+        self.records: list[EventRecord] = []
         self.is_over = False
         """Whether an event ended the motion, and its name."""
         self.ending = ""
@@ -91,7 +91,7 @@ class Runner:
         pace = Pace(pause)
         if self.switching is not None and not self.is_begun:
             with self._decided():
-                self.happenings += self.switching.begin()
+                self.records += self.switching.begin()
         while self.integrator.t < end and not self.is_over:
             found = self._advance(end, pace)
             if not found:
@@ -118,8 +118,8 @@ class Runner:
         try:
             return self.integrator.advance(end, self.times[self.given :], pace.pause)[1]
         except ValuelessEventError as problem:
-            if problem.number < len(self.events):
-                problem.element = f"event {self.events[problem.number].name!r}"
+            if problem.number < len(self.requested):
+                problem.element = f"event {self.requested[problem.number].name!r}"
             raise
         except SmallStepError:
             if not self._is_jam_over():
@@ -131,15 +131,15 @@ class Runner:
     def _is_jam_over(self) -> bool:
         """Tell whether steps became short because contacts jam, which were stopped then."""
         news = [] if self.switching is None else self.switching.stop_jammed()
-        self.happenings += news
+        self.records += news
         return bool(news)
 
     def _happen(self, found: Sequence[int]) -> None:
         """Let all events happen that are met at once: those asked for first, in their order."""
-        asked = [self.events[number] for number in found if number < len(self.events)]
+        asked = [self.requested[number] for number in found if number < len(self.requested)]
         for event in asked:
             q, qd = self._state()
-            self.happenings.append(Happening(event.name, self.integrator.t, q, qd))
+            self.records.append(EventRecord(event.name, self.integrator.t, q, qd))
             if event.change is not None:
                 self._change(event)
             if event.stop and not self.is_over:
@@ -148,10 +148,10 @@ class Runner:
             return
         with self._decided():
             if any(event.change is not None for event in asked):
-                self.happenings += self.switching.settle()
+                self.records += self.switching.settle()
             elif len(found) > len(asked):
                 # Of all that begins or ceases to hold now the first one is enough: it looks at all.
-                self.happenings += self.switching.happen(found[len(asked)] - len(self.events))
+                self.records += self.switching.happen(found[len(asked)] - len(self.requested))
 
     @contextmanager
     def _decided(self) -> Generator[None]:
@@ -181,13 +181,13 @@ class Runner:
 
     def _step_across(self, found: int, step: float, end: float) -> None:
         """Go on by a short step where stops and friction change without end."""
-        if self.switching is None or found < len(self.events) or step > LONGEST:
+        if self.switching is None or found < len(self.requested) or step > LONGEST:
             raise self._standstill(found)
         ahead = self.times[self.given :]
         ahead = ahead[ahead > self.integrator.t]
         room = min(end, float(ahead[0]) if len(ahead) else end) - self.integrator.t
         with self._decided():
-            self.happenings += self.switching.step_over(min(step, room))
+            self.records += self.switching.step_over(min(step, room))
 
     def _state(self) -> tuple[Array, Array]:
         y, nv = self.integrator.y, self.integrator.machine.equations.nv
@@ -210,22 +210,22 @@ class Runner:
 
     def _standstill(self, found: int) -> RunError:
         t = f"t = {self.integrator.t:.9g} s"
-        if found >= len(self.events) and self.switching is not None:
+        if found >= len(self.requested) and self.switching is not None:
             return RunError(
                 f"stops and friction change without end at {t}",
-                element=self.switching.name_of(found - len(self.events)),
+                element=self.switching.name_of(found - len(self.requested)),
                 remedy="make one of them stiff, or end the motion there by an event",
             )
         return RunError(
-            f"{self.events[found].name} happens again and again at {t}",
+            f"{self.requested[found].name} happens again and again at {t}",
             element="events",
             remedy="let the event end the motion, or change the state so that it is left",
         )
 
     def _crowded(self, found: int) -> RunError:
         name = "events"
-        if found >= len(self.events) and self.switching is not None:
-            name = self.switching.name_of(found - len(self.events))
+        if found >= len(self.requested) and self.switching is not None:
+            name = self.switching.name_of(found - len(self.requested))
         return RunError(
             f"events follow each other faster and faster at t = {self.integrator.t:.9g} s, and the "
             "end is out of reach",

@@ -41,7 +41,7 @@ def simulate(
     motion.
 
     `stops` makes stops of joint limits, `contacts` lets frames and loops touch the ground,
-    `friction` gives bounds of sticking; `books` adds up work and losses on the way.
+    `friction` gives bounds of sticking; `energy_balance` adds up work and losses on the way.
 
     `method` is one of those in `solvers.SOLVERS`: verner65, dopri853, rk4, heun, euler,
     semi_implicit, midpoint, gauss4, gauss6, cvode, ida. With `step` the step is fixed, otherwise
@@ -54,7 +54,7 @@ def simulate(
     is a run that goes on where it stands: all else is given as before, the end perhaps later.
     Ctrl-C raises Interrupted, and a motion that cannot go on MotionError; `run` of both is what was
     computed. `progress` is called with the time now and then, `checkpoint` every half a minute with
-    the run so far. `keeper` keeps machine code for the next time, such as the objects of a store.
+    the run so far. `code_cache` stores machine code, such as the objects of a store.
     """
     with _source(mechanism, options) as source:
         if isinstance(source, Scenario) and source.batch is not None:

@@ -159,7 +159,7 @@ class Solver:
     in_lanes: bool = False
     """Whether its steps decide nothing by the state, so that motions can run in lanes."""
     switches: bool = False
-    """Whether it takes stops, contacts and sticking, and books of energy beside the states."""
+    """Whether it takes stops, contacts and sticking, and an energy balance beside the states."""
 
     def room(self, equations: Equations) -> int:
         """Return how many states the room for stages holds."""

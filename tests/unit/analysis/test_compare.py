@@ -96,7 +96,7 @@ def test_what_has_no_rational_value_is_compared_in_a_finite_field() -> None:
     [
         ({"outputs": ["mass"]}, "no formulation gives mass"),
         ({"formulations": ["newton"]}, "there is no formulation 'newton'"),
-        ({"leave_out": ["weight"]}, "weight is not a choice"),
+        ({"without": ["weight"]}, "weight is not a choice"),
         ({"reduce": "deepest"}, "deepest"),
         ({"parameters": ["xyz"]}, "no parameter matches"),
     ],

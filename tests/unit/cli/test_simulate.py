@@ -71,7 +71,7 @@ def test_document(call: Callable[..., Any], scenario: Path) -> None:
     run = cf.simulate(scenario)
     assert document["final"]["q"]["hinge"] == run.q[-1, 0]
     assert document["energy"]["change"] == pytest.approx(0, abs=1e-8)
-    assert document["events"] == [{"name": e.name, "t": e.t} for e in run.happenings]
+    assert document["events"] == [{"name": e.name, "t": e.t} for e in run.events]
 
 
 def test_files_and_pictures(call: Callable[..., Any], scenario: Path) -> None:
@@ -207,7 +207,7 @@ def test_ctrl_c_keeps_what_was_computed(call: Callable[..., Any], long: Path) ->
     assert np.array_equal(done.t, whole.t)
     assert np.max(np.abs(done.q - whole.q)) <= 1e-9
     assert done.statistics == whole.statistics
-    assert len(done.happenings) == len(whole.happenings)
+    assert len(done.events) == len(whole.events)
 
 
 @pytest.mark.slow

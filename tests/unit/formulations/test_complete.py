@@ -103,7 +103,7 @@ def test_friction_springs_rotors_forces_and_wrenches_act() -> None:
     given = {"t": 0.7, "wrench": [1, 2, 3, 4, 5, 6]}
     with_all = agrees_with_inverse_dynamics(mechanism, given=given, wrenches=["fore"])
     out: dict[str, Any] = {
-        "leave_out": ["friction", "springs", "rotors", "forces"],
+        "without": ["friction", "springs", "rotors", "forces"],
         "wrenches": ["fore"],
     }
     without = agrees_with_inverse_dynamics(mechanism, given={"wrench": given["wrench"]}, **out)

@@ -194,7 +194,7 @@ def test_everything_can_be_derived_and_left_out() -> None:
     assert known == pytest.approx(-r["force_matrix"] @ [2, -3])
     assert np.abs(rest).max() > 0.1
     parts = ("friction", "springs", "rotors", "forces")
-    bare = cf.derive(found, names, leave_out=parts).evaluate(**state, **loads)
+    bare = cf.derive(found, names, without=parts).evaluate(**state, **loads)
     assert bare["passive"] == pytest.approx(0)
     assert bare["force_matrix"] == pytest.approx(r["force_matrix"])
     assert not np.allclose(bare["mass_matrix"], r["mass_matrix"])

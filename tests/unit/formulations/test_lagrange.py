@@ -276,7 +276,7 @@ def test_rotors_are_in_the_metric_and_in_no_derivative() -> None:
     state = exact_state(mechanism, 3)
     outputs = ("mass_matrix", "metric_derivative")
     got, bare = (
-        evaluate(lagrange(mechanism, *outputs, leave_out=left).graph, state, EXACT)
+        evaluate(lagrange(mechanism, *outputs, without=left).graph, state, EXACT)
         for left in ((), ("rotors",))
     )
     difference = got["mass_matrix"] - bare["mass_matrix"]

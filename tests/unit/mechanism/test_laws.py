@@ -84,8 +84,8 @@ def test_a_part_has_the_forces_of_the_whole() -> None:
     builder.force("b", "5*q2 + 7*qd2")
     part = builder.build().subtree("a")
     assert part.coordinates == ("b", "q1")
-    model = cf.derive(part, ["inverse_dynamics"], leave_out=[])
-    bare = cf.derive(part, ["inverse_dynamics"], leave_out=["forces"])
+    model = cf.derive(part, ["inverse_dynamics"], without=[])
+    bare = cf.derive(part, ["inverse_dynamics"], without=["forces"])
     state: dict[str, Any] = {"q": [0.3, -0.4], "qd": [0.5, 0.6], "qdd": [0, 0], "t": 0}
     with_force, without = (m.evaluate(**state)["inverse_dynamics"] for m in (model, bare))
     assert without - with_force == pytest.approx([5 * 0.3 + 7 * 0.5, 0])

@@ -25,7 +25,7 @@ def arm() -> cf.Mechanism:
 @pytest.mark.parametrize(
     "option",
     [
-        *("outputs", "formulation", "parameters", "closure", "wrenches", "leave_out", "forces"),
+        *("outputs", "formulation", "parameters", "closure", "wrenches", "without", "forces"),
         "reduce",
     ],
 )
@@ -59,7 +59,7 @@ def test_outputs_come_in_the_order_in_which_they_are_given() -> None:
 
 
 @pytest.mark.parametrize("value", STRANGE)
-@pytest.mark.parametrize("option", ["outputs", "formulations", "leave_out"])
+@pytest.mark.parametrize("option", ["outputs", "formulations", "without"])
 def test_options_of_compare(option: str, value: Any) -> None:
     given: dict[str, Any] = {"outputs": ["gravity"], option: value}
     with pytest.raises(Error) as caught:

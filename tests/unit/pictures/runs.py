@@ -32,7 +32,7 @@ class Given:
     t: Array
     q: Array
     qd: Array
-    happenings: Sequence[Mark] = ()
+    events: Sequence[Mark] = ()
     tau: Array = field(default_factory=lambda: np.zeros(0))
     asked: list[str] = field(default_factory=list[str])
 
@@ -91,7 +91,7 @@ def given(
     q: Callable[[float], ArrayLike],
     end: float = 1.0,
     count: int = 41,
-    happenings: Sequence[Mark] = (),
+    events: Sequence[Mark] = (),
 ) -> Given:
     """Return the motion q(t) of a mechanism whose rates are those of its coordinates."""
     t = np.linspace(0.0, end, count)
@@ -101,7 +101,7 @@ def given(
         qd = np.array([(np.array(q(x + h)) - np.array(q(x - h))) / (2 * h) for x in t])
     else:
         qd = np.zeros((count, mechanism.nv))
-    return Given(mechanism, t, rows, qd, happenings)
+    return Given(mechanism, t, rows, qd, events)
 
 
 def swinging(mechanism: cf.Mechanism, end: float = 1.0, count: int = 41) -> Given:

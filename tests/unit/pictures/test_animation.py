@@ -163,7 +163,7 @@ def test_a_picture_with_ghosts(tmp_path: Path) -> None:
 
 def test_a_page_holds_the_motion(tmp_path: Path) -> None:
     run = swinging(arm())
-    run.happenings = [Mark("touch", 0.25)]
+    run.events = [Mark("touch", 0.25)]
     file = animate(run, tmp_path / "a.html", speed=0.5, trace="forearm")
     data = data_of(file.read_text(encoding="utf-8"))
     assert (data["start"], data["end"], data["count"]) == (0.0, 1.0, 121)

@@ -163,7 +163,7 @@ def test_keys(browser: Tab, tmp_path: Path) -> None:
 
 def test_the_bar_and_the_panel(browser: Tab, tmp_path: Path) -> None:
     run = swinging(arm())
-    run.happenings = [Mark("touch", 0.5)]
+    run.events = [Mark("touch", 0.5)]
     opened(browser, run, tmp_path)
     set_field(browser, "scrub", "0.5", "input")
     browser.settle()
@@ -196,7 +196,7 @@ def test_the_bar_and_the_panel(browser: Tab, tmp_path: Path) -> None:
 
 def test_very_many_events_have_room(browser: Tab, tmp_path: Path) -> None:
     run = swinging(pendulum())
-    run.happenings = [Mark("tick", float(t)) for t in np.linspace(0, 1, 10_000)]
+    run.events = [Mark("tick", float(t)) for t in np.linspace(0, 1, 10_000)]
     opened(browser, run, tmp_path)
     assert browser.value("document.querySelectorAll('#marks i').length") == 501
     assert browser.value("document.querySelector('#marks i:last-child').style.left") > "99.8%"
@@ -234,7 +234,7 @@ def test_other_mechanisms(name: str, browser: Tab, tmp_path: Path) -> None:
 def test_names_are_text(browser: Tab, tmp_path: Path) -> None:
     bad = "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>"
     run = swinging(pendulum(bad, bad, bad))
-    run.happenings = [Mark(bad, 0.0)]
+    run.events = [Mark(bad, 0.0)]
     opened(browser, run, tmp_path)
     assert browser.value("window.hacked === undefined")
     assert browser.value("document.querySelectorAll('img').length") == 0

@@ -167,7 +167,7 @@ def test_nothing_to_plot() -> None:
 
 def with_events() -> Given:
     events = [Mark("stop", 0.2), Mark("bounce", 0.6), Mark("bounce", 0.61), Mark("late", 7.0)]
-    return given(pendulum(), lambda t: [np.sin(t)], happenings=events)
+    return given(pendulum(), lambda t: [np.sin(t)], events=events)
 
 
 def lines_of_events(ax: Any) -> list[tuple[Any, list[float]]]:
@@ -189,7 +189,7 @@ def test_events_are_marked_in_every_panel(tmp_path: Path) -> None:
 
 def test_events_of_different_names_can_be_told_apart() -> None:
     near = [Mark(name, t) for name, t in (("sticks", 0.5), ("slides", 0.52), ("sticks", 0.54))]
-    figure = plot(given(pendulum(), lambda t: [t], happenings=near), "q")
+    figure = plot(given(pendulum(), lambda t: [t], events=near), "q")
     (ax,) = figure.axes
     drawn = [line for line, _ in lines_of_events(ax)]
     assert [times for _, times in lines_of_events(ax)] == [[0.5, 0.54], [0.52]]
@@ -207,7 +207,7 @@ def test_events_of_different_names_can_be_told_apart() -> None:
 
 def test_names_stand_at_events_that_are_far_apart() -> None:
     far = [Mark("up", 0.1), Mark("down", 0.5), Mark("up again", 0.99)]
-    figure = plot(given(pendulum(), lambda t: [t], happenings=far), "q")
+    figure = plot(given(pendulum(), lambda t: [t], events=far), "q")
     (ax,) = figure.axes
     assert not figure.legends
     assert [text.get_text() for text in ax.texts] == ["up", "down", "up again"]
@@ -218,7 +218,7 @@ def test_names_stand_at_events_that_are_far_apart() -> None:
 
 def test_very_many_events_are_light(tmp_path: Path) -> None:
     many = [Mark(f"event {k % 3}", float(t)) for k, t in enumerate(np.linspace(0, 1, 30_000))]
-    run = given(pendulum(), lambda t: [np.sin(t)], happenings=many)
+    run = given(pendulum(), lambda t: [np.sin(t)], events=many)
     began = perf_counter()
     figure = plot(run, file=tmp_path / "many.svg")
     assert perf_counter() - began < 15
@@ -232,7 +232,7 @@ def test_very_many_events_are_light(tmp_path: Path) -> None:
 
 def test_a_list_of_many_names_ends() -> None:
     many = [Mark(f"the event of number {k}", 0.5 + 0.001 * k) for k in range(40)]
-    figure = plot(given(pendulum(), lambda t: [t], happenings=many), "q")
+    figure = plot(given(pendulum(), lambda t: [t], events=many), "q")
     names = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert len(figure.legends) == 4
     assert f"and {40 - len(names) + 1} more" in names
@@ -241,7 +241,7 @@ def test_a_list_of_many_names_ends() -> None:
 @pytest.mark.filterwarnings("error")
 def test_names_in_any_script_give_no_warning(tmp_path: Path) -> None:
     run = swinging(pendulum("振り子", "棒", "揺れ"))
-    run.happenings = [Mark("最下点", 0.5), Mark("שלום", 0.9)]
+    run.events = [Mark("最下点", 0.5), Mark("שלום", 0.9)]
     for ending in ("svg", "png", "pdf"):
         plot(run, file=tmp_path / f"a.{ending}")
     assert {"振り子", "最下点"} <= {*texts(tmp_path / "a.svg")}
@@ -284,7 +284,7 @@ def test_names_are_text_and_nothing_else(tmp_path: Path) -> None:
         joint = {"name": name, "type": "revolute"}
         builder.segment(f"s{k}", parent=parent, joint=joint, axis="z", mass=1)
     run = swinging(builder.build())
-    run.happenings = [Mark("<i>$\\frac{1}{2}$", 0.5)]
+    run.events = [Mark("<i>$\\frac{1}{2}$", 0.5)]
     plot(run, "q", tmp_path / "names.svg")
     written = texts(tmp_path / "names.svg")
     assert {"$x_1$ & <b>", "_hidden", "a" * 23 + "…", "<i>$\\frac{1}{2}$"} <= {*written}

@@ -122,7 +122,7 @@ def without(*beginnings: str) -> Target:
 
 
 class Memory:
-    """A keeper that counts what it is asked for."""
+    """A code_cache that counts what it is asked for."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}

@@ -55,7 +55,7 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setenv("CHAINFORM_CACHE", str(tmp_path))
     found = CodeCache.of_user()
     assert found is not None
-    assert found.keeper == CodeFolder(tmp_path)
+    assert found.storage == CodeFolder(tmp_path)
     monkeypatch.setenv("CHAINFORM_CACHE", "")
     assert CodeCache.of_user() is None
     home = Path.home()
@@ -99,26 +99,26 @@ def test_only_the_last_ones_stay_in_memory(
     assert len(compilations) == 4
 
 
-def test_a_keeper_keeps_it(compilations: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    keeper, text = Memory(), TEXT.format(number=1)
-    first = code_of(text, host(), keeper)
+def test_a_code_cache_keeps_it(compilations: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    code_cache, text = Memory(), TEXT.format(number=1)
+    first = code_of(text, host(), code_cache)
     monkeypatch.setattr(cache, "_MODULES", LruCache[bytes](64))
-    assert code_of(text, host(), keeper) == first
+    assert code_of(text, host(), code_cache) == first
     assert len(compilations) == 1
-    assert len(keeper.kept) == 1
+    assert len(code_cache.kept) == 1
 
 
-def test_a_keeper_that_comes_later_keeps_it_too(compilations: list[str]) -> None:
-    keeper, text = Memory(), TEXT.format(number=1)
+def test_a_code_cache_that_comes_later_keeps_it_too(compilations: list[str]) -> None:
+    code_cache, text = Memory(), TEXT.format(number=1)
     code_of(text, host())
-    code_of(text, host(), keeper)
+    code_of(text, host(), code_cache)
     assert len(compilations) == 1
-    assert len(keeper.kept) == 1
+    assert len(code_cache.kept) == 1
 
 
 def test_what_others_kept_is_not_run(compilations: list[str]) -> None:
-    keeper, text = Memory(), TEXT.format(number=1)
-    code_of(text, host(), keeper)
-    for key in keeper.kept:
-        keeper.kept[key] = b"x" * 100
-    assert code_of(text, host(), keeper)[:4] != b"xxxx"
+    code_cache, text = Memory(), TEXT.format(number=1)
+    code_of(text, host(), code_cache)
+    for key in code_cache.kept:
+        code_cache.kept[key] = b"x" * 100
+    assert code_of(text, host(), code_cache)[:4] != b"xxxx"

@@ -40,7 +40,7 @@ def succeeds_in_a_copy(task: Callable[[], bool]) -> bool:
 
 
 class Slow(Memory):
-    """A keeper that lets somebody else go on while it is asked."""
+    """A code_cache that lets somebody else go on while it is asked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,13 +55,13 @@ class Slow(Memory):
 
 
 def test_a_fork_while_another_thread_has_the_function() -> None:
-    keeper = Slow()
-    program = Program(small(), keeper=keeper)
+    code_cache = Slow()
+    program = Program(small(), code_cache=code_cache)
     thread = threading.Thread(target=lambda: program.o(Q))
     thread.start()
-    assert keeper.asked.wait(20)
+    assert code_cache.asked.wait(20)
     good = succeeds_in_a_copy(lambda: program.o(Q).shape == (2,))
-    keeper.go_on.set()
+    code_cache.go_on.set()
     thread.join()
     assert good
     assert program.o(Q).shape == (2,)
@@ -147,7 +147,7 @@ def test_the_pool_of_threads_is_not_used_in_a_copy(monkeypatch: pytest.MonkeyPat
     assert succeeds_in_a_copy(lambda: program.o(values).tobytes() == expected)
 
 
-def test_a_keeper_that_forks() -> None:
+def test_a_code_cache_that_forks() -> None:
     """The thread that makes the copy has the locks in both."""
 
     class Forking(Memory):
@@ -158,15 +158,15 @@ def test_a_keeper_that_forks() -> None:
                 self.child = os.fork()
             return super().get(key)
 
-    keeper = Forking()
+    code_cache = Forking()
     graph = graph_of("input q 0 q1", "a = q1*q1", "output o []: a")
     is_good = False
     try:
-        is_good = bool(Program(graph, keeper=keeper).o([3.0]) == 9.0)
+        is_good = bool(Program(graph, code_cache=code_cache).o([3.0]) == 9.0)
     finally:
-        if keeper.child == 0:
+        if code_cache.child == 0:
             os._exit(0 if is_good else 1)
-    assert os.waitpid(keeper.child or 0, 0)[1] == 0
+    assert os.waitpid(code_cache.child or 0, 0)[1] == 0
 
 
 def test_a_gate_may_be_taken_again_by_its_thread() -> None:

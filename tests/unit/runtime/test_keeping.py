@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from chainform.graph import Graph
-from chainform.runtime import CodeCache, Keeper, Program, cache, kernel
+from chainform.runtime import CodeCache, CodeStorage, Program, cache, kernel
 from unit.runtime.programs import (
     Array,
     Counted,
@@ -46,17 +46,17 @@ def both(program: Program) -> tuple[Array, Array]:
 def test_the_second_program_compiles_nothing(
     compiler: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keeper = Memory()
-    first = Program(small(), keeper=keeper)
+    code_cache = Memory()
+    first = Program(small(), code_cache=code_cache)
     expected = both(first)
-    assert (compiler.calls, len(keeper.kept), keeper.served) == (2, 2, 0)
+    assert (compiler.calls, len(code_cache.kept), code_cache.served) == (2, 2, 0)
     key = cache.user_key() or b""
-    assert {cache.own_name(name, key) for name in first.codes()} == set(keeper.kept)
+    assert {cache.own_name(name, key) for name in first.codes()} == set(code_cache.kept)
     monkeypatch.setattr(kernel, "compiled", refuse)
-    second = Program(small(), keeper=keeper)
+    second = Program(small(), code_cache=code_cache)
     for found, wanted in zip(both(second), expected, strict=True):
         same_bits(found, wanted)
-    assert keeper.served == 2
+    assert code_cache.served == 2
     assert second.codes() == first.codes()
 
 
@@ -78,14 +78,20 @@ def renamed() -> Graph:
     return replace(graph, names=tuple(f"{name}_" if name == "a" else name for name in graph.names))
 
 
-OTHERS: dict[str, Callable[[Keeper], Program]] = {
-    "lanes": lambda keeper: Program(small(), keeper=keeper, lanes=2),
-    "precision": lambda keeper: Program(small(), keeper=keeper, precision="float32", lanes=4),
-    "target": lambda keeper: Program(small(), keeper=keeper, cpu=plain_target(), lanes=4),
-    "lengths": lambda keeper: Program(small(), keeper=keeper, lengths={"q": 4}, lanes=4),
-    "graph": lambda keeper: Program(
+OTHERS: dict[str, Callable[[CodeStorage], Program]] = {
+    "lanes": lambda code_cache: Program(small(), code_cache=code_cache, lanes=2),
+    "precision": lambda code_cache: Program(
+        small(), code_cache=code_cache, precision="float32", lanes=4
+    ),
+    "target": lambda code_cache: Program(
+        small(), code_cache=code_cache, cpu=plain_target(), lanes=4
+    ),
+    "lengths": lambda code_cache: Program(
+        small(), code_cache=code_cache, lengths={"q": 4}, lanes=4
+    ),
+    "graph": lambda code_cache: Program(
         graph_of("input q 0 q1", "input q 1 q2", "input q 2 q3", "output o [2]: q1 q2"),
-        keeper=keeper,
+        code_cache=code_cache,
         lanes=4,
     ),
 }
@@ -93,10 +99,10 @@ OTHERS: dict[str, Callable[[Keeper], Program]] = {
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_whatever_changes_the_code_changes_the_key(other: str) -> None:
-    keeper = Memory()
-    Program(small(), keeper=keeper, lanes=4).kernel("o").code("single")
-    OTHERS[other](keeper).kernel("o").code("single")
-    assert (len(keeper.kept), keeper.served) == (2, 0)
+    code_cache = Memory()
+    Program(small(), code_cache=code_cache, lanes=4).kernel("o").code("single")
+    OTHERS[other](code_cache).kernel("o").code("single")
+    assert (len(code_cache.kept), code_cache.served) == (2, 0)
 
 
 def test_graphs_that_differ_in_little_have_other_keys() -> None:
@@ -123,13 +129,13 @@ def test_graphs_that_differ_in_little_have_other_keys() -> None:
 
 
 def test_names_and_defaults_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    keeper, some = Memory(), arm()
-    expected = both(Program(small(), keeper=keeper))
-    some.compile(keeper=keeper).gravity([0.1, 0.2])
+    code_cache, some = Memory(), arm()
+    expected = both(Program(small(), code_cache=code_cache))
+    some.compile(code_cache=code_cache).gravity([0.1, 0.2])
     monkeypatch.setattr(kernel, "compiled", refuse)
-    same_bits(both(Program(renamed(), keeper=keeper))[1], expected[1])
-    same_bits(both(Program(small(), keeper=keeper, threads=2))[1], expected[1])
-    some.bind({"m_1": 7}, keep_free=True).compile(keeper=keeper).gravity([0.1, 0.2])
+    same_bits(both(Program(renamed(), code_cache=code_cache))[1], expected[1])
+    same_bits(both(Program(small(), code_cache=code_cache, threads=2))[1], expected[1])
+    some.bind({"m_1": 7}, keep_free=True).compile(code_cache=code_cache).gravity([0.1, 0.2])
 
 
 # --- seals ----------------------------------------------------------------------------------
@@ -150,35 +156,35 @@ def test_seals() -> None:
         assert cache.unsealed(cut, "name", KEY) is None
 
 
-def spoil(keeper: Memory, how: str) -> None:
-    for name, data in list(keeper.kept.items()):
+def spoil(code_cache: Memory, how: str) -> None:
+    for name, data in list(code_cache.kept.items()):
         match how:
             case "flipped":
-                keeper.kept[name] = data[:-1] + bytes([data[-1] ^ 1])
+                code_cache.kept[name] = data[:-1] + bytes([data[-1] ^ 1])
             case "unsealed":
-                keeper.kept[name] = data[32:]
+                code_cache.kept[name] = data[32:]
             case "empty":
-                keeper.kept[name] = b""
+                code_cache.kept[name] = b""
             case "exchanged":
-                others = [other for other in keeper.kept if other != name]
-                keeper.kept[name] = cache.sealed(b"\x7fELF", others[0], KEY)
+                others = [other for other in code_cache.kept if other != name]
+                code_cache.kept[name] = cache.sealed(b"\x7fELF", others[0], KEY)
             case _:
-                keeper.kept[name] = cache.sealed(data[32:], name, KEY[::-1])
+                code_cache.kept[name] = cache.sealed(data[32:], name, KEY[::-1])
 
 
 @pytest.mark.parametrize("how", ["flipped", "unsealed", "empty", "exchanged", "another key"])
 def test_code_with_a_bad_seal_is_made_again(how: str, compiler: Counted) -> None:
-    keeper = Memory()
-    expected = both(Program(small(), keeper=CodeCache(keeper, KEY)))
-    good = dict(keeper.kept)
-    spoil(keeper, how)
+    code_cache = Memory()
+    expected = both(Program(small(), code_cache=CodeCache(code_cache, KEY)))
+    good = dict(code_cache.kept)
+    spoil(code_cache, how)
     compiler.calls = 0
     for found, wanted in zip(
-        both(Program(small(), keeper=CodeCache(keeper, KEY))), expected, strict=True
+        both(Program(small(), code_cache=CodeCache(code_cache, KEY))), expected, strict=True
     ):
         same_bits(found, wanted)
     assert compiler.calls == 2
-    assert keeper.kept == good
+    assert code_cache.kept == good
 
 
 # --- the user's key -------------------------------------------------------------------------
@@ -214,11 +220,11 @@ def test_without_a_key_nothing_is_kept(
     file.write_text("where a folder should be")
     monkeypatch.setenv("XDG_DATA_HOME", str(file))
     assert cache.user_key() is None
-    keeper = Memory()
+    code_cache = Memory()
     for calls in (2, 4):
-        both(Program(small(), keeper=CodeCache(keeper)))
+        both(Program(small(), code_cache=CodeCache(code_cache)))
         assert compiler.calls == calls
-    assert keeper.kept == {}
+    assert code_cache.kept == {}
     assert Program.from_bytes(Program(small()).to_bytes()).o(Q).shape == (11, 2)
 
 

@@ -178,12 +178,12 @@ def test_in_another_thread(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
     same_bits(store.load("arm").compile().gravity(np.zeros((9, 2))), found[0])
 
 
-def test_objects_of_a_database_as_the_keeper(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_of_a_database(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """For models that are not stored; what belongs to none goes at the next sweep."""
-    expected = results(arm(), keeper=store.database.objects)
+    expected = results(arm(), code_cache=store.database.objects)
     assert count(store) == 2
     monkeypatch.setattr(kernel, "compiled", refuse)
-    compare(results(arm(), keeper=store.database.objects), expected)
+    compare(results(arm(), code_cache=store.database.objects), expected)
     store.gc()
     assert count(store) == 0
 

@@ -124,11 +124,11 @@ def test_numbers_of_numpy_as_options() -> None:
     assert Program.from_bytes(program.to_bytes()).lanes == 4
 
 
-@pytest.mark.parametrize("keeper", [5, "folder", [], {}, object(), dict[str, bytes]])
-def test_keepers_that_are_none(keeper: Any) -> None:
-    with pytest.raises(RunError, match="a keeper has get") as e:
-        Program(small(), keeper=keeper)
-    assert e.value.element == "keeper"
+@pytest.mark.parametrize("code_cache", [5, "folder", [], {}, object(), dict[str, bytes]])
+def test_code_caches_that_are_none(code_cache: Any) -> None:
+    with pytest.raises(RunError, match="a code cache has get") as e:
+        Program(small(), code_cache=code_cache)
+    assert e.value.element == "code_cache"
 
 
 def test_options_cannot_be_changed_later() -> None:

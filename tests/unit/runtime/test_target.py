@@ -224,11 +224,11 @@ def test_machines_that_share_a_store_have_their_own_code(
 
 
 def test_code_in_memory_is_that_of_the_processor() -> None:
-    keeper = Memory()
+    code_cache = Memory()
     for _ in range(2):
         for cpu in ("native", PLAIN):
-            Program(small(), keeper=keeper, lanes=4, cpu=cpu).kernel("o").code("single")
-    assert (len(keeper.kept), keeper.served) == (2, 2)
+            Program(small(), code_cache=code_cache, lanes=4, cpu=cpu).kernel("o").code("single")
+    assert (len(code_cache.kept), code_cache.served) == (2, 2)
 
 
 # --- other processes ----------------------------------------------------------------------------

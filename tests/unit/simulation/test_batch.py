@@ -119,7 +119,7 @@ def test_events_end_motions() -> None:
     assert batch.events.tolist() == [0, 0, -1]
     assert batch.ends[2] == 0.9
     alone = simulate(rods(2), q0=q0[1], t=0.9, events=events)
-    assert batch.ends[1] == alone.happenings[0].t
+    assert batch.ends[1] == alone.events[0].t
     assert np.isnan(batch.q[1, 1]).all()
     assert not batch.failed.any()
 

@@ -35,7 +35,7 @@ inertia = [0.1, 0.1, 0]
 """
 TORQUE = {"type": "computed_torque", "kp": 100, "kd": 20, "targets": {"hinge": "sin(t)"}}
 PID = {"type": "pid", "kp": "10*l", "kd": "k", "ki": 3, "target": "sin(t)"}
-LEFT_OUT: dict[str, Any] = {"leave_out": ("friction",)}
+LEFT_OUT: dict[str, Any] = {"without": ("friction",)}
 LOW = {"low": {"law": "rod1", "stop": True}}
 
 
@@ -246,7 +246,7 @@ def test_stiff_methods(how: dict[str, Any]) -> None:
 def test_what_a_run_knows_is_known_of_all() -> None:
     mechanism, asked = ONE_BY_ONE["bouncing"]
     batch = simulate_batch(mechanism, t=0.5, t_eval=TIMES, **asked)
-    assert [run.happenings[0].name for run in batch.runs] == ["height lower: impact"] * 2
+    assert [run.events[0].name for run in batch.runs] == ["height lower: impact"] * 2
     losses = batch.output("losses")
     assert losses.shape == (2, 4)
     np.testing.assert_array_equal(losses[1], batch.runs[1].losses)
@@ -281,7 +281,7 @@ def test_what_is_wrong_with_all_is_an_error() -> None:
     with pytest.raises(cf.Error, match="depth"):
         simulate_batch(machine(BALL), forces={"depth": "1"}, **stopped)
     with pytest.raises(DeriveError, match="gravity is not a choice"):
-        simulate_batch(machine(BALL), leave_out=("gravity",), **stopped)
+        simulate_batch(machine(BALL), without=("gravity",), **stopped)
     with pytest.raises(cf.Error, match="crank9"):
         simulate_batch(slider_crank(), q0={"crank": [0.5, 0.6]}, fixed=["crank9"])
     with pytest.raises(RunError, match="no state 'amps'"):

@@ -35,7 +35,7 @@ def feet() -> cf.Model:
 
 @pytest.mark.slow
 def test_single_support_then_double_support_then_single_again(run: cf.Run) -> None:
-    words = [happening.name for happening in run.happenings]
+    words = [event.name for event in run.events]
     assert words[:2] == ["outer_toe: impact", "outer_toe: rests"]
     assert "heel: rests" in words[2:]
     assert words[-1].endswith("leaves")
@@ -59,7 +59,7 @@ def test_the_ground_pushes_only_and_nothing_sinks_in_or_slides_far(
 
 
 def test_impacts_obey_the_balance_of_momentum(run: cf.Run, feet: cf.Model) -> None:
-    hits = [happening for happening in run.happenings if isinstance(happening, Impact)]
+    hits = [event for event in run.events if isinstance(event, Impact)]
     assert len(hits) >= 2
     for hit in hits:
         values = feet.evaluate(q=hit.q)
@@ -76,5 +76,5 @@ def test_impacts_obey_the_balance_of_momentum(run: cf.Run, feet: cf.Model) -> No
 def test_energy_is_accounted_for(run: cf.Run) -> None:
     assert np.ptp(run.balance) < 1e-6 * np.abs(run.energy).max()
     assert np.all(np.diff(run.losses) > -1e-9)
-    hits = [happening for happening in run.happenings if isinstance(happening, Impact)]
+    hits = [event for event in run.events if isinstance(event, Impact)]
     assert run.losses[-1] >= sum(hit.loss for hit in hits) - 1e-9

@@ -231,7 +231,7 @@ def test_an_event_in_a_flat_position_does_not_end_a_motion() -> None:
     events = {"flat": "c0", "over": "c1 + pi"}
     start: dict[str, Any] = {"q0": ladder_state(2, 1.0)}
     run = simulate(ladder(2), **start, t=3.0, t_eval=[3.0], rtol=1e-10, events=events)
-    assert len(run.happenings) > 3
+    assert len(run.events) > 3
     there = ladder_angle(2, 1.0, 0.0, 3.0)
     np.testing.assert_allclose(run.q[-1], ladder_state(2, there), atol=1e-6)
 

@@ -48,7 +48,7 @@ point = [0, 0, -1]
 
 
 def impacts(run: cf.Run) -> list[Impact]:
-    return [happening for happening in run.happenings if isinstance(happening, Impact)]
+    return [event for event in run.events if isinstance(event, Impact)]
 
 
 def test_a_table_falls_on_four_legs_and_stands() -> None:
@@ -164,7 +164,7 @@ def test_a_block_that_rocks_comes_to_rest(friction: float, restitution: float) -
     assert abs(run.qd[-1, 1:]).max() < 1e-9
     assert sum(force[-1] for force in run.contact_forces.values()) == pytest.approx(10.0)
     assert np.ptp(run.balance) < 1e-8
-    last = [impact for impact in impacts(run) if impact.t > run.happenings[-1].t - 1e-3]
+    last = [impact for impact in impacts(run) if impact.t > run.events[-1].t - 1e-3]
     assert len(last) > 2
 
 
@@ -266,11 +266,11 @@ def test_a_plane_stands_still_while_the_base_moves(contact: dict[str, Any]) -> N
     run = simulate(block({"position": [SWAY, 0, 0]}).build(), q0=start, **options)
     driven = block(driven=True).build()
     other = simulate(driven, q0={"s": 0, **start}, qd0={"s": 1.5}, **options)
-    assert [event.name for event in run.happenings] == [event.name for event in other.happenings]
+    assert [event.name for event in run.events] == [event.name for event in other.events]
     np.testing.assert_allclose(run.q, other.q[:, 1:], atol=1e-7)
     loads = run.contact_loads["z"]
     np.testing.assert_allclose(loads, other.contact_loads["z"], atol=1e-5)
-    assert run.happenings or np.abs(loads).max() > 9
+    assert run.events or np.abs(loads).max() > 9
 
 
 @pytest.mark.slow

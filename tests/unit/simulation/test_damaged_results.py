@@ -86,7 +86,7 @@ def test_without_damage_it_is_the_run(parts: Any, tmp_path: Path, ending: str) -
     path = tmp_path / f"run{ending}"
     WRITERS[ending](path, json.dumps(about), arrays)
     run = cf.Run.load(path)
-    assert [event.name for event in run.happenings] == ["half way", "ball lower: impact"]
+    assert [event.name for event in run.events] == ["half way", "ball lower: impact"]
     used(path)
 
 
@@ -205,7 +205,7 @@ def no_foreign_error(path: Path) -> None:
         ({"events": [{"kind": "event", "name": "a", "t": "b"}]}, "events[1], t"),
         ({"span": [0, 1, 2]}, "span"),
         ({"statistics": {"steps": -1}}, "statistics, steps"),
-        ({"leave_out": ["nothing"]}, "leave_out"),
+        ({"without": ["nothing"]}, "without"),
         ({"bookmark": {"t": 1, "y": [1], "parts": [], "memory": {}}}, "bookmark, parts"),
         ({"title": "a\x1b[31m"}, "title"),
     ],

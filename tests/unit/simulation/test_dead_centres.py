@@ -83,7 +83,7 @@ def test_a_dry_slide_goes_through_dead_centres(friction: float) -> None:
     assert run.q[-1, 0] == pytest.approx(a, abs=1e-7)
     assert run.qd[-1, 0] == pytest.approx(rate, abs=1e-7)
     assert np.ptp(run.balance) < 1e-8
-    assert not run.happenings
+    assert not run.events
     way = np.abs(np.diff(run.q[:, 2])).sum()
     assert run.losses[-1] == pytest.approx(friction * way, rel=2e-2)
 
@@ -91,7 +91,7 @@ def test_a_dry_slide_goes_through_dead_centres(friction: float) -> None:
 def test_a_crank_comes_to_rest_by_the_friction_of_its_slide() -> None:
     run = simulate(slider_crank(0, 0, 5), q0={"a": 1.0}, qd0={"a": 4}, t=6.0)
     assert np.abs(run.qd[-1]).max() < 1e-9
-    assert run.happenings[-1].name == "s: sticks"
+    assert run.events[-1].name == "s: sticks"
     assert run.losses[-1] == pytest.approx(run.energy[0])
     assert np.ptp(run.balance) < 1e-7
 
@@ -105,13 +105,13 @@ def test_stops_just_at_the_dead_centres_are_not_hit(method: str) -> None:
     run = simulate(slider_crank(0, 0, 0), method=method, stops=stops, **start)
     free = simulate(slider_crank(0, 0, 0), method=method, **start)
     assert run.q[-1] == pytest.approx(free.q[-1], abs=1e-7)
-    assert not run.happenings
+    assert not run.events
 
 
 def test_a_stop_a_little_before_the_dead_centre_is_hit() -> None:
     stops = {"s": {"upper": 1.4 - 1e-6, "restitution": 1}}
     run = simulate(slider_crank(0, 0, 0), q0={"a": 1.0}, qd0={"a": 10}, t=2.0, stops=stops)
-    assert {happening.name for happening in run.happenings} == {"s upper: impact"}
+    assert {event.name for event in run.events} == {"s upper: impact"}
     assert run.q[:, 2].max() < 1.4 - 1e-6 + 1e-9
     assert np.ptp(run.energy) < 1e-6
 
@@ -144,7 +144,7 @@ def test_dry_joints_and_a_stop_share_a_load(
 def test_what_holds_together_breaks_loose_together() -> None:
     """Three dry joints hold a crank that one after the other could not hold."""
     run = simulate(slider_crank(1, 1, 1), q0={"a": 1.0}, t=3.0, forces={"a": "2*t"}, rtol=1e-10)
-    (*_, last) = [happening for happening in run.happenings if happening.name.endswith("slides")]
+    (*_, last) = [event for event in run.events if event.name.endswith("slides")]
     # All rates are proportional to that of the crank: their friction adds up.
     _, slide = inertia_of(1.0)
     cosine = np.sqrt(1 - (CRANK * np.sin(1.0)) ** 2)

@@ -43,7 +43,7 @@ def how(method: str, step: float = 0.01) -> dict[str, Any]:
 
 
 def met(run: cf.Run) -> list[tuple[str, float]]:
-    return [(event.name, round(event.t, 9)) for event in run.happenings]
+    return [(event.name, round(event.t, 9)) for event in run.events]
 
 
 # --- several at once --------------------------------------------------------------------------
@@ -86,8 +86,8 @@ def test_changes_at_once_are_made_one_after_the_other(method: str) -> None:
         "seen": "2*x - 1",
     }
     run = simulate(cart(), qd0=[1.0], t=0.9, events=events, **how(method))
-    assert [event.name for event in run.happenings] == ["faster", "back", "seen"]
-    rates = [event.qd[0] for event in run.happenings]
+    assert [event.name for event in run.events] == ["faster", "back", "seen"]
+    rates = [event.qd[0] for event in run.events]
     assert rates == pytest.approx([1, 2, -2])
     assert run.q[-1, 0] == pytest.approx(0.5 - 2 * 0.4, abs=1e-9)
 
@@ -142,7 +142,7 @@ def test_in_a_batch_events_at_the_start_are_the_same(method: str) -> None:
         batch = simulate_batch(cart(), t=1, events=events, **starts, **how(method))
         assert batch.endings == ("end", "end", "e" if stop else "end")
         if not stop:
-            assert [len(run.happenings) for run in batch.runs] == [0, 0, 1]
+            assert [len(run.events) for run in batch.runs] == [0, 0, 1]
 
 
 def moved(_t: float, q: Any, qd: Any) -> Any:
@@ -168,7 +168,7 @@ def test_output_at_the_time_of_a_change_is_the_state_after_it(method: str) -> No
     for end in (1.0, 0.5):
         listed = [t for t in times if t <= end]
         run = simulate(cart(), qd0=[1.0], t=end, t_eval=listed, events=events, **how(method))
-        (event,) = run.happenings
+        (event,) = run.events
         assert event.t == 0.5
         assert event.qd[0] == pytest.approx(1)
         assert run.t.tolist() == listed
@@ -188,11 +188,11 @@ def test_output_at_the_time_of_an_impact_is_the_state_after_it(method: str) -> N
     """A point runs against a wall after 0.5 s, and gives back half of its speed."""
     stops = {"x": {"upper": 0.5, "restitution": 0.5}}
     options: dict[str, Any] = {"stops": stops, **how(method, 0.125)}
-    struck = simulate(cart(), qd0=[1.0], t=1, **options).happenings[0]
+    struck = simulate(cart(), qd0=[1.0], t=1, **options).events[0]
     assert struck.t == pytest.approx(0.5)
     assert struck.qd[0] == pytest.approx(1)
     run = simulate(cart(), qd0=[1.0], t=1, t_eval=[struck.t, 1], **options)
-    assert run.happenings[0].t == struck.t
+    assert run.events[0].t == struck.t
     np.testing.assert_allclose(run.qd[:, 0], [-0.5, -0.5])
     assert run.losses[0] == pytest.approx(0.375)
     # A wall that is touched at the start is run against at once.
@@ -224,12 +224,12 @@ def test_a_law_that_goes_over_zero_and_back_within_a_step(method: str) -> None:
         run = simulate(machine(BALL), qd0=[5.0], t=1.2, events=events, **how(method, 0.1))
         times = [5 / G - aside, 5 / G + aside]
         close = 0.2 if SOLVERS[method].order == 1 else 1e-6
-        found = [event.t for event in run.happenings]
+        found = [event.t for event in run.events]
         if SOLVERS[method].order > 1:
             np.testing.assert_allclose(found, times, atol=close)
         one = {"a": {"law": events["a"], "direction": "falling"}}
         down = simulate(machine(BALL), qd0=[5.0], t=1.2, events=one, **how(method, 0.1))
-        assert [event.t for event in down.happenings] == pytest.approx(found[1:], abs=1e-9)
+        assert [event.t for event in down.events] == pytest.approx(found[1:], abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["verner65", "rk4", "euler", "cvode"])
@@ -245,7 +245,7 @@ def test_laws_of_time_are_followed_though_the_state_barely_changes(
     angles = np.array([np.arcsin(offset), np.pi - np.arcsin(offset)])
     zeros = (angles - phase + 2 * np.pi * np.arange(-2, turns)[:, None]).ravel() / turns
     exact = np.sort(zeros[(zeros > 0) & (zeros < 1)])
-    np.testing.assert_allclose([event.t for event in run.happenings], exact, atol=1e-12)
+    np.testing.assert_allclose([event.t for event in run.events], exact, atol=1e-12)
 
 
 @pytest.mark.parametrize("end", [1, 100])
@@ -255,7 +255,7 @@ def test_nothing_passes_through_a_wall_that_moves(end: float) -> None:
     builder.segment("m", joint={"name": "x", "type": "prismatic"}, axis=[1, 0, 0], mass=1)
     builder.constraint("unilateral", "x - 0.5*sin(6*t)")
     run = simulate(builder.build(), q0=[0.4], t=end)
-    (hit,) = run.happenings
+    (hit,) = run.events
     assert hit.t == pytest.approx(np.arcsin(0.8) / 6, abs=1e-12)
     assert run.qd[-1, 0] == pytest.approx(3 * np.cos(np.arcsin(0.8)))
 
@@ -352,7 +352,7 @@ def test_after_a_change_loops_are_closed(monkeypatch: pytest.MonkeyPatch, method
     run = simulate(example("four_bar"), **options)
     gaps = Gaps(run.mechanism)
     assert max(np.abs(gaps.at(q)[0]).max() for q in run.q) < 1e-9
-    after = run.q[np.searchsorted(run.t, 0.2) + 1] - run.happenings[0].q
+    after = run.q[np.searchsorted(run.t, 0.2) + 1] - run.events[0].q
     assert np.abs(after).max() > 1e-3
     monkeypatch.setattr(placing, "CLOSED", 0.0)
     with pytest.raises(MotionError, match="do not close") as caught:
@@ -371,7 +371,7 @@ def test_after_a_change_quaternions_have_the_length_1() -> None:
 def test_a_change_lifts_a_ball_off_the_ground() -> None:
     event = {"law": "t - 0.5", "change": lambda _t, q, qd: (q + 1, qd)}
     run = simulate(machine(BALL), t=0.8, events={"a": event}, stops={"height": {"lower": 0}})
-    assert [e.name for e in run.happenings] == ["height lower: rests", "a", "height lower: leaves"]
+    assert [e.name for e in run.events] == ["height lower: rests", "a", "height lower: leaves"]
     assert run.q[-1, 0] == pytest.approx(1 - G * 0.3**2 / 2)
 
 
@@ -417,7 +417,7 @@ def test_progress_and_ctrl_c_are_heard_between_events_and_outputs(
     assert part.about.bookmark is not None
     assert 0 < part.about.bookmark.t < 1
     done = simulate(cart(), resume=part, **given)
-    assert len(done.happenings) == len(whole.happenings)
+    assert len(done.events) == len(whole.events)
     if method == "verner65":
         assert np.array_equal(done.q, whole.q)
         assert done.statistics == whole.statistics

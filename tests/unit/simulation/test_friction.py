@@ -42,14 +42,14 @@ inertia = [0.1, 0.1, 0.1]
 
 
 def words(run: cf.Run) -> list[str]:
-    return [happening.name for happening in run.happenings]
+    return [event.name for event in run.events]
 
 
 def test_a_block_slides_to_rest() -> None:
     run = simulate(machine(BLOCK), qd0=[3.0], t=4.0)
     stop = 3.0 / (FRICTION / MASS)
     assert words(run) == ["slide: sticks"]
-    assert run.happenings[0].t == pytest.approx(stop, rel=1e-12)
+    assert run.events[0].t == pytest.approx(stop, rel=1e-12)
     np.testing.assert_allclose(run.q[run.t >= stop], 3.0 * stop / 2, rtol=1e-10)
     assert run.losses[-1] == pytest.approx(MASS * 9 / 2)
     np.testing.assert_allclose(run.balance, MASS * 9 / 2, rtol=1e-10)
@@ -81,7 +81,7 @@ def test_a_growing_force_breaks_a_block_loose() -> None:
     run = simulate(machine(BLOCK), t=2.0, forces={"slide": "2*t"}, friction={"slide": 3.5})
     assert words(run) == ["slide: sticks", "slide: slides"]
     loose = 3.5 / 2
-    assert run.happenings[1].t == pytest.approx(loose, rel=1e-8)
+    assert run.events[1].t == pytest.approx(loose, rel=1e-8)
     s = 2.0 - loose
     assert run.q[-1, 0] == pytest.approx((s**3 / 3 + 0.5 * s**2 / 2) / MASS, rel=1e-6)
 
@@ -90,14 +90,14 @@ def test_stick_and_slip_on_a_spring() -> None:
     """A block on a spring whose far end moves off: it sticks until the spring wins, then jumps."""
     text = BLOCK + '[[forces]]\njoint = "slide"\nlaw = "50*(0.1*t - slide)"\n'
     run = simulate(machine(text), t=6.0, friction={"slide": 5.0}, t_eval=np.linspace(0, 6, 1201))
-    assert run.happenings[1].t == pytest.approx(1.0, rel=1e-8)
+    assert run.events[1].t == pytest.approx(1.0, rel=1e-8)
     # Seen from the far end: m u'' = -k u + f with u(0) = -static/k, u'(0) = -speed.
     w, speed, low = np.sqrt(50 / MASS), 0.1, (FRICTION - 5.0) / 50
     s = np.linspace(1e-6, 2.0, 2_000_001)
     rate = -low * w * np.sin(w * s) + speed * (1 - np.cos(w * s))
     again = float(s[np.argmax(rate < 0)])
-    assert run.happenings[2].name == "slide: sticks"
-    assert run.happenings[2].t == pytest.approx(1.0 + again, abs=2e-6)
+    assert run.events[2].name == "slide: sticks"
+    assert run.events[2].t == pytest.approx(1.0 + again, abs=2e-6)
     assert words(run)[:5] == [
         f"slide: {w}" for w in ("sticks", "slides", "sticks", "slides", "sticks")
     ]
@@ -132,7 +132,7 @@ inertia = [0.01, 0.02, 0.02]
 
 
 def test_friction_can_be_left_out() -> None:
-    run = simulate(machine(BLOCK), qd0=[3.0], t=1.0, leave_out=["friction"])
+    run = simulate(machine(BLOCK), qd0=[3.0], t=1.0, without=["friction"])
     assert run.qd[-1] == pytest.approx([3.0])
 
 

@@ -91,7 +91,7 @@ def test_ground_under_a_biped() -> None:
     masses = sum(float(mass) for mass in bodies if isinstance(mass, Fraction))
     rate = np.gradient(run.output("momentum")[:, :3], run.t, axis=0)
     smooth = np.ones(len(run.t), dtype=bool)
-    for event in run.happenings:
+    for event in run.events:
         smooth &= np.abs(run.t - event.t) > 0.02
     smooth[[0, 1, -2, -1]] = False
     weight = masses * np.array([0, 0, -9.81])
@@ -104,7 +104,7 @@ def test_contacts_tell_when_they_slide_and_stick() -> None:
     ground = {"points": CORNERS, "friction": 0.4}
     start: dict[str, Any] = {"q0": [0, 0, 0.1, 0, 0, 0, 1], "qd0": [2, 0, 0, 0, 0, 0]}
     run = cf.simulate(box(), t=1, contacts={"box": ground}, **start)
-    said = {event.name: event.t for event in run.happenings}
+    said = {event.name: event.t for event in run.events}
     sticks = [t for name, t in said.items() if name.endswith(": sticks")]
     assert sticks == pytest.approx([0.5] * len(sticks), abs=1e-9)
     assert sticks

@@ -223,4 +223,4 @@ def test_runs_that_were_stored_before_go_on() -> None:
     whole = cf.simulate(machine(PENDULUM), t=2, **given)
     assert done.statistics.steps == pytest.approx(whole.statistics.steps, abs=2)
     np.testing.assert_allclose(done.q[-1], whole.q[-1], atol=1e-8)
-    assert [e.t for e in done.happenings] == pytest.approx([e.t for e in whole.happenings])
+    assert [e.t for e in done.events] == pytest.approx([e.t for e in whole.events])

@@ -276,7 +276,7 @@ def quantities(run: Run, scene: Scene) -> dict[str, Array]:
     found = {n: run.output(n) for n in (*OF_ALL, *scene.outputs) if n not in scene.skipped}
     for name in ("contact_forces", "contact_loads", "friction_forces"):
         found |= {f"{name} {key}": value for key, value in getattr(run, name).items()}
-    found["events"] = np.array([[happening.t, *happening.q] for happening in run.happenings])
+    found["events"] = np.array([[event.t, *event.q] for event in run.events])
     return found
 
 

@@ -87,8 +87,8 @@ def same(a: cf.Run, b: cf.Run) -> None:
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
     assert a.about.as_dict() == b.about.as_dict()
     assert a.statistics == b.statistics
-    assert [(e.name, e.t) for e in a.happenings] == [(e.name, e.t) for e in b.happenings]
-    for mine, other in zip(a.happenings, b.happenings, strict=True):
+    assert [(e.name, e.t) for e in a.events] == [(e.name, e.t) for e in b.events]
+    for mine, other in zip(a.events, b.events, strict=True):
         assert np.array_equal(mine.q, other.q)
         assert np.array_equal(mine.qd, other.qd)
     assert a.method == b.method
@@ -140,7 +140,7 @@ def test_impacts_actuators_and_nothing_at_all(tmp_path: Path, ending: str) -> No
         assert loaded.contact_forces.keys() == run.contact_forces.keys()
         for name, force in run.contact_forces.items():
             assert np.array_equal(loaded.contact_forces[name], force)
-    impacts = [e for e in cf.Run.load(tmp_path / f"0{ending}").happenings if hasattr(e, "loss")]
+    impacts = [e for e in cf.Run.load(tmp_path / f"0{ending}").events if hasattr(e, "loss")]
     assert impacts
     assert impacts[0].t == pytest.approx((2 / 9.81) ** 0.5)
 
@@ -405,15 +405,15 @@ def test_resuming_is_as_if_nothing_had_happened(
     assert np.allclose(done.qdd, whole.qdd, rtol=1e-9, atol=1e-9)
     assert np.array_equal(done.tau, whole.tau)
     assert done.statistics == whole.statistics
-    assert [(e.name, e.t) for e in done.happenings] == [(e.name, e.t) for e in whole.happenings]
+    assert [(e.name, e.t) for e in done.events] == [(e.name, e.t) for e in whole.events]
     assert np.array_equal(done.sigma, whole.sigma)
 
 
 @pytest.mark.parametrize("ending", FORMS)
-def test_books_with_nothing_in_them_stay_books(tmp_path: Path, ending: str) -> None:
+def test_an_empty_energy_balance_stays_empty(tmp_path: Path, ending: str) -> None:
     """Nothing drives the arm and nothing is lost: its balance is its energy, from a file, too."""
     mechanism = mechanism_of("six_axis_arm.toml")
-    given: dict[str, Any] = {"q0": [0.3] * 6, "leave_out": ["friction"]}
+    given: dict[str, Any] = {"q0": [0.3] * 6, "without": ["friction"]}
     half = cf.simulate(mechanism, t=0.2, **given)
     half.save(tmp_path / f"half{ending}")
     loaded = cf.Run.load(tmp_path / f"half{ending}")
@@ -422,7 +422,7 @@ def test_books_with_nothing_in_them_stay_books(tmp_path: Path, ending: str) -> N
     done = cf.simulate(mechanism, t=0.4, resume=loaded, **given)
     assert done.losses.shape == done.work.shape == done.t.shape
     assert np.ptp(done.balance) < 1e-7
-    without = cf.simulate(mechanism, t=0.1, books=False, **given)
+    without = cf.simulate(mechanism, t=0.1, energy_balance=False, **given)
     without.save(tmp_path / f"without{ending}")
     with pytest.raises(RunError, match="not added up"):
         _ = cf.Run.load(tmp_path / f"without{ending}").balance
@@ -482,7 +482,7 @@ def test_an_event_that_ended_it_ends_it_still() -> None:
         ({"values": {"m": 2}}, "another mechanism, or of other values"),
         ({"t": (0.5, 1.0)}, "not between 0.5 and 1"),
         ({"t": (0.0, 3.0)}, "begins at t = 0.5 s, not at 0 s"),
-        ({"books": False}, "started with other books"),
+        ({"energy_balance": False}, "started with other energy_balance"),
         ({"forces": {"swing": "-sin(2*t)"}}, "started with other forces"),
         ({"forces": None}, "started with other forces"),
         ({"forces": None, "events": {"down": "swing - 1"}}, "started with other forces, events"),
@@ -497,7 +497,7 @@ def test_an_event_that_ended_it_ends_it_still() -> None:
         ({"method": "dopri853"}, "started with other method"),
         ({"rtol": 1e-6, "largest": 0.1}, "started with other rtol, atol, largest"),
         ({"hold": 0.1}, "started with other hold"),
-        ({"leave_out": ["springs"]}, "started with other leave_out"),
+        ({"without": ["springs"]}, "started with other without"),
         ({"stabilise": "none"}, "started with other stabilise"),
         ({"q0": {"swing": 1.1}}, "started with other q0"),
         ({"qd0": {"swing": 2.1}}, "started with other qd0"),

@@ -52,7 +52,7 @@ SCENARIO = """
 mechanism = "arm.toml"
 time = [0, "1/2"]
 values = { k = "m/8" }
-leave_out = ["friction"]
+without = ["friction"]
 
 [initial]
 q = { shoulder = "pi/3", q2 = -0.25 }
@@ -106,7 +106,7 @@ def test_everything_is_told(scenario: Callable[..., Path]) -> None:
     assert read.text == SCENARIO
     assert told["t"] == (0.0, 0.5)
     assert told["values"] == {"k": 0.25}
-    assert told["leave_out"] == ("friction",)
+    assert told["without"] == ("friction",)
     assert told["q0"] == {"shoulder": math.pi / 3, "q2": -0.25}
     assert told["qd0"] == [1.0, 0.0]
     assert told["t_eval"].tolist() == [0, 0.125, 0.25, 0.375, 0.5]
@@ -474,8 +474,8 @@ WRONG = {
     GOOD + "[solver]\nmethod = 'rk4'": ["solver, step: rk4 has no step control"],
     GOOD + "[stops]\nknee = true": ["there is no coordinate named 'knee'"],
     GOOD + "[controllers]\nelbow = { type = 'pdd' }": ["there is no controller 'pdd'"],
-    GOOD + "leave_out = ['gravity']": ["gravity is not a choice"],
-    GOOD + "books = 1": ["books: expected true or false"],
+    GOOD + "without = ['gravity']": ["gravity is not a choice"],
+    GOOD + "energy_balance = 1": ["energy_balance: expected true or false"],
 }
 
 
@@ -510,8 +510,8 @@ def test_a_motion_that_fails_is_told_in_the_words_of_the_file(
         ("use method='cvode', a larger rtol", 'use method = "cvode", a larger rtol'),
         ("values={'k': ...}, or", "values = { k = ... }, or"),
         ('write ["toe"], or {"toe": {"restitution": 0.2}}', None),
-        ('leave_out=["friction"]', 'leave_out = ["friction"]'),
-        ("take books=True", "take books = true"),
+        ('without=["friction"]', 'without = ["friction"]'),
+        ("take energy_balance=True", "take energy_balance = true"),
         ("did you mean 'elbow'?", "did you mean 'elbow'?"),
         ('write euler = "zyx" in the file', 'write euler = "zyx" in the file'),
     ],
@@ -549,7 +549,7 @@ WHOLE: dict[str, Any] = {
     "mechanism": "arm.toml",
     "time": [0, 1],
     "values": {"k": 0},
-    "leave_out": ["friction"],
+    "without": ["friction"],
     "initial": {"q": {"elbow": 1}, "qd": [0, 1], "fixed": ["elbow"]},
     "output": {"every": 0.1, "outputs": ["energy"]},
     "forces": {"hold": 0.1, "elbow": [{"until": 1, "law": "t"}, {"law": 0}], "shoulder": "t"},

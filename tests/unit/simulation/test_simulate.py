@@ -36,7 +36,7 @@ def test_events_are_located_to_the_accuracy_of_the_method() -> None:
     )
     times = {"down": [1, 3, 5], "turn": [2, 4, 6]}
     for name, numbers in times.items():
-        found = [h.t for h in run.happenings if h.name == name][: len(numbers)]
+        found = [h.t for h in run.events if h.name == name][: len(numbers)]
         np.testing.assert_allclose(found, [n * quarter for n in numbers], rtol=1e-10)
 
 
@@ -46,9 +46,9 @@ def test_directions_and_the_end_by_an_event() -> None:
         "half": {"law": "q1 - 0.5", "direction": "falling", "stop": True},
     }
     run = simulate(pendulum(), q0=[1.0], t=10.0, events=events)
-    assert [h.name for h in run.happenings] == ["half"]
-    assert run.t[-1] <= run.happenings[0].t
-    assert run.happenings[0].q[0] == pytest.approx(0.5, abs=1e-12)
+    assert [h.name for h in run.events] == ["half"]
+    assert run.t[-1] <= run.events[0].t
+    assert run.events[0].q[0] == pytest.approx(0.5, abs=1e-12)
 
 
 def thrown_back(_: float, q: Any, qd: Any) -> Any:
@@ -59,7 +59,7 @@ def test_an_event_may_change_the_state() -> None:
     """A point that is thrown back at the wall has the speed it came with."""
     events = {"wall": {"law": "q1 - 1", "change": thrown_back}}
     run = simulate(cart(), qd0=[2.0, 0.5], t=2.0, events=events)
-    assert [h.name for h in run.happenings] == ["wall"]
+    assert [h.name for h in run.events] == ["wall"]
     np.testing.assert_allclose(run.q[-1], [1 - 3.0, 0.5 * 0.5 - 0.5 * 1.5], atol=1e-9)
 
 

@@ -36,7 +36,7 @@ def puck() -> cf.Mechanism:
 
 
 def words(run: cf.Run) -> list[str]:
-    return [happening.name for happening in run.happenings]
+    return [event.name for event in run.events]
 
 
 def slide(**settings: Any) -> cf.Run:
@@ -50,7 +50,7 @@ def test_a_point_stops_where_coulomb_says(angle: float) -> None:
     run = slide(qd0=[*(speed * way), 0], t=1.0)
     assert run.q[-1, :2] == pytest.approx(speed**2 / (2 * MU * G) * way, abs=1e-12)
     assert words(run) == ["z: rests", "z: sticks"]
-    assert run.happenings[-1].t == pytest.approx(speed / (MU * G), abs=1e-9)
+    assert run.events[-1].t == pytest.approx(speed / (MU * G), abs=1e-9)
     assert np.ptp(run.balance) < 1e-12
     load = run.contact_loads["z"]
     assert load[1] == pytest.approx([*(-MU * G * way), G])
@@ -91,7 +91,7 @@ def test_a_contact_breaks_loose_at_the_edge_of_the_cone() -> None:
     """Pulled at 45 degrees it holds mu N, not 1.4 times as much, and slides the way of the pull."""
     run = slide(t=1.2, forces={"x": "5*t", "y": "5*t"})
     loose = MU * G / (5 * np.sqrt(2))
-    assert run.happenings[-1].t == pytest.approx(loose, rel=1e-8)
+    assert run.events[-1].t == pytest.approx(loose, rel=1e-8)
     way = 5 * (1.2 - loose) ** 3 / 6
     assert run.q[-1] == pytest.approx([way, way, 0], rel=1e-7)
     load = np.hypot(*run.contact_loads["z"][:, :2].T)
@@ -101,7 +101,7 @@ def test_a_contact_breaks_loose_at_the_edge_of_the_cone() -> None:
 def test_a_pull_that_turns() -> None:
     """It breaks loose with no speed at all, where the way is that of the pull."""
     run = slide(t=3.0, forces={"x": "4*t*cos(5*t)", "y": "4*t*sin(5*t)"})
-    assert run.happenings[-1].t == pytest.approx(1.25, rel=1e-8)
+    assert run.events[-1].t == pytest.approx(1.25, rel=1e-8)
     # The limit of smooth laws, mu N v / sqrt(v^2 + e^2), for ever smaller e.
     assert run.q[-1, :2] == pytest.approx([0.4151877, -0.251177], abs=2e-7)
     assert np.ptp(run.balance) < 1e-7
@@ -171,7 +171,7 @@ def test_an_impact_takes_mu_of_its_push_in_any_direction(angle: float) -> None:
     way = np.array([np.cos(angle), np.sin(angle)])
     ground = {"z": {"friction": 0.2, "restitution": 0.5}}
     run = simulate(point(), q0=[0, 0, 0.45], qd0=[*(2 * way), 0], t=0.35, contacts=ground)
-    (hit,) = [happening for happening in run.happenings if isinstance(happening, Impact)]
+    (hit,) = [event for event in run.events if isinstance(event, Impact)]
     assert hit.qd_after == pytest.approx([*((2 - 0.2 * 4.5) * way), 1.5])
 
 

@@ -98,13 +98,13 @@ def test_events_are_located(method: str) -> None:
     }
     run = run_of(method, events=events, **how(method))
     expected = precise(events=events)
-    assert [event.name for event in run.happenings] == ["below", "fast"]
+    assert [event.name for event in run.events] == ["below", "fast"]
     close = 2e-2 if SOLVERS[method].order == 1 else 1e-5
-    for found, exact in zip(run.happenings, expected.happenings, strict=True):
+    for found, exact in zip(run.events, expected.events, strict=True):
         assert found.t == pytest.approx(exact.t, abs=close)
-    assert run.happenings[0].q[0] == pytest.approx(0.3, abs=1e-9)
-    assert run.happenings[1].qd[1] == pytest.approx(-2, abs=1e-9)
-    assert run.t[-1] <= run.happenings[1].t
+    assert run.events[0].q[0] == pytest.approx(0.3, abs=1e-9)
+    assert run.events[1].qd[1] == pytest.approx(-2, abs=1e-9)
+    assert run.t[-1] <= run.events[1].t
 
 
 @pytest.mark.parametrize("method", KINDS)
@@ -114,7 +114,7 @@ def test_a_changed_state_is_where_the_motion_goes_on(method: str) -> None:
 
     events = {"wall": {"law": "rod1 - 0.3", "direction": "falling", "change": rebound}}
     run = run_of(method, events=events, t_eval=np.linspace(0, 1, 51), **how(method))
-    assert len(run.happenings) >= 1
+    assert len(run.events) >= 1
     assert run.q[:, 0].min() > 0.3 - 1e-3
     exact = precise(events=events, t_eval=[1.0]).q[-1]
     np.testing.assert_allclose(run.q[-1], exact, atol=0.1 if SOLVERS[method].order == 1 else 1e-4)
@@ -245,8 +245,8 @@ def test_controlled_steps_without_sticking_refuse_coulomb_friction(method: str) 
     with pytest.raises(RunError, match="slide has Coulomb friction") as raised:
         simulate(machine(BLOCK), method=method, **given)
     assert raised.value.element == "method"
-    assert "leave_out=['friction']" in str(raised.value)
-    free = simulate(machine(BLOCK), method=method, leave_out=["friction"], **given)
+    assert "without=['friction']" in str(raised.value)
+    free = simulate(machine(BLOCK), method=method, without=["friction"], **given)
     assert free.q[-1, 0] == pytest.approx(1.0)
 
 

@@ -23,7 +23,7 @@ REFERENCE = Path(__file__).parents[2] / "data" / "reference"
 
 
 def impacts(run: cf.Run) -> list[Impact]:
-    return [happening for happening in run.happenings if isinstance(happening, Impact)]
+    return [event for event in run.events if isinstance(event, Impact)]
 
 
 def test_a_ball_bounces_as_the_formula_says() -> None:
@@ -35,8 +35,8 @@ def test_a_ball_bounces_as_the_formula_says() -> None:
     np.testing.assert_allclose([hit.t for hit in met[:8]], times, rtol=1e-10)
     np.testing.assert_allclose([hit.loss for hit in met[:3]], [14.715, 3.67875, 0.9196875])
     # All bounces together take three times the fall; then the ball rests.
-    assert run.happenings[-1].name == "height lower: rests"
-    assert run.happenings[-1].t == pytest.approx(3 * fall, abs=1e-4)
+    assert run.events[-1].name == "height lower: rests"
+    assert run.events[-1].t == pytest.approx(3 * fall, abs=1e-4)
     assert np.all(run.q >= -1e-12)
     np.testing.assert_allclose(run.q[run.t > 1.4], 0, atol=1e-12)
     np.testing.assert_allclose(run.balance, 2 * G, rtol=1e-9)
@@ -57,7 +57,7 @@ def test_elastic_bounces_keep_energy() -> None:
 def test_limits_are_no_stops_unless_asked_for() -> None:
     links = cf.read(EXAMPLES / "sliding_links.toml")
     run = simulate(links, q0={"theta3": np.pi / 2, "l1": 0.4, "l2": 0.25, "l3": 0.25}, t=0.3)
-    assert not run.happenings
+    assert not run.events
     assert run.q[-1, 5] < 0
 
 
@@ -152,7 +152,7 @@ def test_a_stop_lets_go_when_it_would_pull() -> None:
     stops = {"height": {"lower": 0}}
     lift = {"height": "40*t"}
     run = simulate(machine(BALL), q0=[0.0], t=1.0, forces=lift, stops=stops)
-    (left,) = [h for h in run.happenings if h.name.endswith("leaves")]
+    (left,) = [h for h in run.events if h.name.endswith("leaves")]
     at = 2 * G / 40
     assert left.t == pytest.approx(at, abs=1e-9)
     after = 1 - at
@@ -309,9 +309,9 @@ def test_bounces_end_where_their_sum_ends(rest_speed: float) -> None:
     """All bounces together take three times the fall, even where no speed counts as rest."""
     floor = {"height": {"lower": 0, "restitution": 0.5, "rest_speed": rest_speed}}
     run = simulate(machine(BALL), q0=[0.2], t=1.0, stops=floor)
-    assert run.happenings[-1].name == "height lower: rests"
+    assert run.events[-1].name == "height lower: rests"
     error = 5 * rest_speed + 1e-6
-    assert run.happenings[-1].t == pytest.approx(3 * np.sqrt(0.4 / G), abs=error)
+    assert run.events[-1].t == pytest.approx(3 * np.sqrt(0.4 / G), abs=error)
     np.testing.assert_allclose(run.qd[run.t > 0.61], 0, atol=1e-15)
 
 
@@ -364,7 +364,7 @@ def test_time_goes_on_by_a_step_across_events(monkeypatch: pytest.MonkeyPatch) -
     free = simulate(stack([1, 2], 0.5), q0=[0.1, 0.2], t=0.6)
     monkeypatch.setattr(runner, "MOST_AT_ONCE", 0)
     run = simulate(stack([1, 2], 0.5), q0=[0.1, 0.2], t=0.6)
-    assert len(run.happenings) >= len(free.happenings)
+    assert len(run.events) >= len(free.events)
     np.testing.assert_allclose(run.q, free.q, atol=1e-5)
     assert run.q.min() > -1e-9
     assert np.ptp(run.balance) < 1e-6

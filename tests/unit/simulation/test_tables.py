@@ -78,7 +78,7 @@ def test_tables_with_sticking_friction() -> None:
     """The bound of 3 N is passed where the table says, and not before."""
     ramp = {"t": np.linspace(0, 2, 41).tolist(), "values": np.linspace(0, 6, 41).tolist()}
     run = cf.simulate(machine(BLOCK), t=2, forces={"slide": ramp})
-    slips = [event.t for event in run.happenings if event.name == "slide: slides"]
+    slips = [event.t for event in run.events if event.name == "slide: slides"]
     assert slips == pytest.approx([1.0], abs=1e-8)
     moved = run.t > 1
     assert np.abs(run.q[~moved]).max() < 1e-12

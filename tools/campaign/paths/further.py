@@ -142,7 +142,7 @@ def left_out(given: Given) -> Results:
     """Equations without friction, springs, rotors and forces."""
     parts = ["friction", "springs", "rotors", "forces"]
     outputs = ["inverse_dynamics", "mass_matrix", "potential_energy", "kinetic_energy"]
-    model = cf.derive(mechanism_of(given), outputs, leave_out=parts)
+    model = cf.derive(mechanism_of(given), outputs, without=parts)
     return {f"{name} left out": value for name, value in evaluated(given, model).items()}
 
 

@@ -32,7 +32,7 @@ def states(run: Any) -> Results:
 def laws(given: Given, run: Any) -> Results:
     """Return what must be zero along a motion: drift of the balance, depth in stops, pull."""
     found: Results = {}
-    if run.books is not None:
+    if run.energy_balance is not None:
         scale = 1 + np.abs(run.kinetic_energy).max() + np.abs(run.work).max()
         found["drift of the balance"] = np.ptp(run.balance) / scale
     for joint, stop in (given["motion"].get("stops") or {}).items():
@@ -46,7 +46,7 @@ def laws(given: Given, run: Any) -> Results:
 
 def impacts_of(run: Any) -> Results:
     """Return times of impacts, and the rates after each."""
-    found = [h for h in run.happenings if hasattr(h, "qd_after")]
+    found = [h for h in run.events if hasattr(h, "qd_after")]
     return {"impacts": [h.t for h in found], "rates after impacts": [h.qd_after for h in found]}
 
 
@@ -76,7 +76,7 @@ def by_method(given: Given) -> Results:
 def events(given: Given) -> Results:
     """Events of a law: when each happens, and in which state; one with `stop` ends the motion."""
     run = cf.simulate(mechanism_of(given), **arguments_of(given, events=given["motion"]["events"]))
-    found = [h for h in run.happenings if h.name == "mark"]
+    found = [h for h in run.events if h.name == "mark"]
     states = {f"{name} at events": [getattr(h, name) for h in found] for name in ("q", "qd")}
     return {"events": [h.t for h in found], **states}
 

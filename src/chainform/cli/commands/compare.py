@@ -49,7 +49,7 @@ def add_options(parser: ArgumentParser) -> None:
         help="none, fast or thesis, before operations are counted (default: none)",
     )
     group.add_argument(
-        "--leave-out",
+        "--without",
         metavar="PART",
         nargs="+",
         action="extend",
@@ -70,7 +70,7 @@ def run(args: Namespace) -> Report:
             formulations=split_list(args.formulations) if args.formulations else None,
             parameters=parameter_choice(args.parameters) or "numeric",
             reduce=args.reduce,
-            leave_out=split_list(args.leave_out or ()),
+            without=split_list(args.without or ()),
             seed=args.seed,
             observe=observe,
         )

@@ -64,10 +64,10 @@ def run(args: Namespace) -> Report:
     with chosen_store(args) if stored else nullcontext() as store:
         if store is not None:
             # The store that the model was loaded from is closed by now.
-            model = replace(model, keeper=store.database.objects.of(str(args.stored.origin)))
+            model = replace(model, code_cache=store.database.objects.of(str(args.stored.origin)))
         program = model.compile(precision=args.precision, lanes=lanes, cpu=cpu)
         functions = [_measured(program, name) for name in model.outputs]
-        kept = model.keeper is not None and _is_kept(program)
+        kept = model.code_cache is not None and _is_kept(program)
     document: Document = {
         "file": args.file,
         "mechanism": model.mechanism.name,
@@ -84,8 +84,8 @@ def run(args: Namespace) -> Report:
 
 def _is_kept(program: Program) -> bool:
     """Whether all machine code can be had again."""
-    keeper = program.keeper
-    return keeper is not None and all(keeper.get(key) for key in program.codes())
+    code_cache = program.code_cache
+    return code_cache is not None and all(code_cache.get(key) for key in program.codes())
 
 
 def _lanes(text: str | None) -> int | None:

@@ -111,7 +111,12 @@ def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Run:
         name = scenario.mechanism.name
         with blamed(given), shown_motion(name, span, quiet=args.quiet) as told:
             cache = CodeCache.of_user()
-            options: dict[str, Any] = {"progress": told, "resume": before, "keeper": cache, **given}
+            options: dict[str, Any] = {
+                "progress": told,
+                "resume": before,
+                "code_cache": cache,
+                **given,
+            }
             found = simulate(scenario, checkpoint=keep if files else None, **options)
     except Interrupted as stop:
         if not stop.run.about.is_complete:

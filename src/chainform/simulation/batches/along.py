@@ -13,8 +13,8 @@ from chainform.mechanism import Mechanism, automatic_parameters
 from chainform.mechanism.checks import names_in
 from chainform.model import Model, output_of
 from chainform.pipeline import derive
-from chainform.simulation.bookkeeping import stiff_energy
 from chainform.simulation.contact.switches import without_loops
+from chainform.simulation.energy_balance import stiff_energy
 from chainform.simulation.outputs import AT_ONCE, OF_RUN
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def output_along(batch: BatchRun, name: str) -> Array:
     return _evaluated(batch, model)[0]
 
 
-def needs_runs(mechanism: Mechanism, names: Sequence[str], leave_out: Sequence[str] = ()) -> bool:
+def needs_runs(mechanism: Mechanism, names: Sequence[str], without: Sequence[str] = ()) -> bool:
     """Tell whether some outputs depend on more than coordinates, rates and time."""
     simple = [name for name in names if name not in OF_RUN]
     if simple:
         outputs = [output_of(name) for name in simple]
-        model = derive(mechanism, outputs, leave_out=leave_out)
+        model = derive(mechanism, outputs, without=without)
         if not _is_of_states(model):
             return True
     return any(name in OF_RUN and name not in ("energy", *ENERGIES) for name in names)
@@ -71,8 +71,8 @@ def _free(batch: BatchRun) -> list[str]:
 
 def _model(batch: BatchRun, names: Sequence[str]) -> Model:
     mechanism, free = without_loops(batch.mechanism, batch.about.opened), _free(batch)
-    left_out = batch.about.leave_out
-    return derive(mechanism, names, leave_out=left_out, parameters=free or "numeric")
+    left_out = batch.about.without
+    return derive(mechanism, names, without=left_out, parameters=free or "numeric")
 
 
 def _is_of_states(model: Model) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.runtime import Keeper, share
+from chainform.runtime import CodeStorage, share
 from chainform.simulation.batches.cargo import LIMIT, NOT_BEGUN, Cargo, Voyage, aligned
 from chainform.simulation.batches.found import Found
 from chainform.simulation.batches.lanes import LanesMachine
@@ -214,7 +214,7 @@ class Each(Fleet):
         settings: Settings,
         efforts: Efforts,
         events: Sequence[Event] = (),
-        keeper: Keeper | None = None,
+        code_cache: CodeStorage | None = None,
         *,
         projects: bool = True,
     ) -> None:
@@ -223,7 +223,7 @@ class Each(Fleet):
         loop = replace(settings.solver.loop, procedures=(integrate_each,))
         hold = settings.hold is not None
         self.machine = Machine(
-            equations, efforts, hold=hold, loop=loop, keeper=keeper, projects=projects
+            equations, efforts, hold=hold, loop=loop, code_cache=code_cache, projects=projects
         )
         self.width = len(self.layout.fresh())
 
@@ -270,10 +270,10 @@ class Lanes(Fleet):
         equations: Equations,
         settings: Settings,
         efforts: Efforts,
-        keeper: Keeper | None = None,
+        code_cache: CodeStorage | None = None,
     ) -> None:
         super().__init__(equations, settings, efforts)
-        self.machine = LanesMachine(equations, settings.solver.loop, keeper)
+        self.machine = LanesMachine(equations, settings.solver.loop, code_cache)
         self.lanes, self.width = self.machine.lanes, self.machine.width
 
     def procedure(self) -> Callable[..., Any]:

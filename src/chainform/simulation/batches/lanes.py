@@ -12,7 +12,7 @@ from typing import Any
 
 from chainform.emitters.llvm import Form, Signature, side_by_side, signature_of
 from chainform.graph import Graph
-from chainform.runtime import Keeper, Library, code_of, target_for
+from chainform.runtime import CodeStorage, Library, code_of, target_for
 from chainform.runtime.procedures import Translation
 from chainform.simulation.equations import Equations
 from chainform.simulation.loops.loop import WITHOUT_DECISIONS, Loop, integrate_each
@@ -30,7 +30,7 @@ class LanesMachine:
         self,
         equations: Equations,
         loop: Loop,
-        keeper: Keeper | None = None,
+        code_cache: CodeStorage | None = None,
         lanes: int | None = None,
     ) -> None:
         self.equations = equations
@@ -40,7 +40,7 @@ class LanesMachine:
         self.lanes = lanes or self.target.lanes("float64")
         self.fixed: dict[str, int] = {}
         """How many entries each kernel has that depend on parameters only."""
-        code = code_of(self._text(), self.target, keeper)
+        code = code_of(self._text(), self.target, code_cache)
         self._library = Library(code, ["integrate_each"])
         self.integrate_each: Callable[..., Any] = function_of(
             self._library.address("integrate_each"), *self._kinds

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.expressions import symbols_of
 from chainform.mechanism import Mechanism, Number
-from chainform.runtime import Keeper
+from chainform.runtime import CodeStorage
 from chainform.simulation.batches.cases import Cases
 from chainform.simulation.batches.fleet import Each, Fleet, Lanes
 from chainform.simulation.batches.found import Found, nothing
@@ -56,7 +56,7 @@ def _decisive(problem: Problem) -> set[str]:
     source, numbers = problem.mechanism, list[Number]()
     for actuator in source.actuators:
         numbers += [*(actuator.velocity or ()), *(actuator.position or ())]
-    if problem.settings.solver.switches and "friction" not in problem.leave_out:
+    if problem.settings.solver.switches and "friction" not in problem.without:
         frictions = [segment.joint.friction for segment in source.segments]
         numbers += [friction.coulomb for friction in frictions if friction is not None]
     laws = [number for number in numbers if not isinstance(number, Fraction)]
@@ -70,7 +70,7 @@ def side_by_side(
     given = conditions.given
     solver, free = problem.settings.solver, given.names(given.mechanism)
     reduce = problem.options["reduce"]
-    model = model_of(given.mechanism, problem.leave_out, solver, free, reduce=reduce)
+    model = model_of(given.mechanism, problem.without, solver, free, reduce=reduce)
     equations = equations_of(
         given.settled(given.mechanism), model, problem.equation_options(conditions)
     )
@@ -85,7 +85,7 @@ def side_by_side(
         problem.settings,
         conditions.efforts,
         conditions.events,
-        problem.options["keeper"],
+        problem.options["code_cache"],
         projects=projects,
     )
     columns = {name: column[able] for name, column in cases.values.items()}
@@ -98,15 +98,15 @@ def fleet_of(
     settings: Settings,
     efforts: Efforts,
     events: Sequence[Event] = (),
-    keeper: Keeper | None = None,
+    code_cache: CodeStorage | None = None,
     *,
     projects: bool = True,
 ) -> Fleet:
     """Return what runs the motions: in lanes where nothing can differ but numbers."""
     deciding = equations.rows or events or settings.step is None
     if deciding or efforts.come_from_outside or not settings.solver.in_lanes:
-        return Each(equations, settings, efforts, events, keeper, projects=projects)
-    return Lanes(equations, settings, efforts, keeper)
+        return Each(equations, settings, efforts, events, code_cache, projects=projects)
+    return Lanes(equations, settings, efforts, code_cache)
 
 
 def _begun(

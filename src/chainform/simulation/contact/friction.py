@@ -37,12 +37,12 @@ class DryJoint:
 
 
 def dry_joints(
-    mechanism: Mechanism, friction: Mapping[str, Any] | None = None, leave_out: Sequence[str] = ()
+    mechanism: Mechanism, friction: Mapping[str, Any] | None = None, without: Sequence[str] = ()
 ) -> list[DryJoint]:
     """Return the rates with dry friction; `friction` gives static bounds by rate."""
     sizes: dict[int, float] = {}
     laws: dict[int, list[tuple[Fraction, Number]]] = {}
-    if "friction" not in leave_out:
+    if "friction" not in without:
         for segment in mechanism.segments:
             size, own = _size(mechanism, segment), segment.joint.friction
             if segment.rate is not None and own is not None and size:

@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.bookkeeping import LOSSES, WORK
 from chainform.simulation.contact.grip import Gap, Rows, Terms, is_dictated
 from chainform.simulation.contact.null_space import least_solution
-from chainform.simulation.run import Happening
+from chainform.simulation.energy_balance import LOSSES, WORK
+from chainform.simulation.run import EventRecord
 from chainform.simulation.solver import Motion
 
 Array = NDArray[np.float64]
@@ -42,7 +42,7 @@ AT_REST = 1e-9
 
 
 @dataclass(frozen=True)
-class Impact(Happening):
+class Impact(EventRecord):
     """An impact: the state before it, the rates after it, the impulses (N s, N m s) of the gaps
     that took part, by name, and the energy it took (J)."""
 
@@ -180,19 +180,21 @@ class MotionImpacts:
         equations = motion.machine.equations
         self.motion, self.lasting, self.names = motion, lasting, names
         self.rates = slice(equations.nq, equations.nq + equations.nv)
-        self.account = equations.size - equations.books if equations.books else None
+        self.account = (
+            equations.size - equations.balance_states if equations.balance_states else None
+        )
         """The index in y of the work done, with the losses behind it."""
 
     def collide(
         self, terms: Terms, resting: Sequence[Gap], touching: Sequence[Gap]
-    ) -> tuple[Terms, list[Happening]]:
+    ) -> tuple[Terms, list[EventRecord]]:
         """Let gaps be hit that close; return the relative speeds after it, and the impact."""
         collision = self._collision(terms, resting, touching)
         if not collision.closing():
             return terms, []
         return self._taken(terms, collision, collision.run())
 
-    def stop(self, terms: Terms, jammed: Sequence[Gap]) -> tuple[Terms, list[Happening]]:
+    def stop(self, terms: Terms, jammed: Sequence[Gap]) -> tuple[Terms, list[EventRecord]]:
         """Stop closed contacts at once, as far as friction can."""
         collision = self._collision(terms, jammed, jammed)
         return self._taken(terms, collision, collision.stop(jammed))
@@ -238,7 +240,7 @@ class MotionImpacts:
 
     def _taken(
         self, terms: Terms, collision: Collision, blow: Blow
-    ) -> tuple[Terms, list[Happening]]:
+    ) -> tuple[Terms, list[EventRecord]]:
         """Take over what impacts did, and return it as an event."""
         if not np.any(blow.impulses):
             return terms, []

@@ -34,7 +34,7 @@ from chainform.simulation.contact.barriers import (
 STOP_FIELDS = (*MANNER_FIELDS, "lower", "upper")
 
 
-def stops_of(mechanism: Mechanism, stops: object, leave_out: Sequence[str] = ()) -> list[Barrier]:
+def stops_of(mechanism: Mechanism, stops: object, without: Sequence[str] = ()) -> list[Barrier]:
     """Return the stops that were asked for, then the unilateral constraints of the file."""
     tables = _tables(stops)
     joints = {segment.joint.name: segment for segment in _movable(mechanism)}
@@ -54,12 +54,12 @@ def stops_of(mechanism: Mechanism, stops: object, leave_out: Sequence[str] = ())
         if given is not None:
             made += _ends(mechanism, segment, given, is_named=name in own)
     for name, constraint in laws.items():
-        if constraint.friction != 0 and "friction" not in leave_out:
+        if constraint.friction != 0 and "friction" not in without:
             raise RunError(
                 "a law says nothing about directions along the bodies that touch, so there can be "
                 "no friction between them",
                 element=f"constraint {name!r}, friction",
-                remedy='leave it out with leave_out=["friction"], or use contacts of frames',
+                remedy='leave it out with without=["friction"], or use contacts of frames',
             )
         made.append(_law_barrier(mechanism, constraint, chosen.get(name)))
     return made

@@ -26,10 +26,10 @@ from chainform.formulations import ConstraintRow
 from chainform.formulations.kinematics import BuilderArithmetic
 from chainform.formulations.motion import is_zero
 from chainform.graph import Builder, Scalar
-from chainform.simulation.bookkeeping import powers
 from chainform.simulation.contact.barriers import Barrier, GapContext
 from chainform.simulation.contact.friction import DryJoint
 from chainform.simulation.contact.switches import Switches
+from chainform.simulation.energy_balance import powers
 from chainform.simulation.equations import EquationBuilder
 from chainform.simulation.modes import Sorts
 
@@ -61,14 +61,14 @@ class SwitchedEquations:
         tau: Sequence[Scalar],
         always: Sequence[ConstraintRow],
         *,
-        books: bool = False,
-        leave_out: Sequence[str] = (),
+        energy_balance: bool = False,
+        without: Sequence[str] = (),
     ) -> list[Scalar]:
         """Declare all of it, and return the efforts with those of friction and stiff contacts."""
         if self.switches.has_rows:
             self.equations.add_impulse()
-        if books:
-            self._keep_books(tau, leave_out, has_rows=bool(always))
+        if energy_balance:
+            self._declare_balance(tau, without, has_rows=bool(always))
         acting = self._acting(tau)
         sticking = [self._sticking(joint) for joint in self.switches.dry]
         rows = [*always, *self.gaps, *self.beside, *sticking]
@@ -95,14 +95,14 @@ class SwitchedEquations:
                 acting[rate] = acting[rate] + entry * push
         return acting
 
-    def _keep_books(
-        self, tau: Sequence[Scalar], leave_out: Sequence[str], *, has_rows: bool
+    def _declare_balance(
+        self, tau: Sequence[Scalar], without: Sequence[str], *, has_rows: bool
     ) -> None:
         """Add up work and losses, unless nothing at all can do work.
 
         Rows of constraints do some where they move with time; the loop knows how much.
         """
-        work, loss = powers(self.builder, self.equations.mechanism, tau, leave_out)
+        work, loss = powers(self.builder, self.equations.mechanism, tau, without)
         for joint, direction in zip(self.switches.dry, self.directions, strict=True):
             loss = loss + direction * self._size(joint) * self.equations.input("qd", joint.rate)
         for barrier, row in zip(self.switches.stiff, self.stiff, strict=True):
@@ -111,7 +111,7 @@ class SwitchedEquations:
             work = work - push * self._own_rate(row)
         can_work = has_rows or self.switches.rigid
         if can_work or not is_zero(work) or not is_zero(loss):
-            self.equations.add_books([work, loss])
+            self.equations.add_balance_states([work, loss])
 
     def _own_rate(self, row: ConstraintRow) -> Scalar:
         """Return how fast a gap opens while no joint moves: that of a barrier that moves."""

@@ -61,15 +61,15 @@ def switches_for(
     stops: Any = None,
     contacts: Any = None,
     friction: Mapping[str, Any] | None = None,
-    leave_out: Sequence[str] = (),
+    without: Sequence[str] = (),
 ) -> Switches:
     """Return what was asked for and what the file has, as far as the method can take it.
 
     Methods that cannot refuse it. With a fixed step they take dry friction as the sign of a rate;
     controlled steps would become ever shorter where a rate comes to rest.
     """
-    barriers = [*stops_of(mechanism, stops, leave_out), *contacts_of(mechanism, contacts)]
-    dry = dry_joints(mechanism, friction, leave_out)
+    barriers = [*stops_of(mechanism, stops, without), *contacts_of(mechanism, contacts)]
+    dry = dry_joints(mechanism, friction, without)
     if not solver.switches:
         if barriers or friction:
             raise RunError(
@@ -81,7 +81,7 @@ def switches_for(
             raise RunError(
                 f"{solver.name} does not know sticking, and {dry[0].name} has Coulomb friction",
                 element="method",
-                remedy="choose verner65 or dopri853, or leave it out with leave_out=['friction']",
+                remedy="choose verner65 or dopri853, or leave it out with without=['friction']",
             )
         return NO_SWITCHES
     # Those with friction come first, as their rows do.

@@ -26,7 +26,7 @@ from chainform.simulation.contact.planes import Planes
 from chainform.simulation.contact.switches import Switches
 from chainform.simulation.loops.integration import NOT_FINITE
 from chainform.simulation.machines.troubles import cause
-from chainform.simulation.run import Happening
+from chainform.simulation.run import EventRecord
 from chainform.simulation.solver import Motion
 
 Array = NDArray[np.float64]
@@ -88,7 +88,7 @@ class Switching:
 
     # --- events -------------------------------------------------------------------------
 
-    def begin(self) -> list[Happening]:
+    def begin(self) -> list[EventRecord]:
         """Find what holds at the start; a state beyond a barrier is refused."""
         if self.sorts.rows == 0:
             return []
@@ -108,7 +108,7 @@ class Switching:
                     remedy="begin where all gaps are open or closed",
                 )
 
-    def happen(self, number: int) -> list[Happening]:
+    def happen(self, number: int) -> list[EventRecord]:
         """Go over an event, by its number among those that are watched here."""
         if number >= self.sorts.rows - self.sorts.always:
             # A stiff contact begins or ends: the step ended here, and that was all.
@@ -132,7 +132,7 @@ class Switching:
         ways = -held / max(float(np.hypot.reduce(held)), 1e-300)
         return dict(zip(rows, ways.tolist(), strict=True))
 
-    def stop_jammed(self) -> list[Happening]:
+    def stop_jammed(self) -> list[EventRecord]:
         """Stop contacts whose push grows without end while they slide; return what happened.
 
         On rough ground a contact that slides may need ever more push, and have ever more friction
@@ -144,7 +144,7 @@ class Switching:
         news = self.impacts.stop(self._terms(), resting)[1]
         return news + self.settle() if news else []
 
-    def step_over(self, h: float) -> list[Happening]:
+    def step_over(self, h: float) -> list[EventRecord]:
         """Go on by a short time h (s) in one step, whatever holds in it; return what happened.
 
         Impulses of all that is near, over that time, are one complementarity problem of rates:
@@ -166,7 +166,7 @@ class Switching:
 
     # --- what holds ---------------------------------------------------------------------
 
-    def settle(self, leaving: Mapping[int, float] | None = None) -> list[Happening]:
+    def settle(self, leaving: Mapping[int, float] | None = None) -> list[EventRecord]:
         """Bring about what must hold at the present state.
 
         `leaving` is what is at its bound: rows of one gap, joint or plane, with the components of
@@ -175,7 +175,7 @@ class Switching:
         if self.sorts.rows == 0:
             return []
         before, sliding = self.mask.copy(), self._sliding()
-        terms, news = self._aligned(), list[Happening]()
+        terms, news = self._aligned(), list[EventRecord]()
         try:
             if self.gaps:
                 terms, news = self._collide(terms)
@@ -239,7 +239,7 @@ class Switching:
             terms.residuals[changed] = 0.0
         return terms
 
-    def _collide(self, terms: Terms) -> tuple[Terms, list[Happening]]:
+    def _collide(self, terms: Terms) -> tuple[Terms, list[EventRecord]]:
         """Let gaps be hit that close; return the relative speeds after it, and what happened."""
         touching = [gap for gap in self.gaps if terms.residuals[gap.row] <= TOUCH]
         resting = [gap for gap in touching if self.mask[gap.row]]
@@ -247,7 +247,7 @@ class Switching:
 
     def _choose(
         self, terms: Terms, leaving: Mapping[int, float], *, may_jam: bool = True, hops: int = 0
-    ) -> list[Happening]:
+    ) -> list[EventRecord]:
         """Find what is at rest now, and let forces decide what of it stays so.
 
         Contacts that are jammed while they slide stop by an impact of their own. `hops` tells how
@@ -302,7 +302,7 @@ class Switching:
             and gap.row not in leaving
         ]
 
-    def _land(self, terms: Terms, balance: Balance, gaps: Sequence[Gap]) -> list[Happening]:
+    def _land(self, terms: Terms, balance: Balance, gaps: Sequence[Gap]) -> list[EventRecord]:
         """Put gaps to rest that open, with all that holds; let be hit what closes by that."""
         held = [row for row in balance.grasp.holds if row not in self.lasting]
         self.impacts.bring_to_rest(terms, [*held, *(gap.row for gap in gaps)])
@@ -353,7 +353,7 @@ class Switching:
         """Return which contacts slide in their planes."""
         return [self.planes.slides(gap) for gap in self.gaps]
 
-    def _changes(self, before: Array, sliding: Sequence[bool]) -> list[Happening]:
+    def _changes(self, before: Array, sliding: Sequence[bool]) -> list[EventRecord]:
         """Return what began or ceased to hold, in words."""
         said: list[str] = []
         named = zip(self.gaps, self.switches.rigid, sliding, self._sliding(), strict=True)
@@ -367,7 +367,7 @@ class Switching:
                 said.append(f"{joint.name}: {'sticks' if self.mask[row] else 'slides'}")
         y = self.motion.y
         q, qd = y[: self.nq].copy(), y[self.nq : self.nq + self.nv].copy()
-        return [Happening(text, self.motion.t, q, qd) for text in said]
+        return [EventRecord(text, self.motion.t, q, qd) for text in said]
 
     def _refusal(self, problem: NoForcesError) -> RunError:
         """Return what is told to the user where no forces fit."""

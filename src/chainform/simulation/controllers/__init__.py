@@ -32,11 +32,11 @@ TYPES = {
 
 
 def controllers_of(
-    mechanism: Mechanism, controllers: Mapping[str, Any] | None, leave_out: Sequence[str] = ()
+    mechanism: Mechanism, controllers: Mapping[str, Any] | None, without: Sequence[str] = ()
 ) -> list[Controller]:
     """Return checked controllers: `{"joint1": {"type": "pd", "kp": 100, "kd": 10}}`.
 
-    The name of a `pd` or `pid` is that of its joint unless it says otherwise. `leave_out` is what
+    The name of a `pd` or `pid` is that of its joint unless it says otherwise. `without` is what
     the equations of the mechanism do not have.
     """
     given = argument("controllers", controllers)
@@ -44,17 +44,17 @@ def controllers_of(
         return []
     remedy = '{"joint1": {"type": "pd", "kp": 100, "kd": 10, "target": "sin(t)"}}'
     return [
-        _controller(mechanism, name, entry.at(f"controller {name!r}"), leave_out)
+        _controller(mechanism, name, entry.at(f"controller {name!r}"), without)
         for name, entry in given.table(remedy=remedy).items()
     ]
 
 
 def _controller(
-    mechanism: Mechanism, name: str, given: Given, leave_out: Sequence[str]
+    mechanism: Mechanism, name: str, given: Given, without: Sequence[str]
 ) -> Controller:
     table = given.table(remedy=f"its type is {', '.join(TYPES)}")
     kind = table["type"].choice(tuple(TYPES), "controller")
-    return TYPES[kind](Fields(mechanism, name, table), leave_out)
+    return TYPES[kind](Fields(mechanism, name, table), without)
 
 
 __all__ = ["TYPES", "ControlContext", "Controller", "controllers_of"]

@@ -33,7 +33,7 @@ from chainform.readers import read
 from chainform.simulation.controllers.context import ControlContext
 from chainform.simulation.controllers.fields import Fields
 
-FIELDS = ("kp", "kd", "targets", "values", "model", "leave_out", "limit")
+FIELDS = ("kp", "kd", "targets", "values", "model", "without", "limit")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ComputedTorque:
         return keep(keep(wanted - start) / slope)
 
 
-def computed_torque_of(fields: Fields, leave_out: Sequence[str] = ()) -> ComputedTorque:
+def computed_torque_of(fields: Fields, without: Sequence[str] = ()) -> ComputedTorque:
     """Return a checked controller of all joints."""
     fields.check(FIELDS, ("kp", "kd", "targets"))
     fields.refuse_quaternions()
@@ -103,7 +103,7 @@ def computed_torque_of(fields: Fields, leave_out: Sequence[str] = ()) -> Compute
     targets = _targets(fields)
     kp, kd = (fields.per_rate(fields.table[name]) for name in ("kp", "kd"))
     values = _values(fields.table["values"])
-    model = _graph(fields, values, fields.table.value.get("leave_out", leave_out))
+    model = _graph(fields, values, fields.table.value.get("without", without))
     limits = fields.limit(range(mechanism.nv))
     return ComputedTorque(fields, model, values, targets, kp, kd, limits)
 
@@ -129,13 +129,13 @@ def _values(given: Given) -> dict[str, Fraction]:
     return values
 
 
-def _graph(fields: Fields, values: Mapping[str, Fraction], leave_out: Sequence[str]) -> Graph:
+def _graph(fields: Fields, values: Mapping[str, Fraction], without: Sequence[str]) -> Graph:
     """Return inverse dynamics of the model, with the parameters that have other values free."""
     given = fields.table["model"]
     with given.translate_errors():
         model = _model(given.value) if given.is_given else fields.mechanism
         parameters = list(values) or "numeric"
-        derived = derive(model, ["inverse_dynamics"], parameters=parameters, leave_out=leave_out)
+        derived = derive(model, ["inverse_dynamics"], parameters=parameters, without=without)
     for name, value in derived.free_parameters.items():
         if value is None and name not in values:
             message = f"the parameter {name} of the model has no value"

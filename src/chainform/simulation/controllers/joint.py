@@ -42,9 +42,9 @@ class JointController:
         return {self.rate: context.limited(total, self.limit)}
 
 
-def joint_controller_of(fields: Fields, leave_out: Sequence[str] = ()) -> JointController:
+def joint_controller_of(fields: Fields, without: Sequence[str] = ()) -> JointController:
     """Return a checked controller of one joint."""
-    del leave_out
+    del without
     table = fields.table
     gains = ("kp", "kd", "ki") if table["type"].value == "pid" else ("kp", "kd")
     fields.check((*FIELDS, *gains[2:]), ("kp", *gains[2:]))

@@ -61,9 +61,9 @@ class StateFeedback:
         return errors
 
 
-def state_feedback_of(fields: Fields, leave_out: Sequence[str] = ()) -> StateFeedback:
+def state_feedback_of(fields: Fields, without: Sequence[str] = ()) -> StateFeedback:
     """Return a checked controller."""
-    del leave_out
+    del without
     fields.check(FIELDS, ("K",))
     fields.refuse_quaternions()
     mechanism, K = fields.mechanism, fields.matrix(fields.table["K"])

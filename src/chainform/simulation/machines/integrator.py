@@ -103,7 +103,7 @@ class Integrator:
         control.is_fixed = settings.step is not None
         control.has_second = tableau.second_error is not None
         control.is_projected = bool(equations.rows) and self.machine.projects
-        control.sums = equations.books
+        control.sums = equations.balance_states
 
     def _set_times(self) -> None:
         integration, output, hold = self.integration, self.integration.output, self.settings.hold

@@ -96,8 +96,8 @@ class Layout:
         record.sticking, record.stiff = sorts.sticking, sorts.stiff
         graph = equations.graph
         record.laws = len(graph.block("events").variables) if "events" in graph.outputs else 0
-        account = equations.size - equations.books
-        record.work = account if equations.books else -1
+        account = equations.size - equations.balance_states
+        record.work = account if equations.balance_states else -1
         record.impulse = account - 1 if equations.impulses else -1
         return record
 

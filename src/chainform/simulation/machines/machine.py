@@ -16,7 +16,7 @@ from chainform.emitters.llvm import Form, Signature, signature_of, together
 from chainform.errors import RunError
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
-from chainform.runtime import Keeper, Library, code_of, target_for
+from chainform.runtime import CodeStorage, Library, code_of, target_for
 from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
 from chainform.simulation.drives.efforts import Efforts
 from chainform.simulation.equations import Equations
@@ -100,7 +100,7 @@ class Machine:
         *,
         hold: bool = False,
         loop: Loop | None = None,
-        keeper: Keeper | None = None,
+        code_cache: CodeStorage | None = None,
         projects: bool = True,
     ) -> None:
         self.equations = equations
@@ -119,9 +119,9 @@ class Machine:
         signatures = {n: (around.arguments[n], around.results[n]) for n in around.entries}
         signatures |= {name: ([FLOATS] * 4, INT) for name in self._entrances()}
         # The address of a function of Python is another one in the next process.
-        code = code_of(self._text(), self.target, keeper if self._python is None else None)
+        code = code_of(self._text(), self.target, code_cache if self._python is None else None)
         # The loop is the same for all systems: it is compiled once.
-        others = [code_of(around.alone(), self.target, keeper)]
+        others = [code_of(around.alone(), self.target, code_cache)]
         # The library must live as long as its functions do.
         self._library = Library(code, list(signatures), others)
         self.procedures: dict[str, Callable[..., Any]] = {

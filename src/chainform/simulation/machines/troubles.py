@@ -142,7 +142,7 @@ def trouble(status: int, t: float) -> RunError:
             element="simulate",
             remedy="take a shorter step; where constraints move with time, let them move loops as "
             "far as these go; where a joint with Coulomb friction comes to rest, take verner65, or "
-            "leave_out=['friction']",
+            "without=['friction']",
         )
     if status == NO_VALUE:
         return ValuelessEventError(0, t)

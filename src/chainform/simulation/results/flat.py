@@ -19,7 +19,7 @@ def column_names(mechanism: Mechanism, name: str, shape: Sequence[int]) -> list[
     """Return the names of the columns of an array, row after row of its last dimensions."""
     labels = {"q": mechanism.coordinates, "u": mechanism.signals, "x": mechanism.states}
     labels |= dict.fromkeys(("qd", "tau", "qdd", "drives"), mechanism.rates)
-    labels |= {"books": ("work", "losses")}
+    labels |= {"energy_balance": ("work", "losses")}
     if name in labels and tuple(shape) == (len(labels[name]),):
         return [f"{name}.{label}" for label in labels[name]]
     if not shape:

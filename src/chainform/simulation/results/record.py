@@ -23,18 +23,18 @@ from chainform.simulation.results.plain import (
     texts_in,
 )
 from chainform.simulation.results.shapes import Shapes
-from chainform.simulation.run import Happening, Run
+from chainform.simulation.run import EventRecord, Run
 from chainform.simulation.solver import Statistics
 from chainform.version import VERSION
 
 Array = NDArray[np.float64]
 
 SCHEMA = "chainform-run/1"
-STATES = ("t", "q", "qd", "tau", "u", "further", "books")
+STATES = ("t", "q", "qd", "tau", "u", "further", "energy_balance")
 """Arrays of a run that nothing else follows from; those without any columns are left out."""
 USUAL = ("energy", "x")
 """What is kept beside them in any case, as far as it can be computed."""
-HAPPENINGS: dict[str, type[Happening]] = {"event": Happening, "impact": Impact}
+EVENT_KINDS: dict[str, type[EventRecord]] = {"event": EventRecord, "impact": Impact}
 
 
 def record_of(run: Run, outputs: Sequence[str] | None = None) -> Record:
@@ -51,7 +51,7 @@ def record_of(run: Run, outputs: Sequence[str] | None = None) -> Record:
         "mechanism": native_text(run.mechanism),
         "method": run.method,
         "statistics": asdict(run.statistics),
-        "events": [_event(happening) for happening in run.happenings],
+        "events": [_event(event) for event in run.events],
         "report": list(run.report),
         "rows": len(run.t),
         **run.about.as_dict(),
@@ -62,11 +62,11 @@ def record_of(run: Run, outputs: Sequence[str] | None = None) -> Record:
 def _array(run: Run, name: str) -> Array | None:
     """Return an array of a run; None for one without columns that need not be there.
 
-    Books without columns tell that there was nothing to add up.
+    An energy balance without columns tells that there was nothing to add up.
     """
     value: Array | None = getattr(run, name)
     has_columns = value is not None and bool(np.prod(value.shape[1:]))
-    return value if has_columns or name in (*STATES[:4], "books") else None
+    return value if has_columns or name in (*STATES[:4], "energy_balance") else None
 
 
 def _usual(run: Run) -> dict[str, Array]:
@@ -95,7 +95,7 @@ def run_of(arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[s
     states: dict[str, Any] = {name: arrays[name] for name in STATES if name in arrays}
     return Run(
         mechanism=mechanism,
-        happenings=tuple(_happening(one, mechanism) for one in table["events"].entries()),
+        events=tuple(_event_record(one, mechanism) for one in table["events"].entries()),
         statistics=statistics_in(table["statistics"]),
         method=table["method"].name(LONGEST_NAME),
         report=texts_in(table["report"]),
@@ -120,19 +120,19 @@ def statistics_in(given: Given) -> Statistics:
     return Statistics(**{name: table[name].whole() for name in names})
 
 
-def _event(happening: Happening) -> dict[str, Any]:
-    kind = next(name for name, kind in HAPPENINGS.items() if type(happening) is kind)
-    values = {item.name: plain(getattr(happening, item.name)) for item in fields(happening)}
+def _event(event: EventRecord) -> dict[str, Any]:
+    kind = next(name for name, kind in EVENT_KINDS.items() if type(event) is kind)
+    values = {item.name: plain(getattr(event, item.name)) for item in fields(event)}
     return {"kind": kind, **values}
 
 
-def _happening(given: Given, mechanism: Mechanism) -> Happening:
+def _event_record(given: Given, mechanism: Mechanism) -> EventRecord:
     nq, nv, table = mechanism.nq, mechanism.nv, given.table()
     name, t = table["name"].name(LONGEST_NAME), table["t"].number()
     q, qd = (numbers_in(table[key], n, finite=True) for key, n in (("q", nq), ("qd", nv)))
     met = (name, t, q, qd)
-    if HAPPENINGS[table["kind"].choice(tuple(HAPPENINGS))] is Happening:
-        return Happening(*met)
+    if EVENT_KINDS[table["kind"].choice(tuple(EVENT_KINDS))] is EventRecord:
+        return EventRecord(*met)
     impulses = {name: push.number() for name, push in table["impulses"].table().items()}
     after = numbers_in(table["qd_after"], nv, finite=True)
     return Impact(*met, after, impulses, table["loss"].number())

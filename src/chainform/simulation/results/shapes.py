@@ -55,7 +55,7 @@ class Shapes:
     def _check_others(self, arrays: Mapping[str, Array]) -> None:
         """Check arrays whose length depends on more than the mechanism."""
         least = len(rest_names(self.mechanism))
-        for name, fits in (("books", (0, 2)), ("further", None), ("sigma", None)):
+        for name, fits in (("energy_balance", (0, 2)), ("further", None), ("sigma", None)):
             shape = arrays[name].shape[1:] if name in arrays else None
             if shape is None:
                 continue

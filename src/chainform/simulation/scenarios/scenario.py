@@ -33,7 +33,17 @@ SYNTAXES = {".toml": "toml", ".json": "json"}
 PASSED_ON = ("stops", "contacts", "friction", "controllers")
 """Sections that the parts of `simulate` of these names read themselves."""
 FIELDS = frozenset(
-    {"name", "mechanism", "store", "time", "values", "leave_out", "initial", "output", "books"}
+    {
+        "name",
+        "mechanism",
+        "store",
+        "time",
+        "values",
+        "without",
+        "initial",
+        "output",
+        "energy_balance",
+    }
     | {"batch", "forces", "signals", "unknowns", "events", "solver", *PASSED_ON}
 )
 INITIAL_FIELDS = frozenset({"q", "qd", "x", "fixed"})
@@ -295,13 +305,13 @@ class _Reader:
             values |= {name: self.number(value) for name, value in table.items()}
         if values:
             read["values"] = values
-        left_out = self.origin.leave_out
-        if self.table.has("leave_out"):
-            left_out = _names(self.table["leave_out"])
+        left_out = self.origin.without
+        if self.table.has("without"):
+            left_out = _names(self.table["without"])
         if left_out:
-            read["leave_out"] = left_out
-        if self.table.has("books"):
-            read["books"] = self.table["books"].flag()
+            read["without"] = left_out
+        if self.table.has("energy_balance"):
+            read["energy_balance"] = self.table["energy_balance"].flag()
         return read
 
 

@@ -23,7 +23,7 @@ class Origin:
 
     mechanism: Mechanism
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    leave_out: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 MECHANISM_FIELDS = ("segments", "bodies", "coordinates", "elements", "L")
@@ -89,7 +89,7 @@ def _stored(given: Given, url: str | None) -> Origin:
     values: dict[str, Any] = {}
     for step in steps:
         values |= dict(step.options.get("values", {}))
-    return Origin(model.mechanism, values, model.leave_out)
+    return Origin(model.mechanism, values, model.without)
 
 
 def _url(given: Given, folder: Path) -> str | None:

@@ -13,7 +13,7 @@ from chainform.simulation.interruption import MotionError
 PYTHON_PAIR = re.compile(
     r"\b([a-z_]\w*)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|False|[-+.\w]+|(?=\{))"
 )
-"""An argument as a remedy writes it: method='cvode', books=True, values={...}."""
+"""An argument as a remedy writes it: method='cvode', energy_balance=True, values={...}."""
 
 ENTRY = re.compile(r"[\"']([A-Za-z_][\w-]*)[\"']: ")
 """The beginning of an entry of a table of Python: "slide": 12."""

@@ -1,4 +1,4 @@
-"""Keepers of machine code that fail, lie or are empty, and users who share one."""
+"""Code caches that fail, lie or are empty, and users who share one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Q = np.linspace(-1, 1, 33).reshape(11, 3)
 
 
 class Raising:
-    """A keeper that can do nothing."""
+    """A code_cache that can do nothing."""
 
     def __init__(self, trouble: BaseException) -> None:
         self.trouble = trouble
@@ -36,7 +36,7 @@ class Raising:
 
 
 class Giving(Memory):
-    """A keeper that gives the same, whatever it is asked for."""
+    """A code_cache that gives the same, whatever it is asked for."""
 
     def __init__(self, given: Any) -> None:
         super().__init__()
@@ -52,10 +52,10 @@ TROUBLES = (OSError("gone"), KeyError("key"), RuntimeError("?"), TypeError("x"),
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=repr)
-def test_a_keeper_that_fails(trouble: Exception) -> None:
+def test_a_code_cache_that_fails(trouble: Exception) -> None:
     expected = Program(small()).o(Q)
-    program = Program(small(), keeper=Raising(trouble))
-    with pytest.warns(RuntimeWarning, match="the keeper of machine code, Raising") as told:
+    program = Program(small(), code_cache=Raising(trouble))
+    with pytest.warns(RuntimeWarning, match="the storage of machine code, Raising") as told:
         same_bits(program.o(Q), expected)
     said = [str(warning.message) for warning in told]
     assert len(said) == 4
@@ -66,27 +66,29 @@ def test_a_keeper_that_fails(trouble: Exception) -> None:
 
 def test_a_store_that_cannot_be_used_is_no_news() -> None:
     """Closed or read-only stores are part of life."""
-    same_bits(Program(small(), keeper=Raising(StoreError("closed"))).o(Q), Program(small()).o(Q))
+    same_bits(
+        Program(small(), code_cache=Raising(StoreError("closed"))).o(Q), Program(small()).o(Q)
+    )
 
 
 def test_interruptions_go_through() -> None:
-    program = Program(small(), keeper=Raising(KeyboardInterrupt()))
+    program = Program(small(), code_cache=Raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         program.o(Q)
-    program.kernel("o").keeper = None
+    program.kernel("o").code_cache = None
     same_bits(program.o(Q), Program(small()).o(Q))
 
 
 @pytest.mark.parametrize("rubbish", ["text", 5, [], np.zeros(40, np.uint8), object(), False])
-def test_a_keeper_that_gives_something_else(rubbish: Any) -> None:
+def test_a_code_cache_that_gives_something_else(rubbish: Any) -> None:
     with pytest.warns(RuntimeWarning, match=f"get gave {type(rubbish).__name__}, not bytes"):
-        same_bits(Program(small(), keeper=Giving(rubbish)).o(Q), Program(small()).o(Q))
+        same_bits(Program(small(), code_cache=Giving(rubbish)).o(Q), Program(small()).o(Q))
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", bytes(31), bytes(32), bytes(5000)])
-def test_a_keeper_that_gives_other_bytes(data: bytes) -> None:
+def test_a_code_cache_that_gives_other_bytes(data: bytes) -> None:
     """There is no seal on them: nobody needs to be told."""
-    same_bits(Program(small(), keeper=Giving(data)).o(Q), Program(small()).o(Q))
+    same_bits(Program(small(), code_cache=Giving(data)).o(Q), Program(small()).o(Q))
 
 
 @pytest.mark.parametrize("kind", [bytearray, memoryview])
@@ -96,27 +98,27 @@ def test_bytes_of_other_kinds(kind: Any, monkeypatch: pytest.MonkeyPatch) -> Non
             found = super().get(key)
             return None if found is None else kind(found)
 
-    keeper = Other()
-    expected = Program(small(), keeper=keeper).o(Q)
+    code_cache = Other()
+    expected = Program(small(), code_cache=code_cache).o(Q)
     monkeypatch.setattr(kernel, "compiled", refuse)
-    same_bits(Program(small(), keeper=keeper).o(Q), expected)
+    same_bits(Program(small(), code_cache=code_cache).o(Q), expected)
 
 
-def test_a_keeper_that_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_code_cache_that_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has a length of zero, and counts as false; it is there all the same."""
 
     class Sized(Memory):
         def __len__(self) -> int:
             return len(self.kept)
 
-    keeper = Sized()
-    expected = Program(small(), keeper=keeper).o(Q)
-    assert len(keeper) == 2
+    code_cache = Sized()
+    expected = Program(small(), code_cache=code_cache).o(Q)
+    assert len(code_cache) == 2
     monkeypatch.setattr(kernel, "compiled", refuse)
-    same_bits(Program(small(), keeper=keeper).o(Q), expected)
+    same_bits(Program(small(), code_cache=code_cache).o(Q), expected)
 
 
-def test_a_keeper_that_computes_itself() -> None:
+def test_a_code_cache_that_computes_itself() -> None:
     """It comes back to the function that it is asked for; not even that may hang."""
 
     class Restless(Memory):
@@ -128,33 +130,33 @@ def test_a_keeper_that_computes_itself() -> None:
                 program.o(Q)
             return super().get(key)
 
-    keeper = Restless()
-    program = Program(small(), keeper=keeper)
-    keeper.program = program
+    code_cache = Restless()
+    program = Program(small(), code_cache=code_cache)
+    code_cache.program = program
     same_bits(program.o(Q), Program(small()).o(Q))
 
 
-# --- users who share a keeper ---------------------------------------------------------------
+# --- users who share a code_cache ---------------------------------------------------------------
 
 
 def test_users_do_not_overwrite_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keeper, compiler = Memory(), Counted()
+    code_cache, compiler = Memory(), Counted()
     monkeypatch.setattr(kernel, "compiled", compiler)
     for calls in (2, 4, 4, 4):
         user = "first" if calls == 2 or compiler.calls == 4 else "second"
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / user))
-        Program(small(), keeper=keeper).o(Q)
+        Program(small(), code_cache=code_cache).o(Q)
         assert compiler.calls == calls
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "second"))
-    Program(small(), keeper=keeper).o(Q)
-    assert (compiler.calls, len(keeper.kept)) == (4, 4)
+    Program(small(), code_cache=code_cache).o(Q)
+    assert (compiler.calls, len(code_cache.kept)) == (4, 4)
 
 
 def test_machine_code_is_sealed_wherever_it_is_kept() -> None:
-    keeper = Memory()
-    program = Program(small(), keeper=keeper)
+    code_cache = Memory()
+    program = Program(small(), code_cache=code_cache)
     program.o(Q)
     for name, code in program.codes().items():
-        assert name not in keeper.kept
-        assert code not in keeper.kept.values()
-        assert any(data.endswith(code) for data in keeper.kept.values())
+        assert name not in code_cache.kept
+        assert code not in code_cache.kept.values()
+        assert any(data.endswith(code) for data in code_cache.kept.values())

@@ -1,4 +1,4 @@
-"""Books of energy: what drives put in, and what is lost.
+"""The energy balance: what drives put in, and what is lost.
 
     E + losses - work = constant
 
@@ -9,7 +9,7 @@ beside q and qd:
     losses'   viscous and dry friction, dampers, damping of stiff contacts
 
 An impact adds what it takes to the losses at once. What a base that moves puts in is not known, nor
-what is lost in elements and actuators; then there are no books.
+what is lost in elements and actuators; then there is no energy balance.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from chainform.simulation.contact.barriers import Barrier, GapContext
 Array = NDArray[np.float64]
 
 WORK, LOSSES = 0, 1
-"""Places of the books, behind all other states."""
-BOOKS = 2
+"""Indices of the energy balance, behind all other states."""
+BALANCE_STATES = 2
 
 
-def can_be_booked(mechanism: Mechanism) -> bool:
+def has_energy_balance(mechanism: Mechanism) -> bool:
     """Whether all work and losses are known."""
     return not (mechanism.base.is_moving or mechanism.elements or mechanism.actuators)
 
 
 def powers(
-    builder: Builder, mechanism: Mechanism, tau: Sequence[Scalar], leave_out: Sequence[str] = ()
+    builder: Builder, mechanism: Mechanism, tau: Sequence[Scalar], without: Sequence[str] = ()
 ) -> tuple[Scalar, Scalar]:
     """Return the power of efforts and forces, and the power that dampers and viscous friction take.
 
     Dry friction is booked where its direction is known.
     """
-    options = Options(leave_out=frozenset(leave_out))
+    options = Options(without=frozenset(without))
     springs = [replace(s, stiffness=ZERO, rest=ZERO) for s in mechanism.springs if s.damping != 0]
     forces = generalised_forces(builder, mechanism, options)
     taken = passive_forces(builder, replace(mechanism, springs=tuple(springs)), options)

@@ -180,8 +180,8 @@ class Run:
             raise RunError(
                 "work and losses were not added up in this motion",
                 element="energy_balance",
-                remedy="take energy_balance=True and a method such as verner65; there is none for a "
-                "moving base, elements and actuators",
+                remedy="take energy_balance=True and a method such as verner65; there is none for "
+                "moving bases, elements and actuators",
             )
         return (
             self.energy_balance[:, place] if self.energy_balance.shape[1] else np.zeros(len(self.t))

@@ -10,9 +10,9 @@ model.compile().mass_matrix(np.array([0.1, 0.2, 0.3]))
 cf.simulate(mechanism, q0=[0.1, 0.2, 0.3], t=(0, 2)).q
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from chainform import lazy
 from chainform.version import VERSION
 
 if TYPE_CHECKING:
@@ -42,30 +42,4 @@ __all__ = [
     "simulate",
 ]
 
-_ROOMS = {
-    "Error": "errors",
-    "Mechanism": "mechanism",
-    "Model": "model",
-    "Problem": "simulation",
-    "Program": "runtime",
-    "Run": "simulation",
-    "System": "simulation",
-    "compare": "analysis",
-    "derive": "pipeline",
-    "open_store": "model",
-    "read": "readers",
-    "simulate": "simulation",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a room when it is first entered: the command line must answer Ctrl-C before that."""
-    if name not in _ROOMS:
-        raise AttributeError(f"module 'chainform' has no attribute {name!r}")
-    value = getattr(import_module(f"chainform.{_ROOMS[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+lazy.door(__name__)

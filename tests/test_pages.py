@@ -15,6 +15,7 @@ ROOT = DOCS.parent
     "page",
     [
         "README.md",
+        "docs/index.md",
         "docs/walk.md",
         "docs/formulations.md",
         "docs/closed-form.md",

@@ -104,7 +104,7 @@ class Program:
         return f"Program({', '.join(self.outputs)}; {self.precision}, {self.lanes} lanes)"
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.outputs]
+        return sorted({*super().__dir__(), *self.outputs})
 
     # --- functions ------------------------------------------------------------------------
 

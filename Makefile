@@ -53,11 +53,12 @@ coverage: setup $(VENV)/.dev  ## run the tests, and print the lines and branches
 test-gpu: setup $(VENV)/.dev  ## run the tests that need a GPU
 	$(BIN)/pytest -m gpu $(PYTEST_ARGS)
 
-check: $(VENV)/.dev  ## formatting, lint, types and imports between rooms
+check: $(VENV)/.dev  ## formatting, lint, types, imports between rooms and rules of the house
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python tools/rooms.py
 
 format: $(VENV)/.dev  ## format the sources and mend what ruff can mend
 	$(BIN)/ruff format .

@@ -12,7 +12,7 @@ import pytest
 import machine_code
 from chainform.runtime import Target, engine, host
 from machine_code import CompiledOnce
-from tools import trajectories
+from tools import rooms, trajectories
 from tools.room_coverage import COUNTS, table, totals_of
 from tools.walk import walked
 
@@ -84,3 +84,43 @@ def test_each_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     once.remove_old()
     assert not file.exists()
     assert len(list(tmp_path.iterdir())) == 3
+
+
+# --- rooms ----------------------------------------------------------------------------------
+
+
+def test_the_picture_of_the_rooms_is_drawn_from_the_code() -> None:
+    """After a change of imports: python tools/rooms.py --draw."""
+    assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.drawing(rooms.modules())
+
+
+def test_imports_that_follow_from_others_are_not_drawn() -> None:
+    uses = {"a": {"b", "c"}, "b": {"c", "d"}, "c": {"d"}, "d": set[str]()}
+    assert rooms.direct(uses) == {"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": set()}
+
+
+BROKEN = {
+    "one/__init__.py": "",
+    "one/inner.py": "class Thing: ...\nclass _Own: ...\n",
+    "one/making.py": "",
+    "two.py": "def f():\n    from chainform.one.inner import Thing\nclass Thing: ...\n",
+    "three.py": "import chainform.one.inner\nfrom chainform import one\n",
+    "long.py": "x = 1\n" * 401,
+}
+
+
+def test_rules_that_are_broken_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in BROKEN.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    monkeypatch.setattr(rooms, "PACKAGE", tmp_path)
+    monkeypatch.setattr(rooms, "LINES", 400)
+    assert list(rooms.broken_rules(rooms.modules())) == [
+        "three.py:1: one.inner is imported past the door of one",
+        "two.py:2: one.inner is imported past the door of one",
+        "the class name Thing has several meanings: one/inner.py, two.py",
+        "the package has 408 lines, more than 400: remove some, or decide on more",
+        "long.py has 401 lines, more than 400",
+        "one/making.py: a file is named by a noun",
+    ]

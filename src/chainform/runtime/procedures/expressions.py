@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import linecache
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import CodeType, FunctionType
 from typing import Any, cast
 
 from chainform.runtime.procedures.language import (
@@ -33,9 +34,23 @@ from chainform.runtime.procedures.translation import Translation
 @cache
 def parsed(procedure: Callable[..., Any]) -> ast.FunctionDef:
     """Return the syntax of a procedure, which nobody changes."""
-    node = ast.parse(textwrap.dedent(inspect.getsource(procedure))).body[0]
+    node = ast.parse(textwrap.dedent(_source(procedure.__code__))).body[0]
     assert isinstance(node, ast.FunctionDef)
     return node
+
+
+def _source(code: CodeType) -> str:
+    """Return the lines of a function: up to the next one that is not indented further.
+
+    `inspect.getsource` reads them word by word, which takes as long as all of the translation.
+    """
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    depth = len(lines[0]) - len(lines[0].lstrip())
+    end = 1
+    # A signature of several lines is closed by a bracket below its beginning.
+    while end < len(lines) and (lines[end][: depth + 1].isspace() or lines[end].lstrip()[0] == ")"):
+        end += 1
+    return "".join(lines[:end])
 
 
 class Expressions:
@@ -256,7 +271,7 @@ class Expressions:
                 return "", NONE
             if isinstance(found, int | float):
                 return repr(found), INT if isinstance(found, int) else CONSTANT
-            if not inspect.isfunction(found):
+            if not isinstance(found, FunctionType):
                 raise self.error(node, f"{name} is not a procedure")
             self.whole.include(found)
             name = found.__name__

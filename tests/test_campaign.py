@@ -167,6 +167,20 @@ def slide(**motion: Any) -> Any:
     return System.of(table), Mover(System.of(table), {**start, **motion}).run()
 
 
+def test_a_short_touch_of_the_reference_is_not_missed() -> None:
+    """A ball that is thrown up against a ceiling would be back before the first step ends."""
+    ball = {"name": "b", "joint": {"name": "j", "type": "prismatic", "axis": "z"}, "mass": 1}
+    given = {"name": "ball", "gravity": [0, 0, -10], "segments": [ball]}
+    stop = {"upper": 0.19, "restitution": 1.0}
+    task = {"q0": [0.0], "qd0": [2.0], "times": [0.4], "stops": {"j": stop}}
+    path = Mover(System.of(given), task).run()
+    rate = np.sqrt(4 - 20 * 0.19)
+    t = (2 - rate) / 10
+    assert [impact.t for impact in path.impacts] == pytest.approx([t], abs=1e-9)
+    rest = 0.4 - t
+    assert path.q[-1, 0] == pytest.approx(0.19 - rate * rest - 5 * rest**2, abs=1e-8)
+
+
 def test_efforts_that_are_held_by_hand() -> None:
     _, path = slide(forces={"x": "40*t"}, hold=0.1)
     # 0, 4 and 8 N, each for 0.1 s.

@@ -115,4 +115,5 @@ def is_lost(reason: str) -> bool:
     signs = ("the step became too small", "at t = N s steps are N s long")
     signs += ("the motion has no finite value after", "nothing resists … at t =")
     signs += ("impacts at one moment come to no end", "no force can stop …")
+    signs += ("no forces keep all contacts and sticking joints",)
     return reason.startswith(signs)

@@ -25,6 +25,8 @@ MOST = 12_000
 """The most evaluations of a motion."""
 DEPTH = 1e-13
 """How far, m or rad, a gap is closed when it counts as hit."""
+LOOKS = 100
+"""How often events are looked at within a piece of a motion, besides the ends of its steps."""
 SLOWEST = 1e-2
 """A stop that is left with less than this speed is the horizon."""
 
@@ -268,16 +270,13 @@ class Mover:
         here = self.state(t, z)
         events: list[Any] = [self._gap_event(gap, float(gap.row(here).value[0])) for gap in gaps]
         events += [self._rest_event(place) for place in rubs]
-        return solve_ivp(
-            self.slope,
-            (t, end),
-            z,
-            "DOP853",
-            rtol=RTOL,
-            atol=ATOL,
-            events=events,
-            dense_output=True,
-        )
+        span: dict[str, Any] = {"method": "DOP853", "rtol": RTOL, "atol": ATOL}
+        span |= {"events": events, "dense_output": True}
+        result = solve_ivp(self.slope, (t, end), z, **span)
+        if not _is_event_missed(result, events):
+            return result
+        # Events are looked for at the ends of steps: two zeros within a step are none.
+        return solve_ivp(self.slope, (t, end), z, **span, max_step=(end - t) / (2 * LOOKS))
 
     def _gap_event(self, gap: Gap, start: float) -> Any:
         def event(t: float, z: Array) -> float:
@@ -291,8 +290,19 @@ class Mover:
         def event(_: float, z: Array) -> float:
             return float(z[self.system.nq + place])
 
-        event.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
+        event.terminal, event.direction = True, 0  # pyright: ignore[reportFunctionMemberAccess]
         return event
+
+
+def _is_event_missed(result: Any, events: list[Any]) -> bool:
+    """Whether an event changes its sign on the way, though none was found there."""
+    inside = np.linspace(result.t[0], result.t[-1], LOOKS + 2)[1:-1]
+    for event in events:
+        values = np.array([event(t, result.sol(t)) for t in inside])
+        begin = 1.0 if event.direction < 0 else event(result.t[0], result.sol(result.t[0]))
+        if np.any(values * begin < 0):
+            return True
+    return False
 
 
 def position_rates(system: System, q: Array, qd: Array) -> Array:

@@ -1,4 +1,4 @@
-"""State files: what is known of a state, or of a batch of states, for `eval`.
+"""State files: what is known of a state, or of a batch of states, for `eval`; and strict JSON.
 
     {"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],
      "x": [...], "u": [...], "force": [...], "t": 0.0, "values": {...}}
@@ -7,39 +7,42 @@ Every entry may be left out. A batch is a list of lists, to any depth; the last 
 the length of q, or of qd for qd, qdd and tau; `x` has the states of the actuators, `u` their
 signals, `force` the unknown forces of an element model. In place of these lists a table may give a
 number, or a batch of them, by the name of each entry. `sigma` has an entry for each closure
-equation,
-`wrench` six for each frame on which a force and a moment act. The time `t` and each of the
-parameters in `values` is a number or a batch of them.
+equation, `wrench` six for each frame on which a force and a moment act. The time `t` and each of
+the parameters in `values` is a number or a batch of them.
+
+JSON is read without indulgence: every fault is an error that names the file and the place.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, TypeAlias, cast
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.cli.strict_json import name_of, read_json
-from chainform.errors import Error
+from chainform.errors import Error, ReadError
 from chainform.given import Given
 from chainform.mechanism import Mechanism
 from chainform.model import entry_names, place_of
 
 Array: TypeAlias = NDArray[np.float64]
-
 ENTRIES = {"q": "coordinate", "x": "state", "u": "signal", "force": "force"}
 BY_NAME = ("q", "qd", "qdd", "tau", "x", "u", "force")
 """Groups whose entries have names."""
 KEYS = ("q", "qd", "qdd", "tau", "sigma", "wrench", "x", "u", "force", "t", "values")
-
 DEEPEST = 16
 """The most dimensions an array may have."""
-
 UNIT_WITHIN = 1e-3
 """How far the length of a quaternion may be from 1: as far as a few digits leave it."""
+STDIN = "-"
+MOST_BYTES = 1024**3
+"""The greatest size of what is read; a device may have no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +202,89 @@ def _check(given: Given, shape: Sequence[int]) -> None:
             return
     for entry in given.entries(shape[0], "give each list the length of the one before it"):
         _check(entry, shape[1:])
+
+
+# --- JSON -------------------------------------------------------------------------------------
+
+
+def read_json(source: str) -> Any:
+    """Return what a JSON file holds, stdin for `-`, or what is given itself as `{...}`.
+
+    Every number is a float.
+
+    NaN and Infinity come through as such, for the caller to refuse where they stand.
+    """
+    file = name_of(source)
+    text = _decoded(_bytes_of(source, file), file)
+    if not text.strip():
+        raise ReadError("the file is empty", file=file, remedy='write at least {"q": [...]}')
+
+    def record(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        return _record(pairs, file)
+
+    try:
+        return json.loads(text, object_pairs_hook=record, parse_int=float)
+    except json.JSONDecodeError as problem:
+        raise ReadError(
+            f"this is not JSON: {problem.msg}",
+            file=file,
+            element=f"line {problem.lineno}, column {problem.colno}",
+        ) from None
+    except RecursionError:
+        raise ReadError("lists or tables are nested too deeply", file=file) from None
+
+
+def name_of(source: str) -> str:
+    """Return how messages call a source."""
+    if source == STDIN:
+        return "standard input"
+    return "the state given" if _is_inline(source) else source
+
+
+def _is_inline(source: str) -> bool:
+    return source.lstrip().startswith("{")
+
+
+def _bytes_of(source: str, file: str) -> bytes:
+    if _is_inline(source):
+        return source.encode("utf-8", "surrogatepass")
+    try:
+        if source != STDIN:
+            with Path(source).open("rb") as stream:
+                return _bounded(stream, file)
+        if sys.stdin is None:
+            raise ReadError("it is closed", file=file)
+        return _bounded(sys.stdin.buffer, file)
+    except FileNotFoundError:
+        remedy = "name a JSON file, write {...} itself, or - for standard input"
+        raise ReadError("there is no such file", file=file, remedy=remedy) from None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise ReadError(f"it cannot be read: {reason}", file=file) from None
+    except ValueError as problem:
+        raise ReadError(f"it cannot be a file: {problem}", file=file) from None
+
+
+def _bounded(stream: BinaryIO, file: str) -> bytes:
+    data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ReadError("it is larger than 1 GB", file=file, remedy="split the batch of states")
+    return data
+
+
+def _decoded(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise ReadError(
+            "the text is not UTF-8", file=file, element=f"byte {problem.start + 1}"
+        ) from None
+
+
+def _record(pairs: Sequence[tuple[str, Any]], file: str) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in record:
+            raise ReadError("the key is given twice", file=file, element=repr(key[:60]))
+        record[key] = value
+    return record

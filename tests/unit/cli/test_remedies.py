@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chainform.cli.remedies import in_shell_words
+from chainform.cli.entry import shell_words
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ from chainform.cli.remedies import in_shell_words
     ],
 )
 def test_words(python: str, shell: str) -> None:
-    assert in_shell_words(python) == shell
+    assert shell_words(python) == shell

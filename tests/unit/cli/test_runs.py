@@ -215,10 +215,10 @@ def test_a_function_that_fails_is_told_and_the_motion_kept(
 
 
 def test_every_file_is_tried(monkeypatch: pytest.MonkeyPatch, scenario: Path) -> None:
-    from chainform.cli.run_keeping import Keeping
+    from chainform.cli.results import Checkpoint
 
     run = cf.simulate(scenario)
-    keep = Keeping(["nowhere/a.npz", "b.npz"], ["nonsense"])
+    keep = Checkpoint(["nowhere/a.npz", "b.npz"], ["nonsense"])
     with pytest.raises(RunError, match="nowhere"):
         keep(run)
     assert keep.written == ["b.npz"]

@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from fractions import Fraction
 
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
 from chainform.cli.element_tables import show_drives, show_elements
+from chainform.cli.files import add_file, read_chosen
 from chainform.cli.mechanism_document import (
     Outputs,
     common_outputs,
@@ -16,7 +17,6 @@ from chainform.cli.mechanism_document import (
     mechanism_document,
 )
 from chainform.cli.printing import Page, Report, counted
-from chainform.cli.reading import add_file, read_chosen
 from chainform.formulations import (
     COMMON,
     FORMULATIONS,

@@ -11,10 +11,10 @@ from rich.status import Status
 
 from chainform.analysis import Comparison, Row, compare
 from chainform.analysis.compare import OUTPUTS, Observer
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen
 from chainform.cli.options import add_outputs, chosen_outputs, parameter_choice, split_list
 from chainform.cli.printing import Page, Report
-from chainform.cli.reading import add_file, read_chosen
 from chainform.formulations import FORMULATIONS, PARTS
 
 COLUMNS = ("multiplications", "additions", "sin, cos", "other calls", "seconds")

@@ -11,18 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from chainform.cli.commands.command import Command
-from chainform.cli.options import (
-    USUAL,
-    add_method,
-    add_outputs,
-    derive_named,
-    method_document,
-    usual_outputs,
-)
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen
+from chainform.cli.model_report import method_document
+from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.store_place import chosen_store
+from chainform.cli.store import chosen_store
 from chainform.emitters.llvm import Signature
 from chainform.errors import ReadError, RunError
 from chainform.given import Given

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from chainform.cli.commands.command import Command
-from chainform.cli.options import (
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen, target_of, write_file
+from chainform.cli.model_report import (
+    COLUMNS,
     LeftOut,
-    add_method,
-    add_outputs,
-    derive_all,
-    derive_named,
     left_out_document,
     method_document,
     show_left_out,
+    waterfall,
 )
+from chainform.cli.options import add_method, add_outputs, derive_all, derive_named
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.reducing import COLUMNS
-from chainform.cli.store_place import chosen_store
-from chainform.cli.waterfall import waterfall
-from chainform.cli.writing import target_of, write_file
+from chainform.cli.store import chosen_store
 from chainform.emitters import count_python
 from chainform.errors import ReadError
 from chainform.graph import Cost, cost

@@ -7,20 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen
+from chainform.cli.model_report import LeftOut, method_document, show_left_out
 from chainform.cli.options import (
-    LeftOut,
     add_method,
     add_outputs,
     chosen_wrenches,
     derive_all,
     derive_named,
-    method_document,
     parameter_choice,
-    show_left_out,
 )
 from chainform.cli.printing import Page, Report, aligned, shape_text
-from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.states import Array, State, read_state
 from chainform.errors import ReadError
 from chainform.given import Given

@@ -5,18 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from chainform.cli.commands.command import Command
-from chainform.cli.options import (
-    USUAL,
-    add_method,
-    add_outputs,
-    derive_named,
-    method_document,
-    usual_outputs,
-)
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, existing, is_taken, read_chosen, target_of, write_file
+from chainform.cli.model_report import method_document
+from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.writing import existing, exists, target_of, write_file
 from chainform.emitters import EMITTERS
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
@@ -74,7 +67,7 @@ def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> 
     written = [] if target is None else [(target, export.text)]
     if target is not None:
         side = side_path(target)
-        if exists(side) and (export.side is None or not args.force):
+        if is_taken(side) and (export.side is None or not args.force):
             raise existing(side) if export.side is not None else _stale(side)
         if export.side is not None:
             written.append((side, export.side))

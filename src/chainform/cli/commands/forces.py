@@ -9,12 +9,11 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.analysis import Forces, Motion, motion_of, unknown_forces
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen, target_of, write_file
 from chainform.cli.options import parameter_values
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.strict_json import name_of, read_json
-from chainform.cli.writing import target_of, write_file
+from chainform.cli.states import name_of, read_json
 from chainform.errors import ReadError
 from chainform.given import Given
 from chainform.mechanism import Mechanism

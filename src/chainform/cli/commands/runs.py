@@ -1,4 +1,4 @@
-"""`chainform runs`: runs that are kept in the store or in files, told, drawn and written."""
+"""`chainform runs`: runs in the store or in files, listed, shown, drawn and written."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.run_saving import check_pictures, result_files
-from chainform.cli.run_telling import run_document, show_run
-from chainform.cli.store_place import chosen_store
+from chainform.cli.results import check_pictures, result_files
+from chainform.cli.run_report import run_document, show_run, show_written
+from chainform.cli.store import chosen_store
 from chainform.errors import ReadError
 from chainform.simulation import Run
 from chainform.simulation.results.files import FORMS
@@ -54,11 +54,11 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Report:
-    """List the runs of a model, or tell one of them."""
+    """List the runs of a model, or show one of them."""
     args.resume = None
     if Path(args.file).suffix.lower() in FORMS:
         _refuse(args, "a file of results has no runs by name", "run", "delete")
-        return _told(args, Run.load(args.file), None)
+        return _report(args, Run.load(args.file), None)
     if args.run is None:
         _refuse(args, "this needs one run", "out", "plot", "animate", "delete", "outputs")
         with chosen_store(args, read_only=True) as store:
@@ -68,7 +68,7 @@ def run(args: Namespace) -> Report:
     with chosen_store(args, read_only=True) as store:
         entry = _entry(store, args.file, args.run)
         found = Run.load(store.run(entry.revision, entry.name))
-    return _told(args, found, entry)
+    return _report(args, found, entry)
 
 
 def _refuse(args: Namespace, why: str, *names: str) -> None:
@@ -155,7 +155,7 @@ def _deleted(args: Namespace) -> Report:
 # --- one run ------------------------------------------------------------------------------------
 
 
-def _told(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
+def _report(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
     files = result_files(args)
     check_pictures(args)
     for file in files:
@@ -165,16 +165,14 @@ def _told(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
     if args.animate is not None:
         found.animate(args.animate)
     written = [*files, *(file for file in (args.plot, args.animate) if file is not None)]
-    kept = None if entry is None else {"revision": entry.revision, "run": entry.name}
-    document = {"name": args.file, "run": {**run_document(found), "saved": kept}}
-    document["written"] = written
-    return Report(document, lambda page: _show(page, document["run"], written))
+    saved = None if entry is None else {"revision": entry.revision, "run": entry.name}
+    report = {**run_document(found), "saved": saved}
 
+    def show(page: Page) -> None:
+        show_run(page, report)
+        show_written(page, written)
 
-def _show(page: Page, told: Document, written: Sequence[str]) -> None:
-    show_run(page, told)
-    for file in written:
-        page.text(f"written to {file}")
+    return Report({"name": args.file, "run": report, "written": written}, show)
 
 
 COMMAND = Command(

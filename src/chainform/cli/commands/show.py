@@ -8,20 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen
 from chainform.cli.mechanism_document import frame_outputs
-from chainform.cli.options import (
-    LeftOut,
-    add_method,
-    all_outputs,
-    derive_all,
-    derive_chosen,
-    left_out_document,
-    method_document,
-    show_left_out,
-)
+from chainform.cli.model_report import LeftOut, left_out_document, method_document, show_left_out
+from chainform.cli.options import add_method, all_outputs, derive_all, derive_chosen
 from chainform.cli.printing import Document, Page, Report, shape_text
-from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.selection import (
     Selection,
     frame_names,

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from chainform.cli.printing import Document, Page, counted
+from chainform.cli.printing import Document, Page
 from chainform.errors import Error
+from chainform.given import counted
 from chainform.simulation import BatchRun, Run
 
 SHOWN = 40

@@ -14,7 +14,7 @@ from chainform.given import near
 from chainform.graph import Block
 from chainform.mechanism import Mechanism
 from chainform.mechanism.elements import InertialElement
-from chainform.model import FRAME_LETTERS, LETTERS, Model, Request, select_outputs
+from chainform.model import FRAME_LETTERS, LETTERS, EntryRequest, Model, select_outputs
 from chainform.model import parse_request as parse_quantity
 
 NUMBERED = re.compile(r"(?:[a-z]+_)*(?:x|constant)_[0-9]+_*")
@@ -34,7 +34,7 @@ class Entry:
 class Selection:
     """What a request means in a model."""
 
-    request: Request
+    request: EntryRequest
     name: str
     entries: tuple[Entry, ...]
 
@@ -42,7 +42,7 @@ class Selection:
 # --- names ----------------------------------------------------------------------------------
 
 
-def parse_request(text: str) -> Request:
+def parse_request(text: str) -> EntryRequest:
     """Return what a QUANTITY on the command line asks for."""
     try:
         return parse_quantity(text)
@@ -54,7 +54,7 @@ def parse_request(text: str) -> Request:
 
 
 def named_outputs(
-    requests: Sequence[Request], outputs: Sequence[str], mechanism: Mechanism
+    requests: Sequence[EntryRequest], outputs: Sequence[str], mechanism: Mechanism
 ) -> list[str]:
     """Return the outputs that requests name, or name an entry of: H, H[1,2], H_1_2."""
     named = [_output_in(request.name, outputs, mechanism) for request in requests]
@@ -107,7 +107,7 @@ def frame_names(mechanism: Mechanism) -> list[str]:
     return [*(place.name for place in places), *own]
 
 
-def is_numbered(request: Request, mechanism: Mechanism) -> bool:
+def is_numbered(request: EntryRequest, mechanism: Mechanism) -> bool:
     """Whether a variable without a name of its own is meant, such as x_40.
 
     It is a place in the graph of certain outputs; with others it is another variable.
@@ -116,7 +116,7 @@ def is_numbered(request: Request, mechanism: Mechanism) -> bool:
     return NUMBERED.fullmatch(request.name) is not None and request.name not in own
 
 
-def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
+def refuse_numbered(requests: Sequence[EntryRequest], mechanism: Mechanism) -> None:
     """Refuse variables without names of their own, where no output is named with them."""
     for request in requests:
         if is_numbered(request, mechanism):
@@ -132,12 +132,12 @@ def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
 # --- entries --------------------------------------------------------------------------------
 
 
-def is_known(model: Model, request: Request) -> bool:
+def is_known(model: Model, request: EntryRequest) -> bool:
     """Whether a model has a quantity or a variable of that name."""
     return request.name in model or _by_name(model, model.input_name(request.name)) is not None
 
 
-def select(model: Model, request: Request) -> Selection:
+def select(model: Model, request: EntryRequest) -> Selection:
     """Return the entries that a request means in a model."""
     graph = model.graph
     name = model.input_name(request.name)
@@ -164,7 +164,7 @@ def _entries_at(block: Block, indices: tuple[int | None, ...]) -> Iterator[Entry
             yield Entry(index, label, variable)
 
 
-def _check_indices(block: Block, request: Request) -> None:
+def _check_indices(block: Block, request: EntryRequest) -> None:
     shape = block.shape
     asked = zip(request.indices, shape, strict=False)
     inside = all(i is None or 1 <= i <= length for i, length in asked)
@@ -192,7 +192,7 @@ def _by_name(model: Model, name: str) -> Entry | None:
     return Entry((), name, graph.numbers[name]) if name in graph.numbers else None
 
 
-def _unknown(model: Model, request: Request) -> ReadError:
+def _unknown(model: Model, request: EntryRequest) -> ReadError:
     blocks = (*model.graph.outputs.values(), *model.graph.quantities.values())
     labels = [label for block in blocks for label in block.labels]
     others = [name for name in model.graph.numbers if NUMBERED.fullmatch(name) is None]

@@ -7,7 +7,7 @@ from chainform.model.model import Model, Origin
 from chainform.model.names import (
     FRAME_LETTERS,
     LETTERS,
-    Request,
+    EntryRequest,
     letter_of,
     output_of,
     parse_request,
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = [
     "FRAME_LETTERS",
     "LETTERS",
+    "EntryRequest",
     "Expanded",
     "Model",
     "Origin",
     "Quantity",
-    "Request",
     "Store",
     "StoredRun",
     "default_url",

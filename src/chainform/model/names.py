@@ -59,7 +59,7 @@ INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class EntryRequest:
     """A quantity that is wanted: its name, and 1-based indices, None standing for `:`."""
 
     text: str
@@ -90,7 +90,7 @@ def letter_of(output: str) -> str | None:
     return next((letter + bracket + frame for letter in found), None)
 
 
-def parse_request(text: str) -> Request:
+def parse_request(text: str) -> EntryRequest:
     """Return what a QUANTITY on the command line asks for."""
     match = WORD.fullmatch(text)
     if match is None:
@@ -103,8 +103,8 @@ def parse_request(text: str) -> Request:
     word, frame, indices = match.groups()
     name = output_of(word + (frame or ""))
     if indices is None:
-        return Request(text, name)
-    return Request(text, name, tuple(_index(part, text) for part in indices.split(",")))
+        return EntryRequest(text, name)
+    return EntryRequest(text, name, tuple(_index(part, text) for part in indices.split(",")))
 
 
 def _index(part: str, text: str) -> int | None:
@@ -131,14 +131,14 @@ def has_name(graph: Graph, name: str) -> bool:
     )
 
 
-def resolve(graph: Graph, text: str) -> Request:
+def resolve(graph: Graph, text: str) -> EntryRequest:
     """Return what a text means in a graph: a name of its own first, then a letter, with indices.
 
     Letters and indices are those of the command line, so that indices count from 1.
     """
     text = str(text)
     if has_name(graph, text):
-        return Request(text, text)
+        return EntryRequest(text, text)
     try:
         request = parse_request(text)
     except Error:

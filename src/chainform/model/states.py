@@ -1,19 +1,23 @@
-"""States of a model: the entries of q, qd, ..., x, u and force by name, checked and evaluated."""
+"""Numbers for a model: the entries of q, qd, ..., x, u and force by name; exact parameters."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
-from chainform.given import argument, real_array
+from chainform.errors import DeriveError, ReadError, RunError
+from chainform.given import Given, argument, real_array
 from chainform.graph import Graph, Input, Plan
 from chainform.mechanism import Mechanism
+from chainform.mechanism.numbers import number_of
 from chainform.model.names import find_block
+from chainform.readers import native_text, read_text
 
 # --- entries: how many there are, their names, values by name ------------------------------------
 
@@ -280,3 +284,45 @@ def _column(
     else:
         values = arrays[given.group][..., given.index]
     return np.broadcast_to(values, batch).reshape(-1) if values.ndim else float(values)
+
+
+# --- free parameters that become numbers, exactly ------------------------------------------------
+
+
+def exact_values(values: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Fraction]:
+    """Return numbers for free parameters; refuse other names."""
+    for name in values:
+        if name not in free:
+            listed = (
+                f"free are {', '.join(free)}" if free else "every parameter is a number already"
+            )
+            remedy = f"{listed}; derive it with parameters=[{name!r}] to keep it free"
+            raise DeriveError(f"{name} is not a free parameter", element=name, remedy=remedy)
+    return {name: _exact(Given(value, name, raises=DeriveError)) for name, value in values.items()}
+
+
+def _exact(given: Given) -> Fraction:
+    with given.translate_errors():
+        number = number_of(given.value)
+    if isinstance(number, Fraction):
+        return number
+    raise given.error("a value may not name parameters", "give a number")
+
+
+def with_values(
+    mechanism: Mechanism, settled: Mechanism, values: Mapping[str, Fraction]
+) -> Mechanism:
+    """Return the settled mechanism with numbers for parameters, and those that it declares.
+
+    Values with which it is no mechanism are refused: it is stored as text and must read back.
+    """
+    named = {p.name: p for p in (*mechanism.parameters, *settled.parameters)}
+    parameters = tuple(replace(p, value=values.get(p.name, p.value)) for p in named.values())
+    bound = replace(settled, parameters=parameters)
+    try:
+        read_text(native_text(bound), "json")
+    except ReadError as problem:
+        where = f"{problem.element}: " if problem.element else ""
+        message = f"with these values the mechanism is not possible: {where}{problem.message}"
+        raise DeriveError(message, element="bind", remedy=problem.remedy) from None
+    return bound

@@ -16,7 +16,6 @@ from sqlalchemy.exc import DBAPIError, NoResultFound, ProgrammingError, SQLAlche
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from chainform.errors import Error, StoreError
-from chainform.store.arguments import mapping_of, text_of
 from chainform.store.driver_errors import (
     CHANGED,
     COLLISIONS,
@@ -39,6 +38,7 @@ from chainform.store.engines import (
     parse_address,
     server_engine,
 )
+from chainform.store.records import mapping_of, text_of
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Table, delete, insert, select, text, update
 
 from chainform.errors import StoreError
-from chainform.given import decompressed
+from chainform.files import decompressed
 from chainform.graph import Block, Graph, Input, number_text, verify
 from chainform.store import schema
 from chainform.store.connection import Connection, Transaction

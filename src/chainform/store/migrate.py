@@ -17,10 +17,10 @@ from sqlalchemy import Engine, func, insert, inspect, select, text
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.arguments import raw_bytes
 from chainform.store.connection import Connection, Transaction, open_connection
 from chainform.store.engines import memory_engine
 from chainform.store.integrity import RUN, run_hash, seal_text, stored_seal
+from chainform.store.records import raw_bytes
 from chainform.store.views import create_views, drop_views
 
 # --- the steps from one version to the next, in plain SQL ----------------------------------------

@@ -10,31 +10,29 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select
 
 from chainform.errors import StoreError
+from chainform.given import LONGEST_NAME
 from chainform.store import schema
-from chainform.store.arguments import text_of, texts_of
 from chainform.store.connection import Transaction
-from chainform.store.records import Revision
+from chainform.store.records import Revision, argument_of, text_of, texts_of
 
 TAG = re.compile(r"[^\W\d][\w.+-]*")
-LONGEST = 200
 
 
 def check_name(name: str) -> None:
     """Refuse what cannot be distinguished from a reference."""
-    text_of(name, "the name of a model")
-    is_plain = name.isprintable() and "@" not in name and name == name.strip()
-    if not name or not is_plain or len(name) > LONGEST:
-        raise StoreError(
-            f"{name[:60]!r} cannot be the name of a model",
-            remedy=f"use up to {LONGEST} characters that can be seen, no @, no space at the ends",
+    if "@" in argument_of(name, "the name of a model").name():
+        message, remedy = (
+            f"{name[:60]!r} cannot be a name",
+            "leave out the @, which divides a reference",
         )
+        raise StoreError(message, element="the name of a model", remedy=remedy)
 
 
 def check_tags(tags: Iterable[str]) -> None:
     """Refuse tags that could be taken for revision numbers."""
     for tag in tags:
         text_of(tag, "a tag")
-        if not TAG.fullmatch(tag) or len(tag) > LONGEST:
+        if not TAG.fullmatch(tag) or len(tag) > LONGEST_NAME:
             raise StoreError(
                 f"{tag[:60]!r} cannot be a tag",
                 remedy="begin with a letter; letters, digits, dots, + and - may follow",

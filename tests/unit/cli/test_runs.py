@@ -167,7 +167,7 @@ def test_the_store_is_no_file_of_results(
     assert "this is the store of models" in refused(call("simulate", kept, *options))
     assert Path("models.csv").read_bytes() == before
     named = ("--save", "new", "--run", " x ")
-    assert "cannot be the name of a run" in refused(call("simulate", kept, *named))
+    assert "cannot be a name" in refused(call("simulate", kept, *named))
     assert [entry["name"] for entry in call("models", "--json").document["models"]] == ["pendulum"]
 
 

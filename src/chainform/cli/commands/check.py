@@ -16,7 +16,7 @@ from chainform.cli.mechanism_document import (
     frame_outputs,
     mechanism_document,
 )
-from chainform.cli.printing import Page, Report, counted
+from chainform.cli.printing import Page, Report
 from chainform.formulations import (
     COMMON,
     FORMULATIONS,
@@ -24,6 +24,7 @@ from chainform.formulations import (
     has_quaternions,
     uses_elements,
 )
+from chainform.given import counted
 from chainform.mechanism import Description, Mechanism, Number, Segment
 from chainform.pipeline import available_outputs
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.status import Status
 
-from chainform.analysis import Comparison, Row, compare
+from chainform.analysis import Comparison, ComparisonRow, compare
 from chainform.analysis.compare import OUTPUTS, Observer
 from chainform.cli.commands import Command
 from chainform.cli.files import add_file, read_chosen
@@ -93,7 +93,7 @@ def _progress() -> Generator[Observer]:
         yield lambda output, formulation: status.update(f"{output} by {formulation}")
 
 
-def _document(row: Row) -> dict[str, object]:
+def _document(row: ComparisonRow) -> dict[str, object]:
     counted = None if row.cost is None else row.cost.as_dict()
     return {
         "output": row.output,
@@ -135,13 +135,13 @@ def _verdict(found: Comparison) -> str:
     return "nothing was compared: one formulation alone gives what was asked for"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: ComparisonRow) -> tuple[str, ...]:
     assert row.cost is not None
     counts = (row.cost.multiplications, row.cost.additions, row.cost.sin + row.cost.cos)
     return (*map(str, (*counts, row.cost.calls)), f"{row.seconds:.2f}")
 
 
-def _agreement(row: Row, *, alone: bool) -> str:
+def _agreement(row: ComparisonRow, *, alone: bool) -> str:
     if row.agrees is None:
         return "no other gives it" if alone else "the others are compared with it"
     return f"equal in {WORDS.get(row.how, row.how)}" if row.agrees else "DIFFERS"

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from chainform.analysis import Forces, Motion, motion_of, unknown_forces
+from chainform.analysis import PrescribedMotion, UnknownForces, motion_of, unknown_forces
 from chainform.cli.commands import Command
 from chainform.cli.files import add_file, read_chosen, target_of, write_file
 from chainform.cli.options import parameter_values
@@ -116,7 +116,11 @@ def _spaced(text: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _document(
-    args: Namespace, mechanism: Mechanism, motion: Motion, found: Forces, target: Path | None
+    args: Namespace,
+    mechanism: Mechanism,
+    motion: PrescribedMotion,
+    found: UnknownForces,
+    target: Path | None,
 ) -> Document:
     return {
         "file": args.file,
@@ -135,7 +139,7 @@ def _document(
     }
 
 
-def _csv(mechanism: Mechanism, motion: Motion, found: Forces) -> str:
+def _csv(mechanism: Mechanism, motion: PrescribedMotion, found: UnknownForces) -> str:
     rates = [f"{prefix}{name}" for prefix in ("d_", "dd_") for name in mechanism.rates]
     head = ["t", *mechanism.coordinates, *rates, *found.names, *found.rows]
     states = [motion.t[:, np.newaxis], motion.q, motion.qd, motion.qdd]
@@ -149,7 +153,7 @@ def _csv(mechanism: Mechanism, motion: Motion, found: Forces) -> str:
 def _show(
     page: Page,
     mechanism: Mechanism,
-    found: Forces,
+    found: UnknownForces,
     times: np.ndarray[Any, np.dtype[np.float64]],
     target: Path | None,
 ) -> None:

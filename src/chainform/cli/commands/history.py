@@ -23,7 +23,7 @@ from chainform.model import output_of
 
 if TYPE_CHECKING:
     from chainform.model import Store
-    from chainform.store import Difference, ModelEntry, ParameterState, Revision
+    from chainform.store import ModelEntry, ParameterState, Revision, RevisionDifference
 
 
 # --- models -------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def _formulas(formulas: Mapping[str, str]) -> list[Document]:
     return [{"name": name, "formula": formula} for name, formula in formulas.items()]
 
 
-def _show_diff(page: Page, found: Difference, args: Namespace) -> None:
+def _show_diff(page: Page, found: RevisionDifference, args: Namespace) -> None:
     before, after = found.before, found.after
     page.text(f"from {before.reference} to {after.reference}", style="bold")
     for line in found.summary_lines():

@@ -36,7 +36,7 @@ from chainform.graph import (
     sympy_expressions,
 )
 from chainform.mechanism import Mechanism
-from chainform.model import Model, Request, letter_of
+from chainform.model import EntryRequest, Model, letter_of
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -115,7 +115,7 @@ def _check_options(args: Namespace) -> None:
         raise ReadError("--steps needs a QUANTITY", element="options", remedy="as in: show FILE H")
 
 
-def _derive(mechanism: Mechanism, args: Namespace, requests: Sequence[Request]) -> Model:
+def _derive(mechanism: Mechanism, args: Namespace, requests: Sequence[EntryRequest]) -> Model:
     """Derive the outputs that are named, and all others where that does not answer everything."""
     named = named_outputs(requests, all_outputs(mechanism, args), mechanism)
     if not named:

@@ -13,7 +13,7 @@ import numpy as np
 
 from chainform.cli.commands import Command
 from chainform.cli.options import parameter_values
-from chainform.cli.printing import Document, Page, Report, counted, tell
+from chainform.cli.printing import Document, Page, Report, tell
 from chainform.cli.progress import MOTIONS, motion_progress
 from chainform.cli.results import (
     Checkpoint,
@@ -33,6 +33,7 @@ from chainform.cli.run_report import (
 )
 from chainform.errors import Error, ReadError
 from chainform.expressions import fraction_of_decimal
+from chainform.given import counted
 from chainform.runtime import CodeCache
 from chainform.simulation import (
     BatchInterrupted,

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from chainform.cli.commands import Command
-from chainform.cli.printing import Page, Report, counted, printable
+from chainform.cli.printing import Page, Report, printable
 from chainform.cli.store import (
     check_name,
     check_regular,
@@ -16,6 +16,7 @@ from chainform.cli.store import (
     store_errors,
 )
 from chainform.errors import ReadError
+from chainform.given import counted
 from chainform.model import open_store_file
 
 # --- rename -------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from chainform.readers import read
 from chainform.search import effort_of, stage_of
 
 OUTPUTS = ("mass_matrix", "coriolis", "gravity", "inverse_dynamics")
-"""What is derived when nothing is asked for."""
+"""What is derived by default."""
 
 POSES = 2
 """The poses in which it is seen whether a mass matrix is singular everywhere."""
@@ -71,7 +71,7 @@ def derive(
     Racković 1996. `wrenches` names the frames on which external forces and moments act; they are
     inputs of inverse and forward dynamics. `without` names what the mechanism has and the
     equations shall not have: "friction", "springs", "rotors" or "forces". `forces` are laws of
-    coordinates, rates and time that act beside those of the mechanism, by joint:
+    coordinates, rates and time that act with those of the mechanism, by joint:
     {"joint2": "673*t - 508"}.
 
     Nothing is reduced unless `reduce` names an effort: `derive(m, reduce="fast")` is short for
@@ -86,8 +86,8 @@ def derive(
     _choice("closure", closure, CLOSURES, "kind of closure")
     refuse_elements(source, method.name)
     _check_base(source, method, wanted)
-    kept = parameters if isinstance(parameters, str) else names_in("parameters", parameters)
-    settled = parametrise(source, kept)
+    free = parameters if isinstance(parameters, str) else names_in("parameters", parameters)
+    settled = parametrise(source, free)
     acting = names_in("wrenches", wrenches)
     for frame in acting:
         check_frame(source, frame)
@@ -99,7 +99,7 @@ def derive(
     graph, choices = method.graph(settled, [request.text for request in wanted], options)
     _check_masses(settled, wanted, options)
     stage = stage_of("formulation", graph, perf_counter() - began)
-    model = Model(source, graph, method.name, kept, "none", closure, acting, left_out)
+    model = Model(source, graph, method.name, free, "none", closure, acting, left_out)
     return replace(model, axis_choices=choices, stages=(stage,)).reduce(reduce)
 
 
@@ -206,7 +206,7 @@ def _outputs(method: Formulation, outputs: Sequence[str]) -> list[Request]:
             raise DeriveError(message, element=request.text, remedy=remedy)
     if not requests:
         remedy = f"choose from {', '.join(choices)}"
-        raise DeriveError("no outputs were asked for", element="outputs", remedy=remedy)
+        raise DeriveError("no outputs are named", element="outputs", remedy=remedy)
     return list({request.text: request for request in requests}.values())
 
 

@@ -33,7 +33,7 @@ from chainform.pipeline import available_outputs, derive, names_in
 from chainform.readers import read
 
 OUTPUTS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "bias")
-"""What is compared when nothing is asked for: what several formulations give."""
+"""What is compared by default: what several formulations give."""
 LARGEST_EXACT = 30_000
 """The most variables of a graph that is evaluated in fractions, whose digits grow on the way."""
 CLOSE = 1e-9
@@ -145,7 +145,7 @@ def _gives(method: str, mechanism: Mechanism, output: str) -> bool:
 
 
 def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
-    """Return what is compared; an output that nothing gives is refused if it was asked for."""
+    """Return what is compared; an output that nothing gives is refused if it is named."""
     if outputs is None:
         return [name for name in OUTPUTS if name in available_outputs(mechanism)]
     chosen = names_in("outputs", outputs)
@@ -174,7 +174,7 @@ def _some(what: str, names: Iterable[str]) -> list[str]:
     chosen = list(dict.fromkeys(names))
     if not chosen:
         remedy = f"name some, or leave {what} out for all of them"
-        raise DeriveError(f"no {what} were asked for", element=what, remedy=remedy)
+        raise DeriveError(f"no {what} are named", element=what, remedy=remedy)
     return chosen
 
 

@@ -81,7 +81,7 @@ def add_file(parser: ArgumentParser, *, stored: bool = False) -> None:
 def read_chosen(args: Namespace) -> Mechanism:
     """Read the mechanism file as the options say.
 
-    A stored model that stands in its place is kept in `args.stored`, and not derived again.
+    A stored model that stands in its place goes to `args.stored`, and is not derived again.
     """
     if args.takes_stored and is_stored(args):
         args.stored = load_stored(args)

@@ -1,4 +1,4 @@
-"""What documents and people are told of a model: method, size, stages of its reduction."""
+"""Reports on a model, for programs and people: method, size, stages of its reduction."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def stage_documents(stages: Sequence[Stage]) -> list[dict[str, Any]]:
 
 
 def show_stages(page: Page, stages: Sequence[Stage], mechanism: str) -> None:
-    """Print what each step of a reduction left, beside what Racković 1996 has where it has."""
+    """Print what each step of a reduction left, and what Racković 1996 has where it has."""
     case = PAPER_CASES.get(mechanism)
     published: dict[str, str] = {}
     if case is not None:

@@ -230,7 +230,7 @@ def derive_chosen(
 ) -> Model:
     """Derive a model, and reduce it, as the options say; `parameters` speaks where they are silent.
 
-    A stored model is derived already; it keeps the outputs asked for.
+    A stored model is derived already; it keeps these outputs.
     """
     if args.stored is not None:
         check_free(args.stored, parameters)

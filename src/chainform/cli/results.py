@@ -153,7 +153,7 @@ class Checkpoint:
 
 
 def check_store(args: Namespace, scenario: Scenario) -> None:
-    """Refuse, before anything is computed, what could not be saved afterwards."""
+    """Refuse, before anything is computed, what could not be saved."""
     if args.save is None:
         if args.run is not None:
             raise ReadError(

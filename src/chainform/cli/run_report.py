@@ -1,4 +1,4 @@
-"""What documents and people are told of a run, and of many."""
+"""Reports on a run, and on many, for programs and people."""
 
 from __future__ import annotations
 

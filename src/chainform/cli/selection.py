@@ -90,12 +90,12 @@ def _output_of_label(label: str, mechanism: Mechanism) -> str | None:
     output = FRAME_LETTERS.get(letter)
     if output is None:
         return None
-    asked = rest.rsplit("_", 1 if letter in ("v", "a", "R") else 2)[0]
+    place = rest.rsplit("_", 1 if letter in ("v", "a", "R") else 2)[0]
     for name in frame_names(mechanism):
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)
         for axes in ("", "world", "local", "mixed"):
             # A segment may be called 2, and v_2_1 is a vector of the closed form.
-            if asked == (f"{word}_{axes}" if axes else word) and not asked.isdigit():
+            if place == (f"{word}_{axes}" if axes else word) and not place.isdigit():
                 return f"{output}({name},{axes})" if axes else f"{output}({name})"
     return None
 
@@ -122,9 +122,9 @@ def refuse_numbered(requests: Sequence[EntryRequest], mechanism: Mechanism) -> N
         if is_numbered(request, mechanism):
             raise ReadError(
                 f"{request.name[:60]} is a place in the graph of certain outputs, "
-                "and these are not said",
+                "and these are not named",
                 element="QUANTITY",
-                remedy=f"name them beside it, as in: show FILE H {request.name[:60]}; "
+                remedy=f"name them with it, as in: show FILE H {request.name[:60]}; "
                 "or show an output with --steps",
             )
 
@@ -160,14 +160,14 @@ def _entries_at(block: Block, indices: tuple[int | None, ...]) -> Iterator[Entry
     places = np.ndindex(*block.shape)
     for place, label, variable in zip(places, block.labels, block.variables, strict=True):
         index = tuple(p + 1 for p in place)
-        if all(asked in (None, own) for asked, own in zip(indices, index, strict=False)):
+        if all(wanted in (None, own) for wanted, own in zip(indices, index, strict=False)):
             yield Entry(index, label, variable)
 
 
 def _check_indices(block: Block, request: EntryRequest) -> None:
     shape = block.shape
-    asked = zip(request.indices, shape, strict=False)
-    inside = all(i is None or 1 <= i <= length for i, length in asked)
+    pairs = zip(request.indices, shape, strict=False)
+    inside = all(i is None or 1 <= i <= length for i, length in pairs)
     if len(request.indices) <= len(shape) and inside:
         return
     lengths = " × ".join(map(str, shape)) or "one number"

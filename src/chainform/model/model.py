@@ -315,8 +315,7 @@ class Model:
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         states |= {"x": x, "u": u, "force": force, "t": t}
         given = {group: state for group, state in states.items() if state is not None}
-        asked = [outputs] if isinstance(outputs, str) else list(outputs or ())
-        graph = self._graph_with(asked)
+        graph = self._graph_with([outputs] if isinstance(outputs, str) else outputs or ())
         return evaluate_states(graph, self.mechanism, given, values or {}, outputs)
 
     def compile(

@@ -20,10 +20,10 @@ from sqlalchemy.exc import DBAPIError
 from chainform.errors import RunError, StoreError
 from chainform.graph import Kind
 from chainform.store import schema
-from chainform.store.connection import Transaction
 from chainform.store.driver_errors import NO_VALUE
-from chainform.store.functions import CAREFUL_AGGREGATES, POSTGRES_AGGREGATES, postgres_call
 from chainform.store.records import text_of
+from chainform.store.schema import Transaction
+from chainform.store.views import CAREFUL_AGGREGATES, POSTGRES_AGGREGATES, postgres_call
 
 # A call has an argument and no factors, a sum has factors and no argument, so that one of the
 # two columns is what the definition names.

@@ -1,7 +1,4 @@
-"""What goes into the store with a graph, and what comes out of it.
-
-What callers hand over, checked before a database sees it.
-"""
+"""What goes into the store with a graph, and what comes out of it; arguments, checked."""
 
 from __future__ import annotations
 
@@ -143,6 +140,9 @@ class Swept:
     graphs: int
     mechanisms: int
     objects: int = 0
+
+
+# --- arguments, checked before a database sees them -------------------------------------------
 
 
 def argument_of(value: object, what: str) -> Given:

@@ -12,8 +12,8 @@ from sqlalchemy import delete, func, insert, select
 from chainform.errors import StoreError
 from chainform.given import LONGEST_NAME
 from chainform.store import schema
-from chainform.store.connection import Transaction
 from chainform.store.records import Revision, argument_of, text_of, texts_of
+from chainform.store.schema import Transaction
 
 TAG = re.compile(r"[^\W\d][\w.+-]*")
 

@@ -17,7 +17,7 @@ from sqlalchemy import delete, func, select, update
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.connection import Connection, Transaction
+from chainform.store.connection import Connection
 from chainform.store.difference import RevisionDifference, Side, difference
 from chainform.store.driver_errors import damaged
 from chainform.store.graphs import load_graph
@@ -43,6 +43,7 @@ from chainform.store.revisions import (
     read_revisions,
     save,
 )
+from chainform.store.schema import Transaction
 from chainform.store.transfer import check_parameters, record_of
 
 Day = datetime | date | str

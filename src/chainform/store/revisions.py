@@ -14,7 +14,7 @@ from sqlalchemy import func, insert, select
 from chainform.errors import StoreError
 from chainform.graph import Cost, Graph
 from chainform.store import schema
-from chainform.store.connection import Connection, Transaction
+from chainform.store.connection import Connection
 from chainform.store.driver_errors import GONE, damaged
 from chainform.store.graphs import Content, add_graph
 from chainform.store.integrity import is_sealed, mechanism_hash, seal_of, seal_text
@@ -33,6 +33,7 @@ from chainform.store.records import (
 )
 from chainform.store.references import add_tags, check_name, check_tags, find_revision, split
 from chainform.store.rows import TOTAL, double, exact, insert_or, upsert
+from chainform.store.schema import Transaction
 
 
 def save(connection: Connection, graph: Graph, record: RevisionRecord) -> Revision:

@@ -19,11 +19,12 @@ from sqlalchemy import delete, insert, select, text
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.connection import Connection, Transaction
+from chainform.store.connection import Connection
 from chainform.store.driver_errors import damaged
 from chainform.store.integrity import RUN_ROWS, is_whole, run_hash
 from chainform.store.records import argument_of, bytes_of, mapping_of, seconds_of, text_of, utc
 from chainform.store.revisions import find, find_locked, json_text, lock_model
+from chainform.store.schema import Transaction
 
 MEDIA_TYPE = "application/x-chainform-columns"
 TYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}

@@ -15,7 +15,7 @@ from sqlalchemy import insert, select, update
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.connection import Connection, Transaction
+from chainform.store.connection import Connection
 from chainform.store.driver_errors import GONE, damaged
 from chainform.store.graphs import Content, add_graph, load_graph
 from chainform.store.integrity import broken_parts, seal_text, stored_seal
@@ -34,6 +34,7 @@ from chainform.store.revisions import (
     read_parameters,
     read_revisions,
 )
+from chainform.store.schema import Transaction
 
 LOGS = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite has next to a database."""

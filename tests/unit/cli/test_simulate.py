@@ -215,7 +215,7 @@ def test_ctrl_c_keeps_what_was_computed(call: Callable[..., Any], long: Path) ->
 def test_ctrl_c_without_a_file(long: Path) -> None:
     code, _, err = stopped(long)
     assert code == 130
-    assert "with --out FILE.npz what was computed is kept" in err
+    assert "with --out FILE.npz what was computed is saved" in err
     assert err.endswith("chainform: interrupted\n")
     assert {path.name for path in long.iterdir()} == {"mechanism.toml", "long.toml"}
 

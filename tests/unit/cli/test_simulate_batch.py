@@ -222,7 +222,7 @@ def test_ctrl_c_keeps_the_motions_that_are_finished(
     assert note.startswith("chainform: note: stopped after ")
     assert last == "chainform: interrupted"
     if not files:
-        assert note.endswith("with --out FILE.npz those that were finished are kept")
+        assert note.endswith("with --out FILE.npz those that were finished are saved")
         return
     assert note.endswith("which are in part.npz, part.csv")
     part = BatchRun.load(tmp_path / "part.npz")

@@ -132,7 +132,7 @@ def _verdict(found: Comparison) -> str:
         return "all formulations agree"
     if any(row.agrees for row in found.rows):
         return f"all formulations agree; one alone gives {', '.join(found.alone)}"
-    return "nothing was compared: one formulation alone gives what was asked for"
+    return "nothing was compared: one formulation alone gives each output"
 
 
 def _cells(row: ComparisonRow) -> tuple[str, ...]:

@@ -141,7 +141,7 @@ def _evaluate(model: Model, state: State, outputs: Sequence[str]) -> dict[str, A
     values = {name: value for name, value in state.values.items() if name in free}
     inputs = {given.group for given in model.graph.inputs.values()}
     groups = {group: array for group, array in state.groups.items() if group in inputs}
-    # What overflows is told by the result itself: inf for people, null for programs.
+    # What overflows shows in the result itself: inf for people, null for programs.
     with np.errstate(all="ignore"):
         results = model.evaluate(**groups, values=values, outputs=outputs)
     return {

@@ -60,7 +60,7 @@ def run(args: Namespace) -> Report:
     mechanism = read_chosen(args)
     times = _times(args.times)
     laws, values = _laws(args.motion), _values(args.values)
-    # What has no finite value is told with the time at which it is so.
+    # What has no finite value is reported with its time.
     with np.errstate(all="ignore"):
         motion = motion_of(mechanism, laws, times, values)
         found = unknown_forces(

@@ -87,7 +87,7 @@ def _entries(store: Store, args: Namespace, quantity: str | None) -> list[ModelE
 
 
 def _hint(store: Store, quantity: str) -> str:
-    """Return which quantities there are, where no model at all has the one asked for."""
+    """Return which quantities there are, where no model at all has this one."""
     if store.models(quantity=quantity):
         return ""
     known = sorted({name for entry in store.models() for name in entry.latest.outputs})
@@ -339,7 +339,7 @@ COMMANDS = {
     "diff": Command(
         usage="REV REV",
         description="Show what changed between two revisions: parameters, operations, and outputs\n"
-        "entry by entry. Entries whose formulas only are others are told apart from\n"
+        "entry by entry. Entries whose formulas only are others are distinguished from\n"
         "those with other values. A revision is name@number, name@tag, or the name\n"
         "for the last one.",
         add_options=_diff_options,

@@ -75,7 +75,7 @@ class Formula:
 
 
 def run(args: Namespace) -> Report:
-    """Derive what is asked for and write its formulas; without a question, list quantities."""
+    """Derive quantities and write their formulas; without a name, list those there are."""
     _check_options(args)
     requests = [parse_request(text) for text in args.quantities]
     mechanism = read_chosen(args)
@@ -149,9 +149,9 @@ def _formulas(model: Model, selection: Selection, args: Namespace) -> list[Formu
 def _steps(model: Model, selections: Sequence[Selection], args: Namespace) -> list[Formula]:
     """Return the formulas of everything that the selected entries are computed from, in order."""
     graph = model.graph
-    asked = {entry.variable for selection in selections for entry in selection.entries}
-    needed = np.flatnonzero(graph.cone(sorted(asked))).tolist()
-    steps = [v for v in needed if v not in asked and v not in graph.inputs]
+    selected = {entry.variable for selection in selections for entry in selection.entries}
+    needed = np.flatnonzero(graph.cone(sorted(selected))).tolist()
+    steps = [v for v in needed if v not in selected and v not in graph.inputs]
     texts = _texts(model, steps, args)
     return [Formula(graph.names[v], (), *text) for v, text in zip(steps, texts, strict=True)]
 

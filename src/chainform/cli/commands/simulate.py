@@ -157,7 +157,7 @@ def _stopped(args: Namespace, part: Run, files: Sequence[str]) -> str:
     mark = part.about.bookmark
     where = f"stopped at t = {0.0 if mark is None else mark.t:.6g} s"
     if not files:
-        return f"{where}; with --out FILE.npz what was computed is kept"
+        return f"{where}; with --out FILE.npz what was computed is saved"
     again = f"chainform simulate {quote(args.file)} --resume {quote(files[0])}"
     again += " --allow-python" * args.allow_python
     return f"{where}, what was computed is in {', '.join(files)}; to go on: {again}"
@@ -329,7 +329,7 @@ def _stopped_batch(batch: BatchRun, files: Sequence[str]) -> str:
     done = len(batch) - int(batch.interrupted.sum())
     where = f"stopped after {done} of {counted(len(batch), 'motion')}"
     if not files:
-        return f"{where}; with --out FILE.npz those that were finished are kept"
+        return f"{where}; with --out FILE.npz those that were finished are saved"
     return f"{where}, which are in {', '.join(files)}"
 
 

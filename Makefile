@@ -53,10 +53,12 @@ coverage: setup $(VENV)/.dev  ## run the tests, and print the lines and branches
 test-gpu: setup $(VENV)/.dev  ## run the tests that need a GPU
 	$(BIN)/pytest -m gpu $(PYTEST_ARGS)
 
-check: $(VENV)/.dev  ## formatting, lint, types and imports between rooms
+check: $(VENV)/.dev  ## formatting, lint, types (of examples too) and imports between rooms
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+	$(BIN)/python tools/typed_examples.py mypy
+	$(BIN)/python tools/typed_examples.py pyright
 	$(BIN)/lint-imports
 
 format: $(VENV)/.dev  ## format the sources and mend what ruff can mend

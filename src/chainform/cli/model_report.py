@@ -24,9 +24,10 @@ COLOURS = ("#3b6ea5", "#8fb3d9")
 
 
 def method_document(model: Model) -> dict[str, Any]:
-    """Return how a model was derived, as the documents of all commands tell it."""
+    """Return of what and how a model was derived, as the documents of all commands have it."""
     free = model.parameters if isinstance(model.parameters, str) else list(model.parameters)
     return {
+        "mechanism": model.mechanism.name,
         "formulation": model.formulation,
         "parameters": free,
         "reduce": model.reduction,
@@ -45,7 +46,6 @@ def once_document(model: Model) -> dict[str, Any]:
 def size_document(model: Model) -> Document:
     """Return outputs, free parameters, variables and operations of a model."""
     return {
-        "mechanism": model.mechanism.name,
         **method_document(model),
         "outputs": {name: {"shape": list(model[name].shape)} for name in model.outputs},
         "free_parameters": list(model.free_parameters),

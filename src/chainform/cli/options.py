@@ -25,16 +25,20 @@ ITEM = re.compile(r"(?:[^\s,(\[]|\s*\([^)]*(?:\)|$)|\[[^\]]*(?:\]|$))+")
 SEARCH_OPTIONS = ("budget", "steps_made", "seed", "cores", "sine_cost")
 
 
+def add_list(group: Any, name: str, metavar: str, text: str) -> None:
+    """Add an option with several arguments, which may be given several times."""
+    group.add_argument(name, metavar=metavar, nargs="+", action="extend", help=text)
+
+
 def add_outputs(parser: ArgumentParser, default: str) -> None:
     """Add `--outputs`: names with commas or spaces between them, once or several times."""
     letters = ", ".join(f"{letter} {name}" for letter, name in LETTERS.items())
     of_frame = ", ".join(f"{letter}(F) {name}(F)" for letter, name in FRAME_LETTERS.items())
-    parser.add_argument(
+    add_list(
+        parser,
         "--outputs",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help=f"outputs, by name or letter, where no model is saved with indices from 1 as in "
+        "NAME",
+        f"outputs, by name or letter, where no model is saved with indices from 1 as in "
         f"H[1,2]: {letters}; com, momentum, centroidal_momentum; and, in "
         f"quotes, of a frame or segment F: {of_frame}, or (F,local), (F,mixed) for other axes "
         f"(default: {default})",
@@ -55,22 +59,21 @@ def add_method(parser: ArgumentParser, *, search: bool = True) -> None:
         metavar="KIND",
         help=f"how the reactions of loops enter inverse dynamics: {_choices(CLOSURES)}",
     )
-    group.add_argument(
+    add_list(
+        group,
         "--wrenches",
-        metavar="FRAME",
-        nargs="+",
-        action="extend",
-        help="frames or segments on which an outer force and moment act in inverse and forward "
+        "FRAME",
+        "frames or segments on which an outer force and moment act in inverse and forward "
         "dynamics: inputs wrench1 ... wrench6 for the first, and so on",
     )
-    group.add_argument(
-        "--without",
-        metavar="PART",
-        nargs="+",
-        action="extend",
-        help=f"what the mechanism has and the equations shall not have: {', '.join(PARTS)}",
-    )
+    add_without(group)
     add_reduction(parser, search=search)
+
+
+def add_without(group: Any) -> None:
+    """Add `--without`."""
+    text = f"what the mechanism has and the equations shall not have: {', '.join(PARTS)}"
+    add_list(group, "--without", "PART", text)
 
 
 def _choices(names: Iterable[str]) -> str:
@@ -246,6 +249,15 @@ def derive_chosen(
     effort = reduction_options(args)
     with search_progress(args) as progress:
         return derive(mechanism, outputs, **options).reduce(**effort, progress=progress)
+
+
+def derive_wanted(
+    mechanism: Mechanism, args: Namespace, parameters: str | Sequence[str] | None = None
+) -> tuple[Model, LeftOut]:
+    """Derive what `--outputs` names, else every output there is; return also what was left out."""
+    if args.outputs is None:
+        return derive_all(mechanism, args, parameters)
+    return derive_named(mechanism, args, (), parameters), {}
 
 
 def derive_all(

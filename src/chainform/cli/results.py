@@ -8,14 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 from chainform.cli.files import target_of
+from chainform.cli.options import add_list
 from chainform.cli.store import check_name, chosen_store, exists, store_file
 from chainform.errors import Error, ReadError, StoreError
 from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.readers import native_text
-from chainform.simulation import Run, Scenario
+from chainform.simulation import BatchRun, Run, Scenario
 from chainform.simulation.results.files import form_of
 
 PLOTS = (".svg", ".png", ".pdf")
@@ -23,6 +25,25 @@ FILMS = (".html", ".mp4", ".gif")
 
 
 # --- files ------------------------------------------------------------------------------------
+
+
+def add_results(group: Any, what: str) -> None:
+    """Add the options for files of results and pictures."""
+    add_list(group, "--out", "FILE", f"write {what} to files: .parquet, .csv or .npz")
+    group.add_argument("--plot", metavar="FILE.svg", help="plot over time (.svg, .png or .pdf)")
+    group.add_argument(
+        "--animate", metavar="FILE.html", help="a moving picture (.html, .mp4 or .gif)"
+    )
+    group.add_argument("--force", action="store_true", help="overwrite files")
+
+
+def draw_pictures(args: Namespace, run: Run | BatchRun) -> list[str]:
+    """Write the pictures of a run; return their files."""
+    if args.plot is not None:
+        run.plot(file=args.plot)
+    if args.animate is not None and isinstance(run, Run):
+        run.animate(args.animate)
+    return [file for file in (args.plot, args.animate) if file is not None]
 
 
 def result_files(args: Namespace) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,9 +44,16 @@ class Selection:
 
 
 def parse_request(text: str) -> EntryRequest:
-    """Return what a QUANTITY on the command line asks for."""
-    try:
+    """Return what a QUANTITY on the command line means."""
+    with _bad_input():
         return parse_quantity(text)
+
+
+@contextmanager
+def _bad_input() -> Generator[None]:
+    """Turn a RunError about a name into an error of the command line."""
+    try:
+        yield
     except RunError as problem:
         raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
 
@@ -68,10 +76,8 @@ def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
 
 def with_entries(model: Model, texts: Sequence[str]) -> Model:
     """Return the model with the entries that texts mean as its only outputs."""
-    try:
+    with _bad_input():
         return replace(model, graph=select_outputs(model.graph, texts))
-    except RunError as problem:
-        raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
 
 
 def _output_in(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str | None:

@@ -26,20 +26,18 @@ from typing import Any, BinaryIO, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import Error, ReadError
+from chainform.errors import ReadError
 from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.model import entry_names, place_of
+from chainform.model import batch_shape, group_length, state_array
 
 Array: TypeAlias = NDArray[np.float64]
-ENTRIES = {"q": "coordinate", "x": "state", "u": "signal", "force": "force"}
-BY_NAME = ("q", "qd", "qdd", "tau", "x", "u", "force")
-"""Groups whose entries have names."""
+NAMELESS = ("sigma", "wrench")
+"""Groups whose entries have no names."""
+
 KEYS = ("q", "qd", "qdd", "tau", "sigma", "wrench", "x", "u", "force", "t", "values")
 DEEPEST = 16
 """The most dimensions an array may have."""
-UNIT_WITHIN = 1e-3
-"""How far the length of a quaternion may be from 1: as far as a few digits leave it."""
 STDIN = "-"
 MOST_BYTES = 1024**3
 """The greatest size of what is read; a device may have no end."""
@@ -60,120 +58,30 @@ def read_state(source: str, mechanism: Mechanism, wrenches: Sequence[str] = ()) 
 
     `wrenches` are the frames on which wrenches act.
     """
-    return _Reader(name_of(source), mechanism, wrenches).state(read_json(source))
+    given = Given(read_json(source), "", name_of(source)).table(KEYS, 'write {"q": [...]}')
+    lengths = {key: group_length(mechanism, None, key) for key in KEYS[:-1]}
+    lengths["wrench"] = 6 * len(wrenches)
+    arrays: dict[str, Array] = {}
+    for key, length in lengths.items():
+        if key in given.value:
+            plain = _plain(key, given[key])
+            with given[key].translate_errors():
+                arrays[key] = state_array(mechanism, key, plain, length)
+    table = given["values"].table().items() if "values" in given.value else []
+    values = {name: array_in(value) for name, value in table}
+    with given.translate_errors():
+        batch = batch_shape(arrays, values)
+    groups = {key: array[..., 0] if key == "t" else array for key, array in arrays.items()}
+    return State(name_of(source), groups, values, batch)
 
 
-class _Reader:
-    """Checks one document."""
-
-    def __init__(self, file: str, mechanism: Mechanism, wrenches: Sequence[str]) -> None:
-        self.file = file
-        self.mechanism = mechanism
-        self.wrenches = wrenches
-
-    def state(self, document: Any) -> State:
-        """Return the whole state."""
-        table = Given(document, "", self.file).table(KEYS, 'write {"q": [...]}')
-        groups = {key: self.group(key, table[key]) for key in KEYS[:-1] if key in table.value}
-        if "q" in groups:
-            self.check_quaternions(groups["q"], table["q"])
-        given = table["values"].table().items() if "values" in table.value else []
-        values = {name: array_in(value) for name, value in given}
-        return State(self.file, groups, values, batch_of(groups, values, table))
-
-    def group(self, key: str, given: Given) -> Array:
-        """Return one of q, qd, ..., force as an array (..., n), and t as an array (...)."""
-        if key == "t":
-            return array_in(given)
-        if given.is_table and key in BY_NAME:
-            return self.from_names(key, given)
-        if not given.is_list:
-            raise given.expected("a list, or a table by names" if key in BY_NAME else "a list")
-        array = array_in(given)
-        length = self.length_of(key)
-        if array.shape[-1] == length:
-            return array
-        raise given.error(
-            f"its last dimension is {array.shape[-1]}, "
-            f"the number of {self.kind_of_entries(key)}s is {length}",
-            self.order_of(key),
-        )
-
-    def kind_of_entries(self, key: str) -> str:
-        """Return what an entry of a group is called."""
-        if key == "sigma":
-            return "closure equation"
-        if key == "wrench":
-            return "component"
-        return ENTRIES.get(key, "coordinate" if self.mechanism.nq == self.mechanism.nv else "rate")
-
-    def order_of(self, key: str) -> str | None:
-        """Return how the entries of a group follow one another."""
-        if key == "sigma":
-            return None
-        if key == "wrench":
-            if not self.wrenches:
-                return "name the frames on which wrenches act by --wrenches"
-            return f"give force and moment, three numbers each, on {', '.join(self.wrenches)}"
-        names = entry_names(self.mechanism, key)
-        return f"the order is {', '.join(names)}" if names else "leave it out"
-
-    def length_of(self, key: str) -> int:
-        """Return how many entries a group has."""
-        if key == "sigma":
-            return sum(row.equations for row in self.mechanism.describe().loops)
-        if key == "wrench":
-            return 6 * len(self.wrenches)
-        return len(entry_names(self.mechanism, key))
-
-    def from_names(self, key: str, given: Given) -> Array:
-        """Return a table by names as an array; batches are spread over each other."""
-        names, kind = entry_names(self.mechanism, key), self.kind_of_entries(key)
-        placed: dict[int, Array] = {}
-        for name, value in given.table().items():
-            try:
-                place = place_of(self.mechanism, key, name)
-            except Error:
-                raise given.holding(name).unknown(kind, names) from None
-            if place in placed:
-                raise given[names[place]].error(f"the {kind} is given twice", "give each once")
-            placed[place] = array_in(value)
-        missing = [name for place, name in enumerate(names) if place not in placed]
-        if missing:
-            raise given.error(f"there is no value for {', '.join(missing)}", "give all of them")
-        try:
-            columns = np.broadcast_arrays(*(placed[place] for place in range(len(names))))
-        except ValueError:
-            shapes = ", ".join(f"{names[i]} {list(placed[i].shape)}" for i in range(len(names)))
-            message = f"the batches do not fit together: {shapes}"
-            raise given.error(message, "give all of them one shape") from None
-        return np.stack(columns, axis=-1) if columns else np.zeros(0)
-
-    def check_quaternions(self, q: Array, given: Given) -> None:
-        """Refuse quaternions that are no rotations: formulas take their length for 1."""
-        for segment in self.mechanism.segments:
-            kind, first = segment.joint.kind, segment.coordinate
-            if first is None or not kind.has_quaternion:
-                continue
-            places = slice(first + kind.coordinates - 4, first + kind.coordinates)
-            lengths = np.linalg.norm(q[..., places], axis=-1).ravel()
-            wrong = lengths[np.abs(lengths - 1) > UNIT_WITHIN]
-            if wrong.size:
-                names = ", ".join(self.mechanism.coordinates[places])
-                message = f"the quaternion {names} has the length {wrong[0]:.6g}, not 1"
-                raise given.error(message, "divide it by its length; no rotation is 0, 0, 0, 1")
-
-
-def batch_of(groups: dict[str, Array], values: dict[str, Array], given: Given) -> tuple[int, ...]:
-    """Return the leading dimensions that everything has in common."""
-    shapes = {key: a.shape if key == "t" else a.shape[:-1] for key, a in groups.items()}
-    shapes |= {f"values {name}": array.shape for name, array in values.items()}
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listed = ", ".join(f"{key} {list(shape)}" for key, shape in shapes.items() if shape)
-        message = f"the batches do not fit together: {listed}"
-        raise given.error(message, "give all of them one shape, or one state") from None
+def _plain(key: str, given: Given) -> Array | dict[str, Array]:
+    """Return a group as an array, or as arrays by the names of its entries."""
+    if given.is_table and key not in (*NAMELESS, "t"):
+        return {name: array_in(value) for name, value in given.table().items()}
+    if key != "t" and not given.is_list:
+        raise given.expected("a list" if key in NAMELESS else "a list, or a table by names")
+    return array_in(given)
 
 
 def array_in(given: Given) -> Array:

@@ -15,7 +15,14 @@ from chainform.model.names import (
 )
 from chainform.model.persistence import StoredRun
 from chainform.model.quantity import Expanded, Quantity
-from chainform.model.states import entry_names, evaluate_states, from_names, place_of
+from chainform.model.states import (
+    batch_shape,
+    entry_names,
+    evaluate_states,
+    from_names,
+    group_length,
+    state_array,
+)
 
 if TYPE_CHECKING:
     from chainform.model.store import Store
@@ -30,17 +37,19 @@ __all__ = [
     "Quantity",
     "Store",
     "StoredRun",
+    "batch_shape",
     "default_url",
     "entry_names",
     "evaluate_states",
     "from_names",
+    "group_length",
     "letter_of",
     "open_store",
     "open_store_file",
     "output_of",
     "parse_request",
-    "place_of",
     "select_outputs",
+    "state_array",
 ]
 
 

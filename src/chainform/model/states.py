@@ -32,14 +32,14 @@ ORDERS = {
 """What the entries of a group are, where they are not those of q or qd."""
 
 
-def group_length(mechanism: Mechanism, graph: Graph, group: str) -> int:
-    """Return how many numbers a group of inputs has."""
+def group_length(mechanism: Mechanism, graph: Graph | None, group: str) -> int:
+    """Return how many numbers a group of inputs has; those of wrench a graph alone tells."""
     if group == "q":
         return mechanism.nq
     if group == "sigma":
         return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
     if group in ORDERS:
-        used = sum(item.group == group for item in graph.inputs.values())
+        used = sum(item.group == group for item in graph.inputs.values()) if graph else 0
         # A graph that needs none of them may be given them all the same.
         return used or (0 if group == "wrench" else len(entry_names(mechanism, group)))
     return 1 if group == "t" else mechanism.nv
@@ -127,7 +127,7 @@ def evaluate_states(
     plan = Plan(graph, wanted)
     arrays = _arrays(mechanism, graph, states)
     parameters = _parameters(graph, values)
-    batch = _batch_shape(arrays, parameters)
+    batch = batch_shape(arrays, parameters)
     inputs = {v: _column(graph.inputs[v], arrays, parameters, batch) for v in plan.inputs}
     size = int(np.prod(batch, dtype=np.int64))
     results = plan.run(inputs, size)
@@ -147,7 +147,7 @@ def input_values(
     """
     arrays = _arrays(mechanism, graph, states)
     parameters = _parameters(graph, values)
-    batch = _batch_shape(arrays, parameters)
+    batch = batch_shape(arrays, parameters)
     size = int(np.prod(batch, dtype=np.int64))
     columns = {
         item.name: np.broadcast_to(_column(item, arrays, parameters, batch), (size,)).tolist()
@@ -163,8 +163,9 @@ def _shaped(rows: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Arra
 
 def _arrays(mechanism: Mechanism, graph: Graph, states: Mapping[str, Any]) -> dict[str, Array]:
     """Return every group that is given as an array; tau may be a function of (t, q, qd)."""
+    lengths = {group: group_length(mechanism, graph, group) for group in states}
     given = {group: state for group, state in states.items() if not callable(state)}
-    arrays = {group: _state(mechanism, graph, group, state) for group, state in given.items()}
+    arrays = {g: state_array(mechanism, g, state, lengths[g]) for g, state in given.items()}
     for group in states.keys() - given.keys():
         if group != "tau":
             raise RunError(
@@ -172,9 +173,8 @@ def _arrays(mechanism: Mechanism, graph: Graph, states: Mapping[str, Any]) -> di
             )
         _check_function(states[group])
         time = arrays["t"][..., 0] if "t" in arrays else None
-        arrays[group] = _state(
-            mechanism, graph, group, states[group](time, arrays.get("q"), arrays.get("qd"))
-        )
+        found = states[group](time, arrays.get("q"), arrays.get("qd"))
+        arrays[group] = state_array(mechanism, group, found, lengths[group])
     return arrays
 
 
@@ -192,9 +192,8 @@ def _check_function(tau: Callable[..., Any]) -> None:
         ) from None
 
 
-def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
-    """Return the values of a group as an array whose last dimension has the right length."""
-    length = group_length(mechanism, graph, group)
+def state_array(mechanism: Mechanism, group: str, given: Any, length: int) -> Array:
+    """Return the values of a group as an array whose last dimension has a length, that of t 1."""
     if group == "t":
         return real_array(group, given)[..., np.newaxis]
     if isinstance(given, Mapping):
@@ -242,7 +241,8 @@ def _parameters(graph: Graph, values: object) -> dict[str, Array]:
     return {name: real_array(name, value) for name, value in table.items()}
 
 
-def _batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:
+def batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:
+    """Return the leading dimensions that states and parameters have in common."""
     batches = {group: array.shape[:-1] for group, array in arrays.items()}
     batches |= {name: array.shape for name, array in parameters.items()}
     try:

@@ -16,6 +16,7 @@ from chainform.cli.entry import shell_words
         ("derive it: outputs=['jacobian(tool)']", "derive it: --outputs 'jacobian(tool)'"),
         ("values={'a': ...}", 'in the state, "values": {"a": ...}'),
         ("qd=[...], or ask for", 'in the state, "qd": [...], or ask for'),
+        ("each frame named in `wrenches`: force", "each frame named by --wrenches: force"),
         ("force=True overwrites it", "--force overwrites it"),
         (
             "check(repair=True) puts them back; trust_rows=True computes with them as they are",

@@ -13,9 +13,16 @@ from chainform.analysis import Comparison, ComparisonRow, compare
 from chainform.analysis.compare import OUTPUTS, Observer
 from chainform.cli.commands import Command
 from chainform.cli.files import add_file, read_chosen
-from chainform.cli.options import add_outputs, chosen_outputs, parameter_choice, split_list
+from chainform.cli.options import (
+    add_list,
+    add_outputs,
+    add_without,
+    chosen_outputs,
+    parameter_choice,
+    split_list,
+)
 from chainform.cli.printing import Page, Report
-from chainform.formulations import FORMULATIONS, PARTS
+from chainform.formulations import FORMULATIONS
 
 COLUMNS = ("multiplications", "additions", "sin, cos", "other calls", "seconds")
 
@@ -28,14 +35,8 @@ def add_options(parser: ArgumentParser) -> None:
     add_file(parser)
     add_outputs(parser, f"{' '.join(OUTPUTS)}, as far as there are")
     group = parser.add_argument_group("what is compared")
-    group.add_argument(
-        "--formulations",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help=f"some of {', '.join(FORMULATIONS)} (default: all but auto, and auto where one alone "
-        "has an output)",
-    )
+    text = f"some of {', '.join(FORMULATIONS)} (default: all but auto, and auto where one alone "
+    add_list(group, "--formulations", "NAME", f"{text}has an output)")
     group.add_argument(
         "--parameters",
         metavar="CHOICE",
@@ -48,13 +49,7 @@ def add_options(parser: ArgumentParser) -> None:
         default="none",
         help="none, fast or thesis, before operations are counted (default: none)",
     )
-    group.add_argument(
-        "--without",
-        metavar="PART",
-        nargs="+",
-        action="extend",
-        help=f"what the equations shall not have: {', '.join(PARTS)}",
-    )
+    add_without(group)
     group.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of the random state (default: 0)"
     )

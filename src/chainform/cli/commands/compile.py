@@ -64,7 +64,6 @@ def run(args: Namespace) -> Report:
         cached = model.code_cache is not None and _is_cached(program)
     document: Document = {
         "file": args.file,
-        "mechanism": model.mechanism.name,
         **method_document(model),
         "precision": program.precision,
         "lanes": program.lanes,

@@ -31,7 +31,6 @@ from chainform.search import Stage
 
 
 def _derive_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     add_file(parser)
     add_outputs(parser, USUAL)
     add_method(parser)
@@ -72,7 +71,6 @@ def _derive(args: Namespace) -> Report:
 
 
 def _bind_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     add_file(parser, stored=True)
     parser.add_argument(
         "values",
@@ -146,7 +144,6 @@ def _check_revision(args: Namespace) -> None:
 
 
 def _reduce_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     add_file(parser, stored=True)
     add_reduction(parser, default="fast")
     add_save(parser)

@@ -14,8 +14,7 @@ from chainform.cli.options import (
     add_method,
     add_outputs,
     chosen_wrenches,
-    derive_all,
-    derive_named,
+    derive_wanted,
     parameter_choice,
 )
 from chainform.cli.printing import Page, Report, aligned, shape_text
@@ -48,11 +47,7 @@ def run(args: Namespace) -> Report:
     mechanism = read_chosen(args)
     state = read_state(args.at, mechanism, chosen_wrenches(mechanism, args))
     parameters = _parameters(mechanism, state, args)
-    failed: LeftOut = {}
-    if args.outputs is None:
-        model, failed = derive_all(mechanism, args, parameters)
-    else:
-        model = derive_named(mechanism, args, (), parameters)
+    model, failed = derive_wanted(mechanism, args, parameters)
     lacking = {name: _lacking(model, name, state) for name in model.outputs}
     left_out = {name: needs for name, needs in lacking.items() if needs}
     chosen = [name for name in model.outputs if name not in left_out]
@@ -65,7 +60,6 @@ def run(args: Namespace) -> Report:
     document = {
         "file": args.file,
         "state": state.file,
-        "mechanism": mechanism.name,
         **method_document(model),
         "batch": list(state.batch),
         "outputs": {

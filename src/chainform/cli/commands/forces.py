@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ import numpy as np
 from chainform.analysis import PrescribedMotion, UnknownForces, motion_of, unknown_forces
 from chainform.cli.commands import Command
 from chainform.cli.files import add_file, read_chosen, target_of, write_file
-from chainform.cli.options import parameter_values
+from chainform.cli.options import add_list, parameter_values
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.states import name_of, read_json
 from chainform.errors import ReadError
@@ -42,14 +43,8 @@ def add_options(parser: ArgumentParser) -> None:
         required=True,
         help="so many times from START to END (s), or times with commas between them",
     )
-    parser.add_argument(
-        "--values",
-        metavar="PARAMETER=VALUE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="numbers of parameters, instead of those of the file: m=250, c=1/3",
-    )
+    text = "numbers of parameters, instead of those of the file: m=250, c=1/3"
+    add_list(parser, "--values", "PARAMETER=VALUE", text)
     parser.add_argument("--out", metavar="FILE.csv", help="write times, motion and forces")
     parser.add_argument("--force", action="store_true", help="overwrite the file")
 
@@ -59,7 +54,7 @@ def run(args: Namespace) -> Report:
     target = target_of(args.out, args.file, force=args.force, option="--out")
     mechanism = read_chosen(args)
     times = _times(args.times)
-    laws, values = _laws(args.motion), _values(args.values)
+    laws, values = _laws(args.motion), _values(args.values or ())
     # What has no finite value is reported with its time.
     with np.errstate(all="ignore"):
         motion = motion_of(mechanism, laws, times, values)
@@ -84,7 +79,7 @@ def _laws(source: str) -> dict[str, object]:
     return cast("dict[str, object]", document)
 
 
-def _values(texts: list[str]) -> dict[str, float]:
+def _values(texts: Sequence[str]) -> dict[str, float]:
     return {
         name: float(Reader().fraction(Given(text, f"--values, {name[:60]}")))
         for name, text in parameter_values(texts, "--values").items()

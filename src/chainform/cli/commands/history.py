@@ -36,7 +36,6 @@ MODEL_TITLES = (
 
 
 def _models_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("search", metavar="TEXT", nargs="?", help="a part of the name or of a note")
     parser.add_argument("--mechanism", metavar="NAME", help="models of this mechanism")
     parser.add_argument("--author", metavar="NAME", help="models with a revision of this author")
@@ -133,7 +132,6 @@ MOST_VALUES = 6
 
 
 def _log_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("name", metavar="NAME", help="a stored model")
 
 
@@ -192,7 +190,6 @@ STYLES = {"-": "red", "+": "green"}
 
 
 def _diff_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("before", metavar="REV", help="a revision: arm@1, arm@tag, or arm")
     parser.add_argument("after", metavar="REV", help="another one, of the same model or not")
     parser.add_argument(
@@ -267,7 +264,6 @@ def _show_diff(page: Page, found: RevisionDifference, args: Namespace) -> None:
 
 
 def _tag_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("reference", metavar="REV", help="a revision: arm@1, or arm for the last")
     parser.add_argument("tags", metavar="TAG", nargs="+", help="a tag: a letter, then others")
     parser.add_argument("--delete", action="store_true", help="take the tags away")
@@ -302,7 +298,6 @@ def _tag(args: Namespace) -> Report:
 
 
 def _revert_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("name", metavar="NAME", help="a stored model")
     parser.add_argument("revision", metavar="REV", help="the number of a revision, or its tag")
     add_origin(parser)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chainform.cli.commands import Command
+from chainform.cli.options import add_list
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.results import check_pictures, result_files
+from chainform.cli.results import add_results, check_pictures, draw_pictures, result_files
 from chainform.cli.run_report import run_document, show_run, show_written
 from chainform.cli.store import chosen_store
 from chainform.errors import ReadError
@@ -31,26 +32,10 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("run", metavar="RUN", nargs="?", help="one run of the model")
     group = parser.add_argument_group("what is done with it")
-    group.add_argument(
-        "--out",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        help="write it to files: .parquet, .csv or .npz",
-    )
-    group.add_argument(
-        "--outputs",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help="quantities along the motion that are written with it: 'pose(tool)', reactions",
-    )
-    group.add_argument("--plot", metavar="FILE.svg", help="plot over time (.svg, .png or .pdf)")
-    group.add_argument(
-        "--animate", metavar="FILE.html", help="a moving picture (.html, .mp4 or .gif)"
-    )
+    add_results(group, "it")
+    text = "quantities along the motion that are written with it: 'pose(tool)', reactions"
+    add_list(group, "--outputs", "NAME", text)
     group.add_argument("--delete", action="store_true", help="remove the run from the store")
-    group.add_argument("--force", action="store_true", help="overwrite files")
 
 
 def run(args: Namespace) -> Report:
@@ -160,11 +145,7 @@ def _report(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
     check_pictures(args)
     for file in files:
         found.save(file, args.outputs)
-    if args.plot is not None:
-        found.plot(file=args.plot)
-    if args.animate is not None:
-        found.animate(args.animate)
-    written = [*files, *(file for file in (args.plot, args.animate) if file is not None)]
+    written = [*files, *draw_pictures(args, found)]
     saved = None if entry is None else {"revision": entry.revision, "run": entry.name}
     report = {**run_document(found), "saved": saved}
 

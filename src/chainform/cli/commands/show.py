@@ -87,7 +87,9 @@ def run(args: Namespace) -> Report:
     selections = [select(model, request) for request in requests]
     steps = _steps(model, selections, args) if args.steps else []
     formulas = [_formulas(model, selection, args) for selection in selections]
-    document = _head(args.file, model) | {
+    document: Document = {
+        "file": args.file,
+        **method_document(model),
         "form": _form(args),
         "expanded": args.expand,
         "steps": [{"name": row.name, "formula": row.text} for row in steps],
@@ -198,7 +200,9 @@ def _list(file: str, model: Model, left_out: LeftOut, frames: list[str]) -> Repo
         (given for v, given in graph.inputs.items() if needed[v]),
         key=lambda given: (groups.index(given.group), given.index),
     )
-    document = _head(file, model) | {
+    document: Document = {
+        "file": file,
+        **method_document(model),
         "outputs": [
             {"name": name, "letter": letter_of(name), "shape": list(model[name].shape)}
             for name in model.outputs
@@ -268,10 +272,6 @@ def _families(model: Model) -> list[tuple[str, str, str]]:
         )
         for names in families.values()
     ]
-
-
-def _head(file: str, model: Model) -> Document:
-    return {"file": file, "mechanism": model.mechanism.name, **method_document(model)}
 
 
 COMMAND = Command(

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from chainform.cli.commands import Command
-from chainform.cli.options import parameter_values
+from chainform.cli.options import add_list, parameter_values
 from chainform.cli.printing import Document, Page, Report, tell
 from chainform.cli.progress import MOTIONS, motion_progress
 from chainform.cli.results import (
     Checkpoint,
+    add_results,
     check_pictures,
     check_store,
+    draw_pictures,
     is_resumed,
     result_files,
     run_name,
@@ -56,18 +58,7 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("file", metavar="SCENARIO", help="the scenario (.toml or .json)")
     group = parser.add_argument_group("where results go")
-    group.add_argument(
-        "--out",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        help="write times, states, efforts, energy and the outputs of the scenario: .parquet, "
-        ".csv or .npz",
-    )
-    group.add_argument("--plot", metavar="FILE.svg", help="plot over time (.svg, .png or .pdf)")
-    group.add_argument(
-        "--animate", metavar="FILE.html", help="a moving picture (.html, .mp4 or .gif)"
-    )
+    add_results(group, "times, states, efforts, energy and the outputs of the scenario")
     group.add_argument(
         "--save",
         metavar="NAME[@REVISION]",
@@ -76,7 +67,6 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--run", metavar="NAME", help="the name of the run there (default: that of the file)"
     )
-    group.add_argument("--force", action="store_true", help="overwrite files")
     group = parser.add_argument_group("how it runs")
     group.add_argument(
         "--resume",
@@ -114,7 +104,7 @@ def run(args: Namespace) -> Report:
         found.save(file, scenario.outputs)
     revision = save_into_store(args, scenario, found) if args.save is not None else None
     saved = None if revision is None else {"revision": revision, "run": run_name(args)}
-    written = [*files, *_pictures(args, found)]
+    written = [*files, *draw_pictures(args, found)]
     document = {"file": args.file, **run_document(found), "written": written, "saved": saved}
     return Report(document, lambda page: _show(page, args, document))
 
@@ -163,14 +153,6 @@ def _stopped(args: Namespace, part: Run, files: Sequence[str]) -> str:
     return f"{where}, what was computed is in {', '.join(files)}; to go on: {again}"
 
 
-def _pictures(args: Namespace, found: Run) -> list[str]:
-    if args.plot is not None:
-        found.plot(file=args.plot)
-    if args.animate is not None:
-        found.animate(args.animate)
-    return [file for file in (args.plot, args.animate) if file is not None]
-
-
 def _show(page: Page, args: Namespace, document: Document) -> None:
     if args.quiet:
         return
@@ -190,9 +172,7 @@ def add_overrides(parser: ArgumentParser) -> None:
     group.add_argument("--method", metavar="NAME", help="the method of integration")
     group.add_argument("--rtol", metavar="NUMBER", help="the relative tolerance")
     group.add_argument("--step", metavar="NUMBER", help="the length of fixed steps, s")
-    group.add_argument(
-        "--values", metavar="NAME=NUMBER", nargs="+", action="extend", help="values of parameters"
-    )
+    add_list(group, "--values", "NAME=NUMBER", "values of parameters")
 
 
 def overrides_of(args: Namespace, scenario: Scenario) -> dict[str, Any]:
@@ -258,9 +238,7 @@ def _run_batch(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Rep
     batch = _computed_batch(args, scenario, files)
     for file in files:
         batch.save(file, scenario.outputs)
-    if args.plot is not None:
-        batch.plot(file=args.plot)
-    written = [*files, *([] if args.plot is None else [args.plot])]
+    written = [*files, *draw_pictures(args, batch)]
     document = {"file": args.file, **batch_document(batch), "written": written}
 
     def show(page: Page) -> None:

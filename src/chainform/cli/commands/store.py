@@ -23,7 +23,6 @@ from chainform.model import open_store_file
 
 
 def _rename_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("name", metavar="OLD", help="a stored model")
     parser.add_argument("new_name", metavar="NEW", help="the name that it gets")
 
@@ -41,7 +40,6 @@ def _rename(args: Namespace) -> Report:
 
 
 def _delete_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("name", metavar="NAME", help="a stored model")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
@@ -86,7 +84,6 @@ REPAIRED = " (repaired)"
 
 
 def _check_db_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument(
         "--repair", action="store_true", help="write anew what follows from other rows"
     )
@@ -127,7 +124,6 @@ def _verdict(found: int, left: int, *, repair: bool) -> str:
 
 
 def _export_db_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("path", metavar="PATH", help="the file to write")
     parser.add_argument("names", metavar="NAME", nargs="*", help="models (default: all)")
     parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
@@ -135,14 +131,9 @@ def _export_db_options(parser: ArgumentParser) -> None:
 
 def _export_db(args: Namespace) -> Report:
     """Write the models with their history."""
-    if "://" in args.path:
-        raise ReadError(
-            "this is an address, and export-db writes a file",
-            element="PATH",
-            remedy="name a file; import-db FILE --db ADDRESS takes it from there to a server",
-        )
+    remedy = "name a file; import-db FILE --db ADDRESS takes it from there to a server"
+    _check_path(args.path, "export-db writes a file", remedy)
     with store_errors(args.path):
-        check_regular(Path(args.path))
         if not Path(args.path).absolute().parent.is_dir():
             raise ReadError(
                 "its folder does not exist", file=args.path[:200], remedy="make the folder"
@@ -153,11 +144,18 @@ def _export_db(args: Namespace) -> Report:
     return Report({"written": args.path, "models": names}, lambda page: page.text(text))
 
 
+def _check_path(path: str, what: str, remedy: str) -> None:
+    """Refuse addresses, pipes and devices."""
+    if "://" in path:
+        raise ReadError(f"this is an address, and {what}", element="PATH", remedy=remedy)
+    with store_errors(path):
+        check_regular(Path(path))
+
+
 # --- import-db ----------------------------------------------------------------------------------
 
 
 def _import_db_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
     parser.add_argument("path", metavar="PATH", help="a file that export-db wrote")
     parser.add_argument("names", metavar="NAME", nargs="*", help="models (default: all)")
     parser.add_argument(
@@ -167,16 +165,11 @@ def _import_db_options(parser: ArgumentParser) -> None:
 
 def _import_db(args: Namespace) -> Report:
     """Copy the models with their history."""
-    if "://" in args.path:
-        raise ReadError(
-            "this is an address, and import-db reads a file",
-            element="PATH",
-            remedy="export-db FILE --db ADDRESS writes the models of a server into a file",
-        )
-    with store_errors(args.path):
-        check_regular(Path(args.path))
-        with open_store_file(args.path) as source:  # whatever cannot be read is refused here
-            names = _names(args, [entry.name for entry in source.models()])
+    remedy = "export-db FILE --db ADDRESS writes the models of a server into a file"
+    _check_path(args.path, "import-db reads a file", remedy)
+    with store_errors(args.path), open_store_file(args.path) as source:
+        # Whatever cannot be read is refused here.
+        names = _names(args, [entry.name for entry in source.models()])
     with chosen_store(args, make=True) as store:
         revisions = store.import_(args.path, names)
     listed = ", ".join(revision.reference for revision in revisions) or "no models"

@@ -15,7 +15,16 @@ from chainform.given import near
 from chainform.graph import Block
 from chainform.mechanism import Mechanism
 from chainform.mechanism.elements import InertialElement
-from chainform.model import FRAME_LETTERS, LETTERS, EntryRequest, Model, select_outputs
+from chainform.model import (
+    FRAME_LETTERS,
+    LETTERS,
+    EntryRequest,
+    Model,
+    block_named,
+    has_name,
+    indices_text,
+    select_outputs,
+)
 from chainform.model import parse_request as parse_quantity
 
 NUMBERED = re.compile(r"(?:[a-z]+_)*(?:x|constant)_[0-9]+_*")
@@ -140,26 +149,17 @@ def refuse_numbered(requests: Sequence[EntryRequest], mechanism: Mechanism) -> N
 
 def is_known(model: Model, request: EntryRequest) -> bool:
     """Whether a model has a quantity or a variable of that name."""
-    return request.name in model or _by_name(model, model.input_name(request.name)) is not None
+    return request.name in model or has_name(model.graph, model.input_name(request.name))
 
 
 def select(model: Model, request: EntryRequest) -> Selection:
     """Return the entries that a request means in a model."""
-    graph = model.graph
     name = model.input_name(request.name)
-    if name in graph.outputs or name in graph.quantities:
-        block = graph.block(name)
-        _check_indices(block, request)
-        chosen = tuple(_entries_at(block, request.indices))
-        return Selection(request, name, chosen)
-    found = _by_name(model, name)
-    if found is None:
+    if not has_name(model.graph, name):
         raise _unknown(model, request)
-    if request.indices:
-        raise ReadError(
-            f"{name} is a single quantity and takes no indices", element=request.text[:60]
-        )
-    return Selection(request, name, (found,))
+    block = block_named(model.graph, name)
+    _check_indices(block, request)
+    return Selection(request, name, tuple(_entries_at(block, request.indices)))
 
 
 def _entries_at(block: Block, indices: tuple[int | None, ...]) -> Iterator[Entry]:
@@ -178,24 +178,10 @@ def _check_indices(block: Block, request: EntryRequest) -> None:
         return
     lengths = " × ".join(map(str, shape)) or "one number"
     raise ReadError(
-        f"{block.name} is {lengths}; there is no entry [{_indices_text(request.indices)}]",
+        f"{block.name} is {lengths}; there is no entry [{indices_text(request.indices)}]",
         element=request.text[:60],
         remedy="indices count from 1",
     )
-
-
-def _indices_text(indices: tuple[int | None, ...]) -> str:
-    return ",".join(":" if i is None else str(i) for i in indices)
-
-
-def _by_name(model: Model, name: str) -> Entry | None:
-    """Find an entry by its own name, which need not be that of the variable: H_2_1 is H_1_2."""
-    graph = model.graph
-    for block in (*graph.outputs.values(), *graph.quantities.values()):
-        if name in block.labels:
-            place = block.labels.index(name)
-            return Entry((), name, block.variables[place])
-    return Entry((), name, graph.numbers[name]) if name in graph.numbers else None
 
 
 def _unknown(model: Model, request: EntryRequest) -> ReadError:

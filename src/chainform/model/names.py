@@ -91,7 +91,7 @@ def letter_of(output: str) -> str | None:
 
 
 def parse_request(text: str) -> EntryRequest:
-    """Return what a QUANTITY on the command line asks for."""
+    """Return what a QUANTITY on the command line means."""
     match = WORD.fullmatch(text)
     if match is None:
         raise RunError(
@@ -166,8 +166,7 @@ def find_block(graph: Graph, text: str) -> Block:
         return block
     places = np.arange(len(block.variables)).reshape(block.shape)[chosen(request.indices)]
     labels = tuple(block.labels[i] for i in places.flat)
-    written = ",".join(":" if i is None else str(i) for i in request.indices)
-    name = labels[0] if not places.ndim else f"{request.name}[{written}]"
+    name = labels[0] if not places.ndim else f"{request.name}[{indices_text(request.indices)}]"
     return Block(name, places.shape, tuple(block.variables[i] for i in places.flat), labels)
 
 
@@ -188,6 +187,11 @@ def select_outputs(graph: Graph, texts: Iterable[str]) -> Graph:
 def chosen(indices: tuple[int | None, ...]) -> tuple[int | slice, ...]:
     """Return indices from 1 as numpy takes them."""
     return tuple(slice(None) if i is None else i - 1 for i in indices)
+
+
+def indices_text(indices: tuple[int | None, ...]) -> str:
+    """Return indices as they are written: 1,:."""
+    return ",".join(":" if i is None else str(i) for i in indices)
 
 
 def block_named(graph: Graph, name: str) -> Block:

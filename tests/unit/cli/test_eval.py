@@ -181,7 +181,7 @@ def test_wrenches(call: Callable[..., Any], refused: Callable[[Any], str], arm: 
     assert "inverse_dynamics needs wrench" in refused(call(*arguments, stdin=at(motion)))
     message = refused(call(*arguments, stdin=at(motion | {"wrench": [0] * 6})))
     assert "its last dimension must be 12" in message
-    assert "on hand, wrist" in message
+    assert "force, then moment" in message
     message = refused(call(*arguments[:6], stdin=at(motion | {"wrench": [0] * 6})))
     assert "--wrenches" in message
 

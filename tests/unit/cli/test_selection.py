@@ -148,7 +148,7 @@ def test_outputs_that_are_named(mechanism: Mechanism) -> None:
 def test_variables_without_names_are_refused_alone(mechanism: Mechanism) -> None:
     refuse_numbered([parse_request(text) for text in ("q1", "Q_2", "sin_q1", "H")], mechanism)
     for text in ("x_40", "constant_3", "cos_x_24", "x_7_"):
-        with pytest.raises(ReadError, match="name them beside it"):
+        with pytest.raises(ReadError, match="name them with it"):
             refuse_numbered([parse_request("q1"), parse_request(text)], mechanism)
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 import errno
 import io
 import re
-import sqlite3
 import sys
 import traceback
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -190,11 +189,6 @@ WRONG_PLACE = (
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL, errno.ENXIO),
 )
 """What the system says of a file that is not there, cannot be one, or may not be used."""
-WRONG_FILE = (
-    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY),
-    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
-)
-"""The same in SQLite."""
 
 
 def _exit_code(problem: Exception) -> int:
@@ -220,7 +214,11 @@ def _is_wrong_place(problem: BaseException) -> bool:
     if isinstance(problem, OSError):
         return problem.errno in WRONG_PLACE
     code = getattr(problem, "sqlite_errorcode", None)
-    return isinstance(code, int) and code & 0xFF in WRONG_FILE
+    if not isinstance(code, int):
+        return False
+    from sqlite3 import SQLITE_AUTH, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY
+
+    return code & 0xFF in (SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH)
 
 
 def _is_out_of_reach(problem: BaseException) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
 
 from chainform.errors import StoreError
-from chainform.given import LONGEST_NAME
+from chainform.given import LONGEST_NAME, near
 from chainform.store import schema
 from chainform.store.records import Revision, argument_of, text_of, texts_of
 from chainform.store.schema import Transaction
@@ -90,12 +89,11 @@ def find_model(transaction: Transaction, place: str, name: str) -> int:
             remedy=f"write {whole}",
         )
     known = list(transaction.execute(select(models.name)).scalars())
-    close = get_close_matches(name, known, n=3)
     raise StoreError(
         f"there is no model {name}",
         file=place,
         element=name,
-        remedy=f"did you mean {', '.join(close)}?" if close else "`models` lists what there is",
+        remedy=near(name, known, 3).strip() or "`models` lists what there is",
     )
 
 

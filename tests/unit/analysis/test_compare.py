@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import chainform as cf
-from chainform.analysis.compare import unit_quaternion
+from chainform.analysis.comparison import unit_quaternion
 from chainform.formulations import FORMULATIONS, AxisChoices, Formulation, Options
 from chainform.graph import Builder
 from zoo import random_tree, reference

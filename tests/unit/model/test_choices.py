@@ -9,7 +9,7 @@ import pytest
 
 import chainform as cf
 from chainform.analysis import compare
-from chainform.analysis.compare import exact_state
+from chainform.analysis.comparison import exact_state
 from chainform.errors import Error
 from chainform.graph import Input
 

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.status import Status
 
-from chainform.analysis import Comparison, ComparisonRow, compare
-from chainform.analysis.compare import OUTPUTS, Observer
+from chainform.analysis import COMPARED, Comparison, ComparisonRow, Observer, compare
 from chainform.cli.commands import Command
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.options import (
@@ -33,7 +32,7 @@ WORDS = {"residues": "a finite field"}
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    add_outputs(parser, f"{' '.join(OUTPUTS)}, as far as there are")
+    add_outputs(parser, f"{' '.join(COMPARED)}, as far as there are")
     group = parser.add_argument_group("what is compared")
     text = f"some of {', '.join(FORMULATIONS)} (default: all but auto, and auto where one alone "
     add_list(group, "--formulations", "NAME", f"{text}has an output)")

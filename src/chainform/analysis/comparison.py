@@ -32,7 +32,7 @@ from chainform.model import Model
 from chainform.pipeline import available_outputs, derive, names_in
 from chainform.readers import read
 
-OUTPUTS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "bias")
+COMPARED = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "bias")
 """What is compared by default: what several formulations give."""
 LARGEST_EXACT = 30_000
 """The most variables of a graph that is evaluated in fractions, whose digits grow on the way."""
@@ -147,7 +147,7 @@ def _gives(method: str, mechanism: Mechanism, output: str) -> bool:
 def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
     """Return what is compared; an output that nothing gives is refused if it is named."""
     if outputs is None:
-        return [name for name in OUTPUTS if name in available_outputs(mechanism)]
+        return [name for name in COMPARED if name in available_outputs(mechanism)]
     chosen = names_in("outputs", outputs)
     known = {name for method in FORMULATIONS for name in available_outputs(mechanism, method)}
     for output in chosen:

@@ -143,6 +143,12 @@ def is_stored(args: Namespace) -> bool:
     return not exists(Path(text)) or text.partition("@")[0] in _known(args)
 
 
+def option_name(name: str) -> str:
+    """Return an option as it is typed: --tip for tips."""
+    renamed = {"tips": "tip", "frames": "frame", "steps_made": "steps"}
+    return f"--{renamed.get(name, name).replace('_', '-')}"
+
+
 def load_stored(args: Namespace) -> Model:
     """Return the stored model that the command line names, or say that nothing has its name."""
     reduces = getattr(args, "reduces", False)
@@ -150,10 +156,8 @@ def load_stored(args: Namespace) -> Model:
         if reduces and option in OF_REDUCTION:
             continue
         if getattr(args, option, None) is not None:
-            renamed = {"tips": "tip", "frames": "frame", "steps_made": "steps"}
-            name = renamed.get(option, option).replace("_", "-")
             raise ReadError(
-                f"--{name} goes with a file; a stored model is taken as it is",
+                f"{option_name(option)} goes with a file; a stored model is taken as it is",
                 element=args.file[:60],
                 remedy="leave it out, derive the model anew, or reduce it: chainform reduce NAME",
             )

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from chainform.cli.files import check_free, with_outputs
+from chainform.cli.files import OF_REDUCTION, check_free, option_name, with_outputs
 from chainform.cli.model_report import LeftOut
 from chainform.cli.progress import search_progress
 from chainform.cli.selection import output_with, parse_request, with_entries
@@ -22,7 +22,7 @@ USUAL = f"{' '.join(OUTPUTS)}, as far as there are"
 """What `usual_outputs` returns, for the help."""
 ITEM = re.compile(r"(?:[^\s,(\[]|\s*\([^)]*(?:\)|$)|\[[^\]]*(?:\]|$))+")
 """One item of a list: what stands in brackets belongs to it, as in jacobian(tool, local)[1, 2]."""
-SEARCH_OPTIONS = ("budget", "steps_made", "seed", "cores", "sine_cost")
+SEARCH_OPTIONS = OF_REDUCTION[1:]
 
 
 def add_list(group: Any, name: str, metavar: str, text: str) -> None:
@@ -313,8 +313,7 @@ def _check_search_options(args: Namespace, effort: str) -> None:
     for name in refused:
         if getattr(args, name) is None:
             continue
-        option = "--steps" if name == "steps_made" else f"--{name.replace('_', '-')}"
-        fitting = "deep" if name in bounds else "fast"
+        option, fitting = option_name(name), "deep" if name in bounds else "fast"
         raise ReadError(
             f"{option} goes with --reduce {fitting}",
             element="options",

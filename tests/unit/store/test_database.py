@@ -239,7 +239,7 @@ def test_names_are_checked_and_changed(database: Database, graph: Graph) -> None
 def test_what_is_not_there_is_named(database: Database, graph: Graph) -> None:
     database.save(graph, RevisionRecord("finger"))
     cases = {
-        "fingr": "did you mean finger",
+        "fingr": "did you mean 'finger'",
         "nothing": "lists what there is",
         "finger@7": "last revision is 1",
         "finger@best": "no revision best",

@@ -122,7 +122,7 @@ def test_cone_and_users(database: Database, graph: Graph) -> None:
         assert database.formula("arm", name) == definition_text(graph, v)
     assert database.cone("arm", "weight") == database.cone("arm", "hG_1")
     assert database.formula("arm", "E") == database.formula("arm", "square")
-    with pytest.raises(Error, match="did you mean square"):
+    with pytest.raises(Error, match="did you mean 'square"):
         database.cone("arm", "sqare")
 
 

@@ -53,10 +53,12 @@ coverage: setup $(VENV)/.dev  ## run the tests, and print the lines and branches
 test-gpu: setup $(VENV)/.dev  ## run the tests that need a GPU
 	$(BIN)/pytest -m gpu $(PYTEST_ARGS)
 
-check: $(VENV)/.dev  ## formatting, lint, types, imports between rooms and rules of the house
+check: $(VENV)/.dev  ## formatting, lint, types (of examples too), imports between rooms, rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
+	$(BIN)/python tools/typed_examples.py mypy
+	$(BIN)/python tools/typed_examples.py pyright
 	$(BIN)/lint-imports
 	$(BIN)/python tools/rooms.py
 

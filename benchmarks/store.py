@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from chainform.graph import Builder, Graph
-from chainform.store import Database, Record
+from chainform.store import Database, RevisionRecord
 
 T = TypeVar("T")
 WEIGHTS = [Fraction(numerator, 97) for numerator in range(-24, 25) if numerator]
@@ -125,9 +125,11 @@ def measure(url: str, large: Graph, small: Graph) -> dict[str, float]:
     seconds: dict[str, float] = {}
     inputs = {given.name: 0.1 * given.index for given in large.inputs.values()}
     with Database.open(url) as database:
-        database.save(small, Record("small"))
-        seconds["save"], _ = timed(lambda: database.save(large, Record("large")))
-        seconds["save same content"], _ = timed(lambda: database.save(large, Record("large")))
+        database.save(small, RevisionRecord("small"))
+        seconds["save"], _ = timed(lambda: database.save(large, RevisionRecord("large")))
+        seconds["save same content"], _ = timed(
+            lambda: database.save(large, RevisionRecord("large"))
+        )
     with Database.open(url) as database:
         seconds["load"], _ = timed(lambda: database.load("large"), 3)
         seconds["load, 460 variables"], _ = timed(lambda: database.load("small"), 5)

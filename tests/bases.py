@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import chainform as cf
-from chainform.analysis.exact_state import exact_state, unit_quaternion
+from chainform.analysis.comparison import exact_state, unit_quaternion
 from chainform.graph import EXACT, evaluate
 from chainform.mechanism import GROUND, BaseMotion, Coordinate, Joint, JointKind, Segment
 from chainform.mechanism.rational import apply, cross, rotation_of_quaternion, transpose

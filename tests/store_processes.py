@@ -19,7 +19,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from chainform.graph import Builder, Graph, graph_text, set_defaults, verify
-from chainform.store import Database, Record
+from chainform.store import Database, RevisionRecord
 
 
 def base_graph(variables: int) -> Graph:
@@ -61,7 +61,9 @@ def kill_loop(url: str, kills: int, seed: int) -> dict[str, int]:
                 for number in range(1000):
                     value = Fraction(1000 * kill + number + 2)
                     os.write(writer, b"(")
-                    database.save(set_defaults(graph, {"x": value}), Record("m", note=str(value)))
+                    database.save(
+                        set_defaults(graph, {"x": value}), RevisionRecord("m", note=str(value))
+                    )
                     os.write(writer, b")")
 
         process, reader = child(save_on)
@@ -119,7 +121,7 @@ def writers(url: str, processes: int, saves: int) -> dict[str, int]:
                 # Every second content is the same in all processes.
                 value = Fraction(number if number % 2 else 1000 * (who + 1) + number)
                 name = "shared" if number % 4 else f"own {who}"
-                record = Record(name, author=str(who), note=str(value))
+                record = RevisionRecord(name, author=str(who), note=str(value))
                 database.save(set_defaults(graph, {"x": value}), record)
                 if number % 10 == 0:
                     database.load(name)

@@ -12,7 +12,7 @@ import pytest
 import machine_code
 from chainform.runtime import Target, engine, host
 from machine_code import CompiledOnce
-from tools import rooms, trajectories
+from tools import rooms, trajectories, typed_examples
 from tools.room_coverage import COUNTS, table, totals_of
 from tools.walk import walked
 
@@ -84,6 +84,12 @@ def test_each_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     once.remove_old()
     assert not file.exists()
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_examples_stand_in_their_lines() -> None:
+    page = "# Page\n\n```python\nx = 1\n```\n\n  ```python\n  y = x\n  ```\n\n```text\nz\n```\n"
+    lines = typed_examples.module_of(page).splitlines()
+    assert [(k, line) for k, line in enumerate(lines, 1) if line] == [(4, "x = 1"), (8, "y = x")]
 
 
 # --- rooms ----------------------------------------------------------------------------------

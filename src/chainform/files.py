@@ -1,17 +1,27 @@
-"""Files that are written whole or not at all: one that is there stays until the new one is done."""
+"""Files that are written whole or not at all, and packed bytes that cannot fill the memory.
+
+A file that is there stays until the new one is done.
+"""
 
 from __future__ import annotations
+
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from chainform.errors import RunError
+
+if TYPE_CHECKING:
+    pass
 
 import errno
 import os
 import stat
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-
-from chainform.errors import RunError
 
 REMEDY = "look at the folder, the rights to it, and the room on the disk"
 
@@ -97,3 +107,28 @@ def _refused(path: str | PathLike[str], problem: OSError | ValueError) -> RunErr
         reason, remedy = "this is a folder", "name a file in it"
     message = f"it cannot be written: {reason}"
     return RunError(message, file=str(path), element="file", remedy=remedy)
+
+
+LEAST_UNPACKED, GREATEST_RATIO = 16 * 2**20, 16
+"""Packed bytes may become 16 MB and sixteen times their own length."""
+
+
+def unpacked_size(packed: int) -> int:
+    """Return the most bytes that so many packed bytes may become.
+
+    What we write becomes four or five times as long. A file of zeros would become a thousand times
+    as long, so that a few megabytes could fill the memory.
+    """
+    return LEAST_UNPACKED + GREATEST_RATIO * packed
+
+
+def decompressed(data: bytes) -> bytes:
+    """Return the content of bytes that zlib packed; zlib.error where they are damaged or a bomb.
+
+    No more memory is taken than `unpacked_size` allows.
+    """
+    machine = zlib.decompressobj()
+    found = machine.decompress(data, unpacked_size(len(data)))
+    if not machine.eof:
+        raise zlib.error("the bytes are cut off, or would become far longer than they are")
+    return found

@@ -7,7 +7,6 @@ mass = table["mass"].number(least=0)           an error is about "segment 'arm',
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,9 +32,6 @@ SHOWN = 40
 NUMBERS = "fiu"
 """The kinds of numpy's types that are real numbers; truth values, texts and dates are none."""
 
-LEAST_UNPACKED, GREATEST_RATIO = 16 * 2**20, 16
-"""Packed bytes may become 16 MB and sixteen times their own length."""
-
 
 def near(name: object, known: Iterable[str], count: int = 1) -> str:
     """Return `did you mean 'arm'? `, with which a remedy begins; nothing where none is near."""
@@ -49,6 +45,11 @@ def listed(names: Iterable[str]) -> str:
     """Return names for a message, the first of many."""
     every = list(names)
     return (", ".join(every[:SHOWN]) + (", ..." if len(every) > SHOWN else "")) or "none"
+
+
+def counted(count: int, word: str) -> str:
+    """Return a number with its noun: 1 graph, 2 graphs."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def shown(value: object) -> str:
@@ -208,6 +209,13 @@ class Given:
             raise self.expected("a text", remedy or 'write it in quotation marks, as in "arm"')
         return self.value
 
+    def texts(self, remedy: str | None = None) -> tuple[str, ...]:
+        """Return one text, or several, as a tuple."""
+        value: object = self.value
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            return (self.text(remedy),)
+        return tuple(self.holding(x).text(remedy) for x in cast("Iterable[object]", value))
+
     def name(self, longest: int = LONGEST_NAME) -> str:
         """Return a printable text that is neither empty nor surrounded by spaces."""
         text = self.text()
@@ -298,7 +306,7 @@ def double_of(value: Any) -> float | None:
         return None
 
 
-# --- arrays, and packed bytes -------------------------------------------------------------------
+# --- arrays ------------------------------------------------------------------------------------
 
 
 def real_array(name: str, value: Any, dtype: DTypeLike = float) -> NDArray[Any]:
@@ -347,27 +355,6 @@ def finite_array(name: str, value: Any) -> NDArray[np.float64]:
         message, remedy = f"{name} has entries that are not finite", f"give finite numbers{where}"
         raise RunError(message, element=name, remedy=remedy)
     return array
-
-
-def unpacked_size(packed: int) -> int:
-    """Return the most bytes that so many packed bytes may become.
-
-    What we write becomes four or five times as long. A file of zeros would become a thousand times
-    as long, so that a few megabytes could fill the memory.
-    """
-    return LEAST_UNPACKED + GREATEST_RATIO * packed
-
-
-def decompressed(data: bytes) -> bytes:
-    """Return the content of bytes that zlib packed; zlib.error where they are damaged or a bomb.
-
-    No more memory is taken than `unpacked_size` allows.
-    """
-    machine = zlib.decompressobj()
-    found = machine.decompress(data, unpacked_size(len(data)))
-    if not machine.eof:
-        raise zlib.error("the bytes are cut off, or would become far longer than they are")
-    return found
 
 
 def _wrong_part(value: Any) -> str | None:

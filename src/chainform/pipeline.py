@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from os import PathLike
 from time import perf_counter
-from typing import cast
 
 import numpy as np
 
@@ -33,6 +31,7 @@ from chainform.formulations import (
     refuse_moving_base,
     uses_elements,
 )
+from chainform.given import Given
 from chainform.graph import FLOAT, Graph, evaluate
 from chainform.mechanism import Mechanism, lacks_inertia, parametrise
 from chainform.model import Model, output_of
@@ -40,7 +39,7 @@ from chainform.readers import read
 from chainform.search import effort_of, stage_of
 
 OUTPUTS = ("mass_matrix", "coriolis", "gravity", "inverse_dynamics")
-"""What is derived when nothing is asked for."""
+"""What is derived by default."""
 
 POSES = 2
 """The poses in which it is seen whether a mass matrix is singular everywhere."""
@@ -72,7 +71,7 @@ def derive(
     Racković 1996. `wrenches` names the frames on which external forces and moments act; they are
     inputs of inverse and forward dynamics. `without` names what the mechanism has and the
     equations shall not have: "friction", "springs", "rotors" or "forces". `forces` are laws of
-    coordinates, rates and time that act beside those of the mechanism, by joint:
+    coordinates, rates and time that act with those of the mechanism, by joint:
     {"joint2": "673*t - 508"}.
 
     Nothing is reduced unless `reduce` names an effort: `derive(m, reduce="fast")` is short for
@@ -84,23 +83,23 @@ def derive(
     method = _formulation(formulation)
     wanted = _outputs(method, _defaults(source, method) if outputs is None else outputs)
     effort_of(reduce)
-    _choice("closure", closure, CLOSURES)
+    _choice("closure", closure, CLOSURES, "kind of closure")
     refuse_elements(source, method.name)
     _check_base(source, method, wanted)
-    kept = parameters if isinstance(parameters, str) else texts_of("parameters", parameters)
-    settled = parametrise(source, kept)
-    acting = texts_of("wrenches", wrenches)
+    free = parameters if isinstance(parameters, str) else names_in("parameters", parameters)
+    settled = parametrise(source, free)
+    acting = names_in("wrenches", wrenches)
     for frame in acting:
         check_frame(source, frame)
-    left_out = tuple(dict.fromkeys(texts_of("without", without)))
+    left_out = tuple(dict.fromkeys(names_in("without", without)))
     for part in left_out:
-        _choice("without", part, PARTS)
+        _choice("without", part, PARTS, "part")
     options = Options(closure, acting, frozenset(left_out))
     began = perf_counter()
     graph, choices = method.graph(settled, [request.text for request in wanted], options)
     _check_masses(settled, wanted, options)
     stage = stage_of("formulation", graph, perf_counter() - began)
-    model = Model(source, graph, method.name, kept, "none", closure, acting, left_out)
+    model = Model(source, graph, method.name, free, "none", closure, acting, left_out)
     return replace(model, axis_choices=choices, stages=(stage,)).reduce(reduce)
 
 
@@ -191,47 +190,30 @@ def _unmoved(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def _formulation(name: str) -> Formulation:
-    _choice("formulation", name, tuple(FORMULATIONS))
-    return FORMULATIONS[name]
+    return FORMULATIONS[_choice("formulation", name, tuple(FORMULATIONS))]
 
 
 def _outputs(method: Formulation, outputs: Sequence[str]) -> list[Request]:
     choices = (*method.outputs, *COMMON)
-    requests = [parse_request(output_of(output)) for output in texts_of("outputs", outputs)]
+    requests = [parse_request(output_of(output)) for output in names_in("outputs", outputs)]
     for request in requests:
-        if request.name not in choices:
-            raise _refusal("output", request.name, choices, f" of {method.name}")
+        Given(request.name, "output", raises=DeriveError).choice(
+            choices, f"output of {method.name}"
+        )
         if request.frame is not None and request.name not in OF_FRAME:
             remedy = f"write {request.name} alone"
             message = f"{request.name} is not a quantity of a frame"
             raise DeriveError(message, element=request.text, remedy=remedy)
     if not requests:
         remedy = f"choose from {', '.join(choices)}"
-        raise DeriveError("no outputs were asked for", element="outputs", remedy=remedy)
+        raise DeriveError("no outputs are named", element="outputs", remedy=remedy)
     return list({request.text: request for request in requests}.values())
 
 
-def texts_of(what: str, value: object) -> tuple[str, ...]:
+def names_in(what: str, value: object) -> tuple[str, ...]:
     """Return one name, or a list of names, as a tuple."""
-    given: tuple[object, ...] = (value,)
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        given = tuple(cast("Iterable[object]", value))
-    if all(type(name) is str for name in given):
-        return cast("tuple[str, ...]", given)
-    remedy = f'write {what}=["..."]'
-    raise DeriveError(f"{what} are names, given as a list of texts", element=what, remedy=remedy)
+    return Given(value, what, raises=DeriveError).texts(f'write {what}=["..."]')
 
 
-def _choice(what: str, value: object, choices: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise _refusal(what, value, choices)
-
-
-def _refusal(what: str, value: object, choices: Sequence[str], of: str = "") -> DeriveError:
-    close = get_close_matches(str(value), choices, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return DeriveError(
-        f"{value} is not a choice{of} for {what}",
-        element=what,
-        remedy=f"{hint}choices are {', '.join(choices)}",
-    )
+def _choice(element: str, value: object, choices: Sequence[str], what: str = "") -> str:
+    return Given(value, element, raises=DeriveError).choice(choices, what)

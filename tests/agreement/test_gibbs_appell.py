@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.analysis.exact_state import exact_state
+from chainform.analysis.comparison import exact_state
 from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.skeleton import Skeleton
 from chainform.formulations.steps import Step, steps_of

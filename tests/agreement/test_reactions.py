@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import chainform as cf
 from bases import exact_values, on_moving_base, state_of
-from chainform.analysis.exact_state import exact_state
+from chainform.analysis.comparison import exact_state
 from chainform.formulations import FORMULATIONS
 from chainform.graph import EXACT, evaluate
 from chainform.mechanism import Joint, JointKind

@@ -1,17 +1,18 @@
 """Answers that are made of models: which formulations agree, what forces a motion needs."""
 
-from chainform.analysis.compare import Comparison, Row, compare
-from chainform.analysis.drives import Drives, drives
-from chainform.analysis.forces import Forces, unknown_forces
-from chainform.analysis.motion import Motion, motion_of
-from chainform.analysis.supplementary import complete
+from chainform.analysis.comparison import COMPARED, Comparison, ComparisonRow, Observer, compare
+from chainform.analysis.drives import DriveForces, drives
+from chainform.analysis.forces import UnknownForces, unknown_forces
+from chainform.analysis.motion import PrescribedMotion, complete, motion_of
 
 __all__ = [
+    "COMPARED",
     "Comparison",
-    "Drives",
-    "Forces",
-    "Motion",
-    "Row",
+    "ComparisonRow",
+    "DriveForces",
+    "Observer",
+    "PrescribedMotion",
+    "UnknownForces",
     "compare",
     "complete",
     "drives",

@@ -26,7 +26,7 @@ DIRECTIONS = ("x", "y", "z", "turn x", "turn y", "turn z")
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowValues:
     """J (..., rows, nv), gamma, the values and the rates of the rows (..., rows), at states.
 
     `gaps` (..., n) are the laws of unilateral constraints, positive where nothing touches;
@@ -60,7 +60,7 @@ class ClosureRows:
         """How many rows there are."""
         return len(self.names)
 
-    def at(self, t: Any, q: Any, qd: Any, values: Mapping[str, Any] | None = None) -> Rows:
+    def at(self, t: Any, q: Any, qd: Any, values: Mapping[str, Any] | None = None) -> RowValues:
         """Return the rows at states q (..., nq), qd (..., nv) and times t (...).
 
         `values` are those of parameters, the others have those of the mechanism.
@@ -69,9 +69,9 @@ class ClosureRows:
         known = {item.name for item in self.graph.inputs.values() if item.group == "parameter"}
         given = {name: value for name, value in (values or {}).items() if name in known}
         found = evaluate_states(self.graph, self.mechanism, states, given, None)
-        return Rows(**{item.name: found[item.name] for item in fields(Rows)})
+        return RowValues(**{item.name: found[item.name] for item in fields(RowValues)})
 
-    def check(self, at: Rows, t: Any, qd: Array, qdd: Array) -> None:
+    def check(self, at: RowValues, t: Any, qd: Array, qdd: Array) -> None:
         """Refuse a motion that does not fit: RunError tells where, when and by how much."""
         drift = at.rates - np.einsum("...ij,...j->...i", at.J, qd)
         change = np.einsum("...ij,...j->...i", at.J, qdd)

@@ -26,7 +26,7 @@ from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.forces import solved
 from chainform.errors import RunError
 from chainform.formulations.closure import basic_rates
-from chainform.given import finite_array
+from chainform.given import argument, finite_array
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive
 
@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Drives:
+class DriveForces:
     """Drives along a motion of a closed mechanism.
 
     `tau` (..., nv) is zero for joints that are not driven. `sigma` (..., rows) are the forces of
@@ -63,7 +63,7 @@ def drives(
     *,
     t: Any = 0.0,
     without: Sequence[str] = (),
-) -> Drives:
+) -> DriveForces:
     """Return the drives that a motion needs, which must fit the loops and constraints.
 
     q (..., nq), qd and qdd (..., nv) are arrays; `analysis.complete` gives them for basic
@@ -80,13 +80,13 @@ def drives(
     rows = ClosureRows(mechanism)
     at = rows.at(times, flat[0], flat[1])
     rows.check(at, times, flat[1], flat[2])
-    W = _open_efforts(mechanism, flat, times, without)
+    W = _open_efforts(mechanism, flat, times, without, rows.loops)
     names = tuple(mechanism.rates[k] for k in chosen)
     found = solved(names, None, np.eye(mechanism.nv)[:, chosen], W, rows.names, at.J)
     tau = np.zeros_like(W)
     tau[:, chosen] = found.values
     forces = found.multipliers
-    return Drives(
+    return DriveForces(
         names,
         tau.reshape(*shape, -1),
         forces[:, : rows.loops].reshape(*shape, rows.loops),
@@ -121,8 +121,8 @@ def _check_shapes(mechanism: Mechanism, arrays: Sequence[Array]) -> None:
 def _driven(mechanism: Mechanism, names: Sequence[str] | None) -> list[int]:
     """Return the rates that are driven."""
     if names is not None:
-        said = (names,) if isinstance(names, str) else names
-        return list(dict.fromkeys(mechanism.rate_index(name) for name in said))
+        chosen = argument("driven", names).texts()
+        return list(dict.fromkeys(mechanism.rate_index(name) for name in chosen))
     if mechanism.actuators:
         return [actuator.rate for actuator in mechanism.actuators]
     if mechanism.loops and all(loop.basic is not None for loop in mechanism.loops):
@@ -131,15 +131,15 @@ def _driven(mechanism: Mechanism, names: Sequence[str] | None) -> list[int]:
 
 
 def _open_efforts(
-    mechanism: Mechanism, states: Sequence[Array], t: Array, without: Sequence[str]
+    mechanism: Mechanism, states: Sequence[Array], t: Array, without: Sequence[str], loops: int
 ) -> Array:
-    """Return inverse dynamics without the forces of loops."""
+    """Return inverse dynamics without the forces of loops, which have so many rows."""
     model = derive(mechanism, ["inverse_dynamics"], without=without)
     q, qd, qdd = states
     groups = {item.group for item in model.graph.inputs.values()}
     more: dict[str, Any] = {"t": t} if "t" in groups else {}
     if mechanism.loops:
-        more["sigma"] = np.zeros(sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops))
+        more["sigma"] = np.zeros(loops)
     return model.evaluate(q=q, qd=qd, qdd=qdd, **more)["inverse_dynamics"]
 
 

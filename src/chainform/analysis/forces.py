@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.motion import motion_of
 from chainform.errors import RunError
-from chainform.given import Given, argument, real_array
+from chainform.given import Given, argument, counted, real_array
 from chainform.mechanism import Mechanism, automatic_parameters, with_named_numbers
 from chainform.mechanism.checks import names_in
 from chainform.model import Model, from_names
@@ -51,7 +51,7 @@ CONSISTENT = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Forces:
+class UnknownForces:
     """The unknown forces along a motion.
 
     `values` has the shape (..., m) in the order of `names`; `rank` (...) is how many of them the
@@ -89,7 +89,7 @@ def unknown_forces(
     *,
     motion: Mapping[str, object] | None = None,
     values: Mapping[str, Any] | None = None,
-) -> Forces:
+) -> UnknownForces:
     """Return the forces that a mechanism leaves unknown, along a motion that is prescribed.
 
     The motion is given by arrays q (..., nq), qd and qdd (..., nv), or by laws of t in `motion`:
@@ -122,10 +122,10 @@ def unknown_forces(
     states: dict[str, Any] = {
         name: _array(mechanism, name, x) for name, x in {"q": q, "qd": qd, "qdd": qdd}.items()
     }
-    if mechanism.loops:
-        states["sigma"] = np.zeros(sum(6 if x.kind == "frame" else 3 for x in mechanism.loops))
-    found = source.evaluate(**states, t=t, values=free, outputs=OUTPUTS)
     rows = ClosureRows(with_named_numbers(mechanism, _automatic(mechanism, numbers)))
+    if mechanism.loops:
+        states["sigma"] = np.zeros(rows.loops)
+    found = source.evaluate(**states, t=t, values=free, outputs=OUTPUTS)
     at = rows.at(t, states["q"], states["qd"], numbers) if rows.names or rows.barriers else None
     if at is not None:
         rows.check(at, t, states["qd"], states["qdd"])
@@ -184,7 +184,7 @@ def solved(
     right: Array,
     rows: tuple[str, ...] = (),
     columns: Array | None = None,
-) -> Forces:
+) -> UnknownForces:
     """Return X and s with A X + J^T s = B, in the sense of least squares and least norm.
 
     matrix (..., nv, m), right (..., nv); `columns` are those of J (..., rows, nv).
@@ -206,7 +206,9 @@ def solved(
     residual = product + taken - right
     kind = _kind(len(names), rank, residual, np.abs(right) + np.abs(product) + np.abs(taken))
     report = _report(names, t, rank, residual, kind) + _of_rows(len(rows), row_rank)
-    return Forces(names, t, values, rank, residual, kind, report, rows, multipliers, row_rank)
+    return UnknownForces(
+        names, t, values, rank, residual, kind, report, rows, multipliers, row_rank
+    )
 
 
 def _inverse(
@@ -243,9 +245,9 @@ def _of_rows(count: int, rank: NDArray[np.int64]) -> str:
         return ""
     least = int(rank.min(initial=count))
     if least == count:
-        return f"; {_counted(count, 'row')} of loops and constraints, all independent"
+        return f"; {counted(count, 'row')} of loops and constraints, all independent"
     return (
-        f"; {_counted(count, 'row')} of loops and constraints, {least} of them independent: "
+        f"; {counted(count, 'row')} of loops and constraints, {least} of them independent: "
         "the multipliers are those of least norm"
     )
 
@@ -261,8 +263,8 @@ def _report(
     names: tuple[str, ...], t: Array | None, rank: NDArray[np.int64], residual: Array, kind: str
 ) -> str:
     states = "one state" if rank.ndim == 0 else f"{rank.size} states"
-    forces = _counted(len(names), "unknown force")
-    start = f"{forces} in {_counted(residual.shape[-1], 'equation')}, {states}"
+    forces = counted(len(names), "unknown force")
+    start = f"{forces} in {counted(residual.shape[-1], 'equation')}, {states}"
     least, most = (int(rank.min()), int(rank.max())) if rank.size else (0, 0)
     ranks = f"rank {least}" + (f" to {most}" if least != most else "")
     largest = np.abs(residual).max(axis=-1, initial=0.0)
@@ -277,7 +279,3 @@ def _report(
         f"is least, and the most that is left over is {largest.max(initial=0.0):.6g}{when}",
     }
     return f"{start}, {ranks}: {endings[kind]}"
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

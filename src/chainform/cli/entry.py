@@ -9,38 +9,30 @@
 
 Whatever goes wrong is one message on stderr; a traceback comes with `--debug` only. A report is
 printed when all of it is known, so that stdout stays empty after an error.
+
+The arguments of the shell: which command, with which options.
+
+Remedies in the words of the shell: the library says them in those of Python.
 """
 
 from __future__ import annotations
 
 import errno
 import io
-import sqlite3
+import re
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import Any, NoReturn
 
-from chainform.cli.arguments import parse
-from chainform.cli.commands import command_of
+from chainform.cli.commands import SUMMARIES, command_of
 from chainform.cli.interruption import INTERRUPTED, Interruption, drop_stdout
 from chainform.cli.printing import Page, printable, write_document
-from chainform.cli.remedies import in_shell_words
 from chainform.errors import DeriveError, Error, ReadError, StoreError
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
-
-WRONG_PLACE = (
-    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG),
-    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL, errno.ENXIO),
-)
-"""What the system says of a file that is not there, cannot be one, or may not be used."""
-
-WRONG_FILE = (
-    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY),
-    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
-)
-"""The same in SQLite."""
 
 
 def run(arguments: Sequence[str], interruption: Interruption) -> int:
@@ -86,7 +78,117 @@ def _flush() -> None:
         sys.stdout.flush()
 
 
-# --- endings --------------------------------------------------------------------------------
+def _let_streams_write_anything() -> None:
+    """Escape what the encoding of a stream lacks: a × must not stop a report."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+# --- the arguments of the shell ---------------------------------------------------------------
+
+
+OPEN_ENDED = ("quantities", "names", "tags")
+"""Arguments of which there may be any number, before and behind the options."""
+
+
+class Parser(ArgumentParser):
+    """A parser whose complaints are errors like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        usage = " ".join(self.format_usage().removeprefix("usage:").split())
+        raise ReadError(message, remedy=f"write {usage}; see {self.prog} --help")
+
+
+def parse(arguments: Sequence[str]) -> Namespace:
+    """Return the command and its options; refuse what is wrong."""
+    for argument in arguments:
+        _check_text(argument)
+    parser = Parser(
+        prog="chainform",
+        description="Equations of motion of mechanisms, derived in symbolic form.",
+        epilog="chainform COMMAND --help explains a command.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    named = next((text for text in arguments if not text.startswith("-")), "")
+    command: Parser | None = None
+    for name, summary in SUMMARIES.items():
+        if name == named:
+            command = _add_command(parsers, name)
+        else:
+            parsers.add_parser(name, help=summary)
+    chosen, rest = parser.parse_known_args(arguments)
+    if rest and command is not None:
+        _take_rest(command, chosen, rest)
+    return chosen
+
+
+def _check_text(argument: str) -> None:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        raise ReadError(
+            "the argument is not UTF-8 text",
+            element=printable(argument[:60]),
+            remedy="write it in UTF-8; a file with such a name can be given another one",
+        ) from None
+
+
+def _add_command(parsers: Any, name: str) -> Parser:
+    """Add the command that is called, with its options: only its file is imported."""
+    from chainform.cli.store import add_db
+
+    command = command_of(name)
+    parser: Parser = parsers.add_parser(
+        name,
+        help=SUMMARIES[name],
+        usage=f"%(prog)s {command.usage} [options]",
+        description=command.description,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_options(parser)
+    add_db(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    # SUPPRESS keeps a --debug that stands before the command.
+    parser.add_argument(
+        "--debug", action="store_true", default=SUPPRESS, help="show the traceback of an error"
+    )
+    return parser
+
+
+def _take_rest(parser: Parser, chosen: Namespace, rest: list[str]) -> None:
+    """Take what argparse leaves over behind options, as H in `show FILE --expand H`."""
+    unknown = [text for text in rest if text.startswith("-") and text != "-"]
+    if unknown:
+        parser.error(f"unknown option {unknown[0][:60]}")
+    for name in OPEN_ENDED:
+        if isinstance(getattr(chosen, name, None), list):
+            setattr(chosen, name, [*getattr(chosen, name), *rest])
+            return
+    if getattr(chosen, "search", "") is None and len(rest) == 1:
+        chosen.search = rest[0]
+        return
+    parser.error(f"{rest[0][:60]!r} is one argument too many")
+
+
+def _version() -> str:
+    from chainform import __version__
+
+    return f"chainform {__version__}"
+
+
+# --- endings ----------------------------------------------------------------------------------
+
+
+WRONG_PLACE = (
+    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG),
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL, errno.ENXIO),
+)
+"""What the system says of a file that is not there, cannot be one, or may not be used."""
 
 
 def _exit_code(problem: Exception) -> int:
@@ -112,7 +214,11 @@ def _is_wrong_place(problem: BaseException) -> bool:
     if isinstance(problem, OSError):
         return problem.errno in WRONG_PLACE
     code = getattr(problem, "sqlite_errorcode", None)
-    return isinstance(code, int) and code & 0xFF in WRONG_FILE
+    if not isinstance(code, int):
+        return False
+    from sqlite3 import SQLITE_AUTH, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY
+
+    return code & 0xFF in (SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH)
 
 
 def _is_out_of_reach(problem: BaseException) -> bool:
@@ -134,7 +240,7 @@ def _complain(problem: Exception) -> None:
 
 def _message(problem: Exception) -> str:
     if isinstance(problem, Error):
-        return f"error: {in_shell_words(str(problem))}"
+        return f"error: {shell_words(str(problem))}"
     if isinstance(problem, MemoryError):
         return "error: there is not enough memory"
     if isinstance(problem, OSError):
@@ -146,8 +252,41 @@ def _message(problem: Exception) -> str:
     )
 
 
-def _let_streams_write_anything() -> None:
-    """Escape what the encoding of a stream lacks: a × must not stop a report."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-            stream.reconfigure(errors="backslashreplace")
+# --- remedies in the words of the shell: the library has them in those of Python --------------
+
+
+VALUE = r"(?P<value>\[[^\]]*\]|'[^']*'|\"[^\"]*\")"
+
+
+def _names(match: re.Match[str]) -> str:
+    """Return a list of Python as the shell takes it; what the shell would read is in quotes."""
+    names = ",".join(re.findall(r"[\"']([^\"']+)[\"']", match["value"]))
+    return f"'{names}'" if re.search(r"[^\w,.-]", names) else names
+
+
+REMEDIES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (rf"\bparameters={VALUE}", lambda match: f"--parameters {_names(match)}"),
+    (rf"\boutputs={VALUE}", lambda match: f"--outputs {_names(match)}"),
+    (r"\bvalues=\{'([^']+)': \.\.\.\}", r'in the state, "values": {"\1": ...}'),
+    (r"\b(q|qd|qdd|tau|sigma|wrench|x|u|force|t)=\[\.\.\.\]", r'in the state, "\1": [...]'),
+    (r"\bnamed in `wrenches`", "named by --wrenches"),
+    (r"\bforce=True\b", "--force"),
+    (r"\ballow_python=True\b", "--allow-python"),
+    (r"\bcheck\(repair=True\)", "chainform check-db --repair"),
+    (r"; trust_rows=True [^;]*", ""),
+    (r"under another name, \{'([^']+)': 'other_name'\}", r"by import-db FILE \1 --as OTHER"),
+    (r", or rename yours", ", or rename yours by chainform rename"),
+    (r"give it another one: with_payload\(.*\)", "rename that in the file"),
+    (r"load the graph alone with chainform\.store", "derive the model from a mechanism"),
+    (r"`(models|log)`", r"chainform \1"),
+    (r"`check` tells where", "chainform check-db tells where"),
+    (r"; a `with` block closes it", ""),
+)
+"""What stands for an option or a call of Python, and what to type instead."""
+
+
+def shell_words(text: str) -> str:
+    """Return a message with the remedies that the shell has."""
+    for pattern, words in REMEDIES:
+        text = re.sub(pattern, words, text)
+    return text

@@ -24,7 +24,7 @@ class Interruption:
         self.until_the_end = until_the_end
         """Whether the process ends with the command: then there is nothing to put back."""
         self.came = False
-        self._told = False
+        self._is_reported = False
         self._watching = False
         self._unraisable = sys.unraisablehook
 
@@ -39,7 +39,7 @@ class Interruption:
 
     def _note(self, _number: int, _frame: FrameType | None) -> None:
         self.came = True
-        if not self._told:
+        if not self._is_reported:
             raise KeyboardInterrupt
 
     def _pass_over(self, problem: Any) -> None:
@@ -49,7 +49,7 @@ class Interruption:
 
     def tell(self) -> None:
         """Say that the command was interrupted; what was not printed yet is left out."""
-        self.came = self._told = True
+        self.came = self._is_reported = True
         if sys.stderr is not None:
             with suppress(OSError, ValueError):
                 print("chainform: interrupted", file=sys.stderr, flush=True)

@@ -4,39 +4,41 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from chainform.cli.printing import Page
-from chainform.cli.reducing import add_reduction, reduction_options, shown_progress
+from chainform.cli.files import OF_REDUCTION, check_free, option_name, with_outputs
+from chainform.cli.model_report import LeftOut
+from chainform.cli.progress import search_progress
 from chainform.cli.selection import output_with, parse_request, with_entries
-from chainform.cli.stored import check_free, with_outputs
 from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS
 from chainform.mechanism import Mechanism
 from chainform.model import FRAME_LETTERS, LETTERS, Model, output_of
 from chainform.pipeline import CLOSURES, OUTPUTS, available_outputs, derive
-
-LeftOut: TypeAlias = dict[str, str]
-"""Outputs that cannot be derived although the mechanism should have them, each with the reason."""
+from chainform.search import EFFORTS, effort_of
 
 USUAL = f"{' '.join(OUTPUTS)}, as far as there are"
 """What `usual_outputs` returns, for the help."""
-
 ITEM = re.compile(r"(?:[^\s,(\[]|\s*\([^)]*(?:\)|$)|\[[^\]]*(?:\]|$))+")
 """One item of a list: what stands in brackets belongs to it, as in jacobian(tool, local)[1, 2]."""
+SEARCH_OPTIONS = OF_REDUCTION[1:]
+
+
+def add_list(group: Any, name: str, metavar: str, text: str) -> None:
+    """Add an option with several arguments, which may be given several times."""
+    group.add_argument(name, metavar=metavar, nargs="+", action="extend", help=text)
 
 
 def add_outputs(parser: ArgumentParser, default: str) -> None:
     """Add `--outputs`: names with commas or spaces between them, once or several times."""
     letters = ", ".join(f"{letter} {name}" for letter, name in LETTERS.items())
     of_frame = ", ".join(f"{letter}(F) {name}(F)" for letter, name in FRAME_LETTERS.items())
-    parser.add_argument(
+    add_list(
+        parser,
         "--outputs",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help=f"outputs, by name or letter, where no model is saved with indices from 1 as in "
+        "NAME",
+        f"outputs, by name or letter, where no model is saved with indices from 1 as in "
         f"H[1,2]: {letters}; com, momentum, centroidal_momentum; and, in "
         f"quotes, of a frame or segment F: {of_frame}, or (F,local), (F,mixed) for other axes "
         f"(default: {default})",
@@ -57,55 +59,66 @@ def add_method(parser: ArgumentParser, *, search: bool = True) -> None:
         metavar="KIND",
         help=f"how the reactions of loops enter inverse dynamics: {_choices(CLOSURES)}",
     )
-    group.add_argument(
+    add_list(
+        group,
         "--wrenches",
-        metavar="FRAME",
-        nargs="+",
-        action="extend",
-        help="frames or segments on which an outer force and moment act in inverse and forward "
+        "FRAME",
+        "frames or segments on which an outer force and moment act in inverse and forward "
         "dynamics: inputs wrench1 ... wrench6 for the first, and so on",
     )
-    group.add_argument(
-        "--without",
-        metavar="PART",
-        nargs="+",
-        action="extend",
-        help=f"what the mechanism has and the equations shall not have: {', '.join(PARTS)}",
-    )
+    add_without(group)
     add_reduction(parser, search=search)
+
+
+def add_without(group: Any) -> None:
+    """Add `--without`."""
+    text = f"what the mechanism has and the equations shall not have: {', '.join(PARTS)}"
+    add_list(group, "--without", "PART", text)
 
 
 def _choices(names: Iterable[str]) -> str:
     return " or ".join(names)
 
 
-def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
-    """Return the outputs of `--outputs` by their full names, the default without it."""
-    if args.outputs is None:
-        return list(default)
-    return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
+def add_reduction(parser: ArgumentParser, *, search: bool = True, default: str = "none") -> None:
+    """Add `--reduce` and, unless the command has no use for a search, what goes with it."""
+    group = parser.add_argument_group("how many operations they are reduced to")
+    group.add_argument(
+        "--reduce",
+        metavar="EFFORT",
+        help=f"{', '.join(EFFORTS)}: nothing, as in Racković 1996, about a second, or a search for "
+        "as long as --budget or --steps says (Ctrl-C ends it and keeps the best); or passes by "
+        f"name, such as expand,extract_monomials (default: {default})",
+    )
+    if not search:
+        parser.set_defaults(**dict.fromkeys(SEARCH_OPTIONS))
+        return
+    group.add_argument(
+        "--budget",
+        metavar="TIME",
+        help="how long a deep search takes: 90s, 5m, 1h30m (default: 60s)",
+    )
+    group.add_argument(
+        "--steps",
+        dest="steps_made",
+        metavar="N",
+        help="how many steps a deep search makes, in place of a time",
+    )
+    group.add_argument(
+        "--seed",
+        metavar="N",
+        help="of the search; the same seed and steps give the same model, another seed looks "
+        "elsewhere",
+    )
+    group.add_argument("--cores", metavar="N", help="processes of a deep search (default: all)")
+    group.add_argument(
+        "--sine-cost",
+        metavar="N",
+        help="what a sine or cosine is worth, in multiplications (default: 12)",
+    )
 
 
-def derive_named(
-    mechanism: Mechanism,
-    args: Namespace,
-    default: Sequence[str],
-    parameters: str | Sequence[str] | None = None,
-) -> Model:
-    """Derive what `--outputs` names, which may be entries of outputs, as in H[1,2]; else `default`.
-
-    The outputs of the model are then those entries, and nothing else.
-    """
-    if args.outputs is None:
-        return derive_chosen(mechanism, args, default, parameters)
-    texts = split_list(args.outputs)
-    requests = [parse_request(text) for text in texts]
-    known = all_outputs(mechanism, args)
-    outputs = [output_with(request.name, known, mechanism) for request in requests]
-    model = derive_chosen(mechanism, args, list(dict.fromkeys(outputs)), parameters)
-    if [(request.name, request.indices) for request in requests] == [(o, ()) for o in outputs]:
-        return model
-    return with_entries(model, texts)
+# --- lists and numbers ------------------------------------------------------------------------
 
 
 def split_list(texts: Iterable[str]) -> list[str]:
@@ -135,6 +148,50 @@ def parameter_values(texts: Iterable[str], element: str) -> dict[str, str]:
             raise ReadError(f"{name[:60]} is given twice", element=element, remedy="give it once")
         values[name] = value
     return values
+
+
+def _number(text: str | None, option: str, kind: Callable[[str], Any]) -> Any:
+    if text is None:
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        what = "a whole number" if kind is int else "a number"
+        raise ReadError(
+            f"{text[:40]!r} is not {what}", element=option, remedy=f"give {what}, such as 12"
+        ) from None
+
+
+# --- outputs and models -----------------------------------------------------------------------
+
+
+def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
+    """Return the outputs of `--outputs` by their full names, the default without it."""
+    if args.outputs is None:
+        return list(default)
+    return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
+
+
+def derive_named(
+    mechanism: Mechanism,
+    args: Namespace,
+    default: Sequence[str],
+    parameters: str | Sequence[str] | None = None,
+) -> Model:
+    """Derive what `--outputs` names, which may be entries of outputs, as in H[1,2]; else `default`.
+
+    The outputs of the model are then those entries, and nothing else.
+    """
+    if args.outputs is None:
+        return derive_chosen(mechanism, args, default, parameters)
+    texts = split_list(args.outputs)
+    requests = [parse_request(text) for text in texts]
+    known = all_outputs(mechanism, args)
+    outputs = [output_with(request.name, known, mechanism) for request in requests]
+    model = derive_chosen(mechanism, args, list(dict.fromkeys(outputs)), parameters)
+    if [(request.name, request.indices) for request in requests] == [(o, ()) for o in outputs]:
+        return model
+    return with_entries(model, texts)
 
 
 def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
@@ -176,7 +233,7 @@ def derive_chosen(
 ) -> Model:
     """Derive a model, and reduce it, as the options say; `parameters` speaks where they are silent.
 
-    A stored model is derived already; it keeps the outputs asked for.
+    A stored model is derived already; it keeps these outputs.
     """
     if args.stored is not None:
         check_free(args.stored, parameters)
@@ -190,8 +247,17 @@ def derive_chosen(
         without=split_list(args.without or ()),
     )
     effort = reduction_options(args)
-    with shown_progress(args) as progress:
+    with search_progress(args) as progress:
         return derive(mechanism, outputs, **options).reduce(**effort, progress=progress)
+
+
+def derive_wanted(
+    mechanism: Mechanism, args: Namespace, parameters: str | Sequence[str] | None = None
+) -> tuple[Model, LeftOut]:
+    """Derive what `--outputs` names, else every output there is; return also what was left out."""
+    if args.outputs is None:
+        return derive_all(mechanism, args, parameters)
+    return derive_named(mechanism, args, (), parameters), {}
 
 
 def derive_all(
@@ -216,37 +282,40 @@ def derive_all(
         return model, {"forward_dynamics": problem.message}
 
 
-def show_left_out(page: Page, left_out: LeftOut) -> None:
-    """Print the outputs that were left out, each with the reason."""
-    if left_out:
-        page.heading("left out")
-    for name, reason in left_out.items():
-        page.text(f"  {name}: {reason}")
-
-
-def left_out_document(left_out: LeftOut) -> dict[str, Any]:
-    """Return the outputs that were left out as documents tell it."""
-    return {"left_out": [{"name": name, "reason": why} for name, why in left_out.items()]}
-
-
-def method_document(model: Model) -> dict[str, Any]:
-    """Return how a model was derived, as the documents of all commands tell it."""
-    free = model.parameters if isinstance(model.parameters, str) else list(model.parameters)
-    return {
-        "formulation": model.formulation,
-        "parameters": free,
-        "reduce": model.reduction,
-        "closure": model.closure,
-        "wrenches": list(model.wrenches),
-        **({"without": list(model.without)} if model.without else {}),
-    }
-
-
-def once_document(model: Model) -> dict[str, Any]:
-    """Return what is computed from the parameters alone as the entry `once`, if there is any."""
-    once = model.count(once=True).as_dict()
-    return {"once": once} if any(once.values()) else {}
-
-
 def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
+
+
+# --- reductions -------------------------------------------------------------------------------
+
+
+def reduction_options(args: Namespace, default: str = "none") -> dict[str, Any]:
+    """Return the effort and the options that were given, as `Model.reduce` takes them."""
+    effort: str = args.reduce or default
+    _check_search_options(args, effort)
+    options = {
+        "budget": args.budget,
+        "steps": _number(args.steps_made, "--steps", int),
+        "seed": _number(args.seed, "--seed", int),
+        "cores": _number(args.cores, "--cores", int),
+        "sine_cost": _number(args.sine_cost, "--sine-cost", float),
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    # What is wrong is refused before anything is derived.
+    effort_of(effort, **given)
+    return {"effort": effort, **given}
+
+
+def _check_search_options(args: Namespace, effort: str) -> None:
+    """Refuse options of a reduction where there is none, and bounds of a search where it is not."""
+    bounds = ("budget", "steps_made")
+    refused = {"none": SEARCH_OPTIONS, "thesis": bounds, "fast": bounds}.get(effort, ())
+    for name in refused:
+        if getattr(args, name) is None:
+            continue
+        option, fitting = option_name(name), "deep" if name in bounds else "fast"
+        raise ReadError(
+            f"{option} goes with --reduce {fitting}",
+            element="options",
+            remedy=f"add --reduce {fitting}, or leave out {option}",
+        )

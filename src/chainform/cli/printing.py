@@ -156,8 +156,3 @@ def _is_nested(value: Any) -> bool:
 def shape_text(shape: Sequence[int]) -> str:
     """Return the lengths of an array: 6 × 6."""
     return " × ".join(map(str, shape)) or "1"
-
-
-def counted(count: int, word: str) -> str:
-    """Return a number with its noun: 1 graph, 2 graphs."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

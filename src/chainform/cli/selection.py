@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +13,17 @@ from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME
 from chainform.given import near
 from chainform.graph import Block
-from chainform.mechanism import Mechanism
-from chainform.mechanism.elements import InertialElement
-from chainform.model import FRAME_LETTERS, LETTERS, Model, Request, select_outputs
+from chainform.mechanism import InertialElement, Mechanism
+from chainform.model import (
+    FRAME_LETTERS,
+    LETTERS,
+    EntryRequest,
+    Model,
+    block_named,
+    has_name,
+    indices_text,
+    select_outputs,
+)
 from chainform.model import parse_request as parse_quantity
 
 NUMBERED = re.compile(r"(?:[a-z]+_)*(?:x|constant)_[0-9]+_*")
@@ -34,7 +43,7 @@ class Entry:
 class Selection:
     """What a request means in a model."""
 
-    request: Request
+    request: EntryRequest
     name: str
     entries: tuple[Entry, ...]
 
@@ -42,10 +51,17 @@ class Selection:
 # --- names ----------------------------------------------------------------------------------
 
 
-def parse_request(text: str) -> Request:
-    """Return what a QUANTITY on the command line asks for."""
-    try:
+def parse_request(text: str) -> EntryRequest:
+    """Return what a QUANTITY on the command line means."""
+    with _bad_input():
         return parse_quantity(text)
+
+
+@contextmanager
+def _bad_input() -> Generator[None]:
+    """Turn a RunError about a name into an error of the command line."""
+    try:
+        yield
     except RunError as problem:
         raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
 
@@ -54,7 +70,7 @@ def parse_request(text: str) -> Request:
 
 
 def named_outputs(
-    requests: Sequence[Request], outputs: Sequence[str], mechanism: Mechanism
+    requests: Sequence[EntryRequest], outputs: Sequence[str], mechanism: Mechanism
 ) -> list[str]:
     """Return the outputs that requests name, or name an entry of: H, H[1,2], H_1_2."""
     named = [_output_in(request.name, outputs, mechanism) for request in requests]
@@ -68,10 +84,8 @@ def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
 
 def with_entries(model: Model, texts: Sequence[str]) -> Model:
     """Return the model with the entries that texts mean as its only outputs."""
-    try:
+    with _bad_input():
         return replace(model, graph=select_outputs(model.graph, texts))
-    except RunError as problem:
-        raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
 
 
 def _output_in(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str | None:
@@ -90,12 +104,12 @@ def _output_of_label(label: str, mechanism: Mechanism) -> str | None:
     output = FRAME_LETTERS.get(letter)
     if output is None:
         return None
-    asked = rest.rsplit("_", 1 if letter in ("v", "a", "R") else 2)[0]
+    place = rest.rsplit("_", 1 if letter in ("v", "a", "R") else 2)[0]
     for name in frame_names(mechanism):
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)
         for axes in ("", "world", "local", "mixed"):
             # A segment may be called 2, and v_2_1 is a vector of the closed form.
-            if asked == (f"{word}_{axes}" if axes else word) and not asked.isdigit():
+            if place == (f"{word}_{axes}" if axes else word) and not place.isdigit():
                 return f"{output}({name},{axes})" if axes else f"{output}({name})"
     return None
 
@@ -107,7 +121,7 @@ def frame_names(mechanism: Mechanism) -> list[str]:
     return [*(place.name for place in places), *own]
 
 
-def is_numbered(request: Request, mechanism: Mechanism) -> bool:
+def is_numbered(request: EntryRequest, mechanism: Mechanism) -> bool:
     """Whether a variable without a name of its own is meant, such as x_40.
 
     It is a place in the graph of certain outputs; with others it is another variable.
@@ -116,15 +130,15 @@ def is_numbered(request: Request, mechanism: Mechanism) -> bool:
     return NUMBERED.fullmatch(request.name) is not None and request.name not in own
 
 
-def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
+def refuse_numbered(requests: Sequence[EntryRequest], mechanism: Mechanism) -> None:
     """Refuse variables without names of their own, where no output is named with them."""
     for request in requests:
         if is_numbered(request, mechanism):
             raise ReadError(
                 f"{request.name[:60]} is a place in the graph of certain outputs, "
-                "and these are not said",
+                "and these are not named",
                 element="QUANTITY",
-                remedy=f"name them beside it, as in: show FILE H {request.name[:60]}; "
+                remedy=f"name them with it, as in: show FILE H {request.name[:60]}; "
                 "or show an output with --steps",
             )
 
@@ -132,67 +146,44 @@ def refuse_numbered(requests: Sequence[Request], mechanism: Mechanism) -> None:
 # --- entries --------------------------------------------------------------------------------
 
 
-def is_known(model: Model, request: Request) -> bool:
+def is_known(model: Model, request: EntryRequest) -> bool:
     """Whether a model has a quantity or a variable of that name."""
-    return request.name in model or _by_name(model, model.input_name(request.name)) is not None
+    return request.name in model or has_name(model.graph, model.input_name(request.name))
 
 
-def select(model: Model, request: Request) -> Selection:
+def select(model: Model, request: EntryRequest) -> Selection:
     """Return the entries that a request means in a model."""
-    graph = model.graph
     name = model.input_name(request.name)
-    if name in graph.outputs or name in graph.quantities:
-        block = graph.block(name)
-        _check_indices(block, request)
-        chosen = tuple(_entries_at(block, request.indices))
-        return Selection(request, name, chosen)
-    found = _by_name(model, name)
-    if found is None:
+    if not has_name(model.graph, name):
         raise _unknown(model, request)
-    if request.indices:
-        raise ReadError(
-            f"{name} is a single quantity and takes no indices", element=request.text[:60]
-        )
-    return Selection(request, name, (found,))
+    block = block_named(model.graph, name)
+    _check_indices(block, request)
+    return Selection(request, name, tuple(_entries_at(block, request.indices)))
 
 
 def _entries_at(block: Block, indices: tuple[int | None, ...]) -> Iterator[Entry]:
     places = np.ndindex(*block.shape)
     for place, label, variable in zip(places, block.labels, block.variables, strict=True):
         index = tuple(p + 1 for p in place)
-        if all(asked in (None, own) for asked, own in zip(indices, index, strict=False)):
+        if all(wanted in (None, own) for wanted, own in zip(indices, index, strict=False)):
             yield Entry(index, label, variable)
 
 
-def _check_indices(block: Block, request: Request) -> None:
+def _check_indices(block: Block, request: EntryRequest) -> None:
     shape = block.shape
-    asked = zip(request.indices, shape, strict=False)
-    inside = all(i is None or 1 <= i <= length for i, length in asked)
+    pairs = zip(request.indices, shape, strict=False)
+    inside = all(i is None or 1 <= i <= length for i, length in pairs)
     if len(request.indices) <= len(shape) and inside:
         return
     lengths = " × ".join(map(str, shape)) or "one number"
     raise ReadError(
-        f"{block.name} is {lengths}; there is no entry [{_indices_text(request.indices)}]",
+        f"{block.name} is {lengths}; there is no entry [{indices_text(request.indices)}]",
         element=request.text[:60],
         remedy="indices count from 1",
     )
 
 
-def _indices_text(indices: tuple[int | None, ...]) -> str:
-    return ",".join(":" if i is None else str(i) for i in indices)
-
-
-def _by_name(model: Model, name: str) -> Entry | None:
-    """Find an entry by its own name, which need not be that of the variable: H_2_1 is H_1_2."""
-    graph = model.graph
-    for block in (*graph.outputs.values(), *graph.quantities.values()):
-        if name in block.labels:
-            place = block.labels.index(name)
-            return Entry((), name, block.variables[place])
-    return Entry((), name, graph.numbers[name]) if name in graph.numbers else None
-
-
-def _unknown(model: Model, request: Request) -> ReadError:
+def _unknown(model: Model, request: EntryRequest) -> ReadError:
     blocks = (*model.graph.outputs.values(), *model.graph.quantities.values())
     labels = [label for block in blocks for label in block.labels]
     others = [name for name in model.graph.numbers if NUMBERED.fullmatch(name) is None]

@@ -1,4 +1,4 @@
-"""State files: what is known of a state, or of a batch of states, for `eval`.
+"""State files: what is known of a state, or of a batch of states, for `eval`; and strict JSON.
 
     {"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],
      "x": [...], "u": [...], "force": [...], "t": 0.0, "values": {...}}
@@ -7,39 +7,40 @@ Every entry may be left out. A batch is a list of lists, to any depth; the last 
 the length of q, or of qd for qd, qdd and tau; `x` has the states of the actuators, `u` their
 signals, `force` the unknown forces of an element model. In place of these lists a table may give a
 number, or a batch of them, by the name of each entry. `sigma` has an entry for each closure
-equation,
-`wrench` six for each frame on which a force and a moment act. The time `t` and each of the
-parameters in `values` is a number or a batch of them.
+equation, `wrench` six for each frame on which a force and a moment act. The time `t` and each of
+the parameters in `values` is a number or a batch of them.
+
+JSON is read without indulgence: every fault is an error that names the file and the place.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, TypeAlias, cast
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.cli.strict_json import name_of, read_json
-from chainform.errors import Error
+from chainform.errors import ReadError
 from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.model import entry_names, place_of
+from chainform.model import batch_shape, group_length, state_array
 
 Array: TypeAlias = NDArray[np.float64]
+NAMELESS = ("sigma", "wrench")
+"""Groups whose entries have no names."""
 
-ENTRIES = {"q": "coordinate", "x": "state", "u": "signal", "force": "force"}
-BY_NAME = ("q", "qd", "qdd", "tau", "x", "u", "force")
-"""Groups whose entries have names."""
 KEYS = ("q", "qd", "qdd", "tau", "sigma", "wrench", "x", "u", "force", "t", "values")
-
 DEEPEST = 16
 """The most dimensions an array may have."""
-
-UNIT_WITHIN = 1e-3
-"""How far the length of a quaternion may be from 1: as far as a few digits leave it."""
+STDIN = "-"
+MOST_BYTES = 1024**3
+"""The greatest size of what is read; a device may have no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,120 +58,30 @@ def read_state(source: str, mechanism: Mechanism, wrenches: Sequence[str] = ()) 
 
     `wrenches` are the frames on which wrenches act.
     """
-    return _Reader(name_of(source), mechanism, wrenches).state(read_json(source))
+    given = Given(read_json(source), "", name_of(source)).table(KEYS, 'write {"q": [...]}')
+    lengths = {key: group_length(mechanism, None, key) for key in KEYS[:-1]}
+    lengths["wrench"] = 6 * len(wrenches)
+    arrays: dict[str, Array] = {}
+    for key, length in lengths.items():
+        if key in given.value:
+            plain = _plain(key, given[key])
+            with given[key].translate_errors():
+                arrays[key] = state_array(mechanism, key, plain, length)
+    table = given["values"].table().items() if "values" in given.value else []
+    values = {name: array_in(value) for name, value in table}
+    with given.translate_errors():
+        batch = batch_shape(arrays, values)
+    groups = {key: array[..., 0] if key == "t" else array for key, array in arrays.items()}
+    return State(name_of(source), groups, values, batch)
 
 
-class _Reader:
-    """Checks one document."""
-
-    def __init__(self, file: str, mechanism: Mechanism, wrenches: Sequence[str]) -> None:
-        self.file = file
-        self.mechanism = mechanism
-        self.wrenches = wrenches
-
-    def state(self, document: Any) -> State:
-        """Return the whole state."""
-        table = Given(document, "", self.file).table(KEYS, 'write {"q": [...]}')
-        groups = {key: self.group(key, table[key]) for key in KEYS[:-1] if key in table.value}
-        if "q" in groups:
-            self.check_quaternions(groups["q"], table["q"])
-        given = table["values"].table().items() if "values" in table.value else []
-        values = {name: array_in(value) for name, value in given}
-        return State(self.file, groups, values, batch_of(groups, values, table))
-
-    def group(self, key: str, given: Given) -> Array:
-        """Return one of q, qd, ..., force as an array (..., n), and t as an array (...)."""
-        if key == "t":
-            return array_in(given)
-        if given.is_table and key in BY_NAME:
-            return self.from_names(key, given)
-        if not given.is_list:
-            raise given.expected("a list, or a table by names" if key in BY_NAME else "a list")
-        array = array_in(given)
-        length = self.length_of(key)
-        if array.shape[-1] == length:
-            return array
-        raise given.error(
-            f"its last dimension is {array.shape[-1]}, "
-            f"the number of {self.kind_of_entries(key)}s is {length}",
-            self.order_of(key),
-        )
-
-    def kind_of_entries(self, key: str) -> str:
-        """Return what an entry of a group is called."""
-        if key == "sigma":
-            return "closure equation"
-        if key == "wrench":
-            return "component"
-        return ENTRIES.get(key, "coordinate" if self.mechanism.nq == self.mechanism.nv else "rate")
-
-    def order_of(self, key: str) -> str | None:
-        """Return how the entries of a group follow one another."""
-        if key == "sigma":
-            return None
-        if key == "wrench":
-            if not self.wrenches:
-                return "name the frames on which wrenches act by --wrenches"
-            return f"give force and moment, three numbers each, on {', '.join(self.wrenches)}"
-        names = entry_names(self.mechanism, key)
-        return f"the order is {', '.join(names)}" if names else "leave it out"
-
-    def length_of(self, key: str) -> int:
-        """Return how many entries a group has."""
-        if key == "sigma":
-            return sum(row.equations for row in self.mechanism.describe().loops)
-        if key == "wrench":
-            return 6 * len(self.wrenches)
-        return len(entry_names(self.mechanism, key))
-
-    def from_names(self, key: str, given: Given) -> Array:
-        """Return a table by names as an array; batches are spread over each other."""
-        names, kind = entry_names(self.mechanism, key), self.kind_of_entries(key)
-        placed: dict[int, Array] = {}
-        for name, value in given.table().items():
-            try:
-                place = place_of(self.mechanism, key, name)
-            except Error:
-                raise given.holding(name).unknown(kind, names) from None
-            if place in placed:
-                raise given[names[place]].error(f"the {kind} is given twice", "give each once")
-            placed[place] = array_in(value)
-        missing = [name for place, name in enumerate(names) if place not in placed]
-        if missing:
-            raise given.error(f"there is no value for {', '.join(missing)}", "give all of them")
-        try:
-            columns = np.broadcast_arrays(*(placed[place] for place in range(len(names))))
-        except ValueError:
-            shapes = ", ".join(f"{names[i]} {list(placed[i].shape)}" for i in range(len(names)))
-            message = f"the batches do not fit together: {shapes}"
-            raise given.error(message, "give all of them one shape") from None
-        return np.stack(columns, axis=-1) if columns else np.zeros(0)
-
-    def check_quaternions(self, q: Array, given: Given) -> None:
-        """Refuse quaternions that are no rotations: formulas take their length for 1."""
-        for segment in self.mechanism.segments:
-            kind, first = segment.joint.kind, segment.coordinate
-            if first is None or not kind.has_quaternion:
-                continue
-            places = slice(first + kind.coordinates - 4, first + kind.coordinates)
-            lengths = np.linalg.norm(q[..., places], axis=-1).ravel()
-            wrong = lengths[np.abs(lengths - 1) > UNIT_WITHIN]
-            if wrong.size:
-                names = ", ".join(self.mechanism.coordinates[places])
-                message = f"the quaternion {names} has the length {wrong[0]:.6g}, not 1"
-                raise given.error(message, "divide it by its length; no rotation is 0, 0, 0, 1")
-
-
-def batch_of(groups: dict[str, Array], values: dict[str, Array], given: Given) -> tuple[int, ...]:
-    """Return the leading dimensions that everything has in common."""
-    shapes = {key: a.shape if key == "t" else a.shape[:-1] for key, a in groups.items()}
-    shapes |= {f"values {name}": array.shape for name, array in values.items()}
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listed = ", ".join(f"{key} {list(shape)}" for key, shape in shapes.items() if shape)
-        message = f"the batches do not fit together: {listed}"
-        raise given.error(message, "give all of them one shape, or one state") from None
+def _plain(key: str, given: Given) -> Array | dict[str, Array]:
+    """Return a group as an array, or as arrays by the names of its entries."""
+    if given.is_table and key not in (*NAMELESS, "t"):
+        return {name: array_in(value) for name, value in given.table().items()}
+    if key != "t" and not given.is_list:
+        raise given.expected("a list" if key in NAMELESS else "a list, or a table by names")
+    return array_in(given)
 
 
 def array_in(given: Given) -> Array:
@@ -199,3 +110,89 @@ def _check(given: Given, shape: Sequence[int]) -> None:
             return
     for entry in given.entries(shape[0], "give each list the length of the one before it"):
         _check(entry, shape[1:])
+
+
+# --- JSON -------------------------------------------------------------------------------------
+
+
+def read_json(source: str) -> Any:
+    """Return what a JSON file holds, stdin for `-`, or what is given itself as `{...}`.
+
+    Every number is a float.
+
+    NaN and Infinity come through as such, for the caller to refuse where they stand.
+    """
+    file = name_of(source)
+    text = _decoded(_bytes_of(source, file), file)
+    if not text.strip():
+        raise ReadError("the file is empty", file=file, remedy='write at least {"q": [...]}')
+
+    def record(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        return _record(pairs, file)
+
+    try:
+        return json.loads(text, object_pairs_hook=record, parse_int=float)
+    except json.JSONDecodeError as problem:
+        raise ReadError(
+            f"this is not JSON: {problem.msg}",
+            file=file,
+            element=f"line {problem.lineno}, column {problem.colno}",
+        ) from None
+    except RecursionError:
+        raise ReadError("lists or tables are nested too deeply", file=file) from None
+
+
+def name_of(source: str) -> str:
+    """Return how messages call a source."""
+    if source == STDIN:
+        return "standard input"
+    return "the state given" if _is_inline(source) else source
+
+
+def _is_inline(source: str) -> bool:
+    return source.lstrip().startswith("{")
+
+
+def _bytes_of(source: str, file: str) -> bytes:
+    if _is_inline(source):
+        return source.encode("utf-8", "surrogatepass")
+    try:
+        if source != STDIN:
+            with Path(source).open("rb") as stream:
+                return _bounded(stream, file)
+        if sys.stdin is None:
+            raise ReadError("it is closed", file=file)
+        return _bounded(sys.stdin.buffer, file)
+    except FileNotFoundError:
+        remedy = "name a JSON file, write {...} itself, or - for standard input"
+        raise ReadError("there is no such file", file=file, remedy=remedy) from None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise ReadError(f"it cannot be read: {reason}", file=file) from None
+    except ValueError as problem:
+        raise ReadError(f"it cannot be a file: {problem}", file=file) from None
+
+
+def _bounded(stream: BinaryIO, file: str) -> bytes:
+    data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ReadError("it is larger than 1 GB", file=file, remedy="split the batch of states")
+    return data
+
+
+def _decoded(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise ReadError(
+            "the text is not UTF-8", file=file, element=f"byte {problem.start + 1}"
+        ) from None
+
+
+def _record(pairs: Sequence[tuple[str, Any]], file: str) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in record:
+            raise ReadError("the key is given twice", file=file, element=repr(key[:60]))
+        record[key] = value
+    return record

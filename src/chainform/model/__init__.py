@@ -7,7 +7,10 @@ from chainform.model.model import Model, Origin
 from chainform.model.names import (
     FRAME_LETTERS,
     LETTERS,
-    Request,
+    EntryRequest,
+    block_named,
+    has_name,
+    indices_text,
     letter_of,
     output_of,
     parse_request,
@@ -15,7 +18,14 @@ from chainform.model.names import (
 )
 from chainform.model.persistence import StoredRun
 from chainform.model.quantity import Expanded, Quantity
-from chainform.model.states import entry_names, evaluate_states, from_names, place_of
+from chainform.model.states import (
+    batch_shape,
+    entry_names,
+    evaluate_states,
+    from_names,
+    group_length,
+    state_array,
+)
 
 if TYPE_CHECKING:
     from chainform.model.store import Store
@@ -23,24 +33,29 @@ if TYPE_CHECKING:
 __all__ = [
     "FRAME_LETTERS",
     "LETTERS",
+    "EntryRequest",
     "Expanded",
     "Model",
     "Origin",
     "Quantity",
-    "Request",
     "Store",
     "StoredRun",
+    "batch_shape",
+    "block_named",
     "default_url",
     "entry_names",
     "evaluate_states",
     "from_names",
+    "group_length",
+    "has_name",
+    "indices_text",
     "letter_of",
     "open_store",
     "open_store_file",
     "output_of",
     "parse_request",
-    "place_of",
     "select_outputs",
+    "state_array",
 ]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainform.errors import StoreError
+from chainform.given import Given
 from chainform.places import data_folder
 
 if TYPE_CHECKING:
@@ -55,26 +56,13 @@ def open_store(
 
 def open_store_file(path: str | PathLike[str]) -> Store:
     """Open a file that must exist, to read from it."""
-    place = _text(path)
-    try:
-        is_there = Path(place).is_file()
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise StoreError(
-            f"the file cannot be read: {reason}",
-            file=place[:200],
-            remedy="look at its name and at the permissions of the folders that lead to it",
-        ) from None
-    if not is_there:
-        raise StoreError("there is no such file", file=place, remedy="check the name")
-    return open_store(place, read_only=True)
+    from chainform.model.store import Store
+    from chainform.store import Database
+
+    return Store(Database.open_file(_text(path)))
 
 
 def _text(url: str | PathLike[Any]) -> str:
+    remedy = "write a path, sqlite:///path or postgresql://user@host/database"
     place: Any = fspath(url) if isinstance(url, PathLike) else url
-    if not isinstance(place, str):
-        raise StoreError(
-            f"the store must be a path or an address, not {type(place).__name__}",
-            remedy="write a path, sqlite:///path or postgresql://user@host/database",
-        )
-    return place
+    return Given(place, "the store", raises=StoreError).text(remedy)

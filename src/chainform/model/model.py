@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 
 from chainform.emitters import EMITTERS
 from chainform.errors import RunError
-from chainform.graph import Cost, Graph, cost, cost_once
+from chainform.given import counted
+from chainform.graph import Cost, Graph, cost, cost_once, set_defaults, substitute
 from chainform.mechanism import Mechanism, parametrise
-from chainform.model.binding import bound_model
 from chainform.model.names import find_block, resolve, select_outputs
 from chainform.model.quantity import Quantity
-from chainform.model.states import evaluate_states, group_length
-from chainform.model.summary import one_line, summary, title
+from chainform.model.states import evaluate_states, exact_values, group_length, with_values
 from chainform.runtime import CodeCache, CodeStorage, Program
-from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of
+from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of, stage_of
 
 if TYPE_CHECKING:
     from chainform.formulations import AxisChoices
+
+MOST_NAMES, MOST_OUTPUTS = 12, 4
+"""More free parameters, and more outputs in one line, than these are counted, not listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,9 @@ class Model:
 
     @property
     def title(self) -> str:
-        """Its mechanism and method, and whether it is reduced."""
-        return title(self)
+        """Its mechanism and method, and whether it is reduced: arm, auto, reduced (fast)."""
+        state = f"reduced ({self.reduction})" if self.is_reduced else "not reduced"
+        return f"{self.mechanism.name}, {self.formulation}, {state}"
 
     @property
     def is_reduced(self) -> bool:
@@ -115,10 +118,32 @@ class Model:
         return {item.name: item.default for item in given if item.group == "parameter"}
 
     def __repr__(self) -> str:
-        return one_line(self)
+        more = len(self.outputs) - MOST_OUTPUTS
+        outputs = ", ".join(self.outputs[:MOST_OUTPUTS]) + (f" and {more} more" if more > 0 else "")
+        count, freedoms = self.count(), counted(self.mechanism.nv, "freedom")
+        operations = f"{count.multiplications} multiplications, {count.additions} additions"
+        return f"<Model {self.title}, {freedoms}: {outputs}; {operations}>"
 
     def __str__(self) -> str:
-        return summary(self)
+        """Return not the equations, which may fill a book, but what there is and where."""
+        shapes = {name: self[name].shape for name in self.outputs}
+        width = max(map(len, shapes), default=0)
+        lines = [
+            self.title,
+            _freedom_text(self.mechanism),
+            *(f"  {n.ljust(width)}  {' × '.join(map(str, s)) or '1'}" for n, s in shapes.items()),
+        ]
+        if self.quantities:
+            lines.append(f"intermediate quantities: {len(self.quantities)}, in model.quantities")
+        free = list(self.free_parameters)
+        if free:
+            more = f" and {len(free) - MOST_NAMES} more" if len(free) > MOST_NAMES else ""
+            lines.append(f"free parameters: {', '.join(free[:MOST_NAMES])}{more}")
+        lines.append(f"{counted(len(self.graph), 'variable')}; {self.count()}")
+        first, shape = next(iter(shapes.items()), (None, ()))
+        entry = f"[{', '.join('0' for _ in shape)}]" if shape else ""
+        example = "model[name]" if first is None else f'model["{first}"]{entry}'
+        return "\n".join([*lines, f'formulas: {example}, all of them: model.emit("text")'])
 
     def __contains__(self, name: object) -> bool:
         try:
@@ -141,9 +166,25 @@ class Model:
     def bind(self, values: Mapping[str, Any], *, keep_free: bool = False) -> Model:
         """Return the model with free parameters made numbers, exactly: `{"a": "1/3"}`.
 
-        With `keep_free` they get the numbers as default values and stay free.
+        With `keep_free` they get the numbers as default values and stay free. Deriving from the
+        mechanism of the new model, with the names that are still free, gives the same equations.
         """
-        return bound_model(self, values, keep_free=keep_free)
+        free = self.free_parameters
+        numbers = exact_values(values, free)
+        defaults = {name: value for name, value in free.items() if value is not None}
+        mechanism = with_values(self.mechanism, self.settled, {**defaults, **numbers})
+        fixed = {} if keep_free else numbers
+        left = tuple(p.name for p in mechanism.parameters if p.name in free and p.name not in fixed)
+        bind = set_defaults if keep_free else substitute
+        return replace(
+            self,
+            mechanism=mechanism,
+            graph=bind(self.graph, numbers),
+            stages=tuple(stage_of(s.name, bind(s.graph, numbers)) for s in self.stages),
+            axis_choices=None,
+            parameters=left or "numeric",
+            bound={**self.bound, **numbers},
+        )
 
     def input_name(self, name: str) -> str:
         """Return the input a name stands for: that of a coordinate or rate, or the name itself."""
@@ -274,8 +315,7 @@ class Model:
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         states |= {"x": x, "u": u, "force": force, "t": t}
         given = {group: state for group, state in states.items() if state is not None}
-        asked = [outputs] if isinstance(outputs, str) else list(outputs or ())
-        graph = self._graph_with(asked)
+        graph = self._graph_with([outputs] if isinstance(outputs, str) else outputs or ())
         return evaluate_states(graph, self.mechanism, given, values or {}, outputs)
 
     def compile(
@@ -309,3 +349,12 @@ class Model:
             code_cache=None if place is None else CodeCache(place),
             cpu=cpu,
         )
+
+
+def _freedom_text(mechanism: Mechanism) -> str:
+    """Return of what a mechanism consists, joints, elements, or both, and its freedom."""
+    moving = sum(segment.joint.kind.coordinates > 0 for segment in mechanism.segments)
+    parts = [counted(moving, "joint")] if mechanism.segments else []
+    parts += [counted(len(mechanism.elements), "element")] if mechanism.elements else []
+    loops = f", {counted(len(mechanism.loops), 'loop')}" if mechanism.loops else ""
+    return f"{', '.join(parts)} with {counted(mechanism.nv, 'degree')} of freedom{loops}"

@@ -59,7 +59,7 @@ INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class EntryRequest:
     """A quantity that is wanted: its name, and 1-based indices, None standing for `:`."""
 
     text: str
@@ -90,8 +90,8 @@ def letter_of(output: str) -> str | None:
     return next((letter + bracket + frame for letter in found), None)
 
 
-def parse_request(text: str) -> Request:
-    """Return what a QUANTITY on the command line asks for."""
+def parse_request(text: str) -> EntryRequest:
+    """Return what a QUANTITY on the command line means."""
     match = WORD.fullmatch(text)
     if match is None:
         raise RunError(
@@ -103,8 +103,8 @@ def parse_request(text: str) -> Request:
     word, frame, indices = match.groups()
     name = output_of(word + (frame or ""))
     if indices is None:
-        return Request(text, name)
-    return Request(text, name, tuple(_index(part, text) for part in indices.split(",")))
+        return EntryRequest(text, name)
+    return EntryRequest(text, name, tuple(_index(part, text) for part in indices.split(",")))
 
 
 def _index(part: str, text: str) -> int | None:
@@ -131,14 +131,14 @@ def has_name(graph: Graph, name: str) -> bool:
     )
 
 
-def resolve(graph: Graph, text: str) -> Request:
+def resolve(graph: Graph, text: str) -> EntryRequest:
     """Return what a text means in a graph: a name of its own first, then a letter, with indices.
 
     Letters and indices are those of the command line, so that indices count from 1.
     """
     text = str(text)
     if has_name(graph, text):
-        return Request(text, text)
+        return EntryRequest(text, text)
     try:
         request = parse_request(text)
     except Error:
@@ -166,8 +166,7 @@ def find_block(graph: Graph, text: str) -> Block:
         return block
     places = np.arange(len(block.variables)).reshape(block.shape)[chosen(request.indices)]
     labels = tuple(block.labels[i] for i in places.flat)
-    written = ",".join(":" if i is None else str(i) for i in request.indices)
-    name = labels[0] if not places.ndim else f"{request.name}[{written}]"
+    name = labels[0] if not places.ndim else f"{request.name}[{indices_text(request.indices)}]"
     return Block(name, places.shape, tuple(block.variables[i] for i in places.flat), labels)
 
 
@@ -188,6 +187,11 @@ def select_outputs(graph: Graph, texts: Iterable[str]) -> Graph:
 def chosen(indices: tuple[int | None, ...]) -> tuple[int | slice, ...]:
     """Return indices from 1 as numpy takes them."""
     return tuple(slice(None) if i is None else i - 1 for i in indices)
+
+
+def indices_text(indices: tuple[int | None, ...]) -> str:
+    """Return indices as they are written: 1,:."""
+    return ",".join(":" if i is None else str(i) for i in indices)
 
 
 def block_named(graph: Graph, name: str) -> Block:

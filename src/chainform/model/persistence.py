@@ -22,7 +22,7 @@ from chainform.readers import native_text, read_text
 from chainform.runtime import CodeStorage
 
 if TYPE_CHECKING:
-    from chainform.store import Database, MechanismFile, Parameter, Revision, RunEntry
+    from chainform.store import Database, MechanismFile, ParameterEntry, Revision, RunEntry
 
 MEDIA_TYPES = {
     ".toml": "application/toml",
@@ -76,16 +76,16 @@ def mechanism_file_of(mechanism: Mechanism) -> MechanismFile:
     return MechanismFile(mechanism.name, text, name, media_type, mechanism.source, notes)
 
 
-def parameters_of(model: Model) -> tuple[Parameter, ...]:
+def parameters_of(model: Model) -> tuple[ParameterEntry, ...]:
     """Return the parameters that the file declares and those that the model keeps free."""
-    from chainform.store import Parameter
+    from chainform.store import ParameterEntry
 
     free = parametrise(model.mechanism, model.parameters).parameters
     named = {item.name: item for item in (*model.mechanism.parameters, *free)}
     for name, default in model.free_parameters.items():
         if name in named:
             named[name] = replace(named[name], value=default)
-    return tuple(Parameter(p.name, p.value, p.unit, p.note) for p in named.values())
+    return tuple(ParameterEntry(p.name, p.value, p.unit, p.note) for p in named.values())
 
 
 # --- out of the store -----------------------------------------------------------------------

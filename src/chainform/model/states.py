@@ -1,19 +1,23 @@
-"""States of a model: the entries of q, qd, ..., x, u and force by name, checked and evaluated."""
+"""Numbers for a model: the entries of q, qd, ..., x, u and force by name; exact parameters."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
-from chainform.given import argument, real_array
+from chainform.errors import DeriveError, ReadError, RunError
+from chainform.given import Given, argument, real_array
 from chainform.graph import Graph, Input, Plan
 from chainform.mechanism import Mechanism
+from chainform.mechanism.numbers import number_of
 from chainform.model.names import find_block
+from chainform.readers import native_text, read_text
 
 # --- entries: how many there are, their names, values by name ------------------------------------
 
@@ -28,14 +32,14 @@ ORDERS = {
 """What the entries of a group are, where they are not those of q or qd."""
 
 
-def group_length(mechanism: Mechanism, graph: Graph, group: str) -> int:
-    """Return how many numbers a group of inputs has."""
+def group_length(mechanism: Mechanism, graph: Graph | None, group: str) -> int:
+    """Return how many numbers a group of inputs has; those of wrench a graph alone tells."""
     if group == "q":
         return mechanism.nq
     if group == "sigma":
         return sum(6 if loop.kind == "frame" else 3 for loop in mechanism.loops)
     if group in ORDERS:
-        used = sum(item.group == group for item in graph.inputs.values())
+        used = sum(item.group == group for item in graph.inputs.values()) if graph else 0
         # A graph that needs none of them may be given them all the same.
         return used or (0 if group == "wrench" else len(entry_names(mechanism, group)))
     return 1 if group == "t" else mechanism.nv
@@ -123,7 +127,7 @@ def evaluate_states(
     plan = Plan(graph, wanted)
     arrays = _arrays(mechanism, graph, states)
     parameters = _parameters(graph, values)
-    batch = _batch_shape(arrays, parameters)
+    batch = batch_shape(arrays, parameters)
     inputs = {v: _column(graph.inputs[v], arrays, parameters, batch) for v in plan.inputs}
     size = int(np.prod(batch, dtype=np.int64))
     results = plan.run(inputs, size)
@@ -143,7 +147,7 @@ def input_values(
     """
     arrays = _arrays(mechanism, graph, states)
     parameters = _parameters(graph, values)
-    batch = _batch_shape(arrays, parameters)
+    batch = batch_shape(arrays, parameters)
     size = int(np.prod(batch, dtype=np.int64))
     columns = {
         item.name: np.broadcast_to(_column(item, arrays, parameters, batch), (size,)).tolist()
@@ -159,8 +163,9 @@ def _shaped(rows: Array, batch: tuple[int, ...], shape: tuple[int, ...]) -> Arra
 
 def _arrays(mechanism: Mechanism, graph: Graph, states: Mapping[str, Any]) -> dict[str, Array]:
     """Return every group that is given as an array; tau may be a function of (t, q, qd)."""
+    lengths = {group: group_length(mechanism, graph, group) for group in states}
     given = {group: state for group, state in states.items() if not callable(state)}
-    arrays = {group: _state(mechanism, graph, group, state) for group, state in given.items()}
+    arrays = {g: state_array(mechanism, g, state, lengths[g]) for g, state in given.items()}
     for group in states.keys() - given.keys():
         if group != "tau":
             raise RunError(
@@ -168,9 +173,8 @@ def _arrays(mechanism: Mechanism, graph: Graph, states: Mapping[str, Any]) -> di
             )
         _check_function(states[group])
         time = arrays["t"][..., 0] if "t" in arrays else None
-        arrays[group] = _state(
-            mechanism, graph, group, states[group](time, arrays.get("q"), arrays.get("qd"))
-        )
+        found = states[group](time, arrays.get("q"), arrays.get("qd"))
+        arrays[group] = state_array(mechanism, group, found, lengths[group])
     return arrays
 
 
@@ -188,9 +192,8 @@ def _check_function(tau: Callable[..., Any]) -> None:
         ) from None
 
 
-def _state(mechanism: Mechanism, graph: Graph, group: str, given: Any) -> Array:
-    """Return the values of a group as an array whose last dimension has the right length."""
-    length = group_length(mechanism, graph, group)
+def state_array(mechanism: Mechanism, group: str, given: Any, length: int) -> Array:
+    """Return the values of a group as an array whose last dimension has a length, that of t 1."""
     if group == "t":
         return real_array(group, given)[..., np.newaxis]
     if isinstance(given, Mapping):
@@ -238,7 +241,8 @@ def _parameters(graph: Graph, values: object) -> dict[str, Array]:
     return {name: real_array(name, value) for name, value in table.items()}
 
 
-def _batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:
+def batch_shape(arrays: Mapping[str, Array], parameters: Mapping[str, Array]) -> tuple[int, ...]:
+    """Return the leading dimensions that states and parameters have in common."""
     batches = {group: array.shape[:-1] for group, array in arrays.items()}
     batches |= {name: array.shape for name, array in parameters.items()}
     try:
@@ -280,3 +284,45 @@ def _column(
     else:
         values = arrays[given.group][..., given.index]
     return np.broadcast_to(values, batch).reshape(-1) if values.ndim else float(values)
+
+
+# --- free parameters that become numbers, exactly ------------------------------------------------
+
+
+def exact_values(values: Mapping[str, Any], free: Mapping[str, Any]) -> dict[str, Fraction]:
+    """Return numbers for free parameters; refuse other names."""
+    for name in values:
+        if name not in free:
+            listed = (
+                f"free are {', '.join(free)}" if free else "every parameter is a number already"
+            )
+            remedy = f"{listed}; derive it with parameters=[{name!r}] to keep it free"
+            raise DeriveError(f"{name} is not a free parameter", element=name, remedy=remedy)
+    return {name: _exact(Given(value, name, raises=DeriveError)) for name, value in values.items()}
+
+
+def _exact(given: Given) -> Fraction:
+    with given.translate_errors():
+        number = number_of(given.value)
+    if isinstance(number, Fraction):
+        return number
+    raise given.error("a value may not name parameters", "give a number")
+
+
+def with_values(
+    mechanism: Mechanism, settled: Mechanism, values: Mapping[str, Fraction]
+) -> Mechanism:
+    """Return the settled mechanism with numbers for parameters, and those that it declares.
+
+    Values with which it is no mechanism are refused: it is stored as text and must read back.
+    """
+    named = {p.name: p for p in (*mechanism.parameters, *settled.parameters)}
+    parameters = tuple(replace(p, value=values.get(p.name, p.value)) for p in named.values())
+    bound = replace(settled, parameters=parameters)
+    try:
+        read_text(native_text(bound), "json")
+    except ReadError as problem:
+        where = f"{problem.element}: " if problem.element else ""
+        message = f"with these values the mechanism is not possible: {where}{problem.message}"
+        raise DeriveError(message, element="bind", remedy=problem.remedy) from None
+    return bound

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import DeriveError, Error, StoreError
-from chainform.model.location import open_store_file
 from chainform.model.model import Model
 from chainform.model.names import chosen, parse_request, resolve
 from chainform.model.persistence import (
@@ -33,9 +32,9 @@ from chainform.model.states import input_values
 from chainform.store import (
     Candidate,
     Database,
-    Record,
     Repository,
     Revision,
+    RevisionRecord,
     RunEntry,
     chosen_names,
     import_models,
@@ -88,7 +87,7 @@ class Store(Repository):
         if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
             kind = type(model).__name__
             raise StoreError(f"what is saved must be a model, not {kind}", remedy="derive one")
-        record = Record(
+        record = RevisionRecord(
             name,
             model.formulation,
             options=options_of(model),
@@ -105,7 +104,7 @@ class Store(Repository):
             return self._save_stages(model, record)
         return self.database.save(model.graph, record)
 
-    def _save_stages(self, model: Model, record: Record) -> Revision:
+    def _save_stages(self, model: Model, record: RevisionRecord) -> Revision:
         """Save each step of a reduction from where it started: a revision, or the derivation."""
         parent = self._origin_of(model, record.name)
         first, *steps = model.stages
@@ -143,7 +142,7 @@ class Store(Repository):
                 return origin.number
         return None
 
-    def _bound(self, record: Record, model: Model) -> Record:
+    def _bound(self, record: RevisionRecord, model: Model) -> RevisionRecord:
         """Return the record of a step `bind`, with its values and what it started from."""
         options = {**record.options, **bound_options(model)}
         if model.origin is None:
@@ -252,7 +251,7 @@ class Store(Repository):
         do not.
         """
         try:
-            with open_store_file(path) as other:
+            with Database.open_file(text_of(str(path), "the path")) as other:
                 if isinstance(names, Mapping):
                     chosen_names(other.connection, list(names))
                     return import_models(other.connection, self.connection, names)

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -94,8 +94,9 @@ def animate(
         return page if path is None else page.save(path)
     timing = _timing(run, speed, RATES[ending] if fps is None else fps)
     film = film_of(run, timing.rate, timing.count * timing.fine, view)
+    clip = Clip(film, size, film.traced(trace), timing, progress or _ignore)
     write = write_gif if ending == ".gif" else write_mp4
-    write(film, path, size, film.traced(trace), timing, progress or _ignore)
+    write(clip, path)
     return path
 
 
@@ -158,37 +159,40 @@ class Timing:
         return min(k * self.fine, last)
 
 
-def pictures(
-    film: Film, size: tuple[int, int], trace: Point | None, timing: Timing, progress: Progress
-) -> Iterator[Any]:
-    """Yield the pictures of a film."""
-    painter = Painter(film, size, trace)
-    last = len(film.times) - 1
-    digits = 3 if film.times[-1] - film.times[0] < 1 else 2
-    for k in range(timing.count):
-        at = timing.pick(k, last)
-        yield painter.picture(at, f"t = {film.times[at]:.{digits}f} s")
-        progress((k + 1) / timing.count)
+@dataclass(frozen=True)
+class Clip:
+    """A film in a size (pixels) and a timing, with the path of a point."""
+
+    film: Film
+    size: tuple[int, int]
+    trace: Point | None
+    timing: Timing
+    progress: Progress
+
+    def pictures(self) -> Iterator[Any]:
+        """Yield the pictures."""
+        painter, times = self.painter(), self.film.times
+        digits = 3 if times[-1] - times[0] < 1 else 2
+        for k in range(self.timing.count):
+            at = self.timing.pick(k, len(times) - 1)
+            yield painter.picture(at, f"t = {times[at]:.{digits}f} s")
+            self.progress((k + 1) / self.timing.count)
+
+    def painter(self) -> Painter:
+        """Return a new painter."""
+        return Painter(self.film, self.size, self.trace)
 
 
-def write_gif(
-    film: Film,
-    path: Path,
-    size: tuple[int, int],
-    trace: Point | None,
-    timing: Timing,
-    progress: Progress,
-) -> None:
+def write_gif(clip: Clip, path: Path) -> None:
     """Write a GIF that runs again and again; all its pictures have the colours of some of them."""
     image = library("PIL.Image", "writing a GIF", "plot")
-    palette = _palette(image, Painter(film, size, trace), timing, len(film.times) - 1)
+    palette = _palette(image, clip)
     every = (
-        picture.quantize(palette=palette, dither=image.Dither.NONE)
-        for picture in pictures(film, size, trace, timing, progress)
+        picture.quantize(palette=palette, dither=image.Dither.NONE) for picture in clip.pictures()
     )
     first = next(every)
     # A GIF counts time in hundredths of a second; rounding must not add up.
-    ends = [round(100 * k / timing.fps) for k in range(timing.count + 1)]
+    ends = [round(100 * k / clip.timing.fps) for k in range(clip.timing.count + 1)]
     durations = [10 * (b - a) for a, b in pairwise(ends)]
     with replacing(path) as part:
         first.save(
@@ -202,33 +206,28 @@ def write_gif(
         )
 
 
-def _palette(image: Any, painter: Painter, timing: Timing, last: int) -> Any:
+def _palette(image: Any, clip: Clip) -> Any:
     """Return the colours of a few pictures together."""
-    chosen = sorted({round(share * (timing.count - 1)) for share in (0.0, 0.35, 0.7, 1.0)})
-    some = [painter.picture(timing.pick(k, last), "t = 0123456789") for k in chosen]
+    painter, last = clip.painter(), len(clip.film.times) - 1
+    chosen = sorted({round(share * (clip.timing.count - 1)) for share in (0.0, 0.35, 0.7, 1.0)})
+    some = [painter.picture(clip.timing.pick(k, last), "t = 0123456789") for k in chosen]
     sheet = image.new("RGB", (some[0].width, some[0].height * len(some)))
     for k, picture in enumerate(some):
         sheet.paste(picture, (0, k * picture.height))
     return sheet.quantize(256, method=image.Quantize.MEDIANCUT)
 
 
-def write_mp4(
-    film: Film,
-    path: Path,
-    size: tuple[int, int],
-    trace: Point | None,
-    timing: Timing,
-    progress: Progress,
-) -> None:
+def write_mp4(clip: Clip, path: Path) -> None:
     """Write an MP4 in H.264 that every browser and slide program plays; sides become even."""
     program = _ffmpeg()
-    even = (size[0] + size[0] % 2, size[1] + size[1] % 2)
+    width, height = clip.size
+    even = (width + width % 2, height + height % 2)
     with replacing(path) as part, tempfile.TemporaryFile() as log:
-        command = [program, *_input_options(even, timing.fps), *H264, "-y", str(part)]
+        command = [program, *_input_options(even, clip.timing.fps), *H264, "-y", str(part)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as ffmpeg:
             assert ffmpeg.stdin is not None
             try:
-                for picture in pictures(film, even, trace, timing, progress):
+                for picture in replace(clip, size=even).pictures():
                     ffmpeg.stdin.write(picture.tobytes())
                 ffmpeg.stdin.close()
             except BrokenPipeError:

@@ -28,9 +28,8 @@ from chainform.mechanism import (
 )
 from chainform.pictures import colours
 from chainform.pictures.frames import Frames, Track
-from chainform.pictures.geometry import BodyGeometry, Measures, geometries, measures
 from chainform.pictures.scene import Point, Scene, Span
-from chainform.pictures.shapes import along, placed
+from chainform.pictures.shapes import BodyGeometry, Measures, along, geometries, measures, placed
 from chainform.pictures.view import View
 
 Array = NDArray[np.float64]

@@ -12,9 +12,9 @@ from chainform.given import Given
 from chainform.mechanism import Mechanism, float_vector
 from chainform.pictures.bodies import HELD, add_mounts, first_segments, held_joints, scene_of
 from chainform.pictures.frames import Frames, Track, frame_times, resampled
-from chainform.pictures.geometry import Measures
 from chainform.pictures.motion import Drawable, TimeMark, check_motion
 from chainform.pictures.scene import Point, Scene
+from chainform.pictures.shapes import Measures
 from chainform.pictures.view import Angles, Bounds, View, bounds_of, cloud_of, view_of
 
 Array = NDArray[np.float64]

@@ -326,26 +326,34 @@ def _list(
     figure: Any, row: Sequence[EventGroup], layout: FigureLayout, place: int, *, is_ticked: bool
 ) -> None:
     """List groups in a row above the first panel, the row of place 0 being the lowest."""
-    lines = library("matplotlib.lines", "plotting", "plot")
     left, low, _, height = layout.boxes[0]
-    handles: list[Any] = []
-    for group in row:
-        style = "-" if is_ticked else (0, group.dashes)
-        handles.append(lines.Line2D([], [], color=group.colour, linewidth=1.2, linestyle=style))
-    legend = figure.legend(
-        handles,
-        [str(k) for k in range(len(row))],
+    keys = [(g.label, g.colour, "-" if is_ticked else (0, g.dashes)) for g in row]
+    legend = write_legend(
+        figure,
+        keys,
+        linewidth=1.2,
         loc="lower left",
         bbox_to_anchor=(left, low + height + place * layout.line / layout.size[1]),
         ncols=len(row),
         fontsize=8,
-        frameon=False,
         handlelength=2.2,
-        handletextpad=0.5,
         columnspacing=1.4,
         borderaxespad=0.0,
         borderpad=0.25,
     )
     for text, group in zip(legend.get_texts(), row, strict=True):
-        text.set_text(group.label)
         text.set_color(group.colour)
+
+
+def write_legend(
+    place: Any, keys: Sequence[tuple[str, str, Any]], linewidth: float, **options: Any
+) -> Any:
+    """Return the legend in axes or a figure; keys are names, colours and styles of lines."""
+    line = library("matplotlib.lines", "plotting", "plot").Line2D
+    handles = [line([], [], color=c, linestyle=s, linewidth=linewidth) for _, c, s in keys]
+    numbers = [str(k) for k in range(len(keys))]
+    legend = place.legend(handles, numbers, frameon=False, handletextpad=0.5, **options)
+    # A name that begins with an underscore would be left out if it were given as a label.
+    for text, (name, _, _) in zip(legend.get_texts(), keys, strict=True):
+        text.set_text(name)
+    return legend

@@ -32,8 +32,8 @@ class TimeMark(Protocol):
         ...
 
 
-class Drawable(Protocol):
-    """States of a mechanism at growing times: t (m,), q (m, nq), qd (m, nv)."""
+class Moving(Protocol):
+    """A mechanism and its states at growing times."""
 
     @property
     def mechanism(self) -> Mechanism:
@@ -54,6 +54,10 @@ class Drawable(Protocol):
     def qd(self) -> Array:
         """The rates at these times, rad/s and m/s."""
         ...
+
+
+class Drawable(Moving, Protocol):
+    """One motion: t (m,), q (m, nq), qd (m, nv)."""
 
     @property
     def events(self) -> Sequence[TimeMark]:
@@ -114,32 +118,12 @@ class Plottable(Drawable, Protocol):
         ...
 
 
-class PlottableBatch(Protocol):
-    """Many motions at the same times: q (b, m, nq), qd (b, m, nv), energy (b, m)."""
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """The mechanism that moves."""
-        ...
-
-    @property
-    def t(self) -> Array:
-        """The times, s."""
-        ...
-
-    @property
-    def q(self) -> Array:
-        """The coordinates at these times."""
-        ...
-
-    @property
-    def qd(self) -> Array:
-        """The rates at these times."""
-        ...
+class PlottableBatch(Moving, Protocol):
+    """Many motions at the same times: t (m,), q (b, m, nq), qd (b, m, nv)."""
 
     @property
     def energy(self) -> Array:
-        """All mechanical energy, J."""
+        """All mechanical energy, (b, m), J."""
         ...
 
 

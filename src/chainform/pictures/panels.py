@@ -283,28 +283,27 @@ def _plain_panel(name: str, unit: str, values: Array) -> Panel:
 
 def coordinate_units(mechanism: Mechanism) -> list[str]:
     """Return the unit of each entry of q: rad, m, or nothing for the entries of a quaternion."""
-    units: list[str] = []
-    for place, record in enumerate(mechanism.coordinate_records):
-        kind = _kind(mechanism, record)
-        if kind is None or not kind.has_quaternion:
-            units.append(_plain_unit(kind, record))
-        else:
-            first = mechanism.segments[record.segment].coordinate or 0
-            units.append("m" if place - first < kind.coordinates - 4 else "")
-    return units
+    return [_unit(mechanism, *entry, "") for entry in enumerate(mechanism.coordinate_records)]
 
 
 def motion_units(mechanism: Mechanism) -> list[str]:
     """Return for each entry of qd the unit of the motion whose rate it is: rad or m."""
-    units: list[str] = []
-    for place, record in enumerate(mechanism.rate_records):
-        kind = _kind(mechanism, record)
-        if kind is None or not kind.has_quaternion:
-            units.append(_plain_unit(kind, record))
-        else:
-            first = mechanism.segments[record.segment].rate or 0
-            units.append("m" if place - first < kind.rates - 3 else "rad")
-    return units
+    return [_unit(mechanism, *entry, "rad") for entry in enumerate(mechanism.rate_records)]
+
+
+def _unit(mechanism: Mechanism, place: int, record: Coordinate, turning: str) -> str:
+    """Return the unit of an entry; `turning` is that of the last ones of a joint with a quaternion.
+
+    A coordinate of a model of elements has no joint, and a unit of its own.
+    """
+    if record.segment < 0:
+        return record.unit
+    segment = mechanism.segments[record.segment]
+    if not segment.joint.kind.has_quaternion:
+        return "rad" if segment.joint.kind is JointKind.REVOLUTE else "m"
+    linear = segment.joint.kind.rates - 3
+    first = segment.rate if turning else segment.coordinate
+    return "m" if place - (first or 0) < linear else turning
 
 
 def effort_unit(unit: str) -> str:
@@ -316,14 +315,3 @@ def rate_unit(unit: str, order: int = 1) -> str:
     """Return the unit of the first or second derivative by time."""
     per = "s" if order == 1 else "s²"
     return f"{unit or '1'}/{per}"
-
-
-def _kind(mechanism: Mechanism, record: Coordinate) -> JointKind | None:
-    """Return the joint that a coordinate belongs to; None in a model of elements."""
-    return mechanism.segments[record.segment].joint.kind if record.segment >= 0 else None
-
-
-def _plain_unit(kind: JointKind | None, record: Coordinate) -> str:
-    if kind is None:
-        return record.unit
-    return "rad" if kind is JointKind.REVOLUTE else "m"

@@ -25,6 +25,7 @@ from chainform.pictures.layout import (
     marks_of,
     shortened,
     widths_of,
+    write_legend,
 )
 from chainform.pictures.motion import (
     Plottable,
@@ -208,34 +209,26 @@ def _dress(ax: Any, panel: Panel, *, is_last: bool) -> None:
 
 def _legend(ax: Any, panel: Panel, rows: int, columns: int) -> None:
     """Write the names of curves right of a panel; where there is no room for all, how many more."""
-    lines = library("matplotlib.lines", "plotting", "plot")
     room = rows * columns
     shown = panel.curves if len(panel.curves) <= room else panel.curves[: room - 1]
-    handles: list[Any] = []
-    for curve in shown:
-        style = (0, (3, 1.2)) if curve.is_dashed else "-"
-        handles.append(lines.Line2D([], [], color=curve.colour, linestyle=style, linewidth=2.0))
-    names = [shortened(curve.name, WIDEST) for curve in shown]
+    keys: list[tuple[str, str, Any]] = [
+        (shortened(c.name, WIDEST), c.colour, (0, (3, 1.2)) if c.is_dashed else "-") for c in shown
+    ]
     if len(shown) < len(panel.curves):
-        handles.append(lines.Line2D([], [], linestyle="none"))
-        names.append(f"and {len(panel.curves) - len(shown)} more")
-    legend = ax.legend(
-        handles,
-        [str(k) for k in range(len(handles))],
+        keys.append((f"and {len(panel.curves) - len(shown)} more", INK, "none"))
+    write_legend(
+        ax,
+        keys,
+        linewidth=2.0,
         loc="upper left",
         bbox_to_anchor=(1.0, 1.04),
         ncols=columns,
         fontsize=8.5,
-        frameon=False,
         handlelength=1.5,
-        handletextpad=0.5,
         columnspacing=1.0,
         labelspacing=0.35,
         borderaxespad=0.3,
     )
-    # A name that begins with an underscore would be left out if it were given as a label.
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_text(name)
 
 
 # --- many motions ---------------------------------------------------------------------------------

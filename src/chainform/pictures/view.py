@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.pictures.frames import Track
-from chainform.pictures.geometry import Measures
 from chainform.pictures.scene import Scene
-from chainform.pictures.shapes import along, rings
+from chainform.pictures.shapes import Measures, along, rings
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from chainform.emitters.llvm import parameters_of
 from chainform.errors import Error, RunError
-from chainform.given import decompressed
+from chainform.files import decompressed
 from chainform.graph import Graph, graph_text, parse_graph
 from chainform.runtime.cache import CodeCache
 

@@ -1,11 +1,24 @@
 """Models whole in a database: each variable, term and factor a row, with the model's history."""
 
-from chainform.store.arguments import mapping_of, text_of, texts_of
-from chainform.store.database import Database
-from chainform.store.difference import Difference, EntryChange, ParameterChange, ParameterState
-from chainform.store.objects import Objects
+from chainform.store.database import Database, Objects
+from chainform.store.difference import (
+    EntryChange,
+    ParameterChange,
+    ParameterState,
+    RevisionDifference,
+)
 from chainform.store.query import Candidate
-from chainform.store.records import MechanismFile, ModelEntry, Parameter, Record, Revision, Swept
+from chainform.store.records import (
+    MechanismFile,
+    ModelEntry,
+    ParameterEntry,
+    Revision,
+    RevisionRecord,
+    Swept,
+    mapping_of,
+    text_of,
+    texts_of,
+)
 from chainform.store.repository import Repository
 from chainform.store.runs import RunEntry, check_run_name
 from chainform.store.transfer import chosen_names, import_models, remove_unused, write_portable
@@ -13,17 +26,17 @@ from chainform.store.transfer import chosen_names, import_models, remove_unused,
 __all__ = [
     "Candidate",
     "Database",
-    "Difference",
     "EntryChange",
     "MechanismFile",
     "ModelEntry",
     "Objects",
-    "Parameter",
     "ParameterChange",
+    "ParameterEntry",
     "ParameterState",
-    "Record",
     "Repository",
     "Revision",
+    "RevisionDifference",
+    "RevisionRecord",
     "RunEntry",
     "Swept",
     "check_run_name",

@@ -8,15 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-import sqlalchemy
 from sqlalchemy import Engine, TextClause, text
 from sqlalchemy.exc import DBAPIError, NoResultFound, ProgrammingError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from chainform.errors import Error, StoreError
-from chainform.store.arguments import mapping_of, text_of
 from chainform.store.driver_errors import (
     CHANGED,
     COLLISIONS,
@@ -39,11 +37,11 @@ from chainform.store.engines import (
     parse_address,
     server_engine,
 )
+from chainform.store.records import mapping_of, text_of
+from chainform.store.schema import Transaction
 
 T = TypeVar("T")
 
-Transaction: TypeAlias = sqlalchemy.Connection
-"""What reads and writes rows: all that is done by it is one transaction."""
 
 TRIES = 4
 """How often a change is tried that others got in the way of."""

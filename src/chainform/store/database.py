@@ -1,9 +1,17 @@
-"""Graphs in a database: saved, loaded, followed and evaluated as revisions of models."""
+"""Graphs in a database: saved, loaded, followed and evaluated as revisions of models.
+
+Compiled objects are bytes that can be made again at any time, stored by a key to save the time. One
+that belongs to a model's graph goes with it; one that belongs to none goes at the next `gc`.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +21,10 @@ from sqlalchemy import delete, select
 from chainform.errors import StoreError
 from chainform.graph import LIMIT, Expansion, Graph, expansion_text
 from chainform.store import expansions, schema
-from chainform.store.arguments import mapping_of, text_of, texts_of, whole_number
-from chainform.store.connection import Connection, Transaction, query_rows
+from chainform.store.connection import Connection, query_rows
 from chainform.store.driver_errors import damaged
 from chainform.store.graphs import load_graph, rows_match
 from chainform.store.migrate import open_database
-from chainform.store.objects import Objects
 from chainform.store.query import (
     ALL_USERS,
     CONE,
@@ -31,10 +37,21 @@ from chainform.store.query import (
     related_names,
     variable_names,
 )
-from chainform.store.records import Record, Revision
+from chainform.store.records import (
+    Revision,
+    RevisionRecord,
+    bytes_of,
+    mapping_of,
+    raw_bytes,
+    text_of,
+    texts_of,
+    whole_number,
+)
 from chainform.store.repository import Repository
-from chainform.store.revisions import find, save
+from chainform.store.revisions import find, find_locked, save
+from chainform.store.rows import insert_or
 from chainform.store.runs import Runs
+from chainform.store.schema import Transaction
 from chainform.store.transfer import copy_models
 
 
@@ -68,9 +85,25 @@ class Database(Repository):
         connection = open_database(url, timeout=timeout, read_only=read_only, make_later=make_later)
         return Database(connection)
 
+    @staticmethod
+    def open_file(path: str) -> Database:
+        """Open a file that must exist, to read from it."""
+        try:
+            is_there = Path(path).is_file()
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or str(problem)
+            raise StoreError(
+                f"the file cannot be read: {reason}",
+                file=path[:200],
+                remedy="look at its name and at the permissions of the folders that lead to it",
+            ) from None
+        if not is_there:
+            raise StoreError("there is no such file", file=path, remedy="check the name")
+        return Database.open(path, read_only=True, make_later=True)
+
     # --- saving and loading -------------------------------------------------------------
 
-    def save(self, graph: Graph, record: Record) -> Revision:
+    def save(self, graph: Graph, record: RevisionRecord) -> Revision:
         """Store a graph as the next revision of a model; all of it is stored, or nothing."""
         revision = save(self.connection, graph, record)
         self._proven.add((revision.graph, revision.content))
@@ -219,3 +252,61 @@ class Database(Repository):
         with self._reading(reference) as (transaction, revision):
             number = find_variable(transaction, revision.graph, variable)
             return related_names(transaction, query, revision.graph, number)
+
+
+# --- compiled objects ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """The compiled objects of a database, by key."""
+
+    connection: Connection
+    reference: str | None = None
+    """The revision that they belong to, unless another one is named."""
+
+    def of(self, reference: str) -> Objects:
+        """Return the same, for objects that belong to a revision."""
+        return replace(self, reference=reference)
+
+    def put(self, key: str, data: bytes, reference: str | None = None) -> None:
+        """Store bytes under a key, in place of what is there; `reference` is whose they are."""
+        code = bytes_of(data, "a compiled object")
+        whose = self.reference if reference is None else reference
+        values = {
+            "key": _key(key),
+            "created": datetime.now(UTC),
+            "hash": hashlib.sha256(code).hexdigest(),
+            "bytes": code,
+        }
+
+        def task(transaction: Transaction) -> None:
+            owner = None if whose is None else find_locked(self.connection, transaction, whose)
+            row = {**values, "graph": None if owner is None else owner.graph}
+            statement = insert_or(transaction, schema.objects, row)
+            new = {name: statement.excluded[name] for name in row if name != "key"}
+            transaction.execute(statement.on_conflict_do_update(index_elements=["key"], set_=new))
+
+        self.connection.write(task)
+
+    def get(self, key: str) -> bytes | None:
+        """Return the bytes under a key; None where there are none, or not those that were put."""
+        table = schema.objects.c
+        query = select(table.bytes, table.hash).where(table.key == _key(key))
+        with self.connection.reading() as transaction:
+            row = transaction.execute(query).one_or_none()
+        data = None if row is None else raw_bytes(row.bytes)
+        if row is None or data is None or hashlib.sha256(data).hexdigest() != row.hash:
+            return None
+        return data
+
+    def delete(self, key: str) -> bool:
+        """Remove what is stored under a key; return whether there was anything."""
+        statement = delete(schema.objects).where(schema.objects.c.key == _key(key))
+        return self.connection.write(
+            lambda transaction: transaction.execute(statement).rowcount > 0
+        )
+
+
+def _key(key: str) -> str:
+    return text_of(key, "the key of an object")

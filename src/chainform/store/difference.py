@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from chainform.graph import Graph, definition_text, expand, expansion_text, number_text
-from chainform.store.records import Parameter, Revision
+from chainform.store.records import ParameterEntry, Revision
 
 NUMBERED = re.compile(r"(?:[a-z]+_)*(?:x|constant)_[0-9]+_*")
 """Names that only count: they change whenever something before them does, and mean nothing."""
@@ -61,7 +61,7 @@ class EntryChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RevisionDifference:
     """What changed from one revision to another; `print` shows it."""
 
     before: Revision
@@ -161,7 +161,7 @@ class Side:
 
     graph: Graph
     revision: Revision
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ParameterEntry, ...]
 
     def states(self) -> dict[str, ParameterState]:
         """Return the parameters that the revision names."""
@@ -183,11 +183,11 @@ class Side:
         return {label for _, label in entries} | {self.graph.names[v] for v in entries.values()}
 
 
-def difference(old: Side, new: Side, *, expanded: bool = False) -> Difference:
+def difference(old: Side, new: Side, *, expanded: bool = False) -> RevisionDifference:
     """Return what changed; with `expanded` the formulas of entries are multiplied out."""
     parameters = _parameter_changes(old, new)
     if old.revision.content == new.revision.content:
-        return Difference(old.revision, new.revision, parameters)
+        return RevisionDifference(old.revision, new.revision, parameters)
     ids: dict[object, int] = {}
     earlier, later = _Definitions(old.graph, ids), _Definitions(new.graph, ids)
     entries = _entry_changes(old, new, earlier, later, expanded=expanded)
@@ -195,7 +195,7 @@ def difference(old: Side, new: Side, *, expanded: bool = False) -> Difference:
     changed = _outputs_of(old, new, [entry for entry in entries if not entry.same_values])
     rewritten = {entry.output for entry in entries if entry.same_values}
     before, after = old.graph.outputs, new.graph.outputs
-    return Difference(
+    return RevisionDifference(
         old.revision,
         new.revision,
         parameters,

@@ -21,7 +21,7 @@ _READ_ONLY = ("it cannot be written", "change its permissions, or save to anothe
 
 CHANGED = (
     "the file was changed by another process while it was read",
-    "ask again; without the right to write beside it a reader cannot hold it still",
+    "ask again; without the right to write in its folder a reader cannot hold it still",
 )
 GONE = (
     "a row is not there: it was removed by another process, or by hand",

@@ -16,9 +16,9 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
 from chainform.errors import StoreError
-from chainform.store.arguments import seconds_of, text_of
 from chainform.store.driver_errors import first_line
-from chainform.store.functions import register_functions
+from chainform.store.records import seconds_of, text_of
+from chainform.store.views import register_functions
 
 TIMEOUT = 30.0
 """How long to wait for other processes, in seconds, unless another time is given."""

@@ -13,8 +13,8 @@ from chainform.errors import RunError
 from chainform.graph import LIMIT, Expansion, Graph, expansion_text
 from chainform.graph import expand as expand_graph
 from chainform.store import schema
-from chainform.store.connection import Transaction
 from chainform.store.rows import double, exact, insert_rows
+from chainform.store.schema import Transaction
 
 TABLES = (schema.expansions, schema.expanded_terms, schema.expanded_factors)
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Table, delete, insert, select, text, update
 
 from chainform.errors import StoreError
-from chainform.given import decompressed
+from chainform.files import decompressed
 from chainform.graph import Block, Graph, Input, number_text, verify
 from chainform.store import schema
-from chainform.store.connection import Connection, Transaction
+from chainform.store.connection import Connection
 from chainform.store.records import Revision
 from chainform.store.rows import (
     double,
@@ -39,6 +39,7 @@ from chainform.store.rows import (
     term_keys,
     write_graph,
 )
+from chainform.store.schema import Transaction
 
 FORMAT = 1
 ARRAYS: tuple[tuple[str, str, str], ...] = (

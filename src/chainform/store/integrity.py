@@ -18,8 +18,7 @@ from sqlalchemy import Table, delete, select, text, update
 from chainform.errors import Error, StoreError
 from chainform.graph import Graph, verify
 from chainform.store import schema
-from chainform.store.arguments import raw_bytes, utc
-from chainform.store.connection import Connection, Transaction
+from chainform.store.connection import Connection
 from chainform.store.expansions import broken_expansions
 from chainform.store.graphs import (
     Content,
@@ -33,8 +32,10 @@ from chainform.store.graphs import (
     sorted_rows,
     stored_rows,
 )
+from chainform.store.records import raw_bytes, utc
 from chainform.store.references import check_name, check_tags
 from chainform.store.rows import TOTAL, factor_columns, graph_columns, operation_rows
+from chainform.store.schema import Transaction
 from chainform.store.views import view_damage
 
 REPAIRED = " (repaired)"

@@ -1,4 +1,4 @@
-"""The version of the tables: making them, bringing old ones up to date, refusing newer ones.
+"""The version of the tables: new ones are made, old ones brought up to date, newer ones refused.
 
 A new database gets the tables of `schema.py` as they are now. An old one goes through the steps
 from its version to this one, in one transaction; the README says how to add a step.
@@ -17,10 +17,11 @@ from sqlalchemy import Engine, func, insert, inspect, select, text
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.arguments import raw_bytes
-from chainform.store.connection import Connection, Transaction, open_connection
+from chainform.store.connection import Connection, open_connection
 from chainform.store.engines import memory_engine
 from chainform.store.integrity import RUN, run_hash, seal_text, stored_seal
+from chainform.store.records import raw_bytes
+from chainform.store.schema import Transaction
 from chainform.store.views import create_views, drop_views
 
 # --- the steps from one version to the next, in plain SQL ----------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,13 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
 from chainform.errors import RunError, StoreError
+from chainform.given import near
 from chainform.graph import Kind
 from chainform.store import schema
-from chainform.store.arguments import text_of
-from chainform.store.connection import Transaction
 from chainform.store.driver_errors import NO_VALUE
-from chainform.store.functions import CAREFUL_AGGREGATES, POSTGRES_AGGREGATES, postgres_call
+from chainform.store.records import text_of
+from chainform.store.schema import Transaction
+from chainform.store.views import CAREFUL_AGGREGATES, POSTGRES_AGGREGATES, postgres_call
 
 # A call has an argument and no factors, a sum has factors and no argument, so that one of the
 # two columns is what the definition names.
@@ -83,11 +83,10 @@ def find_variable(transaction: Transaction, graph: int, name: str) -> int:
         if found is not None:
             return found
     known = transaction.execute(select(v.name).where(v.graph == graph)).scalars()
-    close = get_close_matches(name, list(known), n=3)
     raise StoreError(
         f"the model has no variable {name}",
         element=name,
-        remedy=f"did you mean {', '.join(close)}?" if close else "the view formulas lists them",
+        remedy=near(name, known, 3).strip() or "the view formulas lists them",
     )
 
 

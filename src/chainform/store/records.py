@@ -1,18 +1,20 @@
-"""What goes into the store with a graph, and what comes out of it."""
+"""What goes into the store with a graph, and what comes out of it; arguments, checked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
+from chainform.errors import StoreError
+from chainform.given import Given, counted
 from chainform.graph import Cost
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ParameterEntry:
     """A parameter of the mechanism, bound or free: its exact value, unit and note."""
 
     name: str
@@ -37,7 +39,7 @@ class MechanismFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RevisionRecord:
     """What is stored with a graph: the name it goes by, and how it came about."""
 
     name: str
@@ -54,7 +56,7 @@ class Record:
     seconds: float | None = None
     """How long the step took."""
     mechanism: MechanismFile | None = None
-    parameters: tuple[Parameter, ...] | None = None
+    parameters: tuple[ParameterEntry, ...] | None = None
     """The mechanism's parameters; None takes those that the graph leaves free."""
     created: datetime | None = None
     """When the step was made (with a time zone); None is now."""
@@ -127,7 +129,7 @@ class ModelEntry:
     """The revisions that meet the conditions of a search; the last one where there are none."""
 
     def __repr__(self) -> str:
-        count = f"{self.revisions} revision{'' if self.revisions == 1 else 's'}"
+        count = counted(self.revisions, "revision")
         return f"<{self.name}: {count}, of {self.latest.mechanism or 'no mechanism'}>"
 
 
@@ -138,3 +140,80 @@ class Swept:
     graphs: int
     mechanisms: int
     objects: int = 0
+
+
+# --- arguments, checked before a database sees them -------------------------------------------
+
+
+def argument_of(value: object, what: str) -> Given:
+    """Return an argument; what is wrong with it is a StoreError."""
+    return Given(value, what, raises=StoreError)
+
+
+def text_of(value: object, what: str) -> str:
+    """Return a text; refuse anything else, and text that not every database can hold."""
+    text = argument_of(value, what).text("give a text")
+    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise StoreError(
+            f"a text holds a character that cannot be stored: {text[:60]!r}",
+            element=what,
+            remedy="remove the character of number zero and halves of surrogate pairs",
+        )
+    return text
+
+
+def optional_text(value: object, what: str) -> str | None:
+    """Return a text, or None."""
+    return None if value is None else text_of(value, what)
+
+
+def texts_of(values: object, what: str) -> tuple[str, ...]:
+    """Return several texts; a single one stands for itself."""
+    return tuple(text_of(text, what) for text in argument_of(values, what).texts("give texts"))
+
+
+def whole_number(value: object, what: str) -> int:
+    """Return a number of a revision, or of something else that is counted."""
+    return argument_of(value, what).whole(0, 2**31 - 1)
+
+
+def seconds_of(value: object, what: str) -> float:
+    """Return a time in seconds."""
+    return argument_of(value, what).number(0, remedy="give a number of seconds")
+
+
+def mapping_of(value: object, what: str) -> dict[str, Any]:
+    """Return a mapping from texts."""
+    if not isinstance(value, Mapping):
+        raise argument_of(value, what).expected("a mapping", "give one from names")
+    pairs = cast("Mapping[object, Any]", value)
+    return {text_of(key, what): item for key, item in pairs.items()}
+
+
+def bytes_of(value: object, what: str) -> bytes:
+    """Return bytes."""
+    found = raw_bytes(value)
+    if found is None:
+        raise argument_of(value, what).expected("bytes", "give bytes")
+    return found
+
+
+def raw_bytes(value: object) -> bytes | None:
+    """Return bytes as they come from a driver, None where a cell holds something else."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(cast("bytes", value))
+    return None
+
+
+def utc(moment: object) -> datetime:
+    """Return a moment in UTC; one without a time zone is taken to be in UTC already."""
+    if not isinstance(moment, datetime):
+        raise argument_of(moment, "a moment").expected("a date with a time", "give a datetime")
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise StoreError(
+            f"{moment.isoformat()} is outside of the calendar", remedy="take a year from 1 to 9999"
+        ) from None

@@ -4,37 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
 
 from chainform.errors import StoreError
+from chainform.given import LONGEST_NAME, near
 from chainform.store import schema
-from chainform.store.arguments import text_of, texts_of
-from chainform.store.connection import Transaction
-from chainform.store.records import Revision
+from chainform.store.records import Revision, argument_of, text_of, texts_of
+from chainform.store.schema import Transaction
 
 TAG = re.compile(r"[^\W\d][\w.+-]*")
-LONGEST = 200
 
 
 def check_name(name: str) -> None:
     """Refuse what cannot be distinguished from a reference."""
-    text_of(name, "the name of a model")
-    is_plain = name.isprintable() and "@" not in name and name == name.strip()
-    if not name or not is_plain or len(name) > LONGEST:
-        raise StoreError(
-            f"{name[:60]!r} cannot be the name of a model",
-            remedy=f"use up to {LONGEST} characters that can be seen, no @, no space at the ends",
+    if "@" in argument_of(name, "the name of a model").name():
+        message, remedy = (
+            f"{name[:60]!r} cannot be a name",
+            "leave out the @, which divides a reference",
         )
+        raise StoreError(message, element="the name of a model", remedy=remedy)
 
 
 def check_tags(tags: Iterable[str]) -> None:
     """Refuse tags that could be taken for revision numbers."""
     for tag in tags:
         text_of(tag, "a tag")
-        if not TAG.fullmatch(tag) or len(tag) > LONGEST:
+        if not TAG.fullmatch(tag) or len(tag) > LONGEST_NAME:
             raise StoreError(
                 f"{tag[:60]!r} cannot be a tag",
                 remedy="begin with a letter; letters, digits, dots, + and - may follow",
@@ -92,12 +89,11 @@ def find_model(transaction: Transaction, place: str, name: str) -> int:
             remedy=f"write {whole}",
         )
     known = list(transaction.execute(select(models.name)).scalars())
-    close = get_close_matches(name, known, n=3)
     raise StoreError(
         f"there is no model {name}",
         file=place,
         element=name,
-        remedy=f"did you mean {', '.join(close)}?" if close else "`models` lists what there is",
+        remedy=near(name, known, 3).strip() or "`models` lists what there is",
     )
 
 

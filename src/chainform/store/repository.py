@@ -17,13 +17,22 @@ from sqlalchemy import delete, func, select, update
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.arguments import optional_text, text_of, utc, whole_number
-from chainform.store.connection import Connection, Transaction
-from chainform.store.difference import Difference, Side, difference
+from chainform.store.connection import Connection
+from chainform.store.difference import RevisionDifference, Side, difference
 from chainform.store.driver_errors import damaged
 from chainform.store.graphs import load_graph
 from chainform.store.integrity import check_store
-from chainform.store.records import MechanismFile, ModelEntry, Parameter, Revision, Swept
+from chainform.store.records import (
+    MechanismFile,
+    ModelEntry,
+    ParameterEntry,
+    Revision,
+    Swept,
+    optional_text,
+    text_of,
+    utc,
+    whole_number,
+)
 from chainform.store.references import add_tags, check_name, find_model, take_tags
 from chainform.store.revisions import (
     find,
@@ -34,6 +43,7 @@ from chainform.store.revisions import (
     read_revisions,
     save,
 )
+from chainform.store.schema import Transaction
 from chainform.store.transfer import check_parameters, record_of
 
 Day = datetime | date | str
@@ -139,12 +149,12 @@ class Repository:
         with self._reading(reference) as (transaction, revision):
             return read_mechanism(transaction, revision)
 
-    def parameters(self, reference: str) -> tuple[Parameter, ...]:
+    def parameters(self, reference: str) -> tuple[ParameterEntry, ...]:
         """Return the parameters of a revision."""
         with self._reading(reference) as (transaction, revision):
             return read_parameters(transaction, revision)
 
-    def diff(self, before: str, after: str, *, expand: bool = False) -> Difference:
+    def diff(self, before: str, after: str, *, expand: bool = False) -> RevisionDifference:
         """Return what changed between two revisions: parameters, and outputs entry by entry.
 
         With `expand` the formulas of entries are multiplied out; `print` shows all of it. Costs

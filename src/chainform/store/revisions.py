@@ -14,7 +14,15 @@ from sqlalchemy import func, insert, select
 from chainform.errors import StoreError
 from chainform.graph import Cost, Graph
 from chainform.store import schema
-from chainform.store.arguments import (
+from chainform.store.connection import Connection
+from chainform.store.driver_errors import GONE, damaged
+from chainform.store.graphs import Content, add_graph
+from chainform.store.integrity import is_sealed, mechanism_hash, seal_of, seal_text
+from chainform.store.records import (
+    MechanismFile,
+    ParameterEntry,
+    Revision,
+    RevisionRecord,
     bytes_of,
     mapping_of,
     raw_bytes,
@@ -23,16 +31,12 @@ from chainform.store.arguments import (
     texts_of,
     utc,
 )
-from chainform.store.connection import Connection, Transaction
-from chainform.store.driver_errors import GONE, damaged
-from chainform.store.graphs import Content, add_graph
-from chainform.store.integrity import is_sealed, mechanism_hash, seal_of, seal_text
-from chainform.store.records import MechanismFile, Parameter, Record, Revision
 from chainform.store.references import add_tags, check_name, check_tags, find_revision, split
 from chainform.store.rows import TOTAL, double, exact, insert_or, upsert
+from chainform.store.schema import Transaction
 
 
-def save(connection: Connection, graph: Graph, record: Record) -> Revision:
+def save(connection: Connection, graph: Graph, record: RevisionRecord) -> Revision:
     """Store a graph as the next revision of a model, in one transaction."""
     content = Content(graph)
     check_record(record)
@@ -60,7 +64,10 @@ class Owner:
 
 
 def add_revision(
-    transaction: Transaction, owner: Owner, record: Record, parameters: list[tuple[Any, ...]]
+    transaction: Transaction,
+    owner: Owner,
+    record: RevisionRecord,
+    parameters: list[tuple[Any, ...]],
 ) -> int:
     """Add a revision to a model that is locked; return its key."""
     origin = mechanism_values(record.mechanism) if record.mechanism else None
@@ -94,7 +101,7 @@ def add_revision(
     return key
 
 
-def check_record(record: Record) -> None:
+def check_record(record: RevisionRecord) -> None:
     """Refuse a record with parts of the wrong kind, or text that not every database can hold."""
     check_name(record.name)
     check_tags(texts_of(record.tags, "tags"))
@@ -243,15 +250,15 @@ def read_mechanism(transaction: Transaction, revision: Revision) -> MechanismFil
     return MechanismFile(row.name, row.text, row.file_name, row.media_type, source, notes)
 
 
-def parameter_rows(given: tuple[Parameter, ...] | None, graph: Graph) -> list[tuple[Any, ...]]:
+def parameter_rows(given: tuple[ParameterEntry, ...] | None, graph: Graph) -> list[tuple[Any, ...]]:
     """Return the rows of parameters; without any given, of those that the graph leaves free."""
     if given is None:
         found = sorted(graph.inputs.values(), key=lambda item: item.index)
-        given = tuple(Parameter(i.name, i.default) for i in found if i.group == "parameter")
+        given = tuple(ParameterEntry(i.name, i.default) for i in found if i.group == "parameter")
     return given_rows(given)
 
 
-def given_rows(given: tuple[Parameter, ...]) -> list[tuple[Any, ...]]:
+def given_rows(given: tuple[ParameterEntry, ...]) -> list[tuple[Any, ...]]:
     """Return the rows of parameters."""
     return [
         (item.name, place, exact(item.value), double(item.value), item.unit, item.note)
@@ -267,12 +274,14 @@ def add_parameters(transaction: Transaction, revision: int, rows: list[tuple[Any
         transaction.execute(insert(schema.parameters), values)
 
 
-def read_parameters(transaction: Transaction, revision: Revision) -> tuple[Parameter, ...]:
+def read_parameters(transaction: Transaction, revision: Revision) -> tuple[ParameterEntry, ...]:
     """Return the parameters of a revision in their order."""
     table = schema.parameters
     query = select(table).where(table.c.revision == revision.key).order_by(table.c.place)
     return tuple(
-        Parameter(row.name, None if row.exact is None else Fraction(row.exact), row.unit, row.note)
+        ParameterEntry(
+            row.name, None if row.exact is None else Fraction(row.exact), row.unit, row.note
+        )
         for row in transaction.execute(query)
     )
 

@@ -15,8 +15,7 @@ from sqlalchemy.dialects import sqlite
 
 from chainform.graph import CALLS, Block, Cost, Graph, Input, cost_of, number_text, parameter_only
 from chainform.store import schema
-from chainform.store.connection import Transaction
-from chainform.store.schema import COST_COLUMNS
+from chainform.store.schema import COST_COLUMNS, Transaction
 
 
 def double(value: Fraction | None) -> float | None:

@@ -19,12 +19,12 @@ from sqlalchemy import delete, insert, select, text
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.arguments import bytes_of, mapping_of, seconds_of, text_of, utc
-from chainform.store.connection import Connection, Transaction
+from chainform.store.connection import Connection
 from chainform.store.driver_errors import damaged
 from chainform.store.integrity import RUN_ROWS, is_whole, run_hash
-from chainform.store.references import LONGEST
+from chainform.store.records import argument_of, bytes_of, mapping_of, seconds_of, text_of, utc
 from chainform.store.revisions import find, find_locked, json_text, lock_model
+from chainform.store.schema import Transaction
 
 MEDIA_TYPE = "application/x-chainform-columns"
 TYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}
@@ -176,9 +176,4 @@ def _numbers(name: str, given: Any) -> NDArray[Any]:
 
 def check_run_name(name: str) -> None:
     """Refuse what cannot be the name of a run."""
-    text_of(name, "the name of a run")
-    if not name.isprintable() or name != name.strip() or not 0 < len(name) <= LONGEST:
-        raise StoreError(
-            f"{name[:60]!r} cannot be the name of a run",
-            remedy=f"use up to {LONGEST} characters that can be seen, no space at the ends",
-        )
+    argument_of(name, "the name of a run").name()

@@ -14,6 +14,9 @@ takes a tenth of a second.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+import sqlalchemy
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -285,3 +288,7 @@ OF_GRAPH: tuple[Table, ...] = (objects, *OF_CONTENT)
 
 OF_REVISION: tuple[Table, ...] = (tags, parameters, runs)
 """What goes when a revision goes, each with a column `revision`."""
+
+
+Transaction: TypeAlias = sqlalchemy.Connection
+"""What reads and writes rows: all that is done by it is one transaction."""

@@ -15,13 +15,12 @@ from sqlalchemy import insert, select, update
 
 from chainform.errors import StoreError
 from chainform.store import schema
-from chainform.store.arguments import mapping_of, texts_of
-from chainform.store.connection import Connection, Transaction
+from chainform.store.connection import Connection
 from chainform.store.driver_errors import GONE, damaged
 from chainform.store.graphs import Content, add_graph, load_graph
 from chainform.store.integrity import broken_parts, seal_text, stored_seal
 from chainform.store.migrate import open_database
-from chainform.store.records import Record, Revision
+from chainform.store.records import Revision, RevisionRecord, mapping_of, texts_of
 from chainform.store.references import check_name, find_model
 from chainform.store.revisions import (
     Owner,
@@ -35,6 +34,7 @@ from chainform.store.revisions import (
     read_parameters,
     read_revisions,
 )
+from chainform.store.schema import Transaction
 
 LOGS = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite has next to a database."""
@@ -136,12 +136,14 @@ def check_parameters(transaction: Transaction, revision: Revision) -> None:
         raise ValueError("its parameters are not what was saved")
 
 
-def record_of(transaction: Transaction, revision: Revision) -> Record:
+def record_of(transaction: Transaction, revision: Revision) -> RevisionRecord:
     """Return the record from which a revision could be made again."""
     own = {"mechanism", "parameters"}
-    same = {f.name: getattr(revision, f.name) for f in fields(Record) if f.name not in own}
+    same = {f.name: getattr(revision, f.name) for f in fields(RevisionRecord) if f.name not in own}
     mechanism = read_mechanism(transaction, revision)
-    return Record(**same, mechanism=mechanism, parameters=read_parameters(transaction, revision))
+    return RevisionRecord(
+        **same, mechanism=mechanism, parameters=read_parameters(transaction, revision)
+    )
 
 
 # --- all of some models, or none -----------------------------------------------------------------

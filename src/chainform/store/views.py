@@ -1,15 +1,22 @@
-"""Views for people who write SQL, each by model name and revision number."""
+"""What SQL sees besides tables: views for people, and functions that evaluate as the graph does.
+
+The views go by model name and revision number, and need no function of ours. Products and calls
+are computed in double precision exactly as by the graph's own evaluation.
+"""
 
 from __future__ import annotations
 
+import math
+import sqlite3
 from collections.abc import Iterator
 
 from sqlalchemy.exc import DBAPIError
 
-from chainform.store.connection import Transaction
+from chainform.errors import RunError
+from chainform.graph import CALLS, FLOAT
+from chainform.store.schema import Transaction
 
 _OF_REVISION = "models m JOIN revisions r ON r.model = m.id"
-
 _QUANTITIES = f"""
 SELECT m.name AS model, r.number AS revision, r.graph, s.quantity, s.is_output, s.shape,
        o.indices, o.label, v.name, v.level
@@ -18,13 +25,11 @@ JOIN shapes s ON s.graph = r.graph
 JOIN outputs o ON o.graph = s.graph AND o.is_output = s.is_output AND o.quantity = s.quantity
 JOIN variables v ON v.graph = o.graph AND v.number = o.variable
 """
-
 _FORMULAS = f"""
 SELECT m.name AS model, r.number AS revision, r.graph, d.number, d.name, d.kind, d.level, d.formula
 FROM {_OF_REVISION}
 JOIN definitions d ON d.graph = r.graph
 """
-
 _KINDS = "CASE v.kind {} END".format(
     " ".join(
         f"WHEN {number} THEN '{name}'"
@@ -33,7 +38,6 @@ _KINDS = "CASE v.kind {} END".format(
         )
     )
 )
-
 _OPERATION_COUNTS = f"""
 SELECT m.name AS model, r.number AS revision, r.graph, n.quantity,
        n.multiplications, n.additions, n.sin, n.cos, n.angle_sums, n.calls,
@@ -42,7 +46,6 @@ SELECT m.name AS model, r.number AS revision, r.graph, n.quantity,
 FROM {_OF_REVISION}
 JOIN operations n ON n.graph = r.graph
 """
-
 _EXPRESSIONS = f"""
 SELECT m.name AS model, r.number AS revision, r.graph, o.quantity, o.is_output,
        coalesce(o.label, e.name) AS label, e.number, e.name, e.form, e.terms, e.expression
@@ -50,7 +53,6 @@ FROM {_OF_REVISION}
 JOIN expansion_texts e ON e.graph = r.graph
 LEFT JOIN outputs o ON o.graph = e.graph AND o.variable = e.number
 """
-
 _USES = f"""
 SELECT DISTINCT m.name AS model, r.number AS revision, r.graph, u.name, w.name AS uses
 FROM {_OF_REVISION}
@@ -170,11 +172,12 @@ def drop_views(transaction: Transaction) -> None:
         transaction.exec_driver_sql(f"DROP VIEW IF EXISTS {name}")
 
 
-# --- whether each view is the one that was made with the tables ----------------------------------
+# --- whether each view is the one that was made with the tables -------------------------------
 
 
 _STORED = "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?"
 _DEFINITION = "SELECT pg_get_viewdef(to_regclass(%s))"
+NO_RIGHT = ("42501", "25006")
 
 
 def view_damage(transaction: Transaction, repair: bool) -> Iterator[str]:
@@ -217,9 +220,6 @@ def _changed_on_server(transaction: Transaction) -> list[str]:
     return found
 
 
-NO_RIGHT = ("42501", "25006")
-
-
 def _made_anew(transaction: Transaction) -> bool:
     """Make all views anew; tell whether nothing stood in the way."""
     try:
@@ -229,3 +229,105 @@ def _made_anew(transaction: Transaction) -> bool:
     except DBAPIError:
         return False
     return True
+
+
+# --- functions: products and calls, of SQLite and of PostgreSQL -------------------------------
+
+
+class Product:
+    """The aggregate `product(value, power)`: factors multiplied from left to right."""
+
+    def __init__(self) -> None:
+        self.value: float | None = 1.0
+
+    def step(self, value: object, power: object) -> None:
+        """Multiply by one factor, as often as its power says; cells may hold anything."""
+        if self.value is None or not isinstance(value, float | int) or not isinstance(power, int):
+            self.value = None
+            return
+        for _ in range(power):
+            self.value *= value
+
+    def finalize(self) -> float | None:
+        """Return the product; without factors it is one, with an unknown factor unknown."""
+        return self.value
+
+
+def call_value(function: object, argument: object) -> float | None:
+    """Return the value of a call, or None where it has none."""
+    if not isinstance(argument, float | int) or not isinstance(function, str):
+        return None
+    if not function or function not in CALLS:
+        return None
+    try:
+        value = FLOAT.call(function, argument)
+    except RunError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _lower(value: str | None) -> str | None:
+    return None if value is None else value.lower()
+
+
+def register_functions(connection: sqlite3.Connection) -> None:
+    """Make `product` and `call_value` known to a connection of SQLite."""
+    connection.create_aggregate("product", 2, Product)  # type: ignore[arg-type]
+    connection.create_function("call_value", 2, call_value, deterministic=True)
+    # The one that is built in knows the letters of English only.
+    connection.create_function("lower", 1, _lower, deterministic=True)
+
+
+POSTGRES_CALLS = {
+    **{name: f"{name}({{x}})" for name in CALLS if name},
+    "log": "ln({x})",
+    "reciprocal": "1.0 / {x}",
+    "sign": "sign({x})",
+}
+CAREFUL_CALLS = {
+    **POSTGRES_CALLS,
+    "sqrt": "CASE WHEN {x} >= 0 THEN sqrt({x}) END",
+    "log": "CASE WHEN {x} > 0 THEN ln({x}) END",
+    "asin": "CASE WHEN abs({x}) <= 1 THEN asin({x}) END",
+    "acos": "CASE WHEN abs({x}) <= 1 THEN acos({x}) END",
+    "exp": "CASE WHEN {x} < -745 THEN 0 WHEN {x} < 709.78 THEN exp({x}) END",
+    "reciprocal": "CASE WHEN abs({x}) > 5.6e-309 THEN 1.0 / {x} END",
+}
+"""Calls that give null, where PostgreSQL alone would stop, and nothing where the value is."""
+
+
+def postgres_call(function: str, argument: str, *, careful: bool = False) -> str:
+    """Return the expression by which PostgreSQL computes a call, from two column names."""
+    calls = CAREFUL_CALLS if careful else POSTGRES_CALLS
+    cases = " ".join(
+        f"WHEN '{name}' THEN {form.format(x=argument)}" for name, form in calls.items()
+    )
+    return f"CASE {function} {cases} END"
+
+
+POSTGRES_AGGREGATES = """
+CREATE OR REPLACE AGGREGATE pg_temp.product (float8)
+    (SFUNC = float8mul, STYPE = float8, INITCOND = '1');
+"""
+# PostgreSQL stops where a product vanishes or a number grows too large; in memory the first is
+# zero and the second infinite. Scaled by powers of ten, both are seen before they happen.
+CAREFUL_AGGREGATES = """
+CREATE OR REPLACE FUNCTION pg_temp.careful_times (a float8, b float8) RETURNS float8
+IMMUTABLE LANGUAGE sql AS $$ SELECT CASE
+    WHEN abs(a) < 1 AND abs(b) < 1 AND least(abs(a), abs(b)) < 1e-154 AND a <> 0 AND b <> 0
+        AND (abs(a) * 1e162::float8) * (abs(b) * 1e162::float8) < 2.48 THEN 0
+    WHEN abs(a) > 1 AND abs(b) > 1
+        AND (abs(a) * 1e-154::float8) * (abs(b) * 1e-154::float8) > 1.797693134862315
+        THEN CASE WHEN sign(a) = sign(b) THEN 'inf'::float8 ELSE '-inf'::float8 END
+    ELSE a * b END $$;
+CREATE OR REPLACE FUNCTION pg_temp.careful_plus (a float8, b float8) RETURNS float8
+IMMUTABLE LANGUAGE sql AS $$ SELECT CASE
+    WHEN greatest(abs(a), abs(b)) > 1e307 AND sign(a) = sign(b)
+        AND abs(a * 0.5::float8 + b * 0.5::float8) > 8.98846567431157e307
+        THEN CASE WHEN a > 0 THEN 'inf'::float8 ELSE '-inf'::float8 END
+    ELSE a + b END $$;
+CREATE OR REPLACE AGGREGATE pg_temp.careful_product (float8)
+    (SFUNC = pg_temp.careful_times, STYPE = float8, INITCOND = '1');
+CREATE OR REPLACE AGGREGATE pg_temp.careful_sum (float8)
+    (SFUNC = pg_temp.careful_plus, STYPE = float8, INITCOND = '0');
+"""

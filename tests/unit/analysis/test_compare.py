@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import chainform as cf
-from chainform.analysis.exact_state import unit_quaternion
+from chainform.analysis.comparison import unit_quaternion
 from chainform.formulations import FORMULATIONS, AxisChoices, Formulation, Options
 from chainform.graph import Builder
 from zoo import random_tree, reference
@@ -96,7 +96,7 @@ def test_what_has_no_rational_value_is_compared_in_a_finite_field() -> None:
     [
         ({"outputs": ["mass"]}, "no formulation gives mass"),
         ({"formulations": ["newton"]}, "there is no formulation 'newton'"),
-        ({"without": ["weight"]}, "weight is not a choice"),
+        ({"without": ["weight"]}, "there is no part 'weight'"),
         ({"reduce": "deepest"}, "deepest"),
         ({"parameters": ["xyz"]}, "no parameter matches"),
     ],

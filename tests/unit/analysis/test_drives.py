@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import chainform as cf
-from chainform.analysis import Motion, complete, drives
+from chainform.analysis import PrescribedMotion, complete, drives
 from chainform.errors import RunError
 from chainform.simulation import simulate
 from unit.simulation.linkages import slider_crank
@@ -19,7 +19,7 @@ def four_bar() -> cf.Mechanism:
     return cf.read("examples/four_bar.toml")
 
 
-def turning() -> Motion:
+def turning() -> PrescribedMotion:
     return complete(four_bar(), {"crank": "3*t + 0.2*sin(5*t)"}, t=TIMES, start=[0, 0.5, 1.2])
 
 

@@ -85,7 +85,7 @@ def test_a_stored_model_keeps_its_code(
         raise AssertionError("compiled again")
 
     monkeypatch.setattr(kernel, "compiled", refuse)
-    assert "kept in the store" in call("compile", "bar").out
+    assert "the machine code is in the store" in call("compile", "bar").out
     with cf.open_store() as store:
         program = store.load("bar").compile()
         assert program.mass_matrix([0.1, 0.2, 0.3]).shape == (3, 3)

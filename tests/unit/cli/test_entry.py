@@ -309,7 +309,6 @@ def test_help_imports_no_room_of_the_product() -> None:
         )
         names = done.stdout.splitlines()[-1]
         assert "chainform.cli.commands'" in names
-        assert "chainform.cli.commands.command'" in names
         for room in ("mechanism", "model", "store", "simulation", "graph", "runtime"):
             assert f"chainform.{room}" not in names
 
@@ -334,10 +333,28 @@ def test_a_second_simulation_takes_its_machine_code_from_the_cache(
 
 
 @pytest.mark.slow
-def test_commands_without_a_store_import_no_database() -> None:
-    for command in ("check", "derive", "show", "eval", "count", "export", "simulate"):
-        code = f"import sys, chainform.cli.commands.{command}; print('sqlalchemy' in sys.modules)"
+def test_commands_without_a_store_import_no_database(tmp_path: Path) -> None:
+    """Neither SQLAlchemy nor a driver is imported by a command, unless it opens a store."""
+    arm, state = str(ROOT / "examples/six_axis_arm.toml"), '{"q": [0, 0, 0, 0, 0, 0]}'
+    calls: dict[str, list[str]] = {
+        "check": [arm],
+        "derive": [arm],
+        "show": [arm, "hG"],
+        "eval": [arm, "--at", state, "--outputs", "hG"],
+        "count": [arm, "--outputs", "hG"],
+        "export": [arm, "--language", "python", "--outputs", "hG"],
+        "simulate": [str(ROOT / "examples/scenarios/four_bar.toml"), "--quiet"],
+    }
+    libraries = ("sqlalchemy", "psycopg")
+    for command, arguments in calls.items():
+        code = f"import sys; from chainform.cli import main; main({[command, *arguments]!r})\n"
+        code += f"print([name for name in {libraries!r} if name in sys.modules])"
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "XDG_DATA_HOME": str(tmp_path), "CHAINFORM_CACHE": str(tmp_path)},
         )
-        assert done.stdout.strip() == "False", command
+        assert done.stderr == "", command
+        assert done.stdout.splitlines()[-1] == "[]", command

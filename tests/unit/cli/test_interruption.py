@@ -41,7 +41,7 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 """,
     "while the model is derived": """
-import chainform.cli.commands.derive as derive
+import chainform.cli.commands.derivation as derive
 derive.derive_chosen = interrupt
 """,
     "after the commit": """
@@ -53,7 +53,7 @@ def saved(*given, **named):
 Store.save = saved
 """,
     "as another error": """
-import chainform.cli.commands.derive as derive
+import chainform.cli.commands.derivation as derive
 def fail(*_, **__):
     try:
         interrupt()
@@ -62,11 +62,11 @@ def fail(*_, **__):
 derive.derive_chosen = fail
 """,
     "while output is written": """
-import chainform.cli.commands.derive as derive
+import chainform.cli.commands.derivation as derive
 derive.show_size = interrupt
 """,
     "twice": """
-import chainform.cli.commands.derive as derive
+import chainform.cli.commands.derivation as derive
 import chainform.cli.interruption as interruption
 derive.derive_chosen = interrupt
 drop = interruption.drop_stdout

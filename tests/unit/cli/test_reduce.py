@@ -18,7 +18,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import chainform as cf
-from chainform.cli import reducing
+from chainform.cli import progress
 from chainform.cli.commands.schema import schema_text
 from chainform.search import crew
 
@@ -361,9 +361,9 @@ def test_a_signal_to_all_of_the_terminal(arm: Path, number: signal.Signals, wait
 
 def test_the_line_of_a_search(monkeypatch: pytest.MonkeyPatch, four_bar: Path) -> None:
     clock = [100.0]
-    monkeypatch.setattr(reducing, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress, "monotonic", lambda: clock[0])
     graph = cf.derive(four_bar, ["mass_matrix"], reduce="none").graph
-    line = reducing.Status(5400.0)
+    line = progress.Status(5400.0)
     assert str(line) == "deriving the model"
     line.progress(0, 9.0, graph)
     clock[0] += 65
@@ -372,6 +372,6 @@ def test_the_line_of_a_search(monkeypatch: pytest.MonkeyPatch, four_bar: Path) -
     assert "left: 1200 steps, best " in str(line)
     clock[0] += 6000
     assert ", 0:00 left: " in str(line)
-    unbounded = reducing.Status(None)
+    unbounded = progress.Status(None)
     unbounded.progress(3, 9.0, graph)
     assert str(unbounded).startswith("0:00: 3 steps, best ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chainform.cli.remedies import in_shell_words
+from chainform.cli.entry import shell_words
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,7 @@ from chainform.cli.remedies import in_shell_words
         ("derive it: outputs=['jacobian(tool)']", "derive it: --outputs 'jacobian(tool)'"),
         ("values={'a': ...}", 'in the state, "values": {"a": ...}'),
         ("qd=[...], or ask for", 'in the state, "qd": [...], or ask for'),
+        ("each frame named in `wrenches`: force", "each frame named by --wrenches: force"),
         ("force=True overwrites it", "--force overwrites it"),
         (
             "check(repair=True) puts them back; trust_rows=True computes with them as they are",
@@ -26,4 +27,4 @@ from chainform.cli.remedies import in_shell_words
     ],
 )
 def test_words(python: str, shell: str) -> None:
-    assert in_shell_words(python) == shell
+    assert shell_words(python) == shell

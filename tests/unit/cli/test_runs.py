@@ -167,7 +167,7 @@ def test_the_store_is_no_file_of_results(
     assert "this is the store of models" in refused(call("simulate", kept, *options))
     assert Path("models.csv").read_bytes() == before
     named = ("--save", "new", "--run", " x ")
-    assert "cannot be the name of a run" in refused(call("simulate", kept, *named))
+    assert "cannot be a name" in refused(call("simulate", kept, *named))
     assert [entry["name"] for entry in call("models", "--json").document["models"]] == ["pendulum"]
 
 
@@ -215,10 +215,10 @@ def test_a_function_that_fails_is_told_and_the_motion_kept(
 
 
 def test_every_file_is_tried(monkeypatch: pytest.MonkeyPatch, scenario: Path) -> None:
-    from chainform.cli.run_keeping import Keeping
+    from chainform.cli.results import Checkpoint
 
     run = cf.simulate(scenario)
-    keep = Keeping(["nowhere/a.npz", "b.npz"], ["nonsense"])
+    keep = Checkpoint(["nowhere/a.npz", "b.npz"], ["nonsense"])
     with pytest.raises(RunError, match="nowhere"):
         keep(run)
     assert keep.written == ["b.npz"]

@@ -10,7 +10,7 @@ from chainform.cli.selection import named_outputs, parse_request, refuse_numbere
 from chainform.errors import Error, ReadError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
-from chainform.model.names import FRAME_LETTERS, LETTERS, Request, letter_of
+from chainform.model.names import FRAME_LETTERS, LETTERS, EntryRequest, letter_of
 from chainform.pipeline import OUTPUTS, derive
 from chainform.readers import read
 
@@ -33,21 +33,21 @@ def names(model: Model, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "request_"),
     [
-        ("H", Request("H", "mass_matrix")),
-        ("tau[3]", Request("tau[3]", "inverse_dynamics", (3,))),
-        (" C [ 1, 2 ,3 ] ", Request(" C [ 1, 2 ,3 ] ", "coriolis", (1, 2, 3))),
-        ("gravity[:]", Request("gravity[:]", "gravity", (None,))),
-        ("Q_2", Request("Q_2", "Q_2")),
-        ("pose(a tool)", Request("pose(a tool)", "pose(a tool)")),
+        ("H", EntryRequest("H", "mass_matrix")),
+        ("tau[3]", EntryRequest("tau[3]", "inverse_dynamics", (3,))),
+        (" C [ 1, 2 ,3 ] ", EntryRequest(" C [ 1, 2 ,3 ] ", "coriolis", (1, 2, 3))),
+        ("gravity[:]", EntryRequest("gravity[:]", "gravity", (None,))),
+        ("Q_2", EntryRequest("Q_2", "Q_2")),
+        ("pose(a tool)", EntryRequest("pose(a tool)", "pose(a tool)")),
         (
             "jacobian( tool ,local)[1,:]",
-            Request("jacobian( tool ,local)[1,:]", "jacobian(tool,local)", (1, None)),
+            EntryRequest("jacobian( tool ,local)[1,:]", "jacobian(tool,local)", (1, None)),
         ),
-        ("J(tool)[2]", Request("J(tool)[2]", "jacobian(tool)", (2,))),
-        ("T(x[1])", Request("T(x[1])", "pose(x[1])")),
+        ("J(tool)[2]", EntryRequest("J(tool)[2]", "jacobian(tool)", (2,))),
+        ("T(x[1])", EntryRequest("T(x[1])", "pose(x[1])")),
     ],
 )
-def test_parse(text: str, request_: Request) -> None:
+def test_parse(text: str, request_: EntryRequest) -> None:
     assert parse_request(text) == request_
 
 
@@ -148,7 +148,7 @@ def test_outputs_that_are_named(mechanism: Mechanism) -> None:
 def test_variables_without_names_are_refused_alone(mechanism: Mechanism) -> None:
     refuse_numbered([parse_request(text) for text in ("q1", "Q_2", "sin_q1", "H")], mechanism)
     for text in ("x_40", "constant_3", "cos_x_24", "x_7_"):
-        with pytest.raises(ReadError, match="name them beside it"):
+        with pytest.raises(ReadError, match="name them with it"):
             refuse_numbered([parse_request("q1"), parse_request(text)], mechanism)
 
 

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 
 import chainform as cf
 from chainform.cli.commands.schema import schema_text
-from chainform.cli.motion_progress import Bar, shown_motion
+from chainform.cli.progress import Bar, motion_progress
 
 ROOT = Path(__file__).parents[3]
 
@@ -171,7 +171,7 @@ def shown(*_, **__):
     yield told
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-command.shown_motion = shown
+command.motion_progress = shown
 from chainform.cli import main
 sys.exit(main())
 """
@@ -215,7 +215,7 @@ def test_ctrl_c_keeps_what_was_computed(call: Callable[..., Any], long: Path) ->
 def test_ctrl_c_without_a_file(long: Path) -> None:
     code, _, err = stopped(long)
     assert code == 130
-    assert "with --out FILE.npz what was computed is kept" in err
+    assert "with --out FILE.npz what was computed is saved" in err
     assert err.endswith("chainform: interrupted\n")
     assert {path.name for path in long.iterdir()} == {"mechanism.toml", "long.toml"}
 
@@ -284,11 +284,11 @@ def test_a_bar_is_shown_to_the_patient_only(monkeypatch: pytest.MonkeyPatch) -> 
     assert slow.progress is not None
     assert [(task.completed, task.total) for task in slow.progress.tasks] == [(5.0, 10.0)]
     slow.stop()
-    with shown_motion("arm", (0.0, 1.0)) as told:
+    with motion_progress("arm", (0.0, 1.0)) as told:
         assert told is None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-        with shown_motion("arm", (0.0, 1.0)) as told:
+        with motion_progress("arm", (0.0, 1.0)) as told:
             assert told is not None
-        with shown_motion("arm", (0.0, 1.0), quiet=True) as told:
+        with motion_progress("arm", (0.0, 1.0), quiet=True) as told:
             assert told is None

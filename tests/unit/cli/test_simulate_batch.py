@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from chainform.cli.batch_simulation import motions_in
 from chainform.cli.commands.schema import schema_text
-from chainform.cli.motion_progress import Bar, shown_motions
+from chainform.cli.commands.simulate import motions_in
+from chainform.cli.progress import MOTIONS, Bar, motion_progress
 from chainform.simulation import BatchRun, simulate_batch
 
 ROOT = Path(__file__).parents[3]
@@ -128,7 +128,7 @@ def test_mistakes(
     arguments: list[str],
     words: str,
 ) -> None:
-    monkeypatch.setattr("chainform.cli.batch_simulation.simulate_batch", None)
+    monkeypatch.setattr("chainform.cli.commands.simulate.simulate_batch", None)
     assert words in refused(call("simulate", scenario, *arguments))
     assert not Path("a.html").exists()
 
@@ -178,7 +178,7 @@ def test_motions_that_fail(call: Callable[..., Any], scenario: Path) -> None:
 DRIVER = """
 import signal, sys
 from contextlib import contextmanager
-import chainform.cli.batch_simulation as command
+import chainform.cli.commands.simulate as command
 
 @contextmanager
 def shown(*_, **__):
@@ -188,7 +188,7 @@ def shown(*_, **__):
     yield told
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-command.shown_motions = shown
+command.motion_progress = shown
 from chainform.cli import main
 sys.exit(main())
 """
@@ -222,7 +222,7 @@ def test_ctrl_c_keeps_the_motions_that_are_finished(
     assert note.startswith("chainform: note: stopped after ")
     assert last == "chainform: interrupted"
     if not files:
-        assert note.endswith("with --out FILE.npz those that were finished are kept")
+        assert note.endswith("with --out FILE.npz those that were finished are saved")
         return
     assert note.endswith("which are in part.npz, part.csv")
     part = BatchRun.load(tmp_path / "part.npz")
@@ -235,16 +235,16 @@ def test_ctrl_c_keeps_the_motions_that_are_finished(
 
 
 def test_a_bar_of_motions() -> None:
-    with shown_motions("arm", 200) as told:
+    with motion_progress("arm", (0.0, 200.0), MOTIONS) as told:
         assert told is None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-        with shown_motions("arm", 200) as told:
+        with motion_progress("arm", (0.0, 200.0), MOTIONS) as told:
             assert told is not None
             told(3)
-        with shown_motions("arm", 200, quiet=True) as told:
+        with motion_progress("arm", (0.0, 200.0), MOTIONS, quiet=True) as told:
             assert told is None
-    bar = Bar("arm", (0.0, 200.0), "{t:.0f} of {last:.0f} motions")
+    bar = Bar("arm", (0.0, 200.0), MOTIONS)
     bar.show(0)
     assert bar.began is not None
     bar.began -= 1

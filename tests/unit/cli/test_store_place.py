@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chainform.cli.store_place import told
+from chainform.cli.store import store_errors
 from chainform.errors import StoreError
 
 Call = Callable[..., Any]
@@ -51,10 +51,10 @@ def test_bad_addresses(call: Call, refused: Call, arm: Path, url: str) -> None:
 
 
 def test_what_the_system_says_of_a_place() -> None:
-    with pytest.raises(StoreError) as caught, told("/a/models.db"):
+    with pytest.raises(StoreError) as caught, store_errors("/a/models.db"):
         raise PermissionError(13, "Permission denied", "/a")
     assert str(caught.value).startswith("/a/models.db: it cannot be opened: Permission denied\n")
-    with pytest.raises(StoreError) as caught, told("postgresql://user:secret@host:x/y"):
+    with pytest.raises(StoreError) as caught, store_errors("postgresql://user:secret@host:x/y"):
         raise ValueError("invalid port")
     assert str(caught.value).startswith("postgresql://user:***@host:x/y: it cannot be the address")
 

@@ -12,6 +12,7 @@ import chainform as cf
 from zoo import reference
 
 HEAVY = ("flint", "sqlalchemy", "numpy.ma", "http.client", "chainform.algebra")
+EXAMPLES = Path(__file__).parents[3] / "examples"
 DERIVING = ("chainform.formulations", "chainform.search.reduction", "chainform.passes")
 
 
@@ -47,3 +48,18 @@ def test_a_fast_reduction_waits_for_no_other() -> None:
     text = "import chainform; chainform.derive"
     others = ("chainform.passes", "chainform.search.deep", "chainform.search.thesis")
     assert imported(text, *others) == ""
+
+
+@pytest.mark.slow
+def test_the_database_waits_for_a_store(tmp_path: Path) -> None:
+    database = ("sqlite3", "sqlalchemy", "psycopg", "chainform.store", "chainform.model.store")
+    text = f"""
+import chainform as cf
+arm = cf.read({str(EXAMPLES / "four_bar.toml")!r})
+cf.derive(arm, ["gravity"]).evaluate(q=[1.0, -0.8, 1.9])
+cf.simulate(arm, t=0.01)
+"""
+    assert imported(text, *database) == ""
+    file = str(tmp_path / "models.db")
+    opened = imported(f"{text}\ncf.open_store({file!r})", *database)
+    assert opened.split() == [name for name in database if name != "psycopg"]

@@ -17,7 +17,7 @@ from chainform.errors import RunError, StoreError
 from chainform.graph import expand, graph_text
 from chainform.mechanism import GROUND, Attachment, Loop
 from chainform.model import Store
-from chainform.store import Database, MechanismFile, Record
+from chainform.store import Database, MechanismFile, RevisionRecord
 from robots import example_robot
 from zoo import reference, reference_data
 
@@ -432,10 +432,10 @@ def test_names_that_cannot_be(store: Store, name: str) -> None:
 
 def test_a_graph_without_a_mechanism_is_no_model(store: Store) -> None:
     graph = four_bar().graph
-    store.database.save(graph, Record("graph"))
+    store.database.save(graph, RevisionRecord("graph"))
     with pytest.raises(StoreError, match="no mechanism"):
         store.load("graph")
-    store.database.save(graph, Record("odd", mechanism=MechanismFile("odd", "{]")))
+    store.database.save(graph, RevisionRecord("odd", mechanism=MechanismFile("odd", "{]")))
     with pytest.raises(StoreError, match="cannot be read"):
         store.load("odd")
 

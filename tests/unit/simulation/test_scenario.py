@@ -474,7 +474,7 @@ WRONG = {
     GOOD + "[solver]\nmethod = 'rk4'": ["solver, step: rk4 has no step control"],
     GOOD + "[stops]\nknee = true": ["there is no coordinate named 'knee'"],
     GOOD + "[controllers]\nelbow = { type = 'pdd' }": ["there is no controller 'pdd'"],
-    GOOD + "without = ['gravity']": ["gravity is not a choice"],
+    GOOD + "without = ['gravity']": ["there is no part 'gravity'"],
     GOOD + "energy_balance = 1": ["energy_balance: expected true or false"],
 }
 

@@ -15,7 +15,7 @@ import chainform as cf
 from chainform.errors import Error, StoreError
 from chainform.graph import Graph
 from chainform.model import Store
-from chainform.store import Database, Record
+from chainform.store import Database, RevisionRecord
 from chainform.store.connection import LOCK
 
 WRONG: list[Any] = [
@@ -58,10 +58,10 @@ TASKS: dict[str, Callable[[Database, Any], Any]] = {
     "evaluate inputs": lambda d, x: d.evaluate("arm", x),
     "query": lambda d, x: d.query(x),
     "query values": lambda d, x: d.query("SELECT 1 WHERE :x = 2", x),
-    "save a name": lambda d, x: d.save(d.load("arm")[0], Record(x)),
-    "save a graph": lambda d, x: d.save(x, Record("leg")),
-    "save tags": lambda d, x: d.save(d.load("arm")[0], Record("leg", tags=(x,))),
-    "save a moment": lambda d, x: d.save(d.load("arm")[0], Record("leg", created=given(x))),
+    "save a name": lambda d, x: d.save(d.load("arm")[0], RevisionRecord(x)),
+    "save a graph": lambda d, x: d.save(x, RevisionRecord("leg")),
+    "save tags": lambda d, x: d.save(d.load("arm")[0], RevisionRecord("leg", tags=(x,))),
+    "save a moment": lambda d, x: d.save(d.load("arm")[0], RevisionRecord("leg", created=given(x))),
     "objects": lambda d, x: d.objects.put("a", b"", given(x)),
     "runs": lambda d, x: d.runs.save("arm", "swing", x),
 }
@@ -69,7 +69,7 @@ TASKS: dict[str, Callable[[Database, Any], Any]] = {
 
 @pytest.mark.parametrize("task", TASKS)
 def test_arguments_of_the_wrong_kind(database: Database, graph: Graph, task: str) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     for wrong in WRONG:
         if task == "query values" and wrong is None:
             continue
@@ -83,22 +83,22 @@ def test_arguments_of_the_wrong_kind(database: Database, graph: Graph, task: str
 def test_texts_of_the_wrong_kind(database: Database, graph: Graph, field: str) -> None:
     wrong: Any
     for wrong in (None, 5, b"x"):
-        with pytest.raises(StoreError, match="must be a text"):
-            database.save(graph, Record("arm", **{field: wrong}))
+        with pytest.raises(StoreError, match="expected a text"):
+            database.save(graph, RevisionRecord("arm", **{field: wrong}))
     for wrong in ("1", float("nan"), -1, True):
         with pytest.raises(StoreError, match="seconds"):
-            database.save(graph, Record("arm", seconds=wrong))
+            database.save(graph, RevisionRecord("arm", seconds=wrong))
 
 
 @pytest.mark.parametrize("mark", ["\n", "\t", "\x1b", "\x7f", "\x85", "\u2028", "\u2029", "\u202e"])
 def test_names_that_cannot_be_seen(database: Database, graph: Graph, mark: str) -> None:
-    with pytest.raises(StoreError, match="cannot be the name"):
-        database.save(graph, Record(f"a{mark}b"))
-    database.save(graph, Record("Größe 長さ"))
+    with pytest.raises(StoreError, match="cannot be a name"):
+        database.save(graph, RevisionRecord(f"a{mark}b"))
+    database.save(graph, RevisionRecord("Größe 長さ"))
 
 
 def test_queries_only_read(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     for statement in (
         "DELETE FROM tags",
         "UPDATE models SET name = 'x'",
@@ -117,12 +117,12 @@ def test_queries_only_read(database: Database, graph: Graph) -> None:
     assert [row["name"] for row in database.query("SELECT name FROM models")] == ["arm"]
     # What is allowed afterwards is what was allowed before.
     assert database.tag("arm", "good").tags == ("good",)
-    assert database.save(graph, Record("arm")).number == 2
+    assert database.save(graph, RevisionRecord("arm")).number == 2
 
 
 def test_several_statements_do_not_change_rows(postgres_url: str, graph: Graph) -> None:
     with Database.open(postgres_url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
         for statement in (
             "SELECT 1; COMMIT; DELETE FROM parameters",
             "COMMIT; BEGIN READ WRITE; DELETE FROM parameters; COMMIT; SELECT 1 AS x",
@@ -158,7 +158,7 @@ def test_times_to_wait(tmp_path: Path) -> None:
 
 def test_dates_at_the_ends_of_the_calendar(url: str, graph: Graph) -> None:
     with cf.open_store(url) as store:
-        store.database.save(graph, Record("arm"))
+        store.database.save(graph, RevisionRecord("arm"))
         last, first = date(9999, 12, 31), date(1, 1, 1)
         assert len(store.models(until=last)) == len(store.models(since=first)) == 1
         assert len(store.models(until="9999-12-31", since="0001-01-01")) == 1

@@ -15,7 +15,7 @@ import chainform as cf
 import zoo
 from chainform.errors import Error, StoreError
 from chainform.graph import Graph, cost, cost_once, graph_text, parse_graph, set_defaults, verify
-from chainform.store import Database, MechanismFile, Parameter, Record
+from chainform.store import Database, MechanismFile, ParameterEntry, RevisionRecord
 from strategies import graphs
 
 
@@ -33,7 +33,7 @@ def assert_same(found: Graph, saved: Graph) -> None:
 
 
 def test_a_graph_comes_back_from_cache_and_rows(database: Database, graph: Graph) -> None:
-    saved = database.save(graph, Record("arm"))
+    saved = database.save(graph, RevisionRecord("arm"))
     from_cache, revision = database.load("arm")
     assert_same(from_cache, graph)
     assert revision == saved
@@ -63,7 +63,7 @@ def _round_trips(database: Database) -> None:
     )
     @given(graphs())
     def round_trip(graph: Graph) -> None:
-        database.save(graph, Record("random"))
+        database.save(graph, RevisionRecord("random"))
         assert_same(database.load("random")[0], graph)
         database.drop_caches()
         assert_same(database.load("random")[0], graph)
@@ -76,7 +76,7 @@ def _round_trips(database: Database) -> None:
 def test_models_come_back(database: Database, name: str) -> None:
     outputs = ["inverse_dynamics", "mass_matrix"]
     model = cf.derive(zoo.reference(name), outputs=outputs, parameters="symbolic")
-    saved = database.save(model.graph, Record(name))
+    saved = database.save(model.graph, RevisionRecord(name))
     assert saved.outputs == model.outputs
     assert (saved.cost, saved.once) == (cost(model.graph), cost_once(model.graph))
     assert_same(database.load(name)[0], model.graph)
@@ -90,10 +90,10 @@ def test_the_whole_record_comes_back(database: Database, graph: Graph) -> None:
         "Puma", '{"a": 1}', "puma.urdf", "application/xml", b"\x00\xff<robot>"
     )
     parameters = (
-        Parameter("m_1", Fraction(1, 3), "kg", "link'; DROP TABLE models; --"),
-        Parameter("free", None),
+        ParameterEntry("m_1", Fraction(1, 3), "kg", "link'; DROP TABLE models; --"),
+        ParameterEntry("free", None),
     )
-    record = Record(
+    record = RevisionRecord(
         name="arm 'one' ü",
         formulation="newton_euler",
         step="derive",
@@ -117,8 +117,8 @@ def test_the_whole_record_comes_back(database: Database, graph: Graph) -> None:
 
 
 def test_parameters_are_taken_from_the_graph(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
-    expected = (Parameter("m_1", Fraction(1, 2)), Parameter("length", Fraction(1, 3)))
+    database.save(graph, RevisionRecord("arm"))
+    expected = (ParameterEntry("m_1", Fraction(1, 2)), ParameterEntry("length", Fraction(1, 3)))
     assert database.parameters("arm") == expected
     assert database.mechanism_file("arm") is None
 
@@ -127,10 +127,10 @@ def test_nothing_is_overwritten_and_equal_content_is_shared(
     database: Database, graph: Graph
 ) -> None:
     mechanism = MechanismFile("arm", "{}", "arm.json", "application/json", b"{}")
-    first = database.save(graph, Record("arm", mechanism=mechanism))
-    second = database.save(bound(graph, "0.7"), Record("arm", step="bind", parent=1))
+    first = database.save(graph, RevisionRecord("arm", mechanism=mechanism))
+    second = database.save(bound(graph, "0.7"), RevisionRecord("arm", step="bind", parent=1))
     third = database.revert("arm", 1, author="Bo")
-    other = database.save(graph, Record("copy", mechanism=mechanism))
+    other = database.save(graph, RevisionRecord("copy", mechanism=mechanism))
     assert [r.number for r in database.log("arm")] == [1, 2, 3]
     assert (third.step, third.parent, third.author) == ("revert", 1, "Bo")
     assert first.content == third.content == other.content != second.content
@@ -149,27 +149,27 @@ def test_content_does_not_depend_on_the_pool_of_coefficients(
         coefficients=(Fraction(77), *graph.coefficients[::-1]),
         coefficient=(size - graph.coefficient).astype(graph.coefficient.dtype),
     )
-    first = database.save(graph, Record("arm"))
-    assert database.save(turned, Record("arm")).content == first.content
+    first = database.save(graph, RevisionRecord("arm"))
+    assert database.save(turned, RevisionRecord("arm")).content == first.content
 
 
 def test_in_memory(graph: Graph) -> None:
     with Database.open("sqlite://") as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
         database.delete("arm")
         assert database.gc().graphs == 1
-        assert database.save(graph, Record("arm")).number == 1
+        assert database.save(graph, RevisionRecord("arm")).number == 1
         assert_same(database.load("arm")[0], graph)
 
 
 def test_a_difference_names_definitions_and_costs(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     text = graph_text(bound(graph, "0.7"))
     text = text.replace("both = q1 + q2", "both = q1 - q2").replace("alias weight = hG_1\n", "")
     text = text.replace("output energy []: E:square\n", "output power []: half\n")
     text = text.replace("inverse = reciprocal(length)", "turned = reciprocal(length)")
     text = text.replace("- inverse", "- turned").replace("[2]: hG_1 hG_2:zero", "[1]: hG_1")
-    database.save(parse_graph(text), Record("arm", parent=1))
+    database.save(parse_graph(text), RevisionRecord("arm", parent=1))
     found = database.diff("arm@1", "arm@2")
     assert found.changed == {"both": ("q1 + q2", "q1 - q2")}
     assert [str(p) for p in found.parameters] == ["m_1 0.5 (free) -> 0.7 (free)"]
@@ -186,11 +186,13 @@ def test_a_difference_names_definitions_and_costs(database: Database, graph: Gra
 
 def test_models_are_found(database: Database, graph: Graph) -> None:
     now = datetime.now(UTC)
-    arm = Record("arm_100%", author="Ann Lee", mechanism=MechanismFile("Puma 560"), tags=("ok",))
+    arm = RevisionRecord(
+        "arm_100%", author="Ann Lee", mechanism=MechanismFile("Puma 560"), tags=("ok",)
+    )
     database.save(graph, arm)
-    database.save(bound(graph, "0.9"), Record("arm_100%", author="Bo"))
+    database.save(bound(graph, "0.9"), RevisionRecord("arm_100%", author="Bo"))
     old = now - timedelta(days=30)
-    database.save(bound(graph, "0.8"), Record("leg", author="Cy", created=old))
+    database.save(bound(graph, "0.8"), RevisionRecord("leg", author="Cy", created=old))
 
     def found(**conditions: Any) -> list[str]:
         return [entry.name for entry in database.models(**conditions)]
@@ -210,8 +212,8 @@ def test_models_are_found(database: Database, graph: Graph) -> None:
 
 
 def test_tags_belong_to_one_revision_of_a_model(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm", tags=("best",)))
-    database.save(bound(graph, "2"), Record("arm", tags=("best",)))
+    database.save(graph, RevisionRecord("arm", tags=("best",)))
+    database.save(bound(graph, "2"), RevisionRecord("arm", tags=("best",)))
     assert [r.tags for r in database.log("arm")] == [(), ("best",)]
     assert database.tag("arm@1", "best", "x").tags == ("best", "x")
     assert database.revision("arm@best").number == 1
@@ -223,21 +225,21 @@ def test_tags_belong_to_one_revision_of_a_model(database: Database, graph: Graph
 
 
 def test_names_are_checked_and_changed(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
-    database.save(graph, Record("leg"))
+    database.save(graph, RevisionRecord("arm"))
+    database.save(graph, RevisionRecord("leg"))
     with pytest.raises(StoreError, match="already"):
         database.rename("arm", "leg")
     database.rename("arm", "hand")
     assert [entry.name for entry in database.models()] == ["hand", "leg"]
     for bad in ("", "a@1", " a", "a\nb", "x" * 201):
-        with pytest.raises(StoreError, match="cannot be the name"):
-            database.save(graph, Record(bad))
+        with pytest.raises(StoreError, match="cannot be a name"):
+            database.save(graph, RevisionRecord(bad))
 
 
 def test_what_is_not_there_is_named(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("finger"))
+    database.save(graph, RevisionRecord("finger"))
     cases = {
-        "fingr": "did you mean finger",
+        "fingr": "did you mean 'finger'",
         "nothing": "lists what there is",
         "finger@7": "last revision is 1",
         "finger@best": "no revision best",
@@ -247,23 +249,23 @@ def test_what_is_not_there_is_named(database: Database, graph: Graph) -> None:
         with pytest.raises(StoreError, match=message):
             database.load(reference)
     with pytest.raises(StoreError, match="no revision 5 to start from"):
-        database.save(graph, Record("finger", parent=5))
+        database.save(graph, RevisionRecord("finger", parent=5))
     with pytest.raises(StoreError, match="not plain data"):
-        database.save(graph, Record("finger", options={"x": object()}))
+        database.save(graph, RevisionRecord("finger", options={"x": object()}))
     assert len(database.log("finger")) == 1
 
 
 def test_an_invalid_graph_is_refused(database: Database, graph: Graph) -> None:
     with pytest.raises(Error):
-        database.save(replace(graph, names=("a b", *graph.names[1:])), Record("arm"))
+        database.save(replace(graph, names=("a b", *graph.names[1:])), RevisionRecord("arm"))
     assert database.models() == []
 
 
 def test_deleted_models_are_swept(database: Database, graph: Graph) -> None:
     mechanism = MechanismFile("arm", "{}", "arm.json", "application/json", b"{}")
-    database.save(graph, Record("arm", tags=("x",), mechanism=mechanism))
-    database.save(bound(graph, "3"), Record("arm"))
-    database.save(graph, Record("other"))
+    database.save(graph, RevisionRecord("arm", tags=("x",), mechanism=mechanism))
+    database.save(bound(graph, "3"), RevisionRecord("arm"))
+    database.save(graph, RevisionRecord("other"))
     database.expand("arm", "energy")
     assert database.delete("arm") == 2
     swept = database.gc()
@@ -279,8 +281,8 @@ def test_a_model_is_copied_with_its_history(
     database: Database, graph: Graph, tmp_path: Path
 ) -> None:
     mechanism = MechanismFile("arm", "{}", "arm.json", "application/json", b"{}")
-    database.save(graph, Record("arm", tags=("x",), mechanism=mechanism, note="one"))
-    database.save(bound(graph, "3"), Record("arm", parent=1, step="bind"))
+    database.save(graph, RevisionRecord("arm", tags=("x",), mechanism=mechanism, note="one"))
+    database.save(bound(graph, "3"), RevisionRecord("arm", parent=1, step="bind"))
     with Database.open(str(tmp_path / "other.db")) as other:
         copied = database.copy("arm", other)
         assert copied == database.log("arm") == other.log("arm")
@@ -292,7 +294,7 @@ def test_a_model_is_copied_with_its_history(
 
 
 def test_a_damaged_cache_is_passed_over(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     with database.connection.writing() as connection:
         cache = connection.exec_driver_sql("SELECT bytes FROM caches").scalar_one()
         broken = bytes(cache)[:-9] + b"123456789"
@@ -315,7 +317,7 @@ def test_a_damaged_cache_is_passed_over(database: Database, graph: Graph) -> Non
     ],
 )
 def test_changed_rows_are_noticed(database: Database, graph: Graph, change: str) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     database.drop_caches()
     with database.connection.writing() as connection:
         connection.exec_driver_sql(change)

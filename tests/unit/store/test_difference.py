@@ -7,12 +7,14 @@ from fractions import Fraction
 import pytest
 
 from chainform.graph import Graph, graph_text, parse_graph, set_defaults, substitute
-from chainform.store import Database, Difference, Record
+from chainform.store import Database, RevisionDifference, RevisionRecord
 
 
-def compared(database: Database, one: Graph, other: Graph, *, expand: bool = False) -> Difference:
-    database.save(one, Record("arm"))
-    database.save(other, Record("arm"))
+def compared(
+    database: Database, one: Graph, other: Graph, *, expand: bool = False
+) -> RevisionDifference:
+    database.save(one, RevisionRecord("arm"))
+    database.save(other, RevisionRecord("arm"))
     return database.diff("arm@1", "arm@2", expand=expand)
 
 
@@ -60,7 +62,7 @@ def test_entries_go_by_label_not_by_variable(database: Database, graph: Graph) -
     assert found.entries == ()
     assert (found.removed, found.added) == ({}, {})
     changed = parse_graph(text.replace("9.81*m_1", "9.8*m_1"))
-    database.save(changed, Record("arm"))
+    database.save(changed, RevisionRecord("arm"))
     (entry,) = database.diff("arm@1", "arm@3").entries
     assert (entry.output, entry.label, entry.same_values) == ("gravity", "hG_1", False)
     assert entry.before == "9.81*m_1*sin_q1 + square - inverse"

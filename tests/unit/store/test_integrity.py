@@ -11,7 +11,7 @@ import pytest
 
 from chainform.errors import RunError, StoreError
 from chainform.graph import FLOAT, Graph, evaluate, graph_text
-from chainform.store import Database, MechanismFile, Parameter, Record
+from chainform.store import Database, MechanismFile, ParameterEntry, RevisionRecord
 
 STATE = {"q1": 0.3, "q2": -1.1}
 
@@ -20,8 +20,10 @@ def fill(database: Database, graph: Graph) -> None:
     mechanism = MechanismFile(
         "Puma", "{}", "puma.urdf", "application/xml", b"<robot/>", (("note", "arm", "rounded"),)
     )
-    parameters = (Parameter("m_1", Fraction(1, 2), "kg", "mass"), Parameter("length"))
-    database.save(graph, Record("arm", mechanism=mechanism, parameters=parameters, seconds=2))
+    parameters = (ParameterEntry("m_1", Fraction(1, 2), "kg", "mass"), ParameterEntry("length"))
+    database.save(
+        graph, RevisionRecord("arm", mechanism=mechanism, parameters=parameters, seconds=2)
+    )
     database.expand("arm", "energy")
     database.objects.put("key", b"code", "arm")
     database.runs.save("arm", "first", {"t": [0.0, 1.0]}, {"step": 0.1}, seconds=1)
@@ -122,7 +124,7 @@ TOLD = {
     "DELETE FROM graphs": "arm@1: its graph 1 is missing",
     "DELETE FROM mechanisms": "arm@1: its mechanism 1 is missing",
     "DELETE FROM models": "its model is missing",
-    "UPDATE models SET name = 'a@b'": "cannot be the name",
+    "UPDATE models SET name = 'a@b'": "cannot be a name",
 }
 
 
@@ -165,7 +167,7 @@ def test_a_changed_hash_is_told_from_changed_content(database: Database, graph: 
 def test_a_content_that_was_saved_again_under_its_hash(database: Database, graph: Graph) -> None:
     fill(database, graph)
     change(database, "UPDATE graphs SET hash = 'x'")
-    database.save(graph, Record("copy"))
+    database.save(graph, RevisionRecord("copy"))
     assert any("graphs.hash" in problem for problem in database.check())
     repaired = database.check(repair=True)
     assert all(problem.endswith("(repaired)") for problem in repaired), repaired
@@ -253,7 +255,7 @@ def test_a_mechanism_with_a_hash_that_fits_it(database: Database, graph: Graph) 
     """The revision knows which mechanism it came from."""
     fill(database, graph)
     other = MechanismFile("other", "{}")
-    database.save(graph, Record("other", mechanism=other))
+    database.save(graph, RevisionRecord("other", mechanism=other))
     change(database, "UPDATE revisions SET mechanism = 2 WHERE id = 1")
     with pytest.raises(StoreError, match="mechanism is not what was saved"):
         database.mechanism_file("arm")
@@ -308,7 +310,7 @@ def test_cells_of_another_kind(tmp_path: Path, graph: Graph, statement: str) -> 
             database.evaluate("arm", STATE)
         with suppress(RunError):  # no value, where a cell holds no number
             database.evaluate("arm", STATE, trust_rows=True)
-        database.save(graph, Record("copy"))
+        database.save(graph, RevisionRecord("copy"))
         assert database.check() == []
 
 
@@ -328,7 +330,7 @@ CHANGES = [
 def test_saving_the_same_content_heals(database: Database, graph: Graph, statement: str) -> None:
     fill(database, graph)
     change(database, statement)
-    database.save(graph, Record("copy"))
+    database.save(graph, RevisionRecord("copy"))
     assert database.check() == []
     assert database.objects.get("key") == b"code"
 
@@ -351,7 +353,7 @@ def test_values_of_changed_rows_are_asked_for(url: str, graph: Graph, statement:
 
 
 def test_a_changed_expression_is_made_anew(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     expected = database.expand("arm", "energy")
     for statement in (
         "UPDATE expanded_terms SET coefficient = '5' WHERE place = 0",

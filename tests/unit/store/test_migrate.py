@@ -15,7 +15,7 @@ from sqlalchemy import Connection, inspect
 from chainform import open_store
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text
-from chainform.store import Database, Parameter, Record, migrate
+from chainform.store import Database, ParameterEntry, RevisionRecord, migrate
 from chainform.store.connection import open_connection
 
 
@@ -28,7 +28,7 @@ def test_a_new_database_has_this_version(url: str) -> None:
 
 def test_a_newer_version_is_refused_and_stays(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
     set_version(url, "INSERT INTO schema_version VALUES (99, '2024-01-01 00:00:00.000000')")
     for read_only in (False, True):
         with pytest.raises(StoreError, match="newer chainform") as caught:
@@ -56,7 +56,7 @@ def add_colour(connection: Connection) -> None:
 
 def test_a_step_to_the_next_version(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
     link = open_connection(url, timeout=5, read_only=False)
     migrate.prepare(link, NEXT, {NEXT: add_colour})
     with link.reading() as connection:
@@ -121,13 +121,15 @@ def test_version_1_is_brought_up_to_date(url: str, graph: Graph, tmp_path: Path)
         assert graph_text(database.load("arm@1")[0]) == graph_text(graph)
         first = database.revision("arm@good")
         assert (first.author, first.note, first.options) == ("Ann", "first\ntry", {"depth": 2})
-        assert database.parameters("arm@1")[0] == Parameter("m_1", Fraction(1, 3), "kg", "a note")
+        assert database.parameters("arm@1")[0] == ParameterEntry(
+            "m_1", Fraction(1, 3), "kg", "a note"
+        )
         mechanism = database.mechanism_file("arm@1")
         assert mechanism is not None
         assert mechanism.source == b"<robot/>"
         assert [run.name for run in database.runs.list("arm@1")] == ["run 1"]
         assert database.expand("arm@1", "energy")
-        assert database.save(graph, Record("arm")).content == first.content
+        assert database.save(graph, RevisionRecord("arm")).content == first.content
         assert database.check() == []
     if url.startswith("sqlite"):
         new = f"sqlite:///{tmp_path / 'new.db'}"
@@ -138,7 +140,7 @@ def test_version_1_is_brought_up_to_date(url: str, graph: Graph, tmp_path: Path)
 def test_version_2_gets_the_new_views(url: str, graph: Graph) -> None:
     """Only views changed: the old one is put back, with the old number."""
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
         database.expand("arm", "gravity")
         with database.connection.writing() as connection:
             for statement in (
@@ -177,7 +179,7 @@ def test_version_1_is_read_where_it_cannot_be_written(
         assert graph_text(database.load("arm@1")[0]) == graph_text(graph)
         assert database.check() == []
         with pytest.raises(StoreError, match="reading only"):
-            database.save(graph, Record("arm"))
+            database.save(graph, RevisionRecord("arm"))
     assert path.read_bytes() == before
 
 
@@ -220,7 +222,7 @@ def test_views_that_are_built_on_ours(postgres_url: str) -> None:
 
 def test_runs_of_version_2_are_sealed(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
         for name in ("whole", "damaged"):
             database.runs.save("arm", name, {"t": [1.0]})
         for key, data in ((1, b""), (2, b"x")):

@@ -23,7 +23,7 @@ from chainform.graph import (
     expansion_text,
     parse_graph,
 )
-from chainform.store import Database, Record
+from chainform.store import Database, RevisionRecord
 from strategies import graphs
 
 STATE = {"q1": 0.3, "q2": -1.1}
@@ -38,7 +38,7 @@ def same_values(found: dict[str, Any], expected: dict[str, Any]) -> None:
 
 
 def test_values_by_level(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     same_values(database.evaluate("arm", STATE), evaluate(graph, STATE, FLOAT))
     given = {**STATE, "m_1": 2.5, "unknown": 1.0}
     names = ["e_1", "energy"]
@@ -53,7 +53,7 @@ def test_values_of_models(database: Database) -> None:
         model = cf.derive(
             zoo.reference(name), outputs=["inverse_dynamics", "mass_matrix"], parameters="symbolic"
         )
-        database.save(model.graph, Record(name))
+        database.save(model.graph, RevisionRecord(name))
         inputs = [i for i in model.graph.inputs.values() if i.group != "parameter"]
         state = {i.name: math.sin(1.7 * i.index + len(i.name)) for i in inputs}
         same_values(database.evaluate(name, state), evaluate(model.graph, state, FLOAT))
@@ -68,7 +68,7 @@ def test_values_and_formulas_of_random_graphs(database: Database) -> None:
     )
     @given(graphs())
     def agree(graph: Graph) -> None:
-        reference = database.save(graph, Record("random")).reference
+        reference = database.save(graph, RevisionRecord("random")).reference
         rows = database.query(
             "SELECT number, formula FROM formulas WHERE model = :model AND revision = :revision",
             {"model": "random", "revision": int(reference.partition("@")[2])},
@@ -93,7 +93,7 @@ def test_values_and_formulas_of_random_graphs(database: Database) -> None:
 
 
 def test_missing_and_impossible_values(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     with pytest.raises(RunError, match="no value is given for q2"):
         database.evaluate("arm", {"q1": 1.0})
     with pytest.raises(RunError):
@@ -106,13 +106,13 @@ def test_missing_and_impossible_values(database: Database, graph: Graph) -> None
 @pytest.mark.parametrize("call", ["sqrt", "log", "asin", "acos"])
 def test_calls_without_a_value(database: Database, call: str) -> None:
     text = f"chainform graph 1\ninput q 0 x\ny = {call}(x)\noutput out []: y\n"
-    database.save(parse_graph(text), Record("call"))
+    database.save(parse_graph(text), RevisionRecord("call"))
     with pytest.raises(RunError):
         database.evaluate("call", {"x": -2.0})
 
 
 def test_cone_and_users(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     for v, name in enumerate(graph.names):
         cone = [graph.names[w] for w in np.flatnonzero(graph.cone([v]))]
         assert database.cone("arm", name) == cone
@@ -122,7 +122,7 @@ def test_cone_and_users(database: Database, graph: Graph) -> None:
         assert database.formula("arm", name) == definition_text(graph, v)
     assert database.cone("arm", "weight") == database.cone("arm", "hG_1")
     assert database.formula("arm", "E") == database.formula("arm", "square")
-    with pytest.raises(Error, match="did you mean square"):
+    with pytest.raises(Error, match="did you mean 'square"):
         database.cone("arm", "sqare")
 
 
@@ -134,7 +134,7 @@ def users(graph: Graph, variable: int) -> tuple[list[str], list[str]]:
 
 
 def test_expansions_are_stored(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     for trig, split in ((True, True), (False, False)):
         for quantity in ("gravity", "energy", "e_1"):
             block = graph.block(quantity)
@@ -150,14 +150,14 @@ def test_expansions_are_stored(database: Database, graph: Graph) -> None:
 
 def test_expansion_of_a_mechanism(database: Database) -> None:
     model = cf.derive(zoo.reference("rackovic_2_1"), outputs=["mass_matrix"])
-    database.save(model.graph, Record("chain"))
+    database.save(model.graph, RevisionRecord("chain"))
     block = model.graph.block("mass_matrix")
     found = map(expansion_text, expand(model.graph, block.variables))
     assert database.expand("chain", "mass_matrix") == dict(zip(block.labels, found, strict=True))
 
 
 def test_views(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     counts = {
         row["quantity"]: row
         for row in database.query("SELECT * FROM operation_counts WHERE model = 'arm'")

@@ -11,11 +11,11 @@ import pytest
 
 from chainform.errors import StoreError
 from chainform.graph import Graph, set_defaults
-from chainform.store import Database, Record
+from chainform.store import Database, RevisionRecord
 
 
 def test_objects_by_key(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     assert database.objects.get("a") is None
     database.objects.put("a", b"one")
     database.objects.put("a", b"two\x00", "arm")
@@ -24,15 +24,15 @@ def test_objects_by_key(database: Database, graph: Graph) -> None:
     assert database.objects.delete("b")
     assert not database.objects.delete("b")
     for bad in ("text", None, 5):
-        with pytest.raises(StoreError, match="must be bytes"):
+        with pytest.raises(StoreError, match="expected bytes"):
             database.objects.put("c", bad)  # type: ignore[arg-type]
-    with pytest.raises(StoreError, match="must be a text"):
+    with pytest.raises(StoreError, match="expected a text"):
         database.objects.get(5)  # type: ignore[arg-type]
 
 
 def test_objects_go_with_their_graph(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
-    database.save(set_defaults(graph, {"m_1": Fraction(7)}), Record("leg"))
+    database.save(graph, RevisionRecord("arm"))
+    database.save(set_defaults(graph, {"m_1": Fraction(7)}), RevisionRecord("leg"))
     for key, reference in (("a", "arm"), ("b", "leg"), ("c", None)):
         database.objects.put(key, b"code", reference)
     assert database.gc().objects == 1
@@ -59,8 +59,8 @@ COLUMNS: dict[str, Any] = {
 
 
 def test_runs_come_back(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
+    database.save(graph, RevisionRecord("arm"))
     run = database.runs.save("arm@1", "swing", COLUMNS, {"h": 0.01}, seconds=2)
     database.runs.save("arm@1", "fall", {})
     assert (run.name, run.revision, run.kind, run.seconds) == ("swing", "arm@1", "simulation", 2.0)
@@ -79,14 +79,14 @@ def test_runs_come_back(database: Database, graph: Graph) -> None:
 
 
 def test_runs_that_cannot_be(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     database.runs.save("arm", "swing", {})
     cases: dict[str, tuple[Any, ...]] = {
         "already": ("arm", "swing", {}),
         "real numbers": ("arm", "a", {"x": ["a"]}),
-        "must be a mapping": ("arm", "a", [1]),
+        "expected a mapping": ("arm", "a", [1]),
         "not plain data": ("arm", "a", {}, {"x": object()}),
-        "cannot be the name": ("arm", "a\n", {}),
+        "cannot be a name": ("arm", "a\n", {}),
         "no model": ("leg", "a", {}),
     }
     for message, arguments in cases.items():
@@ -98,16 +98,16 @@ def test_runs_that_cannot_be(database: Database, graph: Graph) -> None:
 
 
 def test_a_damaged_run_is_refused(database: Database, graph: Graph) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     database.runs.save("arm", "swing", {"t": [1.0]})
     with database.connection.writing() as connection:
         connection.exec_driver_sql("UPDATE runs SET bytes = '12'")
-    with pytest.raises(StoreError, match=r"damaged|must be bytes"):
+    with pytest.raises(StoreError, match=r"damaged|expected bytes"):
         database.runs.load("arm", "swing")
 
 
 def test_runs_go_along_with_their_model(database: Database, graph: Graph, tmp_path: Path) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     database.runs.save("arm", "swing", COLUMNS)
     with Database.open(str(tmp_path / "other.db")) as other:
         database.copy("arm", other)

@@ -19,7 +19,7 @@ import chainform as cf
 from chainform.errors import StoreError
 from chainform.graph import Graph
 from chainform.model import Store, open_store_file
-from chainform.store import Database, Record
+from chainform.store import Database, RevisionRecord
 from chainform.store.engines import database_file, parse_address
 
 # --- whose it is --------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def test_the_log_lies_beside_the_file_itself(tmp_path: Path, graph: Graph) -> No
     path, link = real / "store.db", links / "store.db"
     link.symlink_to(path)
     with Database.open(str(path)) as writer:
-        writer.save(graph, Record("arm"))
+        writer.save(graph, RevisionRecord("arm"))
         assert (real / "store.db-wal").stat().st_size > 0
         links.chmod(0o555)
         path.chmod(0o444)
@@ -90,7 +90,7 @@ def test_the_log_lies_beside_the_file_itself(tmp_path: Path, graph: Graph) -> No
 def test_reading_leaves_nothing_behind(tmp_path: Path, graph: Graph) -> None:
     path = tmp_path / "store.db"
     with Database.open(str(path)) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
     before = path.read_bytes()
     with Database.open(str(path), read_only=True) as database:
         database.load("arm")
@@ -130,7 +130,7 @@ def test_folders_that_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("wrong", [5, b"store.db", ["store.db"], object()])
 def test_what_is_no_place(wrong: Any) -> None:
-    with pytest.raises(StoreError, match="must be"):
+    with pytest.raises(StoreError, match="expected a text"):
         cf.open_store(wrong)
 
 
@@ -181,7 +181,7 @@ def test_the_timeout_can_be_set(tmp_path: Path, graph: Graph) -> None:
             with cf.open_store(url, timeout=timeout) as store:
                 start = time.monotonic()
                 with pytest.raises(StoreError, match="another process holds"):
-                    store.database.save(graph, Record("arm"))
+                    store.database.save(graph, RevisionRecord("arm"))
                 assert time.monotonic() - start < 10
     for wrong in ("?timeout=soon", "?timeout=-1", "?timeout=nan"):
         with pytest.raises(StoreError, match="seconds"):
@@ -195,7 +195,7 @@ def test_expansions_at_once(url: str, graph: Graph) -> None:
     """Clients that expand the same quantity wait for one another, and store it once."""
     Database.open(url).close()
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
     texts: list[dict[str, str]] = []
     problems: list[BaseException] = []
     gate = threading.Barrier(4)
@@ -234,7 +234,7 @@ def test_settings_of_a_server_do_not_matter(postgres_url: str, graph: Graph, set
     with psycopg.connect(postgres_url, autocommit=True) as server:
         server.execute(f"ALTER DATABASE {name} SET {setting}".encode())
     with Database.open(postgres_url) as database:
-        saved = database.save(graph, Record("arm", note="\u2192 \\x"))
+        saved = database.save(graph, RevisionRecord("arm", note="\u2192 \\x"))
         assert database.revision("arm") == saved
         assert saved.created.utcoffset() == timedelta(0)
         assert database.expand("arm", "energy")
@@ -248,11 +248,11 @@ def test_encodings_of_a_server(postgres: str, graph: Graph, encoding: str) -> No
         server.execute(f"CREATE DATABASE encoded {options}".encode())
         try:
             with Database.open(f"{postgres}/encoded") as database:
-                assert database.save(graph, Record("arm", note="\u00fc")).note == "\u00fc"
+                assert database.save(graph, RevisionRecord("arm", note="\u00fc")).note == "\u00fc"
                 assert database.check() == []
                 if encoding == "LATIN1":
                     with pytest.raises(StoreError, match=r"encoding of the database(.|\n)*UTF8"):
-                        database.save(graph, Record("arm", note="\u2192"))
+                        database.save(graph, RevisionRecord("arm", note="\u2192"))
         finally:
             server.execute("DROP DATABASE encoded WITH (FORCE)")
 
@@ -276,7 +276,7 @@ def test_a_server_whose_transactions_see_one_state(postgres_url: str, graph: Gra
             )
         )
     with Database.open(postgres_url) as one, Database.open(postgres_url) as other:
-        one.save(graph, Record("arm"))
+        one.save(graph, RevisionRecord("arm"))
         assert other.expand("arm", "energy") == one.expand("arm", "energy")
         with one.connection.writing() as connection:
             level = connection.exec_driver_sql("SHOW transaction_isolation").scalar()
@@ -294,9 +294,9 @@ def test_looking_makes_no_file(tmp_path: Path, graph: Graph) -> None:
         with pytest.raises(StoreError, match="no model arm"):
             store.load("arm")
         assert list(tmp_path.iterdir()) == []
-        other.database.save(graph, Record("arm"))
+        other.database.save(graph, RevisionRecord("arm"))
         assert [entry.name for entry in store.models()] == ["arm"]
-        assert store.database.save(graph, Record("arm")).number == 2
+        assert store.database.save(graph, RevisionRecord("arm")).number == 2
 
 
 def test_an_empty_database_has_no_models(url: str, tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_an_empty_database_has_no_models(url: str, tmp_path: Path) -> None:
 
 def test_a_closed_store_says_so(url: str, graph: Graph) -> None:
     store = cf.open_store(url)
-    store.database.save(graph, Record("arm"))
+    store.database.save(graph, RevisionRecord("arm"))
     store.close()
     for task in (store.models, store.gc, store.check, lambda: store.log("arm")):
         with pytest.raises(StoreError, match="the store is closed") as caught:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, parse_graph, set_defaults
-from chainform.store import Database, Record, expansions, references, transfer
+from chainform.store import Database, RevisionRecord, expansions, references, transfer
 
 
 def at_once(url: str, *tasks: Callable[[Database], Any]) -> list[Any]:
@@ -70,7 +70,7 @@ def test_one_of_several_imports_wins(
     source = tmp_path / "source.db"
     with Database.open(str(source)) as database:
         for number in range(3):
-            database.save(variant(graph, number), Record("arm"))
+            database.save(variant(graph, number), RevisionRecord("arm"))
     Database.open(url).close()
     meet(monkeypatch, 3)
     found = at_once(url, *[importing(source, "arm")] * 3)
@@ -92,7 +92,7 @@ def test_imports_that_share_contents(
         path = tmp_path / f"{name}.db"
         with Database.open(str(path)) as database:
             for number in numbers:
-                database.save(variant(graph, number), Record(f"{name}{number}"))
+                database.save(variant(graph, number), RevisionRecord(f"{name}{number}"))
         tasks.append(importing(path, *(f"{name}{number}" for number in numbers)))
     meet(monkeypatch, 2)
     found = at_once(url, *tasks)
@@ -127,7 +127,7 @@ def test_a_tag_stays_on_one_revision(
 ) -> None:
     with Database.open(url) as database:
         for _ in range(2):
-            database.save(graph, Record("arm"))
+            database.save(graph, RevisionRecord("arm"))
     gate = threading.Barrier(2)
 
     def add(*arguments: Any) -> None:
@@ -150,7 +150,7 @@ def test_what_is_removed_meanwhile(url: str, graph: Graph) -> None:
     """Whoever comes late is told what is not there, in words of the store."""
     with Database.open(url) as database:
         for number in range(8):
-            database.save(graph, Record(f"arm{number}"))
+            database.save(graph, RevisionRecord(f"arm{number}"))
     for number in range(8):
         name = f"arm{number}"
         found = at_once(
@@ -170,7 +170,7 @@ def test_what_is_removed_meanwhile(url: str, graph: Graph) -> None:
 
 def test_runs_of_one_name(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
     for number in range(5):
         found = at_once(
             url,
@@ -196,11 +196,11 @@ def test_an_expression_of_another_model_is_not_kept(
         with Database.open(url) as writer:
             writer.delete("arm")
             writer.gc()
-            writer.save(replaced, Record("arm"))
+            writer.save(replaced, RevisionRecord("arm"))
         return found
 
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
         monkeypatch.setattr(expansions, "expanded", slow)
         assert "9.81" in database.expand("arm", "gravity")["hG_1"]
         assert "1.62" in database.expand("arm", "gravity")["hG_1"]
@@ -210,7 +210,7 @@ def test_an_expression_of_another_model_is_not_kept(
 def test_an_expression_of_another_graph_is_found(url: str, graph: Graph) -> None:
     other = parse_graph(graph_text(graph).replace("9.81", "1.62"))
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
         variable = graph.outputs["gravity"].variables[0]
         options = {"trig": True, "split_angles": True}
         with database.connection.writing() as connection:
@@ -225,7 +225,7 @@ def test_an_expression_of_another_graph_is_found(url: str, graph: Graph) -> None
 
 def test_an_expression_is_given_though_it_cannot_be_kept(url: str, graph: Graph) -> None:
     with Database.open(url) as other, Database.open(url, timeout=0.1) as database:
-        other.save(graph, Record("arm"))
+        other.save(graph, RevisionRecord("arm"))
         with other.connection.writing():
             assert database.expand("arm", "energy")
         assert database.query("SELECT * FROM expansions") == []
@@ -235,11 +235,11 @@ def test_rows_of_another_graph_are_looked_at_anew(tmp_path: Path, graph: Graph) 
     """SQLite gives the key of a graph that is gone to the next one."""
     url = str(tmp_path / "store.db")
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
         with Database.open(url) as other:
             other.delete("arm")
             other.gc()
-            assert other.save(variant(graph, 7), Record("arm")).graph == 1
+            assert other.save(variant(graph, 7), RevisionRecord("arm")).graph == 1
             with other.connection.writing() as connection:
                 connection.exec_driver_sql("UPDATE terms SET value = value * 2")
         with pytest.raises(StoreError, match="not those that were saved"):
@@ -249,12 +249,12 @@ def test_rows_of_another_graph_are_looked_at_anew(tmp_path: Path, graph: Graph) 
 def test_threads_share_a_database_in_memory(graph: Graph) -> None:
     problems: list[BaseException] = []
     with Database.open(":memory:") as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
 
         def work(name: str) -> None:
             try:
                 for _ in range(10):
-                    database.save(graph, Record(name))
+                    database.save(graph, RevisionRecord(name))
                     database.evaluate("arm", {"q1": 0.1, "q2": 0.2})
             except BaseException as problem:  # noqa: BLE001
                 problems.append(problem)

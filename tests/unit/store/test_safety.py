@@ -19,7 +19,7 @@ import pytest
 from bombs import MUCH, peak_of, zlib_bomb
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text, set_defaults
-from chainform.store import Database, MechanismFile, Parameter, Record
+from chainform.store import Database, MechanismFile, ParameterEntry, RevisionRecord
 from chainform.store.engines import DatabaseFile
 
 
@@ -28,7 +28,7 @@ def path(tmp_path: Path, graph: Graph) -> Path:
     """A file with one model of one revision."""
     file = tmp_path / "store.db"
     with Database.open(str(file)) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
     return file
 
 
@@ -73,7 +73,7 @@ def test_an_empty_file_becomes_a_database(tmp_path: Path, graph: Graph) -> None:
     file = tmp_path / "empty.db"
     file.touch()
     with Database.open(str(file)) as database:
-        assert database.save(graph, Record("arm")).number == 1
+        assert database.save(graph, RevisionRecord("arm")).number == 1
 
 
 # --- damage ------------------------------------------------------------------------------------
@@ -119,12 +119,12 @@ def test_full_disk(path: Path, graph: Graph) -> None:
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 1}")
         notes = "x" * 100_000
         with pytest.raises(StoreError, match="disk is full") as caught:
-            database.save(graph, Record("arm", note=notes))
+            database.save(graph, RevisionRecord("arm", note=notes))
         assert caught.value.file == str(path)
         assert [r.number for r in database.log("arm")] == [1]
         assert graph_text(database.load("arm")[0]) == graph_text(graph)
     with Database.open(str(path)) as database:
-        assert database.save(graph, Record("arm", note=notes)).number == 2
+        assert database.save(graph, RevisionRecord("arm", note=notes)).number == 2
         assert database.check() == []
 
 
@@ -133,32 +133,32 @@ def test_locked(path: Path, graph: Graph) -> None:
     other.execute("BEGIN IMMEDIATE")
     with Database.open(str(path), timeout=0.1) as database:
         with pytest.raises(StoreError, match="another process holds"):
-            database.save(graph, Record("arm"))
+            database.save(graph, RevisionRecord("arm"))
         assert graph_text(database.load("arm")[0]) == graph_text(graph)
         other.execute("ROLLBACK")
         other.close()
-        assert database.save(graph, Record("arm")).number == 2
+        assert database.save(graph, RevisionRecord("arm")).number == 2
 
 
 def test_locked_on_a_server(postgres_url: str, graph: Graph) -> None:
     with Database.open(postgres_url, timeout=0.2) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
         with Database.open(postgres_url) as other, other.connection.writing() as connection:
             connection.exec_driver_sql("LOCK TABLE models IN ACCESS EXCLUSIVE MODE")
             with pytest.raises(StoreError, match="another process holds"):
-                database.save(graph, Record("arm"))
-        assert database.save(graph, Record("arm")).number == 2
+                database.save(graph, RevisionRecord("arm"))
+        assert database.save(graph, RevisionRecord("arm")).number == 2
 
 
 def test_open_for_reading(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
-        database.save(graph, Record("arm"))
+        database.save(graph, RevisionRecord("arm"))
     with Database.open(url, read_only=True) as database:
         assert graph_text(database.load("arm")[0]) == graph_text(graph)
         assert set(database.evaluate("arm", {"q1": 1.0, "q2": 2.0})) == {"gravity", "energy"}
         assert database.expand("arm", "energy")
         with pytest.raises(StoreError, match="reading only"):
-            database.save(graph, Record("arm"))
+            database.save(graph, RevisionRecord("arm"))
         with pytest.raises(StoreError):
             database.query("DELETE FROM tags")
 
@@ -187,7 +187,7 @@ def test_read_only_file(path: Path, graph: Graph, folder_mode: int) -> None:
         with ordinary_user(), Database.open(str(file)) as database:
             assert graph_text(database.load("arm")[0]) == graph_text(graph)
             with pytest.raises(StoreError, match="reading only") as caught:
-                database.save(graph, Record("arm"))
+                database.save(graph, RevisionRecord("arm"))
             assert caught.value.file == str(file)
         if folder_mode == 0o555:
             with ordinary_user():
@@ -216,13 +216,13 @@ def test_a_reader_without_rights_sees_what_the_owner_writes(path: Path, graph: G
     with shared_folder(path) as file, ordinary_user(), Database.open(str(file)) as reader:
         assert [entry.name for entry in reader.models()] == ["arm"]
         with owner(), Database.open(str(file)) as writer:
-            writer.save(other, Record("hand"))
+            writer.save(other, RevisionRecord("hand"))
             with ordinary_user():
                 assert [entry.name for entry in reader.models()] == ["arm", "hand"]
         with owner(), Database.open(str(file)) as writer:
             writer.delete("arm")
             writer.gc()
-            writer.save(other, Record("arm"))
+            writer.save(other, RevisionRecord("arm"))
         assert graph_text(reader.load("arm")[0]) == graph_text(other)
         assert reader.check() == []
         with Database.open(str(file)) as second:
@@ -239,7 +239,7 @@ def test_a_file_that_changes_while_it_is_read(path: Path, graph: Graph) -> None:
             owner(),
             Database.open(str(file)) as writer,
         ):
-            writer.save(graph, Record("arm"))
+            writer.save(graph, RevisionRecord("arm"))
         assert len(reader.log("arm")) == 2
 
 
@@ -267,10 +267,10 @@ def test_reading_on_a_full_disk(path: Path, graph: Graph, monkeypatch: pytest.Mo
                 assert database.expand("arm", "energy")
         with Database.open(str(path)) as database:
             with pytest.raises(StoreError, match="disk is full"):
-                database.save(graph, Record("arm"))
+                database.save(graph, RevisionRecord("arm"))
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             monkeypatch.undo()
-            assert database.save(graph, Record("arm")).number == 2
+            assert database.save(graph, RevisionRecord("arm")).number == 2
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
@@ -325,7 +325,7 @@ def test_an_address_that_is_none() -> None:
 
 @pytest.mark.parametrize("word", ["a'; DROP TABLE models; --", 'q"x', "%s", "50% :name", "ä\\"])
 def test_words_are_values(database: Database, graph: Graph, word: str) -> None:
-    saved = database.save(graph, Record(word, author=word, note=word))
+    saved = database.save(graph, RevisionRecord(word, author=word, note=word))
     assert database.load(word)[1] == saved
     assert [entry.name for entry in database.models(word, author=word)] == [word]
     assert database.models(mechanism=word) == database.models(quantity=word) == []
@@ -339,9 +339,9 @@ def test_words_are_values(database: Database, graph: Graph, word: str) -> None:
 def test_texts_that_cannot_be_stored(database: Database, graph: Graph, word: str) -> None:
     mechanism = MechanismFile("arm", file_name=word)
     for record in (
-        Record("arm", note=word),
-        Record("arm", mechanism=mechanism),
-        Record("arm", parameters=(Parameter("m", unit=word),)),
+        RevisionRecord("arm", note=word),
+        RevisionRecord("arm", mechanism=mechanism),
+        RevisionRecord("arm", parameters=(ParameterEntry("m", unit=word),)),
     ):
         with pytest.raises(StoreError, match="cannot be stored"):
             database.save(graph, record)
@@ -351,7 +351,7 @@ def test_texts_that_cannot_be_stored(database: Database, graph: Graph, word: str
 def test_a_failed_save_leaves_nothing(
     database: Database, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm"))
     other = set_defaults(graph, {"m_1": Fraction(9)})
 
     def fail(*_: object) -> None:
@@ -360,11 +360,11 @@ def test_a_failed_save_leaves_nothing(
     with monkeypatch.context() as patch:
         patch.setattr("chainform.store.graphs.operation_rows", fail)
         with pytest.raises(KeyboardInterrupt):
-            database.save(other, Record("new"))
+            database.save(other, RevisionRecord("new"))
     assert [entry.name for entry in database.models()] == ["arm"]
     assert database.query("SELECT count(*) AS n FROM graphs") == [{"n": 1}]
     assert database.query("SELECT count(DISTINCT graph) AS n FROM factors") == [{"n": 1}]
-    assert database.save(other, Record("new")).number == 1
+    assert database.save(other, RevisionRecord("new")).number == 1
 
 
 @pytest.mark.slow

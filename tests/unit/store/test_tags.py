@@ -6,14 +6,14 @@ import pytest
 
 from chainform.errors import StoreError
 from chainform.graph import Graph
-from chainform.store import Database, Record
+from chainform.store import Database, RevisionRecord
 
 
 @pytest.fixture
 def tagged(database: Database, graph: Graph) -> Database:
     """A model with two revisions, the first of them tagged."""
-    database.save(graph, Record("arm", tags=("old", "good")))
-    database.save(graph, Record("arm"))
+    database.save(graph, RevisionRecord("arm", tags=("old", "good")))
+    database.save(graph, RevisionRecord("arm"))
     return database
 
 

@@ -13,7 +13,7 @@ import pytest
 import chainform as cf
 from chainform.errors import StoreError
 from chainform.graph import Graph, set_defaults
-from chainform.store import Database, Record, transfer
+from chainform.store import Database, RevisionRecord, transfer
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def source(tmp_path: Path, graph: Graph) -> Path:
     path = tmp_path / "source.db"
     with Database.open(str(path)) as database:
         for number, name in enumerate(("arm", "hand", "leg")):
-            database.save(set_defaults(graph, {"m_1": Fraction(number)}), Record(name))
+            database.save(set_defaults(graph, {"m_1": Fraction(number)}), RevisionRecord(name))
     return path
 
 
@@ -78,7 +78,7 @@ def test_a_store_with_anything_in_it_stays(source: Path, tmp_path: Path, graph: 
             with pytest.raises(StoreError):
                 store.import_(source)
             if name == "later.db":
-                store.database.save(graph, Record("own"))
+                store.database.save(graph, RevisionRecord("own"))
         assert target.is_file()
 
 
@@ -150,7 +150,7 @@ def test_a_file_that_comes_meanwhile_stays(
 
     def save() -> None:
         with Database.open(str(goal)) as other:
-            other.save(graph, Record("precious"))
+            other.save(graph, RevisionRecord("precious"))
 
     meanwhile(monkeypatch, save)
     for has_links in (True, False):
@@ -185,12 +185,12 @@ def test_a_file_that_is_used_meanwhile_stays(
 ) -> None:
     goal = tmp_path / "goal.db"
     with Database.open(str(goal)) as other:
-        other.save(graph, Record("precious"))
+        other.save(graph, RevisionRecord("precious"))
     opened: list[Database] = []
 
     def save() -> None:
         other = Database.open(str(goal))
-        other.save(graph, Record("precious"))
+        other.save(graph, RevisionRecord("precious"))
         opened.append(other)
         if not is_open:
             other.close()

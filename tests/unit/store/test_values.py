@@ -12,7 +12,7 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 from chainform.graph import FLOAT, evaluate, parse_graph
-from chainform.store import Database, Record
+from chainform.store import Database, RevisionRecord
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "four_bar.toml"
 
@@ -22,7 +22,7 @@ def stored(database: Database, *lines: str) -> Any:
         ("chainform graph 1", "input q 0 x", "input q 1 y", *lines, "output out []: z", "")
     )
     graph = parse_graph(text)
-    database.save(graph, Record("values"))
+    database.save(graph, RevisionRecord("values"))
     return graph
 
 

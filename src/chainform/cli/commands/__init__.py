@@ -1,10 +1,13 @@
-"""The commands: one file each, which is imported when it is called; one line each in the table."""
+"""The commands: one line each in the table; the file of one is imported when it is called."""
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 
-from chainform.cli.commands.command import Command
+from chainform.cli.printing import Report
 
 SUMMARIES = {
     "check": "read a mechanism and tell what was understood",
@@ -35,11 +38,29 @@ SUMMARIES = {
 }
 """What each command does, in the order of the help."""
 
+FAMILIES = {
+    "derivation": ("derive", "bind", "reduce"),
+    "history": ("models", "log", "diff", "tag", "revert"),
+    "store": ("rename", "delete", "gc", "check-db", "export-db", "import-db"),
+}
+"""Files with several commands; every other command has a file of its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: how it is called and explained, its options, and the function behind it."""
+
+    usage: str
+    description: str
+    add_options: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], Report]
+
 
 def command_of(name: str) -> Command:
     """Return a command by its name."""
-    module = import_module(f"chainform.cli.commands.{name.replace('-', '_')}")
-    command = module.COMMAND
+    family = next((file for file, names in FAMILIES.items() if name in names), None)
+    module = import_module(f"chainform.cli.commands.{family or name}")
+    command = module.COMMAND if family is None else module.COMMANDS[name]
     assert isinstance(command, Command)
     return command
 

@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from fractions import Fraction
 
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
 from chainform.cli.element_tables import show_drives, show_elements
+from chainform.cli.files import add_file, read_chosen
 from chainform.cli.mechanism_document import (
     Outputs,
     common_outputs,
@@ -15,8 +16,7 @@ from chainform.cli.mechanism_document import (
     frame_outputs,
     mechanism_document,
 )
-from chainform.cli.printing import Page, Report, counted
-from chainform.cli.reading import add_file, read_chosen
+from chainform.cli.printing import Page, Report
 from chainform.formulations import (
     COMMON,
     FORMULATIONS,
@@ -24,6 +24,7 @@ from chainform.formulations import (
     has_quaternions,
     uses_elements,
 )
+from chainform.given import counted
 from chainform.mechanism import Description, Mechanism, Number, Segment
 from chainform.pipeline import available_outputs
 

@@ -9,13 +9,19 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.status import Status
 
-from chainform.analysis import Comparison, Row, compare
-from chainform.analysis.compare import OUTPUTS, Observer
-from chainform.cli.commands.command import Command
-from chainform.cli.options import add_outputs, chosen_outputs, parameter_choice, split_list
+from chainform.analysis import COMPARED, Comparison, ComparisonRow, Observer, compare
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen
+from chainform.cli.options import (
+    add_list,
+    add_outputs,
+    add_without,
+    chosen_outputs,
+    parameter_choice,
+    split_list,
+)
 from chainform.cli.printing import Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.formulations import FORMULATIONS, PARTS
+from chainform.formulations import FORMULATIONS
 
 COLUMNS = ("multiplications", "additions", "sin, cos", "other calls", "seconds")
 
@@ -26,16 +32,10 @@ WORDS = {"residues": "a finite field"}
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    add_outputs(parser, f"{' '.join(OUTPUTS)}, as far as there are")
+    add_outputs(parser, f"{' '.join(COMPARED)}, as far as there are")
     group = parser.add_argument_group("what is compared")
-    group.add_argument(
-        "--formulations",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help=f"some of {', '.join(FORMULATIONS)} (default: all but auto, and auto where one alone "
-        "has an output)",
-    )
+    text = f"some of {', '.join(FORMULATIONS)} (default: all but auto, and auto where one alone "
+    add_list(group, "--formulations", "NAME", f"{text}has an output)")
     group.add_argument(
         "--parameters",
         metavar="CHOICE",
@@ -48,13 +48,7 @@ def add_options(parser: ArgumentParser) -> None:
         default="none",
         help="none, fast or thesis, before operations are counted (default: none)",
     )
-    group.add_argument(
-        "--without",
-        metavar="PART",
-        nargs="+",
-        action="extend",
-        help=f"what the equations shall not have: {', '.join(PARTS)}",
-    )
+    add_without(group)
     group.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of the random state (default: 0)"
     )
@@ -93,7 +87,7 @@ def _progress() -> Generator[Observer]:
         yield lambda output, formulation: status.update(f"{output} by {formulation}")
 
 
-def _document(row: Row) -> dict[str, object]:
+def _document(row: ComparisonRow) -> dict[str, object]:
     counted = None if row.cost is None else row.cost.as_dict()
     return {
         "output": row.output,
@@ -132,16 +126,16 @@ def _verdict(found: Comparison) -> str:
         return "all formulations agree"
     if any(row.agrees for row in found.rows):
         return f"all formulations agree; one alone gives {', '.join(found.alone)}"
-    return "nothing was compared: one formulation alone gives what was asked for"
+    return "nothing was compared: one formulation alone gives each output"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: ComparisonRow) -> tuple[str, ...]:
     assert row.cost is not None
     counts = (row.cost.multiplications, row.cost.additions, row.cost.sin + row.cost.cos)
     return (*map(str, (*counts, row.cost.calls)), f"{row.seconds:.2f}")
 
 
-def _agreement(row: Row, *, alone: bool) -> str:
+def _agreement(row: ComparisonRow, *, alone: bool) -> str:
     if row.agrees is None:
         return "no other gives it" if alone else "the others are compared with it"
     return f"equal in {WORDS.get(row.how, row.how)}" if row.agrees else "DIFFERS"

@@ -11,18 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from chainform.cli.commands.command import Command
-from chainform.cli.options import (
-    USUAL,
-    add_method,
-    add_outputs,
-    derive_named,
-    method_document,
-    usual_outputs,
-)
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen
+from chainform.cli.model_report import method_document
+from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.store_place import chosen_store
+from chainform.cli.store import chosen_store
 from chainform.emitters.llvm import Signature
 from chainform.errors import ReadError, RunError
 from chainform.given import Given
@@ -67,22 +61,21 @@ def run(args: Namespace) -> Report:
             model = replace(model, code_cache=store.database.objects.of(str(args.stored.origin)))
         program = model.compile(precision=args.precision, lanes=lanes, cpu=cpu)
         functions = [_measured(program, name) for name in model.outputs]
-        kept = model.code_cache is not None and _is_kept(program)
+        cached = model.code_cache is not None and _is_cached(program)
     document: Document = {
         "file": args.file,
-        "mechanism": model.mechanism.name,
         **method_document(model),
         "precision": program.precision,
         "lanes": program.lanes,
         "fused": program.target.fused,
         "processor": program.target.cpu,
         "functions": functions,
-        "kept": kept,
+        "kept": cached,
     }
-    return Report(document, lambda page: _show(page, model, program, functions, kept=kept))
+    return Report(document, lambda page: _show(page, model, program, functions, cached=cached))
 
 
-def _is_kept(program: Program) -> bool:
+def _is_cached(program: Program) -> bool:
     """Whether all machine code can be had again."""
     code_cache = program.code_cache
     return code_cache is not None and all(code_cache.get(key) for key in program.codes())
@@ -151,7 +144,7 @@ def _best(function: Callable[..., Any], arguments: Sequence[Any], calls: int) ->
 
 
 def _show(
-    page: Page, model: Model, program: Program, functions: Sequence[Document], *, kept: bool
+    page: Page, model: Model, program: Program, functions: Sequence[Document], *, cached: bool
 ) -> None:
     page.text(model.title, style="bold")
     fused = "fused products" if program.target.fused else "no fused products"
@@ -165,15 +158,15 @@ def _show(
             (f"{each['name']}({groups})", f"{each['seconds']:.3f}", str(each["bytes"]), *shown)
         )
     page.table(TITLES, rows, numbers=TITLES[1:])
-    if kept:
-        page.text("the machine code is kept in the store")
+    if cached:
+        page.text("the machine code is in the store")
 
 
 COMMAND = Command(
     usage="FILE",
     description="Compile each output, for one state and for batches, and time it: a call from\n"
     "Python with prepared arrays, and a state of a batch of 8,192, or of as many as fit\n"
-    "into 64 MB. The machine code of a stored model is kept beside it, so that loading it\n"
+    "into 64 MB. The machine code of a stored model is stored with it, so that loading it\n"
     "again takes milliseconds.\n"
     "Needs llvmlite: pip install 'chainform[compile]'.",
     add_options=add_options,

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from chainform.cli.commands.command import Command
-from chainform.cli.options import (
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen, target_of, write_file
+from chainform.cli.model_report import (
+    COLUMNS,
     LeftOut,
-    add_method,
-    add_outputs,
-    derive_all,
-    derive_named,
     left_out_document,
     method_document,
     show_left_out,
+    waterfall,
 )
+from chainform.cli.options import add_method, add_outputs, derive_wanted
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.reducing import COLUMNS
-from chainform.cli.store_place import chosen_store
-from chainform.cli.waterfall import waterfall
-from chainform.cli.writing import target_of, write_file
+from chainform.cli.store import chosen_store
 from chainform.emitters import count_python
 from chainform.errors import ReadError
 from chainform.graph import Cost, cost
@@ -57,11 +53,7 @@ def run(args: Namespace) -> Report:
             remedy="give a name that ends with .svg",
         )
     mechanism = read_chosen(args)
-    left_out: LeftOut = {}
-    if args.outputs is None:
-        model, left_out = derive_all(mechanism, args)
-    else:
-        model = derive_named(mechanism, args, ())
+    model, left_out = derive_wanted(mechanism, args)
     steps = _steps(args, model) if args.by_pass or args.picture else []
     document = _document(args.file, model, left_out)
     if args.by_pass:
@@ -93,7 +85,6 @@ def _document(file: str, model: Model, left_out: LeftOut) -> Document:
     once = total.once.as_dict()
     return {
         "file": file,
-        "mechanism": model.mechanism.name,
         **method_document(model),
         "outputs": {name: count.as_dict() for name, count in each.items()},
         "total": total.each.as_dict(),

@@ -7,20 +7,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen
+from chainform.cli.model_report import LeftOut, method_document, show_left_out
 from chainform.cli.options import (
-    LeftOut,
     add_method,
     add_outputs,
     chosen_wrenches,
-    derive_all,
-    derive_named,
-    method_document,
+    derive_wanted,
     parameter_choice,
-    show_left_out,
 )
 from chainform.cli.printing import Page, Report, aligned, shape_text
-from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.states import Array, State, read_state
 from chainform.errors import ReadError
 from chainform.given import Given
@@ -50,11 +47,7 @@ def run(args: Namespace) -> Report:
     mechanism = read_chosen(args)
     state = read_state(args.at, mechanism, chosen_wrenches(mechanism, args))
     parameters = _parameters(mechanism, state, args)
-    failed: LeftOut = {}
-    if args.outputs is None:
-        model, failed = derive_all(mechanism, args, parameters)
-    else:
-        model = derive_named(mechanism, args, (), parameters)
+    model, failed = derive_wanted(mechanism, args, parameters)
     lacking = {name: _lacking(model, name, state) for name in model.outputs}
     left_out = {name: needs for name, needs in lacking.items() if needs}
     chosen = [name for name in model.outputs if name not in left_out]
@@ -67,7 +60,6 @@ def run(args: Namespace) -> Report:
     document = {
         "file": args.file,
         "state": state.file,
-        "mechanism": mechanism.name,
         **method_document(model),
         "batch": list(state.batch),
         "outputs": {
@@ -143,7 +135,7 @@ def _evaluate(model: Model, state: State, outputs: Sequence[str]) -> dict[str, A
     values = {name: value for name, value in state.values.items() if name in free}
     inputs = {given.group for given in model.graph.inputs.values()}
     groups = {group: array for group, array in state.groups.items() if group in inputs}
-    # What overflows is told by the result itself: inf for people, null for programs.
+    # What overflows shows in the result itself: inf for people, null for programs.
     with np.errstate(all="ignore"):
         results = model.evaluate(**groups, values=values, outputs=outputs)
     return {

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
-from chainform.cli.commands.command import Command
-from chainform.cli.options import (
-    USUAL,
-    add_method,
-    add_outputs,
-    derive_named,
-    method_document,
-    usual_outputs,
-)
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, existing, is_taken, read_chosen, target_of, write_file
+from chainform.cli.model_report import method_document
+from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.writing import existing, exists, target_of, write_file
 from chainform.emitters import EMITTERS
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
@@ -24,6 +18,15 @@ from chainform.readers import export_urdf, native_text, side_path
 
 URDF, NATIVE, ELEMENTS = "urdf", "native", "elements"
 """The languages that describe the mechanism instead of its equations."""
+
+NO_EQUATIONS: Document = {
+    "formulation": "none",
+    "parameters": "numeric",
+    "reduce": "none",
+    "closure": "complete",
+    "wrenches": [],
+}
+"""What stands for the method where no equations are derived."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -56,15 +59,7 @@ def run(args: Namespace) -> Report:
     text = model.emit(args.language)
     if target is not None:
         write_file(target, text, force=args.force)
-    document: Document = {
-        "file": args.file,
-        "mechanism": model.mechanism.name,
-        **method_document(model),
-        "language": args.language,
-        "outputs": list(model.outputs),
-        "written": None if target is None else str(target),
-        "text": text if target is None else None,
-    }
+    document = _document(args, target, text, method_document(model), model.outputs)
     return Report(document, lambda page: _show(page, target, text))
 
 
@@ -74,13 +69,14 @@ def _export_urdf(args: Namespace, mechanism: Mechanism, target: Path | None) -> 
     written = [] if target is None else [(target, export.text)]
     if target is not None:
         side = side_path(target)
-        if exists(side) and (export.side is None or not args.force):
+        if is_taken(side) and (export.side is None or not args.force):
             raise existing(side) if export.side is not None else _stale(side)
         if export.side is not None:
             written.append((side, export.side))
     for path, text in written:
         write_file(path, text, force=args.force)
-    document = _mechanism_document(args, mechanism, target, export.text)
+    head = {"mechanism": mechanism.name, **NO_EQUATIONS}
+    document = _document(args, target, export.text, head)
 
     def show(page: Page) -> None:
         _show(page, target, export.text)
@@ -99,7 +95,8 @@ def _export_native(args: Namespace, mechanism: Mechanism, target: Path | None) -
     text = native_text(written)
     if target is not None:
         write_file(target, text, force=args.force)
-    document = _mechanism_document(args, mechanism, target, text)
+    head = {"mechanism": mechanism.name, **NO_EQUATIONS}
+    document = _document(args, target, text, head)
 
     def show(page: Page) -> None:
         _show(page, target, text)
@@ -110,20 +107,15 @@ def _export_native(args: Namespace, mechanism: Mechanism, target: Path | None) -
     return Report(document, show)
 
 
-def _mechanism_document(
-    args: Namespace, mechanism: Mechanism, target: Path | None, text: str
+def _document(
+    args: Namespace, target: Path | None, text: str, head: Document, outputs: Sequence[str] = ()
 ) -> Document:
-    """Return the document of a mechanism that was written; it names no equations."""
+    """Return the document of a text, in the file if there is one."""
     return {
         "file": args.file,
-        "mechanism": mechanism.name,
-        "formulation": "none",
-        "parameters": "numeric",
-        "reduce": "none",
-        "closure": "complete",
-        "wrenches": [],
+        **head,
         "language": args.language,
-        "outputs": [],
+        "outputs": list(outputs),
         "written": None if target is None else str(target),
         "text": text if target is None else None,
     }

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from chainform.analysis import Forces, Motion, motion_of, unknown_forces
-from chainform.cli.commands.command import Command
-from chainform.cli.options import parameter_values
+from chainform.analysis import PrescribedMotion, UnknownForces, motion_of, unknown_forces
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen, target_of, write_file
+from chainform.cli.options import add_list, parameter_values
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.reading import add_file, read_chosen
-from chainform.cli.strict_json import name_of, read_json
-from chainform.cli.writing import target_of, write_file
+from chainform.cli.states import name_of, read_json
 from chainform.errors import ReadError
 from chainform.given import Given
 from chainform.mechanism import Mechanism
@@ -43,14 +43,8 @@ def add_options(parser: ArgumentParser) -> None:
         required=True,
         help="so many times from START to END (s), or times with commas between them",
     )
-    parser.add_argument(
-        "--values",
-        metavar="PARAMETER=VALUE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="numbers of parameters, instead of those of the file: m=250, c=1/3",
-    )
+    text = "numbers of parameters, instead of those of the file: m=250, c=1/3"
+    add_list(parser, "--values", "PARAMETER=VALUE", text)
     parser.add_argument("--out", metavar="FILE.csv", help="write times, motion and forces")
     parser.add_argument("--force", action="store_true", help="overwrite the file")
 
@@ -60,8 +54,8 @@ def run(args: Namespace) -> Report:
     target = target_of(args.out, args.file, force=args.force, option="--out")
     mechanism = read_chosen(args)
     times = _times(args.times)
-    laws, values = _laws(args.motion), _values(args.values)
-    # What has no finite value is told with the time at which it is so.
+    laws, values = _laws(args.motion), _values(args.values or ())
+    # What has no finite value is reported with its time.
     with np.errstate(all="ignore"):
         motion = motion_of(mechanism, laws, times, values)
         found = unknown_forces(
@@ -85,7 +79,7 @@ def _laws(source: str) -> dict[str, object]:
     return cast("dict[str, object]", document)
 
 
-def _values(texts: list[str]) -> dict[str, float]:
+def _values(texts: Sequence[str]) -> dict[str, float]:
     return {
         name: float(Reader().fraction(Given(text, f"--values, {name[:60]}")))
         for name, text in parameter_values(texts, "--values").items()
@@ -117,7 +111,11 @@ def _spaced(text: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _document(
-    args: Namespace, mechanism: Mechanism, motion: Motion, found: Forces, target: Path | None
+    args: Namespace,
+    mechanism: Mechanism,
+    motion: PrescribedMotion,
+    found: UnknownForces,
+    target: Path | None,
 ) -> Document:
     return {
         "file": args.file,
@@ -136,7 +134,7 @@ def _document(
     }
 
 
-def _csv(mechanism: Mechanism, motion: Motion, found: Forces) -> str:
+def _csv(mechanism: Mechanism, motion: PrescribedMotion, found: UnknownForces) -> str:
     rates = [f"{prefix}{name}" for prefix in ("d_", "dd_") for name in mechanism.rates]
     head = ["t", *mechanism.coordinates, *rates, *found.names, *found.rows]
     states = [motion.t[:, np.newaxis], motion.q, motion.qd, motion.qdd]
@@ -150,7 +148,7 @@ def _csv(mechanism: Mechanism, motion: Motion, found: Forces) -> str:
 def _show(
     page: Page,
     mechanism: Mechanism,
-    found: Forces,
+    found: UnknownForces,
     times: np.ndarray[Any, np.dtype[np.float64]],
     target: Path | None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`chainform runs`: runs that are kept in the store or in files, told, drawn and written."""
+"""`chainform runs`: runs in the store or in files, listed, shown, drawn and written."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
+from chainform.cli.options import add_list
 from chainform.cli.printing import Document, Page, Report
-from chainform.cli.run_saving import check_pictures, result_files
-from chainform.cli.run_telling import run_document, show_run
-from chainform.cli.store_place import chosen_store
+from chainform.cli.results import add_results, check_pictures, draw_pictures, result_files
+from chainform.cli.run_report import run_document, show_run, show_written
+from chainform.cli.store import chosen_store
 from chainform.errors import ReadError
 from chainform.simulation import Run
 from chainform.simulation.results.files import FORMS
@@ -31,34 +32,18 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("run", metavar="RUN", nargs="?", help="one run of the model")
     group = parser.add_argument_group("what is done with it")
-    group.add_argument(
-        "--out",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        help="write it to files: .parquet, .csv or .npz",
-    )
-    group.add_argument(
-        "--outputs",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help="quantities along the motion that are written with it: 'pose(tool)', reactions",
-    )
-    group.add_argument("--plot", metavar="FILE.svg", help="plot over time (.svg, .png or .pdf)")
-    group.add_argument(
-        "--animate", metavar="FILE.html", help="a moving picture (.html, .mp4 or .gif)"
-    )
+    add_results(group, "it")
+    text = "quantities along the motion that are written with it: 'pose(tool)', reactions"
+    add_list(group, "--outputs", "NAME", text)
     group.add_argument("--delete", action="store_true", help="remove the run from the store")
-    group.add_argument("--force", action="store_true", help="overwrite files")
 
 
 def run(args: Namespace) -> Report:
-    """List the runs of a model, or tell one of them."""
+    """List the runs of a model, or show one of them."""
     args.resume = None
     if Path(args.file).suffix.lower() in FORMS:
         _refuse(args, "a file of results has no runs by name", "run", "delete")
-        return _told(args, Run.load(args.file), None)
+        return _report(args, Run.load(args.file), None)
     if args.run is None:
         _refuse(args, "this needs one run", "out", "plot", "animate", "delete", "outputs")
         with chosen_store(args, read_only=True) as store:
@@ -68,7 +53,7 @@ def run(args: Namespace) -> Report:
     with chosen_store(args, read_only=True) as store:
         entry = _entry(store, args.file, args.run)
         found = Run.load(store.run(entry.revision, entry.name))
-    return _told(args, found, entry)
+    return _report(args, found, entry)
 
 
 def _refuse(args: Namespace, why: str, *names: str) -> None:
@@ -155,26 +140,20 @@ def _deleted(args: Namespace) -> Report:
 # --- one run ------------------------------------------------------------------------------------
 
 
-def _told(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
+def _report(args: Namespace, found: Run, entry: RunEntry | None) -> Report:
     files = result_files(args)
     check_pictures(args)
     for file in files:
         found.save(file, args.outputs)
-    if args.plot is not None:
-        found.plot(file=args.plot)
-    if args.animate is not None:
-        found.animate(args.animate)
-    written = [*files, *(file for file in (args.plot, args.animate) if file is not None)]
-    kept = None if entry is None else {"revision": entry.revision, "run": entry.name}
-    document = {"name": args.file, "run": {**run_document(found), "saved": kept}}
-    document["written"] = written
-    return Report(document, lambda page: _show(page, document["run"], written))
+    written = [*files, *draw_pictures(args, found)]
+    saved = None if entry is None else {"revision": entry.revision, "run": entry.name}
+    report = {**run_document(found), "saved": saved}
 
+    def show(page: Page) -> None:
+        show_run(page, report)
+        show_written(page, written)
 
-def _show(page: Page, told: Document, written: Sequence[str]) -> None:
-    show_run(page, told)
-    for file in written:
-        page.text(f"written to {file}")
+    return Report({"name": args.file, "run": report, "written": written}, show)
 
 
 COMMAND = Command(

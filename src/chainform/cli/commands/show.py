@@ -8,20 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainform.cli.commands.command import Command
+from chainform.cli.commands import Command
+from chainform.cli.files import add_file, read_chosen
 from chainform.cli.mechanism_document import frame_outputs
-from chainform.cli.options import (
-    LeftOut,
-    add_method,
-    all_outputs,
-    derive_all,
-    derive_chosen,
-    left_out_document,
-    method_document,
-    show_left_out,
-)
+from chainform.cli.model_report import LeftOut, left_out_document, method_document, show_left_out
+from chainform.cli.options import add_method, all_outputs, derive_all, derive_chosen
 from chainform.cli.printing import Document, Page, Report, shape_text
-from chainform.cli.reading import add_file, read_chosen
 from chainform.cli.selection import (
     Selection,
     frame_names,
@@ -44,7 +36,7 @@ from chainform.graph import (
     sympy_expressions,
 )
 from chainform.mechanism import Mechanism
-from chainform.model import Model, Request, letter_of
+from chainform.model import EntryRequest, Model, letter_of
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -83,7 +75,7 @@ class Formula:
 
 
 def run(args: Namespace) -> Report:
-    """Derive what is asked for and write its formulas; without a question, list quantities."""
+    """Derive quantities and write their formulas; without a name, list those there are."""
     _check_options(args)
     requests = [parse_request(text) for text in args.quantities]
     mechanism = read_chosen(args)
@@ -95,7 +87,9 @@ def run(args: Namespace) -> Report:
     selections = [select(model, request) for request in requests]
     steps = _steps(model, selections, args) if args.steps else []
     formulas = [_formulas(model, selection, args) for selection in selections]
-    document = _head(args.file, model) | {
+    document: Document = {
+        "file": args.file,
+        **method_document(model),
         "form": _form(args),
         "expanded": args.expand,
         "steps": [{"name": row.name, "formula": row.text} for row in steps],
@@ -123,7 +117,7 @@ def _check_options(args: Namespace) -> None:
         raise ReadError("--steps needs a QUANTITY", element="options", remedy="as in: show FILE H")
 
 
-def _derive(mechanism: Mechanism, args: Namespace, requests: Sequence[Request]) -> Model:
+def _derive(mechanism: Mechanism, args: Namespace, requests: Sequence[EntryRequest]) -> Model:
     """Derive the outputs that are named, and all others where that does not answer everything."""
     named = named_outputs(requests, all_outputs(mechanism, args), mechanism)
     if not named:
@@ -157,9 +151,9 @@ def _formulas(model: Model, selection: Selection, args: Namespace) -> list[Formu
 def _steps(model: Model, selections: Sequence[Selection], args: Namespace) -> list[Formula]:
     """Return the formulas of everything that the selected entries are computed from, in order."""
     graph = model.graph
-    asked = {entry.variable for selection in selections for entry in selection.entries}
-    needed = np.flatnonzero(graph.cone(sorted(asked))).tolist()
-    steps = [v for v in needed if v not in asked and v not in graph.inputs]
+    selected = {entry.variable for selection in selections for entry in selection.entries}
+    needed = np.flatnonzero(graph.cone(sorted(selected))).tolist()
+    steps = [v for v in needed if v not in selected and v not in graph.inputs]
     texts = _texts(model, steps, args)
     return [Formula(graph.names[v], (), *text) for v, text in zip(steps, texts, strict=True)]
 
@@ -206,7 +200,9 @@ def _list(file: str, model: Model, left_out: LeftOut, frames: list[str]) -> Repo
         (given for v, given in graph.inputs.items() if needed[v]),
         key=lambda given: (groups.index(given.group), given.index),
     )
-    document = _head(file, model) | {
+    document: Document = {
+        "file": file,
+        **method_document(model),
         "outputs": [
             {"name": name, "letter": letter_of(name), "shape": list(model[name].shape)}
             for name in model.outputs
@@ -276,10 +272,6 @@ def _families(model: Model) -> list[tuple[str, str, str]]:
         )
         for names in families.values()
     ]
-
-
-def _head(file: str, model: Model) -> Document:
-    return {"file": file, "mechanism": model.mechanism.name, **method_document(model)}
 
 
 COMMAND = Command(

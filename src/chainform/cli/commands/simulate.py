@@ -3,53 +3,62 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from chainform.cli.batch_simulation import check_batch_options, run_batch
-from chainform.cli.commands.command import Command
-from chainform.cli.motion_progress import shown_motion
-from chainform.cli.overriding import (
-    add_overrides,
-    blamed,
-    check_outputs,
-    overrides_of,
-)
+import numpy as np
+
+from chainform.cli.commands import Command
+from chainform.cli.options import add_list, parameter_values
 from chainform.cli.printing import Document, Page, Report, tell
-from chainform.cli.run_keeping import Keeping
-from chainform.cli.run_saving import (
+from chainform.cli.progress import MOTIONS, motion_progress
+from chainform.cli.results import (
+    Checkpoint,
+    add_results,
     check_pictures,
     check_store,
+    draw_pictures,
     is_resumed,
     result_files,
     run_name,
     save_into_store,
 )
-from chainform.cli.run_telling import run_document, show_run
-from chainform.errors import Error
+from chainform.cli.run_report import (
+    batch_document,
+    run_document,
+    show_batch,
+    show_run,
+    show_written,
+)
+from chainform.errors import Error, ReadError
+from chainform.expressions import fraction_of_decimal
+from chainform.given import counted
 from chainform.runtime import CodeCache
-from chainform.simulation import Interrupted, MotionError, Run, Scenario, simulate
+from chainform.simulation import (
+    BatchInterrupted,
+    BatchRun,
+    Interrupted,
+    MotionError,
+    Run,
+    Scenario,
+    simulate,
+    simulate_batch,
+)
+from chainform.simulation.batches.along import needs_runs
+from chainform.simulation.outputs import check_output
+
+SINGLE = ("resume", "animate", "save", "run")
+"""Options that go with a single motion."""
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("file", metavar="SCENARIO", help="the scenario (.toml or .json)")
     group = parser.add_argument_group("where results go")
-    group.add_argument(
-        "--out",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        help="write times, states, efforts, energy and the outputs of the scenario: .parquet, "
-        ".csv or .npz",
-    )
-    group.add_argument("--plot", metavar="FILE.svg", help="plot over time (.svg, .png or .pdf)")
-    group.add_argument(
-        "--animate", metavar="FILE.html", help="a moving picture (.html, .mp4 or .gif)"
-    )
+    add_results(group, "times, states, efforts, energy and the outputs of the scenario")
     group.add_argument(
         "--save",
         metavar="NAME[@REVISION]",
@@ -58,7 +67,6 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--run", metavar="NAME", help="the name of the run there (default: that of the file)"
     )
-    group.add_argument("--force", action="store_true", help="overwrite files")
     group = parser.add_argument_group("how it runs")
     group.add_argument(
         "--resume",
@@ -82,21 +90,22 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Report:
-    """Compute the motion, and write what there is of it even if it does not come to its end."""
+    """Compute the motions, and write what there is of them even if they do not come to an end."""
     files = result_files(args)
     check_pictures(args)
     scenario = Scenario.read(args.file, store=args.db, allow_python=args.allow_python)
     check_batch_options(args, scenario)
     check_outputs(scenario)
     if scenario.batch is not None:
-        return run_batch(args, scenario, files)
+        return _run_batch(args, scenario, files)
     check_store(args, scenario)
     found = _computed(args, scenario, files)
     for file in files:
         found.save(file, scenario.outputs)
-    saved = save_into_store(args, scenario, found) if args.save is not None else None
-    written = [*files, *_pictures(args, found)]
-    document = _document(args, found, written, saved)
+    revision = save_into_store(args, scenario, found) if args.save is not None else None
+    saved = None if revision is None else {"revision": revision, "run": run_name(args)}
+    written = [*files, *draw_pictures(args, found)]
+    document = {"file": args.file, **run_document(found), "written": written, "saved": saved}
     return Report(document, lambda page: _show(page, args, document))
 
 
@@ -104,34 +113,33 @@ def _computed(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Run:
     """Return the run; one that was interrupted or failed is written before the error goes on."""
     before = None if args.resume is None else Run.load(args.resume)
     earlier = [file for file in files if Path(file).exists() and not is_resumed(args, file)]
-    keep = Keeping(files, scenario.outputs, earlier)
+    checkpoint = Checkpoint(files, scenario.outputs, earlier)
     given = overrides_of(args, scenario)
-    span = given.get("t", scenario.arguments["t"])
+    name, span = scenario.mechanism.name, given.get("t", scenario.arguments["t"])
     try:
-        name = scenario.mechanism.name
-        with blamed(given), shown_motion(name, span, quiet=args.quiet) as told:
-            cache = CodeCache.of_user()
-            options: dict[str, Any] = {
-                "progress": told,
-                "resume": before,
-                "code_cache": cache,
+        with option_errors(given), motion_progress(name, span, quiet=args.quiet) as progress:
+            found = simulate(
+                scenario,
+                checkpoint=checkpoint if files else None,
+                progress=progress,
+                resume=before,
+                code_cache=CodeCache.of_user(),
                 **given,
-            }
-            found = simulate(scenario, checkpoint=keep if files else None, **options)
+            )
     except Interrupted as stop:
         if not stop.run.about.is_complete:
-            keep(stop.run)
-            tell(_stopped(args, stop.run, keep.written))
+            checkpoint(stop.run)
+            tell(_stopped(args, stop.run, checkpoint.written))
             raise
         found = stop.run
     except MotionError as problem:
         with suppress(Error):
-            # That the motion failed is what has to be told.
-            keep(problem.run)
-        if keep.written:
-            tell(f"what was computed before is in {', '.join(keep.written)}")
+            # That the motion failed is what has to be reported.
+            checkpoint(problem.run)
+        if checkpoint.written:
+            tell(f"what was computed before is in {', '.join(checkpoint.written)}")
         raise
-    keep.finished()
+    checkpoint.finished()
     return found
 
 
@@ -139,37 +147,168 @@ def _stopped(args: Namespace, part: Run, files: Sequence[str]) -> str:
     mark = part.about.bookmark
     where = f"stopped at t = {0.0 if mark is None else mark.t:.6g} s"
     if not files:
-        return f"{where}; with --out FILE.npz what was computed is kept"
+        return f"{where}; with --out FILE.npz what was computed is saved"
     again = f"chainform simulate {quote(args.file)} --resume {quote(files[0])}"
     again += " --allow-python" * args.allow_python
     return f"{where}, what was computed is in {', '.join(files)}; to go on: {again}"
-
-
-def _pictures(args: Namespace, found: Run) -> list[str]:
-    if args.plot is not None:
-        found.plot(file=args.plot)
-    if args.animate is not None:
-        found.animate(args.animate)
-    return [file for file in (args.plot, args.animate) if file is not None]
-
-
-# --- what is told -----------------------------------------------------------------------------
-
-
-def _document(args: Namespace, found: Run, written: Sequence[str], saved: str | None) -> Document:
-    kept = None if saved is None else {"revision": saved, "run": run_name(args)}
-    told = {"written": list(written), "saved": kept}
-    return {"file": args.file, **run_document(found), **told}
 
 
 def _show(page: Page, args: Namespace, document: Document) -> None:
     if args.quiet:
         return
     show_run(page, document)
-    for file in document["written"]:
-        page.text(f"written to {file}")
+    show_written(page, document["written"])
     if document["saved"] is not None:
         page.text(f"saved with {document['saved']['revision']} as {document['saved']['run']}")
+
+
+# --- options that stand before what the file says -------------------------------------------------
+
+
+def add_overrides(parser: ArgumentParser) -> None:
+    """Add options that stand before what the file says."""
+    group = parser.add_argument_group("before what the file says")
+    group.add_argument("--time", metavar="[START:]END", help="start and end, s")
+    group.add_argument("--method", metavar="NAME", help="the method of integration")
+    group.add_argument("--rtol", metavar="NUMBER", help="the relative tolerance")
+    group.add_argument("--step", metavar="NUMBER", help="the length of fixed steps, s")
+    add_list(group, "--values", "NAME=NUMBER", "values of parameters")
+
+
+def overrides_of(args: Namespace, scenario: Scenario) -> dict[str, Any]:
+    """Return arguments of `simulate` that stand before those of the scenario."""
+    found: dict[str, Any] = {}
+    if args.time is not None:
+        first, mark, last = args.time.rpartition(":")
+        found["t"] = (_number(first, "--time") if mark else 0.0, _number(last, "--time"))
+    if args.method is not None:
+        found["method"] = args.method
+    for name in ("rtol", "step"):
+        if getattr(args, name) is not None:
+            found[name] = _number(getattr(args, name), f"--{name}")
+    if args.values:
+        given = parameter_values(args.values, "--values")
+        values = {name: _number(text, f"--values {name[:60]}") for name, text in given.items()}
+        found["values"] = {**scenario.arguments.get("values", {}), **values}
+    return found
+
+
+@contextmanager
+def option_errors(given: Mapping[str, Any]) -> Generator[None]:
+    """Turn errors about what the command line gave into errors of its options."""
+    try:
+        yield
+    except MotionError:
+        raise
+    except Error as problem:
+        if problem.element not in given:
+            raise
+        option = "--time" if problem.element == "t" else f"--{problem.element}"
+        raise ReadError(problem.message, element=option, remedy=problem.remedy) from problem
+
+
+def _number(text: str, element: str) -> float:
+    try:
+        return float(fraction_of_decimal(text))
+    except (ReadError, ValueError, OverflowError):
+        raise ReadError(
+            f"{text[:40]!r} is not a number", element=element, remedy="write 0.5, or 1e-6"
+        ) from None
+
+
+def check_outputs(scenario: Scenario) -> None:
+    """Refuse outputs that could not be written after the motion has been computed."""
+    for name in scenario.outputs:
+        try:
+            check_output(scenario.mechanism, name)
+        except Error as problem:
+            raise ReadError(
+                problem.message,
+                file=scenario.file,
+                element=f"output, outputs {name[:60]!r}",
+                remedy=problem.remedy,
+            ) from None
+
+
+# --- a scenario with a section `batch`: many motions ---------------------------------------------
+
+
+def _run_batch(args: Namespace, scenario: Scenario, files: Sequence[str]) -> Report:
+    """Compute all motions, and write what there is of them even if Ctrl-C ends it."""
+    batch = _computed_batch(args, scenario, files)
+    for file in files:
+        batch.save(file, scenario.outputs)
+    written = [*files, *draw_pictures(args, batch)]
+    document = {"file": args.file, **batch_document(batch), "written": written}
+
+    def show(page: Page) -> None:
+        if not args.quiet:
+            show_batch(page, batch, document)
+            show_written(page, written)
+
+    return Report(document, show, has_failed=bool(batch.failed.all()))
+
+
+def _computed_batch(args: Namespace, scenario: Scenario, files: Sequence[str]) -> BatchRun:
+    assert scenario.batch is not None
+    name, count = scenario.mechanism.name, motions_in(scenario.batch)
+    left_out = scenario.arguments.get("without", ())
+    given = overrides_of(args, scenario)
+    options: dict[str, Any] = {
+        "runs": needs_runs(scenario.mechanism, scenario.outputs, left_out),
+        "code_cache": CodeCache.of_user(),
+        **({} if args.threads is None else {"threads": args.threads}),
+        **given,
+    }
+    shown = motion_progress(name, (0.0, float(count)), MOTIONS, quiet=args.quiet)
+    try:
+        with option_errors(given), shown as progress:
+            return simulate_batch(scenario, progress=progress, **options)
+    except BatchInterrupted as stop:
+        if stop.batch.about.is_complete:
+            return stop.batch
+        for file in files:
+            stop.batch.save(file, scenario.outputs)
+        tell(_stopped_batch(stop.batch, files))
+        raise
+
+
+def check_batch_options(args: Namespace, scenario: Scenario) -> None:
+    """Refuse, before anything is computed, options that go with the other kind of scenario."""
+    if scenario.batch is None:
+        if args.threads is not None:
+            raise _refused("--threads", "goes with a section [batch] of the scenario")
+        return
+    for name in SINGLE:
+        if getattr(args, name) is not None:
+            raise _refused(f"--{name}", "goes with a single motion, and the scenario has [batch]")
+    if args.threads is not None and args.threads < 1:
+        raise ReadError(
+            "threads must be a whole number from 1 on",
+            element="--threads",
+            remedy="leave it out for all cores",
+        )
+
+
+def _refused(option: str, why: str) -> ReadError:
+    return ReadError(f"{option} {why}", element="options", remedy=f"leave out {option}")
+
+
+def motions_in(batch: Mapping[str, Any]) -> int:
+    """Return how many motions a section asks for."""
+    columns: list[Any] = []
+    for name in ("q0", "qd0", "x0", "values"):
+        group = batch.get(name, ())
+        columns += list(group.values()) if hasattr(group, "values") else [group]
+    return max((len(column) for column in columns if np.ndim(column)), default=1) or 1
+
+
+def _stopped_batch(batch: BatchRun, files: Sequence[str]) -> str:
+    done = len(batch) - int(batch.interrupted.sum())
+    where = f"stopped after {done} of {counted(len(batch), 'motion')}"
+    if not files:
+        return f"{where}; with --out FILE.npz those that were finished are saved"
+    return f"{where}, which are in {', '.join(files)}"
 
 
 COMMAND = Command(

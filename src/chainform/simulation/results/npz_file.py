@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import ReadError
-from chainform.given import unpacked_size
+from chainform.files import unpacked_size
 from chainform.mechanism import Mechanism
 from chainform.simulation.results.plain import REMEDY, Record, known_of
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chainform.errors import ReadError, RunError
-from chainform.given import unpacked_size
+from chainform.files import unpacked_size
 from chainform.mechanism import Mechanism
 from chainform.simulation.results.flat import columns_of, record_from
 from chainform.simulation.results.plain import Record, known_of

@@ -1,16 +1,23 @@
-"""What is told of a run: as a document, and to people."""
+"""Reports on a run, and on many, for programs and people."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from chainform.cli.printing import Document, Page, counted
+import numpy as np
+
+from chainform.cli.printing import Document, Page
 from chainform.errors import Error
-from chainform.simulation import Run
+from chainform.given import counted
+from chainform.simulation import BatchRun, Run
 
 SHOWN = 40
 """The most coordinates whose last values, and the most names of events, are shown to people."""
+
+SHOWN_PROBLEMS = 10
+"""The most problems of a batch that are shown to people."""
 
 
 def run_document(found: Run) -> Document:
@@ -62,12 +69,11 @@ def _energy(found: Run) -> dict[str, float] | None:
     if not len(energy):
         return None
     first, last = float(energy[0]), float(energy[-1])
-    told = {"first": first, "last": last, "change": last - first}
+    energies = {"first": first, "last": last, "change": last - first}
     try:
-        told |= {"work": float(found.work[-1]), "losses": float(found.losses[-1])}
+        return energies | {"work": float(found.work[-1]), "losses": float(found.losses[-1])}
     except Error:
-        return told
-    return told
+        return energies
 
 
 def show_run(page: Page, document: Document) -> None:
@@ -117,3 +123,77 @@ def _show_final(page: Page, final: dict[str, Any]) -> None:
     for group in ("q", "qd"):
         rows = [(name, f"{value:.9g}") for name, value in final[group].items()]
         page.table(("name", group), rows[:SHOWN], numbers=(group,))
+
+
+def show_written(page: Page, files: Sequence[str]) -> None:
+    """Show to which files results went."""
+    for file in files:
+        page.text(f"written to {file}")
+
+
+# --- many motions -------------------------------------------------------------------------------
+
+
+def batch_document(batch: BatchRun) -> Document:
+    """Return how many motions were computed and how they ended."""
+    about, counts, mechanism = batch.about, batch.statistics, batch.mechanism
+    return {
+        "mechanism": mechanism.name,
+        "method": batch.method,
+        "settings": dict(about.settings),
+        "values": {name: value.tolist() for name, value in batch.values.items()},
+        "time": list(about.span),
+        "motions": len(batch),
+        "failed": int(batch.failed.sum()),
+        "ended": batch.ended,
+        "endings": list(batch.endings),
+        "ends": batch.ends.tolist(),
+        "problems": [
+            {"motion": motion + 1, "problem": text} for motion, text in batch.problems.items()
+        ],
+        "rows": len(batch.t),
+        "steps": counts.steps,
+        "rejected": counts.rejected,
+        "evaluations": counts.evaluations,
+        "seconds": about.seconds,
+        "final": {
+            "t": float(batch.t[-1]) if len(batch.t) else None,
+            "q": _last(mechanism.coordinates, batch.q),
+            "qd": _last(mechanism.rates, batch.qd),
+        },
+    }
+
+
+def show_batch(page: Page, batch: BatchRun, document: Document) -> None:
+    """Show a document of many motions to people."""
+    first, last = document["time"]
+    page.text(f"{document['mechanism']}, by {batch.method}", style="bold")
+    motions = counted(document["motions"], "motion")
+    seconds = max(document["seconds"], 1e-9)
+    speed = f"{document['seconds']:.3g} s, {document['motions'] / seconds:.3g} a second"
+    page.text(f"{motions} from {first:g} to {last:g} s in {speed}")
+    steps = f"{counted(document['steps'], 'step')} ({document['rejected']} rejected)"
+    page.text(f"{steps}, {counted(document['evaluations'], 'evaluation')}")
+    page.heading("how they ended")
+    rows = [(name, str(count), *_times(batch, name)) for name, count in document["ended"].items()]
+    titles = ("ending", "motions", "first, s", "last, s")
+    page.table(titles, rows, numbers=titles[1:])
+    problems = document["problems"]
+    for entry in problems[:SHOWN_PROBLEMS]:
+        page.text(f"motion {entry['motion']}: {entry['problem']}")
+    if len(problems) > SHOWN_PROBLEMS:
+        page.text(f"and {len(problems) - SHOWN_PROBLEMS} more")
+
+
+def _last(names: Sequence[str], states: Any) -> dict[str, list[float]]:
+    """Return the states at the last time of output by name, one for each motion."""
+    if not states.shape[1]:
+        return {name: [] for name in names}
+    return {name: states[:, -1, k].tolist() for k, name in enumerate(names)}
+
+
+def _times(batch: BatchRun, ending: str) -> tuple[str, str]:
+    """Return when the first and the last of the motions ended that did so in a way."""
+    ends = [end for end, how in zip(batch.ends, batch.endings, strict=True) if how == ending]
+    known = [float(end) for end in ends if np.isfinite(end)]
+    return (f"{min(known):.6g}", f"{max(known):.6g}") if known else ("", "")

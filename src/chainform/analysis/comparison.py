@@ -1,9 +1,14 @@
-"""The same equations by every formulation: do they agree, and what does each cost."""
+"""The same equations by every formulation: do they agree, and what does each cost.
+
+They are compared at random states in fractions, where equal means equal.
+"""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from os import PathLike
 from time import perf_counter
 from typing import Any
@@ -12,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.algebra import is_same
-from chainform.analysis.exact_state import exact_state
 from chainform.errors import DeriveError, RunError
 from chainform.formulations import (
     FORMULATIONS,
@@ -22,29 +26,25 @@ from chainform.formulations import (
     uses_elements,
 )
 from chainform.given import Given
-from chainform.graph import EXACT, Cost, Plan, evaluate
-from chainform.mechanism import Mechanism
+from chainform.graph import EXACT, Angle, Cost, Input, Plan, evaluate
+from chainform.mechanism import JointKind, Mechanism
 from chainform.model import Model
-from chainform.pipeline import available_outputs, derive, texts_of
+from chainform.pipeline import available_outputs, derive, names_in
 from chainform.readers import read
 
-OUTPUTS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "bias")
-"""What is compared when nothing is asked for: what several formulations give."""
-
+COMPARED = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis", "gravity", "bias")
+"""What is compared by default: what several formulations give."""
 LARGEST_EXACT = 30_000
 """The most variables of a graph that is evaluated in fractions, whose digits grow on the way."""
-
 CLOSE = 1e-9
 """How near results must be, against the largest entry, where only doubles can tell."""
-
 TRIES = 8
 """How many states are tried where an entry has no finite value."""
-
 Observer = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One output by one formulation.
 
     `agrees` tells whether it equals the same output of the first formulation in the list, and
@@ -66,7 +66,7 @@ class Comparison:
     """All formulations side by side."""
 
     mechanism: str
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
 
     @property
     def agree(self) -> bool:
@@ -104,7 +104,7 @@ def compare(
     if type(seed) is not int:
         raise DeriveError("the seed is no whole number", element="seed", remedy="write seed=1")
     methods = _methods(formulations)
-    rows: list[Row] = []
+    rows: list[ComparisonRow] = []
     options: dict[str, Any] = {"parameters": parameters, "reduce": reduce, "without": without}
     for output in _outputs(source, outputs):
         first: Model | None = None
@@ -120,12 +120,12 @@ def compare(
             except (DeriveError, RunError) as problem:
                 if problem.element in options:
                     raise
-                rows.append(Row(output, name, refusal=problem.message))
+                rows.append(ComparisonRow(output, name, refusal=problem.message))
                 continue
             seconds = perf_counter() - began
             first = first or model
             agrees, how = (None, "") if model is first else _agree(first, model, seed)
-            rows.append(Row(output, name, model.count(), seconds, agrees, how))
+            rows.append(ComparisonRow(output, name, model.count(), seconds, agrees, how))
     if not rows:
         raise DeriveError(
             f"{', '.join(methods)} cannot give what is compared for this mechanism",
@@ -145,10 +145,10 @@ def _gives(method: str, mechanism: Mechanism, output: str) -> bool:
 
 
 def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
-    """Return what is compared; an output that nothing gives is refused if it was asked for."""
+    """Return what is compared; an output that nothing gives is refused if it is named."""
     if outputs is None:
-        return [name for name in OUTPUTS if name in available_outputs(mechanism)]
-    chosen = texts_of("outputs", outputs)
+        return [name for name in COMPARED if name in available_outputs(mechanism)]
+    chosen = names_in("outputs", outputs)
     known = {name for method in FORMULATIONS for name in available_outputs(mechanism, method)}
     for output in chosen:
         if not any(_gives(method, mechanism, output) for method in FORMULATIONS):
@@ -163,7 +163,7 @@ def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
 
 def _methods(formulations: Sequence[str] | None) -> list[str]:
     names = [name for name in FORMULATIONS if name != "auto"]
-    chosen = names if formulations is None else texts_of("formulations", formulations)
+    chosen = names if formulations is None else names_in("formulations", formulations)
     for name in chosen:
         Given(name, "formulations", raises=DeriveError).choice(tuple(FORMULATIONS), "formulation")
     return _some("formulations", chosen)
@@ -174,7 +174,7 @@ def _some(what: str, names: Iterable[str]) -> list[str]:
     chosen = list(dict.fromkeys(names))
     if not chosen:
         remedy = f"name some, or leave {what} out for all of them"
-        raise DeriveError(f"no {what} were asked for", element=what, remedy=remedy)
+        raise DeriveError(f"no {what} are named", element=what, remedy=remedy)
     return chosen
 
 
@@ -221,3 +221,53 @@ def _doubles(model: Model, seed: int) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
         found = plan.run({v: float(getattr(x, "value", x)) for v, x in values.items()}, 1)
     return found[np.searchsorted(wanted, variables), 0]
+
+
+# --- random states in fractions: angles with rational sines, quaternions of rational entries --
+
+
+def exact_state(mechanism: Mechanism, inputs: Iterable[Input], seed: int = 0) -> dict[str, Any]:
+    """Return a value for every input, by its name; a parameter keeps the value it has.
+
+    The coordinate of a revolute joint is an Angle, so that its sine and cosine are fractions; all
+    else is a short fraction. The four entries of a quaternion have the length 1 exactly.
+    """
+    # Each value depends on the name alone, so that two graphs of one mechanism are at one state.
+    values: dict[str, Any] = {}
+    for given in inputs:
+        values[given.name] = _value(given, random.Random(f"{seed} {given.name}"))
+    rng = random.Random(seed)
+    turning = {
+        segment.coordinate
+        for segment in mechanism.segments
+        if segment.joint.kind == JointKind.REVOLUTE
+    }
+    turning |= {k for k, c in enumerate(mechanism.coordinate_records) if c.unit == "rad"}
+    for segment in mechanism.segments:
+        if segment.joint.kind.has_quaternion and segment.coordinate is not None:
+            first = segment.coordinate + segment.joint.kind.coordinates - 4
+            for place, entry in enumerate(unit_quaternion(rng), first + 1):
+                values[f"q{place}"] = entry
+    for coordinate in sorted(turning - {None}, key=lambda c: c or 0):
+        assert coordinate is not None
+        half = Fraction(rng.randint(-9, 9), rng.randint(1, 9))
+        values[f"q{coordinate + 1}"] = Angle.from_tangent(half)
+    return values
+
+
+def _value(given: Input, rng: random.Random) -> Fraction:
+    if given.default is not None:
+        return given.default
+    return Fraction(rng.randint(-20, 20), 10)
+
+
+def unit_quaternion(rng: random.Random) -> tuple[Fraction, ...]:
+    """Return x y z w of length 1: the square of a quaternion of integers, over its own length.
+
+    For p = (v, w) the square is (2 w v, w^2 - v.v), and its length is that of p squared.
+    """
+    x, y, z, w = (rng.randint(-4, 4) for _ in range(4))
+    w = w or 1
+    square = x * x + y * y + z * z
+    length = square + w * w
+    return tuple(Fraction(e, length) for e in (2 * w * x, 2 * w * y, 2 * w * z, w * w - square))

@@ -1,27 +1,49 @@
-"""Runs that a command makes go to files and into the store."""
+"""Where the results of a run go: files, files of a motion on its way, and the store."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
-from chainform.cli.store_place import chosen_store, exists, store_file
-from chainform.cli.stored import check_name
-from chainform.cli.writing import target_of
-from chainform.errors import ReadError, StoreError
+from chainform.cli.files import target_of
+from chainform.cli.options import add_list
+from chainform.cli.store import check_name, chosen_store, exists, store_file
+from chainform.errors import Error, ReadError, StoreError
 from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.readers import native_text
-from chainform.simulation import Run, Scenario
+from chainform.simulation import BatchRun, Run, Scenario
 from chainform.simulation.results.files import form_of
 
 PLOTS = (".svg", ".png", ".pdf")
 FILMS = (".html", ".mp4", ".gif")
 
 
-# --- files ----------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------
+
+
+def add_results(group: Any, what: str) -> None:
+    """Add the options for files of results and pictures."""
+    add_list(group, "--out", "FILE", f"write {what} to files: .parquet, .csv or .npz")
+    group.add_argument("--plot", metavar="FILE.svg", help="plot over time (.svg, .png or .pdf)")
+    group.add_argument(
+        "--animate", metavar="FILE.html", help="a moving picture (.html, .mp4 or .gif)"
+    )
+    group.add_argument("--force", action="store_true", help="overwrite files")
+
+
+def draw_pictures(args: Namespace, run: Run | BatchRun) -> list[str]:
+    """Write the pictures of a run; return their files."""
+    if args.plot is not None:
+        run.plot(file=args.plot)
+    if args.animate is not None and isinstance(run, Run):
+        run.animate(args.animate)
+    return [file for file in (args.plot, args.animate) if file is not None]
 
 
 def result_files(args: Namespace) -> list[str]:
@@ -95,11 +117,64 @@ def is_resumed(args: Namespace, name: str) -> bool:
     return False
 
 
-# --- the store ------------------------------------------------------------------------------
+# --- a motion on its way ----------------------------------------------------------------------
+
+
+@dataclass
+class Checkpoint:
+    """Writes a run that is not at its end; a complete one that was there before stays.
+
+    `earlier` are files that were there at the start, of other runs: what is not complete goes
+    next to them.
+    """
+
+    files: Sequence[str]
+    outputs: Sequence[str]
+    earlier: Sequence[str] = ()
+    written: list[str] = field(default_factory=list[str])
+    """Where it was written the last time."""
+
+    def __call__(self, part: Run) -> None:
+        """Write a part of a motion to all files; without its outputs, where these are the trouble.
+
+        Raises the first error, after everything has been tried.
+        """
+        self.written, troubles = [], list[Error]()
+        for file in map(self._place, self.files):
+            try:
+                self._write(part, file)
+                self.written.append(file)
+            except Error as problem:
+                troubles.append(problem)
+        if troubles:
+            raise troubles[0]
+
+    def _write(self, part: Run, file: str) -> None:
+        try:
+            part.save(file, self.outputs)
+        except Error:
+            if not self.outputs:
+                raise
+            part.save(file)
+
+    def _place(self, file: str) -> str:
+        if file not in self.earlier:
+            return file
+        path = Path(file)
+        return str(path.with_name(f"{path.stem}.part{path.suffix}"))
+
+    def finished(self) -> None:
+        """Remove parts that were written next to files that are whole now."""
+        for file in self.earlier:
+            with suppress(OSError):
+                Path(self._place(file)).unlink(missing_ok=True)
+
+
+# --- the store --------------------------------------------------------------------------------
 
 
 def check_store(args: Namespace, scenario: Scenario) -> None:
-    """Refuse, before anything is computed, what could not be saved afterwards."""
+    """Refuse, before anything is computed, what could not be saved."""
     if args.save is None:
         if args.run is not None:
             raise ReadError(

@@ -1,0 +1,175 @@
+"""Reports on a model, for programs and people: method, size, stages of its reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from chainform.cli.printing import Document, Page, shape_text
+from chainform.graph import Cost
+from chainform.model import Model
+from chainform.search import Stage, comparison
+
+LeftOut: TypeAlias = dict[str, str]
+"""Outputs that cannot be derived although the mechanism should have them, each with the reason."""
+PAPER_CASES = {"rackovic_2_1": "example_2_1", "rackovic_4_1": "example_4_1"}
+"""The mechanisms whose reduction Racković 1996 publishes, by name."""
+COLUMNS = ("multiplications", "additions", "sin", "cos", "angle sums", "other calls")
+WIDTH, ROW, LABEL, RIGHT = 760, 34, 210, 120
+COLOURS = ("#3b6ea5", "#8fb3d9")
+"""Multiplications and additions."""
+
+
+def method_document(model: Model) -> dict[str, Any]:
+    """Return of what and how a model was derived, as the documents of all commands have it."""
+    free = model.parameters if isinstance(model.parameters, str) else list(model.parameters)
+    return {
+        "mechanism": model.mechanism.name,
+        "formulation": model.formulation,
+        "parameters": free,
+        "reduce": model.reduction,
+        "closure": model.closure,
+        "wrenches": list(model.wrenches),
+        **({"without": list(model.without)} if model.without else {}),
+    }
+
+
+def once_document(model: Model) -> dict[str, Any]:
+    """Return what is computed from the parameters alone as the entry `once`, if there is any."""
+    once = model.count(once=True).as_dict()
+    return {"once": once} if any(once.values()) else {}
+
+
+def size_document(model: Model) -> Document:
+    """Return outputs, free parameters, variables and operations of a model."""
+    return {
+        **method_document(model),
+        "outputs": {name: {"shape": list(model[name].shape)} for name in model.outputs},
+        "free_parameters": list(model.free_parameters),
+        "variables": _needed(model),
+        "operations": model.count().as_dict(),
+        **once_document(model),
+    }
+
+
+def _needed(model: Model) -> dict[str, int]:
+    """Return how many inputs and computed variables the outputs need."""
+    graph = model.graph
+    needed = np.flatnonzero(graph.cone(graph.output_variables()))
+    inputs = sum(int(v) in graph.inputs for v in needed)
+    return {"inputs": inputs, "computed": len(needed) - inputs}
+
+
+def show_size(page: Page, model: Model) -> None:
+    """Print the same for people; the number of all variables is the one that `log` shows."""
+    page.text(model.title, style="bold")
+    shapes = {name: shape_text(model[name].shape) for name in model.outputs}
+    page.table(("output", "shape"), list(shapes.items()))
+    if model.free_parameters:
+        page.text(f"free parameters: {', '.join(model.free_parameters)}")
+    needed = _needed(model)
+    page.text(
+        f"variables: {len(model.graph)}; the outputs need {needed['computed']} computed from "
+        f"{needed['inputs']} inputs"
+    )
+    page.text(f"operations: {model.count()}")
+    once = model.count(once=True)
+    if any(once.as_dict().values()):
+        page.text(f"once, from the parameters alone: {once}")
+
+
+def show_left_out(page: Page, left_out: LeftOut) -> None:
+    """Print the outputs that were left out, each with the reason."""
+    if left_out:
+        page.heading("left out")
+    for name, reason in left_out.items():
+        page.text(f"  {name}: {reason}")
+
+
+def left_out_document(left_out: LeftOut) -> dict[str, Any]:
+    """Return the outputs that were left out as documents tell it."""
+    return {"left_out": [{"name": name, "reason": why} for name, why in left_out.items()]}
+
+
+# --- the stages of a reduction ----------------------------------------------------------------
+
+
+def stage_documents(stages: Sequence[Stage]) -> list[dict[str, Any]]:
+    """Return the stages of a reduction as documents tell them."""
+    return [
+        {"name": stage.name, "operations": stage.cost.as_dict(), "seconds": stage.seconds}
+        for stage in stages
+    ]
+
+
+def show_stages(page: Page, stages: Sequence[Stage], mechanism: str) -> None:
+    """Print what each step of a reduction left, and what Racković 1996 has where it has."""
+    case = PAPER_CASES.get(mechanism)
+    published: dict[str, str] = {}
+    if case is not None:
+        rows = comparison(case, stages)
+        known = ((row.stage, row.published) for row in rows)
+        published = {name: f"{pair[0]}/{pair[1]}" for name, pair in known if pair is not None}
+    titles = ["after", *COLUMNS, *(["published"] if published else []), "seconds"]
+    table: list[list[str]] = []
+    for stage in stages:
+        paper = [published.get(stage.name, "")] if published else []
+        table.append([stage.name, *figures(stage.cost), *paper, f"{stage.seconds:.2f}"])
+    page.table(titles, table, numbers=titles[1:])
+
+
+def figures(count: Cost) -> list[str]:
+    """Return the columns of a count as text."""
+    return [str(number) for number in count.as_dict().values()]
+
+
+# --- a picture of what each stage saved: one bar for each graph on the way, as SVG ------------
+
+
+def waterfall(title: str, counts: Sequence[tuple[str, Cost]]) -> str:
+    """Return a picture with one row for each stage; the length of a bar is its operations."""
+    most = max((c.multiplications + c.additions for _, c in counts), default=0) or 1
+    height = ROW * (len(counts) + 2)
+    size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="13">',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        f'<text x="10" y="22" font-weight="bold">{escape(title)}</text>',
+        *_legend(),
+    ]
+    before: int | None = None
+    for place, (name, count) in enumerate(counts):
+        total = count.multiplications + count.additions
+        saved = "" if before is None or total >= before else f" (-{before - total})"
+        lines += _row(ROW * (place + 1) + 14, name, count, most, saved)
+        before = total
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _row(y: int, name: str, count: Cost, most: int, saved: str) -> list[str]:
+    scale = (WIDTH - LABEL - RIGHT) / most
+    first = count.multiplications * scale
+    second = count.additions * scale
+    middle = LABEL + first
+    text = f"{count.multiplications}/{count.additions}{saved}"
+    return [
+        f'<text x="{LABEL - 10}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
+        f'<rect x="{LABEL}" y="{y}" width="{first:.1f}" height="20" fill="{COLOURS[0]}"/>',
+        f'<rect x="{middle:.1f}" y="{y}" width="{second:.1f}" height="20" fill="{COLOURS[1]}"/>',
+        f'<text x="{LABEL + first + second + 6:.1f}" y="{y + 15}">{text}</text>',
+    ]
+
+
+def _legend() -> list[str]:
+    words = ("multiplications", "additions")
+    return [
+        part
+        for place, (word, colour) in enumerate(zip(words, COLOURS, strict=True))
+        for part in (
+            f'<rect x="{530 + 120 * place}" y="12" width="10" height="10" fill="{colour}"/>',
+            f'<text x="{545 + 120 * place}" y="22" font-size="12">{word}</text>',
+        )
+    ]

@@ -118,7 +118,7 @@ class _Reader:
     def length_of(self, key: str) -> int:
         """Return how many entries a group has."""
         if key == "sigma":
-            return sum(row.equations for row in self.mechanism.describe().loops)
+            return sum(loop.equations for loop in self.mechanism.loops)
         if key == "wrench":
             return 6 * len(self.wrenches)
         return len(entry_names(self.mechanism, key))

@@ -5,7 +5,6 @@ from chainform.mechanism.additions import law_reader, reader_of
 from chainform.mechanism.builder import MechanismBuilder
 from chainform.mechanism.checks import lacks_inertia, names_in
 from chainform.mechanism.closing import closed_pose
-from chainform.mechanism.describe import Description
 from chainform.mechanism.elements.types import (
     Definition,
     DissipativeElement,
@@ -18,6 +17,7 @@ from chainform.mechanism.elements.types import (
 )
 from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
+from chainform.mechanism.native import native_table
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import NumberLike, number_of
 from chainform.mechanism.parametrise import automatic_parameters, parametrise, with_named_numbers
@@ -74,7 +74,6 @@ __all__ = [
     "Body",
     "Coordinate",
     "Definition",
-    "Description",
     "DissipativeElement",
     "ElasticElement",
     "Force",
@@ -111,6 +110,7 @@ __all__ = [
     "lacks_inertia",
     "law_reader",
     "names_in",
+    "native_table",
     "number_of",
     "numeric_tree",
     "parametrise",

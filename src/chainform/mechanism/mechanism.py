@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from chainform.mechanism.types import (
 
 if TYPE_CHECKING:
     from chainform.mechanism.builder import MechanismBuilder
-    from chainform.mechanism.describe import Description
     from chainform.mechanism.numbers import NumberLike
 
 DEFAULT_GRAVITY: tuple[Fraction, Fraction, Fraction] = (ZERO, ZERO, Fraction("-9.81"))
@@ -272,11 +271,17 @@ class Mechanism:
 
         return subtree(self, root, tips)
 
-    def describe(self) -> Description:
-        """Return the mechanism as tables of plain text and numbers, for reports."""
-        from chainform.mechanism.describe import describe
+    def describe(self, *, short: bool = False) -> dict[str, Any]:
+        """Return the mechanism as plain data: `chainform check --json` prints them.
 
-        return describe(self)
+        `mechanism` has the table of a native file; all else is computed: indices and units of
+        coordinates and rates, the total mass, notes. Numbers are ints and floats where these are
+        exact, else texts, and `values` has the doubles of those. With `short` all numbers are
+        texts for people, of 15 digits at most.
+        """
+        from chainform.mechanism.description import describe
+
+        return describe(self, short=short)
 
     def _no_order(self, names: Sequence[str]) -> ReadError:
         """Return the error for names that are an order neither of q nor of qd."""

@@ -16,6 +16,7 @@ from chainform.expressions import (
     Expression,
     Negate,
     Symbol,
+    format_expression,
     format_fraction,
     fraction_of_decimal,
     parse,
@@ -31,6 +32,12 @@ NumberLike: TypeAlias = int | float | str | Fraction | Decimal | Expression
 
 GREATEST = Fraction(2) ** 1023
 """Numbers at or beyond this size have no double and are refused."""
+
+LONGEST_NUMBER = 300
+"""Integers of more digits are written in pieces: readers refuse long ones."""
+
+SHORT = 18
+"""A number for people is exact up to this length, else it has 15 digits."""
 
 _EXPRESSIONS = (NumberExpression, Constant, Symbol, Negate, Binary, Apply)
 
@@ -121,3 +128,50 @@ def quotient_of(a: Number, b: Number) -> Number:
 def expression_of(value: Number) -> Expression:
     """Return `value` as the expression that its text reads as: -1/3 is a sign and a quotient."""
     return parse(format_fraction(value)) if isinstance(value, Fraction) else value
+
+
+# --- numbers as text ------------------------------------------------------------------------
+
+
+def decimal_or_text(value: Number) -> Fraction | str:
+    """Return a number that has a finite decimal of usual length as it is, any other as a text."""
+    if not isinstance(value, Fraction):
+        return format_expression(value)
+    text = format_fraction(value)
+    if "/" not in text and len(text) <= LONGEST_NUMBER:
+        return value
+    sign = "-" if value < 0 else ""
+    return f"{sign}{_integer_text(abs(value.numerator))}/{_integer_text(value.denominator)}"
+
+
+def exact_text(value: Number) -> str:
+    """Return a number or an expression as a text that reads back as the same."""
+    text = decimal_or_text(value)
+    return text if isinstance(text, str) else format_fraction(text)
+
+
+def plain_number(value: Number) -> int | float | str:
+    """Return a number as an int or float where that is exact, else as its exact text."""
+    if isinstance(value, Fraction) and abs(value) < GREATEST:
+        if value.denominator == 1 and abs(value) < 2**53:
+            return int(value)
+        if fraction_of_decimal(repr(float(value))) == value:
+            return float(value)
+    return exact_text(value)
+
+
+def short_text(value: Number) -> str:
+    """Return an expression as it is and a number exactly, or to 15 digits when that is long."""
+    if not isinstance(value, Fraction):
+        return format_expression(value)
+    text, decimal = format_fraction(value), f"{float(value):.15g}"
+    return decimal if len(text) > SHORT or Fraction(decimal) == value else text
+
+
+def _integer_text(value: int) -> str:
+    """Return a positive integer as an expression without a number of too many digits."""
+    text = str(value)
+    if len(text) <= LONGEST_NUMBER:
+        return text
+    head, tail = divmod(value, 10**LONGEST_NUMBER)
+    return f"({_integer_text(head)}*1e{LONGEST_NUMBER} + {tail})"

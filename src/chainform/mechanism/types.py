@@ -207,6 +207,11 @@ class Loop:
     target: Attachment
     basic: tuple[int, ...] | None = None
 
+    @property
+    def equations(self) -> int:
+        """How many equations the loop gives."""
+        return 3 if self.kind == "point" else 6
+
 
 @dataclass(frozen=True, slots=True)
 class Spring:

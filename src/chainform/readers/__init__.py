@@ -9,8 +9,7 @@ from typing import Literal, TypedDict, Unpack, cast
 
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
-from chainform.readers.native import read_native
-from chainform.readers.native_writer import native_text
+from chainform.readers.native import native_text, read_native
 from chainform.readers.source import Source, bytes_of, table_from_text, text_of
 from chainform.readers.tree import read_tree
 from chainform.readers.urdf import read_urdf

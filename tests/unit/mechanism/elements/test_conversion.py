@@ -60,10 +60,10 @@ def test_what_becomes_of_the_parts() -> None:
         ("elbow joint_friction", DissipativeElement),
         ("elbow joint_rotor", InertiaElement),
     ]
-    rows = [row.place for row in found.describe().elements]
-    # A coordinate whose name cannot stand in an expression goes by its place.
-    assert rows[0] == "on ground: Rz(q1)"
-    assert rows[2] == "on arm: Ry(2*q1 + 1/3)"
+    rows = found.describe()["mechanism"]
+    # A coordinate whose name cannot stand in an expression goes by its index.
+    assert rows["elements"][0]["chain"] == "Rz(q1)"
+    assert (rows["elements"][2]["on"], rows["elements"][2]["chain"]) == ("arm", "Ry(2*q1 + 1/3)")
     assert [record.unit for record in found.coordinate_records] == ["rad", "m"]
     frame = found.elements[1]
     assert isinstance(frame, InertialElement)
@@ -116,7 +116,8 @@ def test_a_part_keeps_the_elements_on_it() -> None:
     assert [definition.name for definition in part.definitions] == ["bend"]
     (equal,) = part.constraints
     assert equal.name == "equal"
-    assert part.describe().constraints[0].law == "q1 - q2 = 0"
+    described = part.describe()["mechanism"]
+    assert described["constraints"][0]["law"] == "q1 - q2"
     said = " ".join(note.text for note in part.notes)
     assert "element 'to ground'" in said
     assert "constraint 'gone'" in said

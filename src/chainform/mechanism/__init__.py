@@ -15,6 +15,7 @@ from chainform.mechanism.elements.types import (
     Step,
     Turn,
 )
+from chainform.mechanism.exact import rotation_between
 from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
 from chainform.mechanism.native import native_table
@@ -106,7 +107,6 @@ __all__ = [
     "float_of",
     "float_vector",
     "known_values",
-    "reader_of",
     "lacks_inertia",
     "law_reader",
     "names_in",
@@ -115,5 +115,7 @@ __all__ = [
     "numeric_tree",
     "parametrise",
     "poses_of",
+    "reader_of",
+    "rotation_between",
     "with_named_numbers",
 ]

@@ -18,21 +18,19 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from chainform.expressions import exact_square_root
-from chainform.mechanism.exact import exact_rotation
-from chainform.mechanism.rational import (
+from chainform.mechanism.exact import exact_rotation, rotation_between, square_root
+from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Rotation
+from chainform.spatial import (
     add,
     add_matrices,
     apply,
     cross,
     dot,
-    multiply,
-    outer,
-    rotation_between,
+    matrix,
+    product,
     scale,
     scale_matrix,
-    square_root,
 )
-from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Rotation
 
 _COLLINEAR = Fraction(1, 10**24)
 """The squared sine of the angle below which a vector counts as lying along the axis."""
@@ -49,7 +47,7 @@ def assembled_rotation(
     taken on both sides, which makes the rotation the smallest one between the two axes.
     """
     n0 = normal_part(to_parent, axis_in_parent)
-    n = scale(normal_part(to_body, axis), Fraction(-1))
+    n = scale(Fraction(-1), normal_part(to_body, axis))
     if ZERO_VECTOR in (n0, n):
         remark = "axis and vector are collinear: the same perpendicular was chosen on both sides"
         return rotation_between(axis, axis_in_parent), remark
@@ -58,7 +56,7 @@ def assembled_rotation(
 
 def normal_part(vector: Axis, axis: Axis) -> Axis:
     """Return the part of `vector` normal to the unit vector `axis`, zero when it is negligible."""
-    part = add(vector, scale(axis, -dot(vector, axis)))
+    part = add(vector, scale(-dot(vector, axis), axis))
     return ZERO_VECTOR if dot(part, part) <= _COLLINEAR * dot(vector, vector) else part
 
 
@@ -69,12 +67,17 @@ def _between_triads(e0: Axis, n0: Axis, e: Axis, n: Axis) -> tuple[Rotation, str
     triads are.
     """
     square = dot(n0, n0) * dot(n, n)
-    plane = add_matrices(outer(n0, n), outer(cross(e0, n0), cross(e, n)))
+    plane = add_matrices(_outer(n0, n), _outer(cross(e0, n0), cross(e, n)))
     length = square_root(square)
-    matrix = add_matrices(outer(e0, e), scale_matrix(plane, 1 / length))
+    rotation = add_matrices(_outer(e0, e), scale_matrix(1 / length, plane))
     if exact_square_root(square) is not None:
-        return matrix, None
-    return exact_rotation(matrix)
+        return rotation, None
+    return exact_rotation(rotation)
+
+
+def _outer(a: Axis, b: Axis) -> Rotation:
+    """Return the matrix a b^T."""
+    return matrix(lambda i, k: a[i] * b[k])
 
 
 def zero_frame(rotations: Sequence[Rotation], positions: Sequence[Axis]) -> tuple[Rotation, Axis]:
@@ -85,5 +88,5 @@ def zero_frame(rotations: Sequence[Rotation], positions: Sequence[Axis]) -> tupl
     frame, origin = IDENTITY, ZERO_VECTOR
     for rotation, position in zip(rotations, positions, strict=True):
         origin = add(origin, apply(frame, position))
-        frame = multiply(frame, rotation)
+        frame = product(frame, rotation)
     return frame, origin

@@ -28,9 +28,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chainform.given import Given
-from chainform.mechanism.rational import apply, rotation_between
+from chainform.mechanism.exact import rotation_between
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import IDENTITY, Axis, JointKind
+from chainform.spatial import apply
 
 _QUATERNION = ("qx", "qy", "qz", "qw")
 _TURN_RATES = ("wx", "wy", "wz")

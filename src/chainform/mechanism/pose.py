@@ -13,6 +13,7 @@ from chainform.errors import ReadError, RunError
 from chainform.expressions import symbols_of, value_of
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.types import GROUND, JointKind, Number, Vector3
+from chainform.spatial import quaternion_product, skew
 
 Array = NDArray[np.float64]
 
@@ -171,8 +172,8 @@ def float_vector(vector: Vector3, known: Mapping[str, Fraction]) -> Array:
 def rotation_about(axis: Array, angle: float) -> Array:
     """Return the rotation by `angle` (rad) about a unit vector, by Rodrigues' formula."""
     x, y, z = (float(entry) for entry in axis)
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * skew + (1.0 - np.cos(angle)) * (skew @ skew)
+    turn = np.array(skew((x, y, z), 0.0))
+    return np.eye(3) + np.sin(angle) * turn + (1.0 - np.cos(angle)) * (turn @ turn)
 
 
 def unit_quaternion(quaternion: Array) -> Array:
@@ -190,8 +191,8 @@ def unit_quaternion(quaternion: Array) -> Array:
 def rotation_of_quaternion(quaternion: Array) -> Array:
     """Return the rotation of a quaternion (x, y, z, w) of any length but zero."""
     x, y, z, w = (float(entry) for entry in unit_quaternion(quaternion))
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + 2.0 * w * skew + 2.0 * (skew @ skew)
+    turn = np.array(skew((x, y, z), 0.0))
+    return np.eye(3) + 2.0 * w * turn + 2.0 * (turn @ turn)
 
 
 def turned(quaternion: Array, turn: Array) -> Array:
@@ -201,12 +202,4 @@ def turned(quaternion: Array, turn: Array) -> Array:
     x, y, z = (float(entry) for entry in turn * (np.sinc(angle / (2.0 * np.pi)) / 2.0))
     w = float(np.cos(angle / 2.0))
     a, b, c, d = (float(entry) for entry in unit_quaternion(quaternion))
-    product = np.array(
-        [
-            d * x + a * w + b * z - c * y,
-            d * y - a * z + b * w + c * x,
-            d * z + a * y - b * x + c * w,
-            d * w - a * x - b * y - c * z,
-        ]
-    )
-    return unit_quaternion(product)
+    return unit_quaternion(np.array(quaternion_product((a, b, c, d), (x, y, z, w))))

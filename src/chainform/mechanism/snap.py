@@ -24,8 +24,8 @@ import numpy as np
 
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.pose import Array, Poses, float_vector, known_values, poses_of
-from chainform.mechanism.rational import multiply
-from chainform.mechanism.types import ONE, ZERO, Axis, JointKind, Rotation
+from chainform.mechanism.types import ZERO, Axis, JointKind, Rotation
+from chainform.spatial import roll_pitch_yaw
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 """Pi to 80 digits."""
@@ -115,11 +115,7 @@ class Snapper:
 @lru_cache(maxsize=4096)
 def rotation_of_turns(roll: Fraction, pitch: Fraction, yaw: Fraction) -> Rotation:
     """Return Rz(yaw) Ry(pitch) Rx(roll), exactly orthogonal, within 1e-15 of the angles (rad)."""
-    (cr, sr), (cp, sp), (cy, sy) = (cosine_and_sine(angle) for angle in (roll, pitch, yaw))
-    about_x: Rotation = ((ONE, ZERO, ZERO), (ZERO, cr, -sr), (ZERO, sr, cr))
-    about_y: Rotation = ((cp, ZERO, sp), (ZERO, ONE, ZERO), (-sp, ZERO, cp))
-    about_z: Rotation = ((cy, -sy, ZERO), (sy, cy, ZERO), (ZERO, ZERO, ONE))
-    return multiply(about_z, multiply(about_y, about_x))
+    return roll_pitch_yaw(*(cosine_and_sine(angle) for angle in (roll, pitch, yaw)))
 
 
 @lru_cache(maxsize=4096)

@@ -9,11 +9,9 @@ from chainform.mechanism.base import mapped_base
 from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbers import product_of_ratio, sum_of
-from chainform.mechanism.rational import add_matrices, multiply, scale_matrix
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import (
     GROUND,
-    IDENTITY,
     ZERO,
     Axis,
     BaseMotion,
@@ -22,6 +20,7 @@ from chainform.mechanism.types import (
     Rotation,
     Vector3,
 )
+from chainform.spatial import product, rodrigues
 
 
 def standing_base(mechanism: Mechanism, root: int, reader: Reader) -> BaseMotion:
@@ -44,9 +43,9 @@ def standing_base(mechanism: Mechanism, root: int, reader: Reader) -> BaseMotion
         segment = mechanism.segments[index]
         joint, offset = segment.joint, segment.offset
         origin = _moved(origin, frame, segment.position)
-        frame = multiply(frame, segment.rotation)
+        frame = product(frame, segment.rotation)
         if joint.kind is JointKind.REVOLUTE and offset != ZERO:
-            frame = multiply(frame, _turn(joint.axis, offset, segment.name, reader))
+            frame = product(frame, _turn(joint.axis, offset, segment.name, reader))
         elif joint.kind is JointKind.PRISMATIC:
             x, y, z = (product_of_ratio(offset, entry) for entry in joint.axis)
             origin = _moved(origin, frame, (x, y, z))
@@ -70,11 +69,8 @@ def _turn(axis: Axis, offset: Number, name: str, reader: Reader) -> Rotation:
     """Return the rotation by a known offset (rad) about a unit axis, by Rodrigues' formula."""
     where = f"segment {name!r}, mimic offset"
     angle = float(reader.fraction(reader.given(offset, where)))
-    x, y, z = axis
-    skew: Rotation = ((ZERO, -z, y), (z, ZERO, -x), (-y, x, ZERO))
-    sine = scale_matrix(skew, Fraction(math.sin(angle)))
-    versine = scale_matrix(multiply(skew, skew), 1 - Fraction(math.cos(angle)))
-    rotation, remark = exact_rotation(add_matrices(IDENTITY, add_matrices(sine, versine)))
+    turn = rodrigues(axis, Fraction(math.cos(angle)), Fraction(math.sin(angle)))
+    rotation, remark = exact_rotation(turn)
     if remark is not None:
         reader.note(where, remark)
     return rotation

@@ -14,7 +14,6 @@ from fractions import Fraction
 
 from chainform.mechanism import IDENTITY, ZERO, ZERO_VECTOR, MechanismBuilder, Rotation
 from chainform.mechanism.exact import exact_axis, exact_rotation, rotation_of_angles
-from chainform.mechanism.rational import add, apply, multiply, scale, transpose
 from chainform.mechanism.snap import Snapper
 from chainform.readers.source import Table
 from chainform.readers.urdf_export import angles_of
@@ -31,7 +30,7 @@ from chainform.readers.urdf_robot import (
 from chainform.readers.urdf_side import SideFile
 from chainform.readers.urdf_tree import Tree
 from chainform.readers.urdf_values import AttributeReader
-from chainform.spatial import rodrigues
+from chainform.spatial import add, apply, product, rodrigues, scale, transpose
 
 GROUND = "ground"
 ROOT_JOINT = "root_joint"
@@ -105,7 +104,7 @@ def _place(path: tuple[Joint, ...], snapper: Snapper) -> Table:
     for joint in path:
         where = f"joint {joint.name!r}, origin"
         position = add(position, apply(rotation, snapper.vector(joint.origin.xyz, where)))
-        rotation = multiply(rotation, snapper.angles(joint.origin.rpy, where))
+        rotation = product(rotation, snapper.angles(joint.origin.rpy, where))
     return {"position": position, "rotation": rotation}
 
 
@@ -143,7 +142,7 @@ def _inertia(inertial: Inertial, snapper: Snapper, where: str) -> Rotation:
     """Return the inertia in link axes."""
     tensor = snapper.tensor(inertial.inertia, where)
     turn = snapper.angles(inertial.origin.rpy, where)
-    return tensor if turn == IDENTITY else multiply(multiply(turn, tensor), transpose(turn))
+    return tensor if turn == IDENTITY else product(product(turn, tensor), transpose(turn))
 
 
 def with_standing_joints(robot: Robot, reader: AttributeReader) -> Robot:
@@ -176,11 +175,11 @@ def _standing(joint: Joint, amount: Fraction) -> Joint:
     origin, (axis, _) = joint.origin, exact_axis(joint.axis)
     turn = rotation_of_angles(*origin.rpy)
     if joint.kind == "prismatic":
-        origin = replace(origin, xyz=add(origin.xyz, apply(turn, scale(axis, amount))))
+        origin = replace(origin, xyz=add(origin.xyz, apply(turn, scale(amount, axis))))
     elif amount:
         sine, cosine = Fraction(math.sin(amount)), Fraction(math.cos(amount))
         own, _ = exact_rotation(rodrigues(axis, cosine, sine))
-        origin = replace(origin, rpy=angles_of(multiply(turn, own)))
+        origin = replace(origin, rpy=angles_of(product(turn, own)))
     return replace(joint, kind="fixed", origin=origin, limits={}, friction={}, mimic=None)
 
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from chainform.given import Given
 from chainform.mechanism import Mechanism, MechanismBuilder
 from chainform.mechanism.assembly import assembled_rotation, normal_part, zero_frame
+from chainform.mechanism.exact import rotation_between
 from chainform.mechanism.numbers import difference
-from chainform.mechanism.rational import add, apply, rotation_between, transpose
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import ZERO_VECTOR, Axis, Rotation, Vector3
 from chainform.readers.header import builder_from
@@ -35,6 +35,7 @@ from chainform.readers.indexed import (
     rows_from,
 )
 from chainform.readers.source import Source
+from chainform.spatial import add, apply, transpose
 
 VECTOR_FIELDS = frozenset(
     {"e", "e_in_parent", "r", "normals", "m", "J", "rows", "closed", "T", "names", "n"}

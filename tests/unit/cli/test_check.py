@@ -87,8 +87,8 @@ def test_the_document_reads_back_as_the_same_mechanism(
 def test_numbers_that_no_double_is_are_texts(call: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "thirds.toml"
     path.write_text(
-        "[parameters]\na = 0.5\nlong = 1e-30\n[[segments]]\n"
-        'joint = "revolute"\naxis = "z"\nmass = "1/3"\ncom = ["2*a", 0.12345678901234567890123, 0.1]',
+        '[parameters]\na = 0.5\nlong = 1e-30\n[[segments]]\njoint = "revolute"\n'
+        'axis = "z"\nmass = "1/3"\ncom = ["2*a", 0.12345678901234567890123, 0.1]',
         encoding="utf-8",
     )
     document = call("check", path, "--json").document

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.mechanism.assembly import assembled_rotation, normal_part, zero_frame
-from chainform.mechanism.exact import exact_axis
-from chainform.mechanism.rational import apply, cross, dot, is_rotation, scale
+from chainform.mechanism.exact import exact_axis, is_rotation
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis
+from chainform.spatial import apply, cross, dot, scale
 
 NUMBERS = st.integers(-9, 9).map(Fraction)
 VECTORS = st.tuples(NUMBERS, NUMBERS, NUMBERS).filter(any)
@@ -42,7 +42,7 @@ def test_the_rotation_is_exact_when_the_product_of_lengths_is_rational() -> None
     rotation, remark = assembled_rotation(Z, diagonal, Z, other)
     assert remark is None
     assert apply(rotation, Z) == Z
-    assert apply(rotation, other) == scale(diagonal, Fraction(-3))
+    assert apply(rotation, other) == scale(Fraction(-3), diagonal)
 
 
 def test_collinear_vectors_get_the_same_perpendicular() -> None:

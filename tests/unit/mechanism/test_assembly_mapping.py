@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 import chainform as cf
 from chainform.mechanism.assembly import assembled_rotation, normal_part
 from chainform.mechanism.exact import exact_axis
-from chainform.mechanism.rational import apply, cross, dot
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis
 from chainform.readers import read_text
+from chainform.spatial import apply, cross, dot
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ import pytest
 from chainform.errors import ReadError
 from chainform.expressions import Number, Symbol, parse
 from chainform.mechanism import GROUND, Friction, JointKind, Limits, Mechanism, MechanismBuilder
-from chainform.mechanism.rational import cross, dot
 from chainform.readers import read
+from chainform.spatial import cross, dot
 
 
 def one(**fields: object) -> Mechanism:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.mechanism import IDENTITY, ZERO_VECTOR, Axis, Mechanism, Rotation
-from chainform.mechanism.rational import is_rotation
+from chainform.mechanism.exact import is_rotation
 from chainform.mechanism.snap import (
     PI,
     Snapper,

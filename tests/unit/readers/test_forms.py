@@ -14,7 +14,7 @@ import pytest
 from chainform.errors import ReadError
 from chainform.expressions import format_expression, parse
 from chainform.mechanism import GROUND, IDENTITY, Mechanism, Segment
-from chainform.mechanism.rational import greatest_difference, is_rotation
+from chainform.mechanism.exact import greatest_difference, is_rotation
 from chainform.readers import read, read_text
 
 REFERENCE = Path(__file__).parents[2] / "data" / "reference"

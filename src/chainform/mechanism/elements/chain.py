@@ -19,12 +19,11 @@ from math import gcd, lcm
 
 from chainform.given import Given
 from chainform.mechanism.elements.types import Fixed, Shift, Step, Turn
-from chainform.mechanism.exact import exact_rotation, quaternion_of
+from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import LawReader
-from chainform.mechanism.rational import rotation_of_quaternion
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.types import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
-from chainform.spatial import rodrigues
+from chainform.spatial import quaternion_of, rodrigues, rotation_of_quaternion
 
 GEOMETRY = ("q", "t")
 """What laws of geometry may depend on, beside parameters."""

@@ -22,7 +22,6 @@ from chainform.errors import ReadError
 from chainform.given import Given, argument
 from chainform.mechanism import GROUND, Attachment, Mechanism
 from chainform.mechanism.additions import reader_of
-from chainform.mechanism.rational import add, apply
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
 from chainform.simulation.contact.barriers import (
     MANNER_FIELDS,
@@ -30,6 +29,7 @@ from chainform.simulation.contact.barriers import (
     PointContact,
     manner_of,
 )
+from chainform.spatial import add, apply
 
 CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "friction", "plane")
 WORLD, BASE = PLANES = ("world", "base")

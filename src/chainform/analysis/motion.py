@@ -14,9 +14,7 @@ from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
 from chainform.given import Given, real_array
 from chainform.graph import Builder, Graph, Tangents
-from chainform.mechanism import Mechanism
-from chainform.mechanism.additions import reader_of
-from chainform.mechanism.laws import LawReader
+from chainform.mechanism import LawReader, Mechanism, reader_of
 from chainform.model import evaluate_states
 
 Array = NDArray[np.float64]

@@ -23,9 +23,7 @@ from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
 from chainform.given import finite_array
 from chainform.graph import Builder, Tangents
-from chainform.mechanism import Mechanism
-from chainform.mechanism.additions import reader_of
-from chainform.mechanism.laws import LawReader
+from chainform.mechanism import LawReader, Mechanism, reader_of
 from chainform.simulation.along import values_along
 from chainform.simulation.constraints.assembly import CLOSED, Places, assemble, descend, free_rates
 from chainform.simulation.constraints.gaps import Gaps

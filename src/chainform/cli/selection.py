@@ -12,8 +12,7 @@ from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME
 from chainform.given import near
 from chainform.graph import Block
-from chainform.mechanism import Mechanism
-from chainform.mechanism.elements import InertialElement
+from chainform.mechanism import InertialElement, Mechanism
 from chainform.model import FRAME_LETTERS, LETTERS, Model, Request, select_outputs
 from chainform.model import parse_request as parse_quantity
 

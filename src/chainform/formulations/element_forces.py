@@ -31,14 +31,15 @@ from chainform.formulations.element_frames import ElementFrames
 from chainform.formulations.motion import is_zero
 from chainform.formulations.outputs import Key, add_to
 from chainform.graph import Scalar, Tangents
-from chainform.mechanism import ZERO, Number
-from chainform.mechanism.elements import (
+from chainform.mechanism import (
     WORLD,
+    ZERO,
     DissipativeElement,
     EffortElement,
     ElasticElement,
     ForceElement,
     MomentElement,
+    Number,
     Place,
 )
 from chainform.spatial import Vector, dot, subtract

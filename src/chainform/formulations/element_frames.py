@@ -29,17 +29,18 @@ from chainform.formulations.motion import AxisTurn, MatrixTurn, is_zero
 from chainform.formulations.motion import Turn as AxesTurn
 from chainform.formulations.refusals import blamed
 from chainform.graph import Scalar, Tangents
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.elements import (
+from chainform.mechanism import (
+    GROUND_NAME,
     WORLD,
     Element,
     Fixed,
     InertialElement,
+    Mechanism,
+    Number,
     Place,
     Shift,
     Turn,
 )
-from chainform.mechanism.numbering import GROUND_NAME
 from chainform.spatial import Matrix, Vector, add, apply_transposed, cross, dot, rodrigues, scale
 
 T = TypeVar("T")

@@ -2,9 +2,20 @@
 
 from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.additions import law_reader, reader_of
+from chainform.mechanism.assembly import assembled_rotation, normal_part, zero_frame
 from chainform.mechanism.builder import MechanismBuilder
-from chainform.mechanism.checks import lacks_inertia, names_in
-from chainform.mechanism.closing import closed_pose
+from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
+from chainform.mechanism.closing import closed_pose, numeric_loops
+from chainform.mechanism.constraints import Constraint
+from chainform.mechanism.elements import (
+    WORLD,
+    EffortElement,
+    Element,
+    Fixed,
+    ForceElement,
+    InertiaElement,
+    MomentElement,
+)
 from chainform.mechanism.elements.types import (
     Definition,
     DissipativeElement,
@@ -15,12 +26,26 @@ from chainform.mechanism.elements.types import (
     Step,
     Turn,
 )
-from chainform.mechanism.exact import rotation_between
+from chainform.mechanism.exact import (
+    exact_axis,
+    exact_rotation,
+    rotation_between,
+    rotation_of_angles,
+)
 from chainform.mechanism.forces import Force, Piece
+from chainform.mechanism.laws import TIME, LawReader, meaning_of
 from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
-from chainform.mechanism.native import native_table
+from chainform.mechanism.native import native_table, written
 from chainform.mechanism.numbering import GROUND_NAME
-from chainform.mechanism.numbers import NumberLike, number_of
+from chainform.mechanism.numbers import (
+    NumberLike,
+    decimal_or_text,
+    difference,
+    number_of,
+    numbers_in,
+    sum_of,
+    symbols_in,
+)
 from chainform.mechanism.parametrise import automatic_parameters, parametrise, with_named_numbers
 from chainform.mechanism.pose import (
     Poses,
@@ -30,6 +55,9 @@ from chainform.mechanism.pose import (
     numeric_tree,
     poses_of,
 )
+from chainform.mechanism.reader import Reader
+from chainform.mechanism.snap import PI, Effect, Snapper, Tolerances, effect_of
+from chainform.mechanism.tables import PARAMETER_FIELDS
 from chainform.mechanism.types import (
     GROUND,
     IDENTITY,
@@ -56,6 +84,7 @@ from chainform.mechanism.types import (
     Segment,
     Spring,
     Vector3,
+    is_law_of_time,
 )
 
 __all__ = [
@@ -65,6 +94,10 @@ __all__ = [
     "GROUND_NAME",
     "IDENTITY",
     "ONE",
+    "PARAMETER_FIELDS",
+    "PI",
+    "TIME",
+    "WORLD",
     "ZERO",
     "ZERO_MATRIX",
     "ZERO_VECTOR",
@@ -73,21 +106,30 @@ __all__ = [
     "Axis",
     "BaseMotion",
     "Body",
+    "Constraint",
     "Coordinate",
     "Definition",
     "DissipativeElement",
+    "Effect",
+    "EffortElement",
     "ElasticElement",
+    "Element",
+    "Fixed",
     "Force",
+    "ForceElement",
     "Frame",
     "Friction",
+    "InertiaElement",
     "InertialElement",
     "Joint",
     "JointKind",
+    "LawReader",
     "Limits",
     "Loop",
     "Matrix3",
     "Mechanism",
     "MechanismBuilder",
+    "MomentElement",
     "Note",
     "Number",
     "NumberLike",
@@ -95,27 +137,47 @@ __all__ = [
     "Piece",
     "Place",
     "Poses",
+    "Reader",
     "Rotation",
     "Segment",
     "Shift",
+    "Snapper",
     "Spring",
     "Step",
+    "Tolerances",
     "Turn",
     "Vector3",
+    "amounts_of",
+    "assembled_rotation",
     "automatic_parameters",
     "closed_pose",
+    "decimal_or_text",
+    "difference",
+    "effect_of",
+    "exact_axis",
+    "exact_rotation",
     "float_of",
     "float_vector",
+    "is_law_of_time",
     "known_values",
     "lacks_inertia",
     "law_reader",
+    "meaning_of",
     "names_in",
     "native_table",
+    "normal_part",
     "number_of",
+    "numbers_in",
+    "numeric_loops",
     "numeric_tree",
     "parametrise",
     "poses_of",
     "reader_of",
     "rotation_between",
+    "rotation_of_angles",
+    "sum_of",
+    "symbols_in",
     "with_named_numbers",
+    "written",
+    "zero_frame",
 ]

@@ -7,10 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from chainform.expressions import symbols_of
-from chainform.mechanism.elements.numbers import numbers_in
 from chainform.mechanism.elements.remarks import element_remarks
 from chainform.mechanism.laws import parameters_in
 from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.numbers import numbers_in
 from chainform.mechanism.types import ZERO, Body, Note, Number
 
 AMOUNTS = ("mass", "inertia", "stiffness", "damping", "coulomb")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chainform.expressions import Symbol, symbols_of, value_of
 from chainform.mechanism.elements import InertialElement
-from chainform.mechanism.native import Table, native_table, numbers_in, written
+from chainform.mechanism.native import Table, native_table, table_numbers, written
 from chainform.mechanism.numbers import (
     GREATEST,
     exact_text,
@@ -59,7 +59,7 @@ def _values(mechanism: Mechanism, table: Table) -> dict[str, float | None]:
     names = {p.name for p in mechanism.parameters}
     bound = _bound(mechanism)
     values: dict[str, float | None] = {}
-    for number in numbers_in(table):
+    for number in table_numbers(table):
         if not isinstance(text := plain_number(number), str):
             continue
         symbols = frozenset[str]() if isinstance(number, Fraction) else symbols_of(number)

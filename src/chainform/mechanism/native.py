@@ -80,14 +80,14 @@ def written(
     return value if value is None or isinstance(value, str | int) else number(cast("Number", value))
 
 
-def numbers_in(value: object) -> Iterator[Number]:
+def table_numbers(value: object) -> Iterator[Number]:
     """Yield the numbers of a part of the table; those within chains are no entries of it."""
     if isinstance(value, Mapping):
         for entry in cast("Mapping[str, object]", value).values():
-            yield from numbers_in(entry)
+            yield from table_numbers(entry)
     elif isinstance(value, list):
         for entry in cast("Sequence[object]", value):
-            yield from numbers_in(entry)
+            yield from table_numbers(entry)
     elif value is not None and not isinstance(value, str | int | tuple):
         yield cast("Number", value)
 

@@ -1,12 +1,17 @@
-"""Exact numbers and expressions of parameters, as the records of a mechanism hold them."""
+"""Exact numbers and expressions of parameters, as the records of a mechanism hold them.
+
+All numbers inside a record, found or changed wherever they stand.
+"""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 from chainform.errors import ReadError
 from chainform.expressions import (
@@ -29,16 +34,12 @@ from chainform.mechanism.types import ZERO, Number
 
 NumberLike: TypeAlias = int | float | str | Fraction | Decimal | Expression
 """What is accepted as a number; a text is a decimal or an expression of parameters."""
-
 GREATEST = Fraction(2) ** 1023
 """Numbers at or beyond this size have no double and are refused."""
-
 LONGEST_NUMBER = 300
 """Integers of more digits are written in pieces: readers refuse long ones."""
-
 SHORT = 18
 """A number for people is exact up to this length, else it has 15 digits."""
-
 _EXPRESSIONS = (NumberExpression, Constant, Symbol, Negate, Binary, Apply)
 
 
@@ -130,9 +131,6 @@ def expression_of(value: Number) -> Expression:
     return parse(format_fraction(value)) if isinstance(value, Fraction) else value
 
 
-# --- numbers as text ------------------------------------------------------------------------
-
-
 def decimal_or_text(value: Number) -> Fraction | str:
     """Return a number that has a finite decimal of usual length as it is, any other as a text."""
     if not isinstance(value, Fraction):
@@ -175,3 +173,41 @@ def _integer_text(value: int) -> str:
         return text
     head, tail = divmod(value, 10**LONGEST_NUMBER)
     return f"({_integer_text(head)}*1e{LONGEST_NUMBER} + {tail})"
+
+
+T = TypeVar("T")
+_NUMBERS = (Fraction, NumberExpression, Constant, Symbol, Negate, Binary, Apply)
+
+
+def numbers_in(record: object) -> Iterator[Number]:
+    """Yield every number of a record, or of a tuple of records."""
+    if isinstance(record, _NUMBERS):
+        yield record
+    else:
+        for part in _parts(record).values():
+            yield from numbers_in(part)
+
+
+def symbols_in(record: object) -> frozenset[str]:
+    """Return all names in the expressions of a record."""
+    laws = (number for number in numbers_in(record) if not isinstance(number, Fraction))
+    return frozenset[str]().union(*(symbols_of(law) for law in laws))
+
+
+def with_numbers(record: T, change: Callable[[Number], Number]) -> T:
+    """Return the record with every number changed."""
+    if isinstance(record, _NUMBERS):
+        return cast(T, change(record))
+    parts = {key: with_numbers(part, change) for key, part in _parts(record).items()}
+    if isinstance(record, tuple):
+        return cast(T, tuple(parts.values()))
+    return cast(T, replace(cast(Any, record), **parts)) if parts else record
+
+
+def _parts(record: object) -> dict[str, object]:
+    """Return what a tuple or a record consists of; a text or None has no parts."""
+    if isinstance(record, tuple):
+        return {str(k): part for k, part in enumerate(cast("tuple[object, ...]", record))}
+    if is_dataclass(record):
+        return {field.name: getattr(record, field.name) for field in fields(record)}
+    return {}

@@ -1,4 +1,7 @@
-"""The words a mechanism description may use."""
+"""The words a mechanism description may use.
+
+The words of an element, by kind.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +29,14 @@ JOINT_FIELDS = frozenset(
     }
 )
 """The fields of a joint, in a table of its own or in that of the segment."""
-
 SEGMENT_FIELDS = (JOINT_FIELDS - {"type"}) | {"id", "parent", "joint", "mass", "com", "inertia"}
 """The fields of a segment."""
-
 SYNONYMS = {
     "position_in_parent": "position",
     "rotation_to_parent_at_zero": "rotation",
     "inertia_com": "inertia",
 }
 """Longer names that say the frame, as the reference files use them."""
-
 LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic"})
 SPRING_FIELDS = frozenset({"name", "joint", "ends", "stiffness", "rest", "damping"})
 PIECE_FIELDS = frozenset({"law", "from", "until"})
@@ -98,3 +98,19 @@ def _without_synonyms(given: Given) -> Given:
             )
         result[name] = entry.value
     return given.holding(result)
+
+
+COMMON_FIELDS = frozenset({"kind", "name"})
+FIELDS = {
+    "frame": frozenset({"on", "chain", "text"}),
+    "point": frozenset({"on", "position", "mass"}),
+    "body": frozenset({"on", "chain", "mass", "com", "inertia", "text"}),
+    "inertia": frozenset({"inertia", "along"}),
+    "elastic": frozenset({"stiffness", "rest", "deformation", "ends"}),
+    "dissipative": frozenset({"damping", "coulomb", "deformation", "rate", "ends"}),
+    "force": frozenset({"force", "at", "axes", "to", "along"}),
+    "moment": frozenset({"moment", "on", "axes", "to", "along"}),
+}
+"""What may be said about an element of each kind, beside kind and name."""
+PLACE_FIELDS = frozenset({"on", "point"})
+COORDINATE_FIELDS = frozenset({"name", "unit", "rate"})

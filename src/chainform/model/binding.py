@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainform.errors import DeriveError, Error, ReadError
 from chainform.graph import set_defaults, substitute
-from chainform.mechanism import Mechanism
-from chainform.mechanism.numbers import number_of
+from chainform.mechanism import Mechanism, number_of
 from chainform.readers import native_text, read_text
 from chainform.search import stage_of
 

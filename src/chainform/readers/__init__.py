@@ -10,7 +10,7 @@ from typing import Literal, TypedDict, Unpack, cast
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.readers.native import native_text, read_native
-from chainform.readers.source import Source, bytes_of, table_from_text, text_of
+from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 from chainform.readers.tree import read_tree
 from chainform.readers.urdf import read_urdf
 from chainform.readers.urdf_export import export_urdf, side_path, urdf_text, write_urdf
@@ -21,11 +21,16 @@ __all__ = [
     "FILE_TYPES",
     "READERS",
     "ReadOptions",
+    "Source",
+    "Table",
+    "bytes_of",
     "export_urdf",
     "native_text",
     "read",
     "read_text",
     "side_path",
+    "table_from_text",
+    "text_of",
     "urdf_text",
     "write_urdf",
 ]

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from chainform.given import Given, shown
-from chainform.mechanism import MechanismBuilder
-from chainform.mechanism.tables import PARAMETER_FIELDS
+from chainform.mechanism import PARAMETER_FIELDS, MechanismBuilder
 from chainform.readers.source import Source
 
 ELEMENT_FIELDS = frozenset({"elements", "unknowns", "definitions", "constraints", "quasi"})

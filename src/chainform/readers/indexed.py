@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from chainform.given import Given
-from chainform.mechanism.reader import Reader
+from chainform.mechanism import Reader
 
 
 def by_number(given: Given, count: int) -> dict[int, Given]:

@@ -13,9 +13,7 @@ from fractions import Fraction
 from typing import cast
 
 from chainform.expressions import format_fraction
-from chainform.mechanism import Mechanism, native_table
-from chainform.mechanism.native import written
-from chainform.mechanism.numbers import decimal_or_text
+from chainform.mechanism import Mechanism, decimal_or_text, native_table, written
 from chainform.readers.header import builder_from
 from chainform.readers.source import Source
 

@@ -16,10 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chainform.given import Given
-from chainform.mechanism import Mechanism
-from chainform.mechanism.numbers import sum_of
-from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import ZERO_VECTOR, Vector3
+from chainform.mechanism import ZERO_VECTOR, Mechanism, Reader, Vector3, sum_of
 from chainform.readers.header import builder_from
 from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from, required
 from chainform.readers.source import Source

@@ -7,8 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from chainform.errors import ReadError
-from chainform.mechanism import Mechanism, Note
-from chainform.mechanism.snap import PI, Effect, Snapper, Tolerances, effect_of
+from chainform.mechanism import PI, Effect, Mechanism, Note, Snapper, Tolerances, effect_of
 from chainform.readers.source import Source, Table
 from chainform.readers.urdf_options import Options, options_of
 from chainform.readers.urdf_robot import robot_of

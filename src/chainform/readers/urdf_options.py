@@ -9,8 +9,7 @@ from os import PathLike
 from typing import cast
 
 from chainform.given import Given
-from chainform.mechanism.reader import Reader
-from chainform.mechanism.snap import Tolerances
+from chainform.mechanism import Reader, Tolerances
 from chainform.readers.source import Source
 
 OPTIONS = ("base", "mimic", "snap", "root", "tips", "side_file")

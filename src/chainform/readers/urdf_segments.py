@@ -12,9 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from chainform.mechanism import IDENTITY, ZERO, ZERO_VECTOR, MechanismBuilder, Rotation
-from chainform.mechanism.exact import exact_axis, exact_rotation, rotation_of_angles
-from chainform.mechanism.snap import Snapper
+from chainform.mechanism import (
+    IDENTITY,
+    ZERO,
+    ZERO_VECTOR,
+    MechanismBuilder,
+    Rotation,
+    Snapper,
+    exact_axis,
+    exact_rotation,
+    rotation_of_angles,
+)
 from chainform.readers.source import Table
 from chainform.readers.urdf_export import angles_of
 from chainform.readers.urdf_options import Options

@@ -8,8 +8,15 @@ from fractions import Fraction
 from typing import cast
 
 from chainform.expressions import format_fraction, symbols_of
-from chainform.mechanism import DEFAULT_GRAVITY, ONE, ZERO, Mechanism, Number, native_table
-from chainform.mechanism.laws import meaning_of
+from chainform.mechanism import (
+    DEFAULT_GRAVITY,
+    ONE,
+    ZERO,
+    Mechanism,
+    Number,
+    meaning_of,
+    native_table,
+)
 from chainform.readers.urdf_writing import Numbers
 
 LISTS = ("loops", "springs", "forces", "actuators")

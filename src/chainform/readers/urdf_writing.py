@@ -17,8 +17,7 @@ from chainform.expressions import (
     symbols_of,
     value_of,
 )
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.laws import meaning_of
+from chainform.mechanism import Mechanism, Number, meaning_of
 
 MAX_DIGITS = 24
 """Longer decimals are rounded to 17 digits, which give the same double."""

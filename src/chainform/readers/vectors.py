@@ -18,12 +18,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chainform.given import Given
-from chainform.mechanism import Mechanism, MechanismBuilder
-from chainform.mechanism.assembly import assembled_rotation, normal_part, zero_frame
-from chainform.mechanism.exact import rotation_between
-from chainform.mechanism.numbers import difference
-from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import ZERO_VECTOR, Axis, Rotation, Vector3
+from chainform.mechanism import (
+    ZERO_VECTOR,
+    Axis,
+    Mechanism,
+    MechanismBuilder,
+    Reader,
+    Rotation,
+    Vector3,
+    assembled_rotation,
+    difference,
+    normal_part,
+    rotation_between,
+    zero_frame,
+)
 from chainform.readers.header import builder_from
 from chainform.readers.indexed import (
     Rows,

@@ -21,12 +21,13 @@ from chainform.given import argument
 from chainform.mechanism import (
     Mechanism,
     Number,
+    amounts_of,
     automatic_parameters,
+    names_in,
     number_of,
     parametrise,
     with_named_numbers,
 )
-from chainform.mechanism.checks import amounts_of, names_in
 from chainform.simulation.initial import MANY
 
 

@@ -10,10 +10,10 @@ from graphlib import CycleError, TopologicalSorter
 from chainform.expressions import CONSTANTS, FUNCTIONS, symbols_of
 from chainform.given import Given
 from chainform.mechanism.elements.chain import GEOMETRY
-from chainform.mechanism.elements.fields import COORDINATE_FIELDS
 from chainform.mechanism.elements.types import Definition
 from chainform.mechanism.laws import LawReader, meanings_of
 from chainform.mechanism.reader import Reader
+from chainform.mechanism.tables import COORDINATE_FIELDS
 from chainform.mechanism.types import GROUND, Coordinate, Number, Segment
 
 UNITS = ("", "rad", "m")

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from chainform.mechanism.elements.numbers import names_in, with_numbers
 from chainform.mechanism.elements.references import names_of_frames, renamed
 from chainform.mechanism.elements.types import WORLD, Definition, Element, InertialElement
 from chainform.mechanism.laws import Order, moved_law
 from chainform.mechanism.numbering import GROUND_NAME
+from chainform.mechanism.numbers import symbols_in, with_numbers
 from chainform.mechanism.types import Number
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def with_elements_of(whole: Mechanism, part: Mechanism, root: str | None) -> Mec
     quasi = work.kept(whole.quasi)
     complete = len(constraints) == len(whole.constraints) and len(quasi) == len(whole.quasi)
     same_rates = len(part.rates) == len(whole.rates)
-    used = names_in(elements)
+    used = symbols_in(elements)
     return replace(
         part,
         definitions=definitions,
@@ -62,7 +62,7 @@ class _Part:
         kept = self.kept(self.whole.definitions)
         while True:
             self.gone = {d.name for d in self.whole.definitions} - {d.name for d in kept}
-            fewer = tuple(d for d in kept if not names_in(d) & self.gone)
+            fewer = tuple(d for d in kept if not symbols_in(d) & self.gone)
             if len(fewer) == len(kept):
                 return kept
             kept = fewer
@@ -86,7 +86,7 @@ class _Part:
         """Return the records whose laws name coordinates of the part only."""
         kept: list[T] = []
         for record in records:
-            if names_in(record) & self.gone:
+            if symbols_in(record) & self.gone:
                 continue
             try:
                 kept.append(with_numbers(record, self.moved))

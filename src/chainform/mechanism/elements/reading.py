@@ -9,7 +9,6 @@ from typing import Literal
 from chainform.given import Given
 from chainform.mechanism.bodies import body_from
 from chainform.mechanism.elements.chain import GEOMETRY, chain_from, check_moments, table_of_text
-from chainform.mechanism.elements.fields import COMMON_FIELDS, FIELDS, PLACE_FIELDS
 from chainform.mechanism.elements.types import (
     WORLD,
     DissipativeElement,
@@ -27,6 +26,7 @@ from chainform.mechanism.laws import LawReader
 from chainform.mechanism.linearity import nonlinear_part
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.reader import Reader
+from chainform.mechanism.tables import COMMON_FIELDS, FIELDS, PLACE_FIELDS
 from chainform.mechanism.types import ZERO, ZERO_VECTOR, Number, Vector3
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chainform.mechanism.elements.numbers import names_in
 from chainform.mechanism.elements.types import InertiaElement, InertialElement
 from chainform.mechanism.laws import meaning_of
+from chainform.mechanism.numbers import symbols_in
 from chainform.mechanism.types import ZERO, ZERO_MATRIX, Note
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ def element_remarks(mechanism: Mechanism) -> Iterator[Note]:
     """Yield what the user should know about elements, unknown forces and definitions."""
     if not mechanism.segments:
         yield from _idle_coordinates(mechanism)
-    used = names_in((mechanism.elements, mechanism.constraints, mechanism.quasi))
-    used |= names_in(mechanism.definitions)
+    used = symbols_in((mechanism.elements, mechanism.constraints, mechanism.quasi))
+    used |= symbols_in(mechanism.definitions)
     named = [("unknown", name) for name in mechanism.unknowns]
     named += [("definition", definition.name) for definition in mechanism.definitions]
     for kind, name in named:
@@ -41,14 +41,14 @@ def _idle_coordinates(mechanism: Mechanism) -> Iterator[Note]:
 def _names_of_masses(mechanism: Mechanism) -> frozenset[str]:
     """Return the names in the places of all masses, and in the laws along which inertia resists."""
     frames = {e.name: e for e in mechanism.elements if isinstance(e, InertialElement)}
-    names = names_in(tuple(e.along for e in mechanism.elements if isinstance(e, InertiaElement)))
+    names = symbols_in(tuple(e.along for e in mechanism.elements if isinstance(e, InertiaElement)))
     heavy = (e for e in frames.values() if e.mass != ZERO or e.inertia != ZERO_MATRIX)
     waiting, seen = list(heavy), set[str]()
     while waiting:
         element = waiting.pop()
         if element.name not in seen:
             seen.add(element.name)
-            names |= names_in(element.chain)
+            names |= symbols_in(element.chain)
             waiting += [frames[element.on]] if element.on in frames else []
     return names
 
@@ -59,7 +59,7 @@ def _with_definitions(mechanism: Mechanism, names: frozenset[str]) -> frozenset[
     waiting, found = list(names), set(names)
     while waiting:
         name = waiting.pop()
-        new = names_in(laws[name]) - found if name in laws else frozenset[str]()
+        new = symbols_in(laws[name]) - found if name in laws else frozenset[str]()
         found |= new
         waiting += new
     return frozenset(found)

@@ -20,9 +20,16 @@ from typing import Any, cast
 
 from chainform.errors import ReadError
 from chainform.given import Given, argument
-from chainform.mechanism import GROUND, Attachment, Mechanism
-from chainform.mechanism.additions import reader_of
-from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
+from chainform.mechanism import (
+    GROUND,
+    IDENTITY,
+    ZERO_VECTOR,
+    Attachment,
+    Axis,
+    Mechanism,
+    Vector3,
+    reader_of,
+)
 from chainform.simulation.contact.barriers import (
     MANNER_FIELDS,
     Barrier,

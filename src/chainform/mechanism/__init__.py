@@ -2,21 +2,11 @@
 
 from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.additions import law_reader, reader_of
-from chainform.mechanism.assembly import assembled_rotation, normal_part, zero_frame
 from chainform.mechanism.builder import MechanismBuilder
 from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
-from chainform.mechanism.closing import closed_pose, numeric_loops
-from chainform.mechanism.constraints import Constraint
-from chainform.mechanism.elements import (
-    WORLD,
-    EffortElement,
-    Element,
-    Fixed,
-    ForceElement,
-    InertiaElement,
-    MomentElement,
-)
-from chainform.mechanism.elements.types import (
+from chainform.mechanism.closure import closed_pose, numeric_loops
+from chainform.mechanism.element_records import (
+    Constraint,
     Definition,
     DissipativeElement,
     ElasticElement,
@@ -26,13 +16,22 @@ from chainform.mechanism.elements.types import (
     Step,
     Turn,
 )
+from chainform.mechanism.elements import (
+    WORLD,
+    EffortElement,
+    Element,
+    Fixed,
+    ForceElement,
+    InertiaElement,
+    MomentElement,
+)
 from chainform.mechanism.exact import (
     exact_axis,
     exact_rotation,
     rotation_between,
     rotation_of_angles,
+    square_root,
 )
-from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.laws import TIME, LawReader, meaning_of
 from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
 from chainform.mechanism.native import native_table, written
@@ -46,7 +45,11 @@ from chainform.mechanism.numbers import (
     sum_of,
     symbols_in,
 )
-from chainform.mechanism.parametrise import automatic_parameters, parametrise, with_named_numbers
+from chainform.mechanism.parametrisation import (
+    automatic_parameters,
+    parametrise,
+    with_named_numbers,
+)
 from chainform.mechanism.pose import (
     Poses,
     float_of,
@@ -56,9 +59,7 @@ from chainform.mechanism.pose import (
     poses_of,
 )
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.snap import PI, Effect, Snapper, Tolerances, effect_of
-from chainform.mechanism.tables import PARAMETER_FIELDS
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     GROUND,
     IDENTITY,
     ONE,
@@ -70,6 +71,7 @@ from chainform.mechanism.types import (
     BaseMotion,
     Body,
     Coordinate,
+    Force,
     Frame,
     Friction,
     Joint,
@@ -80,12 +82,15 @@ from chainform.mechanism.types import (
     Note,
     Number,
     Parameter,
+    Piece,
     Rotation,
     Segment,
     Spring,
     Vector3,
     is_law_of_time,
 )
+from chainform.mechanism.snap import PI, Effect, Snapper, Tolerances, effect_of
+from chainform.mechanism.tables import PARAMETER_FIELDS
 
 __all__ = [
     "AT_REST",
@@ -148,7 +153,6 @@ __all__ = [
     "Turn",
     "Vector3",
     "amounts_of",
-    "assembled_rotation",
     "automatic_parameters",
     "closed_pose",
     "decimal_or_text",
@@ -165,7 +169,6 @@ __all__ = [
     "meaning_of",
     "names_in",
     "native_table",
-    "normal_part",
     "number_of",
     "numbers_in",
     "numeric_loops",
@@ -175,9 +178,9 @@ __all__ = [
     "reader_of",
     "rotation_between",
     "rotation_of_angles",
+    "square_root",
     "sum_of",
     "symbols_in",
     "with_named_numbers",
     "written",
-    "zero_frame",
 ]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from chainform.errors import ReadError
 from chainform.expressions import symbols_of, value_of
 from chainform.given import Given
-from chainform.mechanism.actuator_equations import Fields, assembled
-from chainform.mechanism.actuator_library import LIBRARY
+from chainform.mechanism.actuator_library import LIBRARY, Fields, assembled
 from chainform.mechanism.actuators import Actuator, Row
 from chainform.mechanism.reader import Reader
+from chainform.mechanism.records import GROUND, ONE, ZERO, Joint, JointKind, Number
 from chainform.mechanism.tables import ACTUATOR_FIELDS, GENERAL_ACTUATOR_FIELDS
-from chainform.mechanism.types import GROUND, ONE, ZERO, Joint, JointKind, Number
 
 if TYPE_CHECKING:
     from chainform.mechanism.mechanism import Mechanism

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from chainform.mechanism.types import ZERO, Number
+from chainform.mechanism.records import ZERO, Number
 
 Row: TypeAlias = tuple[Number, ...]
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from chainform.given import Given
-from chainform.mechanism.bodies import body_from
 from chainform.mechanism.checks import rechecked
 from chainform.mechanism.forces import forces_from
 from chainform.mechanism.laws import LawReader
@@ -14,7 +13,8 @@ from chainform.mechanism.loops import LoopMaker, check_frame_names
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME, Register
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import GROUND, Joint, JointKind, Note, Segment
+from chainform.mechanism.records import GROUND, Joint, JointKind, Note, Segment
+from chainform.mechanism.segments import body_from
 
 
 def reader_of(mechanism: Mechanism) -> Reader:

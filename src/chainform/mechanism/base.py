@@ -22,8 +22,7 @@ from chainform.mechanism.exact import exact_quaternion, exact_rotation, rotation
 from chainform.mechanism.laws import LawReader
 from chainform.mechanism.numbers import number_of
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.tables import BASE_FIELDS
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     ZERO,
     ZERO_VECTOR,
     BaseMotion,
@@ -31,6 +30,7 @@ from chainform.mechanism.types import (
     Vector3,
     is_law_of_time,
 )
+from chainform.mechanism.tables import BASE_FIELDS
 
 VECTORS = (*("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration"),)
 FOLLOWING = {

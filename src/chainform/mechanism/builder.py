@@ -11,11 +11,8 @@ from chainform.mechanism.actuator_reader import actuators_from
 from chainform.mechanism.base import base_from
 from chainform.mechanism.checks import check_mechanism
 from chainform.mechanism.closure import check_loops
-from chainform.mechanism.coordinates import with_coordinates
-from chainform.mechanism.coupling import with_couplings
-from chainform.mechanism.elements.building import ElementMethods
-from chainform.mechanism.elements.model import with_elements
-from chainform.mechanism.elements.names import coordinates_from
+from chainform.mechanism.coordinates import with_coordinates, with_couplings
+from chainform.mechanism.elements.model import ElementMethods, coordinates_from, with_elements
 from chainform.mechanism.forces import forces_from
 from chainform.mechanism.loops import LoopMaker, springs_from
 from chainform.mechanism.mechanism import Mechanism
@@ -27,11 +24,10 @@ from chainform.mechanism.numbering import (
     register_of,
 )
 from chainform.mechanism.numbers import NumberLike
-from chainform.mechanism.parameters import parameters_from
-from chainform.mechanism.reader import Reader
+from chainform.mechanism.reader import Reader, parameters_from
+from chainform.mechanism.records import GROUND, Note, Parameter
 from chainform.mechanism.segments import Piece, pieces_from
 from chainform.mechanism.tables import segment_table
-from chainform.mechanism.types import GROUND, Note, Parameter
 
 
 class MechanismBuilder(ElementMethods):

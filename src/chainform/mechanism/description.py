@@ -16,7 +16,7 @@ from chainform.mechanism.numbers import (
     short_text,
     sum_of,
 )
-from chainform.mechanism.types import GROUND, Coordinate, JointKind, Segment
+from chainform.mechanism.records import GROUND, Coordinate, JointKind, Segment
 
 if TYPE_CHECKING:
     from chainform.mechanism.mechanism import Mechanism

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from chainform.errors import ReadError
-from chainform.mechanism.types import IDENTITY, ZERO, Axis, Rotation
+from chainform.mechanism.records import IDENTITY, ZERO, Axis, Rotation
 from chainform.spatial import (
     add,
     add_matrices,

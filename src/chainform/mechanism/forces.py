@@ -2,53 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from chainform.given import Given
 from chainform.mechanism.laws import TIME, LawReader
 from chainform.mechanism.reader import Reader
+from chainform.mechanism.records import Force, Number, Piece
 from chainform.mechanism.tables import FORCE_FIELDS, PIECE_FIELDS
-from chainform.mechanism.types import Number
 
 if TYPE_CHECKING:
     from chainform.mechanism.mechanism import Mechanism
 
 MOST_PIECES = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A law and the time in which it holds, start <= t < until (s); None stands for no bound."""
-
-    law: Number
-    start: Number | None = None
-    until: Number | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Force:
-    """A generalised force (N or N m) that acts on the rate with index `rate`, like a drive.
-
-    At any time it is the sum of the laws of the pieces that hold then, and zero where none does.
-    """
-
-    name: str
-    rate: int
-    pieces: tuple[Piece, ...]
-
-    @property
-    def numbers(self) -> Iterator[Number]:
-        """The times at which pieces begin and end: numbers of the mechanism."""
-        for piece in self.pieces:
-            yield from (time for time in (piece.start, piece.until) if time is not None)
-
-    @property
-    def laws(self) -> tuple[Number, ...]:
-        """The laws of all pieces: expressions of coordinates, rates, time and parameters."""
-        return tuple(piece.law for piece in self.pieces)
 
 
 def forces_from(

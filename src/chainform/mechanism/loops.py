@@ -9,8 +9,8 @@ from chainform.given import Given
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME, Register
 from chainform.mechanism.reader import Reader
+from chainform.mechanism.records import GROUND, ZERO, Attachment, Frame, Loop, Spring
 from chainform.mechanism.tables import ATTACHMENT_FIELDS, FRAME_FIELDS, LOOP_FIELDS, SPRING_FIELDS
-from chainform.mechanism.types import GROUND, ZERO, Attachment, Frame, Loop, Spring
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from chainform.errors import ReadError
 from chainform.given import listed, near
 from chainform.mechanism.actuators import Actuator
-from chainform.mechanism.constraints import Constraint, QuasiVelocity
+from chainform.mechanism.element_records import Constraint, QuasiVelocity
 from chainform.mechanism.elements import Definition, Element
-from chainform.mechanism.forces import Force
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     GROUND,
     ZERO,
     BaseMotion,
     Coordinate,
+    Force,
     Frame,
     Loop,
     Note,

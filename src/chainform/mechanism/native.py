@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from chainform.mechanism.actuator_reader import default_states
 from chainform.mechanism.actuators import Actuator
-from chainform.mechanism.constraints import Constraint
+from chainform.mechanism.element_records import Constraint
 from chainform.mechanism.elements import (
     WORLD,
     DissipativeElement,
@@ -31,9 +31,8 @@ from chainform.mechanism.elements import (
     Step,
 )
 from chainform.mechanism.elements.chain import chain_text
-from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.numbers import exact_text
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     GROUND,
     IDENTITY,
     ONE,
@@ -44,6 +43,7 @@ from chainform.mechanism.types import (
     BaseMotion,
     Body,
     Coordinate,
+    Force,
     Frame,
     Joint,
     JointKind,
@@ -51,6 +51,7 @@ from chainform.mechanism.types import (
     Loop,
     Number,
     Parameter,
+    Piece,
     Segment,
     Spring,
 )

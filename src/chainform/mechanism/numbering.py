@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from chainform.given import Given
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import GROUND
+from chainform.mechanism.records import GROUND
 
 GROUND_NAME = "ground"
 

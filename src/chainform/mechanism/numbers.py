@@ -30,7 +30,7 @@ from chainform.expressions import (
 )
 from chainform.expressions import Number as NumberExpression
 from chainform.given import kind_of
-from chainform.mechanism.types import ZERO, Number
+from chainform.mechanism.records import ZERO, Number
 
 NumberLike: TypeAlias = int | float | str | Fraction | Decimal | Expression
 """What is accepted as a number; a text is a decimal or an expression of parameters."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chainform.errors import ReadError, RunError
 from chainform.expressions import symbols_of, value_of
 from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.types import GROUND, JointKind, Number, Vector3
+from chainform.mechanism.records import GROUND, JointKind, Number, Vector3
 from chainform.spatial import quaternion_product, skew
 
 Array = NDArray[np.float64]

@@ -24,7 +24,7 @@ import numpy as np
 
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.pose import Array, Poses, float_vector, known_values, poses_of
-from chainform.mechanism.types import ZERO, Axis, JointKind, Rotation
+from chainform.mechanism.records import ZERO, Axis, JointKind, Rotation
 from chainform.spatial import roll_pitch_yaw
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")

@@ -22,7 +22,7 @@ from chainform.mechanism.exact import (
     rotation_of_angles,
     square_root,
 )
-from chainform.mechanism.types import IDENTITY, Axis, Rotation
+from chainform.mechanism.records import IDENTITY, Axis, Rotation
 from chainform.spatial import (
     apply,
     cross,

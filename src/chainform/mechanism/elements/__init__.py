@@ -1,6 +1,6 @@
 """Element models: frames and masses, springs, dampers and forces, written one by one."""
 
-from chainform.mechanism.elements.types import (
+from chainform.mechanism.element_records import (
     WORLD,
     Definition,
     DissipativeElement,

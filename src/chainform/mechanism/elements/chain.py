@@ -18,11 +18,11 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from chainform.given import Given
-from chainform.mechanism.elements.types import Fixed, Shift, Step, Turn
+from chainform.mechanism.element_records import Fixed, Shift, Step, Turn
 from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import LawReader
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
+from chainform.mechanism.records import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
 from chainform.spatial import quaternion_of, rodrigues, rotation_of_quaternion
 
 GEOMETRY = ("q", "t")

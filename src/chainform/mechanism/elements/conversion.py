@@ -21,7 +21,7 @@ from fractions import Fraction
 from chainform.errors import DeriveError
 from chainform.expressions import Binary, Symbol
 from chainform.mechanism.checks import rechecked
-from chainform.mechanism.elements.types import (
+from chainform.mechanism.element_records import (
     DissipativeElement,
     ElasticElement,
     Element,
@@ -37,7 +37,7 @@ from chainform.mechanism.laws import Meaning, Order, symbol_of
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import expression_of, product_of_ratio, sum_of
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     GROUND,
     IDENTITY,
     ZERO,

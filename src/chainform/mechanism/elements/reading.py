@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chainform.given import Given
-from chainform.mechanism.bodies import body_from
-from chainform.mechanism.elements.chain import GEOMETRY, chain_from, check_moments, table_of_text
-from chainform.mechanism.elements.types import (
+from chainform.mechanism.element_records import (
     WORLD,
     DissipativeElement,
     EffortElement,
@@ -22,12 +20,13 @@ from chainform.mechanism.elements.types import (
     Place,
     Shift,
 )
-from chainform.mechanism.laws import LawReader
-from chainform.mechanism.linearity import nonlinear_part
+from chainform.mechanism.elements.chain import GEOMETRY, chain_from, check_moments, table_of_text
+from chainform.mechanism.laws import LawReader, nonlinear_part
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.reader import Reader
+from chainform.mechanism.records import ZERO, ZERO_VECTOR, Number, Vector3
+from chainform.mechanism.segments import body_from
 from chainform.mechanism.tables import COMMON_FIELDS, FIELDS, PLACE_FIELDS
-from chainform.mechanism.types import ZERO, ZERO_VECTOR, Number, Vector3
 
 
 @dataclass(frozen=True, slots=True)

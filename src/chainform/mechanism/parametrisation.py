@@ -15,17 +15,18 @@ from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.elements import Element, InertialElement
 from chainform.mechanism.exact import square_root
-from chainform.mechanism.forces import Force, Piece
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbers import product_of_ratio, with_numbers
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     ZERO,
     Attachment,
     Body,
+    Force,
     Joint,
     Matrix3,
     Number,
     Parameter,
+    Piece,
     Segment,
     Spring,
     Vector3,

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     ZERO,
     ZERO_MATRIX,
     ZERO_VECTOR,
@@ -175,6 +175,30 @@ Element: TypeAlias = (
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A name for a law of coordinates, time, parameters and other definitions."""
+
+    name: str
+    law: Number
+
+
+# --- constraints ----------------------------------------------------------------------------
+
+ConstraintKind: TypeAlias = Literal["holonomic", "nonholonomic", "unilateral"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A law that is to be zero, or not negative (unilateral)."""
+
+    name: str
+    kind: ConstraintKind
+    law: Number
+    restitution: Number = ZERO
+    friction: Number = ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class QuasiVelocity:
+    """A name for a law that is linear in the rates: v = cos(phi) der(x) + sin(phi) der(y)."""
 
     name: str
     law: Number

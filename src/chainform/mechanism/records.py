@@ -16,7 +16,7 @@ q_i of a coupled joint is `ratio` times its coordinate plus `offset`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -228,6 +228,38 @@ class Spring:
     damping: Number = ZERO
     segment: int | None = None
     ends: tuple[Attachment, Attachment] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A law and the time in which it holds, start <= t < until (s); None stands for no bound."""
+
+    law: Number
+    start: Number | None = None
+    until: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """A generalised force (N or N m) that acts on the rate with index `rate`, like a drive.
+
+    At any time it is the sum of the laws of the pieces that hold then, and zero where none does.
+    """
+
+    name: str
+    rate: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def numbers(self) -> Iterator[Number]:
+        """The times at which pieces begin and end: numbers of the mechanism."""
+        for piece in self.pieces:
+            yield from (time for time in (piece.start, piece.until) if time is not None)
+
+    @property
+    def laws(self) -> tuple[Number, ...]:
+        """The laws of all pieces: expressions of coordinates, rates, time and parameters."""
+        return tuple(piece.law for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)

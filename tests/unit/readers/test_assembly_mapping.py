@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import chainform as cf
-from chainform.mechanism.assembly import assembled_rotation, normal_part
 from chainform.mechanism.exact import exact_axis
-from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis
+from chainform.mechanism.records import IDENTITY, ZERO_VECTOR, Axis
 from chainform.readers import read_text
+from chainform.readers.vectors import assembled_rotation, normal_part
 from chainform.spatial import apply, cross, dot
 
 Array = NDArray[np.float64]

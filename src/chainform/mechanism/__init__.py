@@ -2,9 +2,9 @@
 
 from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.additions import law_reader, reader_of
-from chainform.mechanism.builder import MechanismBuilder
 from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
 from chainform.mechanism.closure import closed_pose, numeric_loops
+from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
 from chainform.mechanism.element_records import (
     Constraint,
     Definition,
@@ -33,7 +33,7 @@ from chainform.mechanism.exact import (
     square_root,
 )
 from chainform.mechanism.laws import TIME, LawReader, meaning_of
-from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
+from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
 from chainform.mechanism.native import native_table, written
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import (
@@ -57,6 +57,7 @@ from chainform.mechanism.pose import (
     known_values,
     numeric_tree,
     poses_of,
+    with_unit_quaternions,
 )
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import (
@@ -89,7 +90,6 @@ from chainform.mechanism.records import (
     Vector3,
     is_law_of_time,
 )
-from chainform.mechanism.snap import PI, Effect, Snapper, Tolerances, effect_of
 from chainform.mechanism.tables import PARAMETER_FIELDS
 
 __all__ = [
@@ -100,7 +100,6 @@ __all__ = [
     "IDENTITY",
     "ONE",
     "PARAMETER_FIELDS",
-    "PI",
     "TIME",
     "WORLD",
     "ZERO",
@@ -115,7 +114,6 @@ __all__ = [
     "Coordinate",
     "Definition",
     "DissipativeElement",
-    "Effect",
     "EffortElement",
     "ElasticElement",
     "Element",
@@ -146,10 +144,8 @@ __all__ = [
     "Rotation",
     "Segment",
     "Shift",
-    "Snapper",
     "Spring",
     "Step",
-    "Tolerances",
     "Turn",
     "Vector3",
     "amounts_of",
@@ -157,7 +153,6 @@ __all__ = [
     "closed_pose",
     "decimal_or_text",
     "difference",
-    "effect_of",
     "exact_axis",
     "exact_rotation",
     "float_of",
@@ -182,5 +177,6 @@ __all__ = [
     "sum_of",
     "symbols_in",
     "with_named_numbers",
+    "with_unit_quaternions",
     "written",
 ]

@@ -12,10 +12,10 @@ from chainform.mechanism.base import base_from
 from chainform.mechanism.checks import check_mechanism
 from chainform.mechanism.closure import check_loops
 from chainform.mechanism.coordinates import with_coordinates, with_couplings
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.elements.model import ElementMethods, coordinates_from, with_elements
 from chainform.mechanism.forces import forces_from
 from chainform.mechanism.loops import LoopMaker, springs_from
-from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import (
     Register,
     names_of,
@@ -30,13 +30,8 @@ from chainform.mechanism.segments import Piece, pieces_from
 from chainform.mechanism.tables import segment_table
 
 
-class MechanismBuilder(ElementMethods):
-    """Collects the parts of a mechanism and checks all of it in `build`.
-
-    Numbers are int, float (meaning its shortest decimal), Fraction, Decimal or a text: a decimal or
-    an expression of parameters. Lengths are in m, masses in kg, angles in rad. Every method returns
-    the builder, so calls can be chained.
-    """
+class BuilderMethods(ElementMethods):
+    """Collects the parts of a mechanism, and checks all of them together."""
 
     def __init__(
         self,
@@ -234,8 +229,8 @@ class MechanismBuilder(ElementMethods):
         values = {parameter.name: parameter.value for parameter in parameters}
         return Reader(self._file, values, self._notes, self._fixed)
 
-    def build(self) -> Mechanism:
-        """Return the checked mechanism, its segments numbered parents first."""
+    def data(self) -> MechanismData:
+        """Return the checked parts, segments numbered parents first."""
         parameters, remarks = parameters_from(tuple(self._parameters), self._file)
         values = {parameter.name: parameter.value for parameter in parameters}
         # A list of its own, so that building twice does not say everything twice.
@@ -283,7 +278,7 @@ class MechanismBuilder(ElementMethods):
 
     def _tree(
         self, pieces: Sequence[Piece], parameters: tuple[Parameter, ...], reader: Reader
-    ) -> Mechanism:
+    ) -> MechanismData:
         bare, entries = [piece.segment for piece in pieces], [piece.entries for piece in pieces]
         segments, coordinates, rates = with_coordinates(bare, entries, reader)
         segments = with_couplings(segments, [piece.coupling for piece in pieces], reader)
@@ -292,7 +287,7 @@ class MechanismBuilder(ElementMethods):
         if self._dof is not None and reader.whole(reader.given(self._dof, "dof")) != len(rates):
             remedy = f"the joints have {len(rates)}; correct the number or remove it"
             raise reader.error("the number of freedoms does not fit the joints", "dof", remedy)
-        return Mechanism(
+        return MechanismData(
             reader.given(self._name, "name").name(),
             segments,
             coordinates,

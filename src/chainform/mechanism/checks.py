@@ -8,20 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from chainform.expressions import symbols_of
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_records import InertiaElement, InertialElement
 from chainform.mechanism.laws import meaning_of, parameters_in
-from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbers import numbers_in, symbols_in
 from chainform.mechanism.records import ZERO, ZERO_MATRIX, Body, Note, Number
 
-if TYPE_CHECKING:
-    from chainform.mechanism.mechanism import Mechanism
 
-
-def element_remarks(mechanism: Mechanism) -> Iterator[Note]:
+def element_remarks(mechanism: MechanismData) -> Iterator[Note]:
     """Yield what the user should know about elements, unknown forces and definitions."""
     if not mechanism.segments:
         yield from _idle_coordinates(mechanism)
@@ -34,7 +30,7 @@ def element_remarks(mechanism: Mechanism) -> Iterator[Note]:
             yield Note("note", f"{kind} {name!r}", "it is declared but not used")
 
 
-def _idle_coordinates(mechanism: Mechanism) -> Iterator[Note]:
+def _idle_coordinates(mechanism: MechanismData) -> Iterator[Note]:
     """Warn of coordinates that no mass depends on: their rows of the mass matrix are zero."""
     names = _with_definitions(mechanism, _names_of_masses(mechanism))
     found = [meaning_of(name, mechanism.coordinates, mechanism.rates) for name in names]
@@ -45,7 +41,7 @@ def _idle_coordinates(mechanism: Mechanism) -> Iterator[Note]:
             yield Note("warning", f"coordinate {name!r}", text)
 
 
-def _names_of_masses(mechanism: Mechanism) -> frozenset[str]:
+def _names_of_masses(mechanism: MechanismData) -> frozenset[str]:
     """Return the names in the places of all masses, and in the laws along which inertia resists."""
     frames = {e.name: e for e in mechanism.elements if isinstance(e, InertialElement)}
     names = symbols_in(tuple(e.along for e in mechanism.elements if isinstance(e, InertiaElement)))
@@ -60,7 +56,7 @@ def _names_of_masses(mechanism: Mechanism) -> frozenset[str]:
     return names
 
 
-def _with_definitions(mechanism: Mechanism, names: frozenset[str]) -> frozenset[str]:
+def _with_definitions(mechanism: MechanismData, names: frozenset[str]) -> frozenset[str]:
     """Return the names, and those in the definitions that they stand for."""
     laws = {definition.name: definition.law for definition in mechanism.definitions}
     waiting, found = list(names), set(names)
@@ -78,7 +74,7 @@ SLIGHT = Fraction(1, 10**9)
 """A determinant of the inertia that is a smaller share of the cube of its trace is none."""
 
 
-def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
+def check_mechanism(mechanism: MechanismData) -> tuple[Note, ...]:
     """Return the remarks: misleading names, joints that move nothing, unused parameters."""
     return (
         *_misleading_names(mechanism),
@@ -88,14 +84,14 @@ def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
     )
 
 
-def rechecked(old: Mechanism, new: Mechanism, remarks: Sequence[Note]) -> Mechanism:
+def rechecked(old: MechanismData, new: MechanismData, remarks: Sequence[Note]) -> MechanismData:
     """Return `new`, made of `old`, with the notes of both: what was said, `remarks`, new checks."""
     outdated = check_mechanism(old)
     said = (note for note in new.notes if note not in outdated)
     return replace(new, notes=(*said, *remarks, *check_mechanism(new)), source=None)
 
 
-def _misleading_names(mechanism: Mechanism) -> Iterator[Note]:
+def _misleading_names(mechanism: MechanismData) -> Iterator[Note]:
     """Warn of a coordinate called q3 that is not the third, and of a rate called qd3."""
     groups = (("coordinate", "q", mechanism.coordinates), ("rate", "qd", mechanism.rates))
     for kind, letter, names in groups:
@@ -106,7 +102,7 @@ def _misleading_names(mechanism: Mechanism) -> Iterator[Note]:
                 yield Note("warning", f"{kind} {name!r}", text)
 
 
-def _idle_joints(mechanism: Mechanism) -> Iterator[Note]:
+def _idle_joints(mechanism: MechanismData) -> Iterator[Note]:
     """Warn of joints that move no mass: their rows of the mass matrix are zero.
 
     A joint that others follow moves mass if one of these does. A rotor is mass enough.
@@ -131,14 +127,14 @@ def _idle_joints(mechanism: Mechanism) -> Iterator[Note]:
             yield Note("warning", f"{kind} {segment.joint.name!r}", text)
 
 
-def _unused_parameters(mechanism: Mechanism) -> Iterator[Note]:
+def _unused_parameters(mechanism: MechanismData) -> Iterator[Note]:
     used = names_in(mechanism)
     for parameter in mechanism.parameters:
         if parameter.name not in used:
             yield Note("note", f"parameter {parameter.name!r}", "it is declared but not used")
 
 
-def names_in(mechanism: Mechanism) -> frozenset[str]:
+def names_in(mechanism: MechanismData) -> frozenset[str]:
     """Return the names of all parameters that occur in the mechanism."""
     names: set[str] = set()
     for number in numbers_of(mechanism):
@@ -150,7 +146,7 @@ def names_in(mechanism: Mechanism) -> frozenset[str]:
     return frozenset(names - others)
 
 
-def laws_of(mechanism: Mechanism) -> Iterator[Number]:
+def laws_of(mechanism: MechanismData) -> Iterator[Number]:
     """Yield every law of the mechanism: expressions that may name coordinates, rates and time."""
     for force in mechanism.forces:
         yield from force.laws
@@ -158,7 +154,7 @@ def laws_of(mechanism: Mechanism) -> Iterator[Number]:
     yield from numbers_in((mechanism.constraints, mechanism.quasi))
 
 
-def amounts_of(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
+def amounts_of(mechanism: MechanismData) -> Iterator[tuple[str, Number]]:
     """Yield the numbers that no file may have negative, each with the name of its element."""
     for segment in mechanism.segments:
         joint, where = segment.joint, f"segment {segment.name!r}"
@@ -174,7 +170,7 @@ def amounts_of(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
                 yield f"{element.name!r}, {field}", number
 
 
-def lacks_inertia(mechanism: Mechanism) -> bool:
+def lacks_inertia(mechanism: MechanismData) -> bool:
     """Whether a moving body may have no mass, or hardly a moment of inertia about some axis.
 
     Where none does, the mass matrix of a tree is positive definite in every pose.
@@ -195,7 +191,7 @@ def _has_inertia(body: Body) -> bool:
     return mass > 0 and a > 0 and minor > 0 and whole > SLIGHT * (a + b + c) ** 3
 
 
-def numbers_of(mechanism: Mechanism) -> Iterator[Number]:
+def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
     """Yield every number of the mechanism that may name parameters."""
     yield from mechanism.gravity
     yield from mechanism.base.numbers

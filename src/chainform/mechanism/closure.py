@@ -19,7 +19,7 @@ import numpy as np
 
 from chainform.errors import ReadError
 from chainform.expressions import symbols_of
-from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.pose import (
     Array,
     NumericTree,
@@ -101,7 +101,7 @@ def _twists(tree: NumericTree, poses: Poses, k: int, point: Array) -> Array:
     return np.concatenate([slides, turns], axis=1) if kind is JointKind.FREE else turns
 
 
-def numeric_loops(mechanism: Mechanism, tree: NumericTree) -> list[NumericLoop]:
+def numeric_loops(mechanism: MechanismData, tree: NumericTree) -> list[NumericLoop]:
     """Return the loops of the mechanism in doubles, at the values of its parameters."""
     known = known_values(mechanism)
 
@@ -124,7 +124,7 @@ def numeric_loops(mechanism: Mechanism, tree: NumericTree) -> list[NumericLoop]:
     ]
 
 
-def closed_pose(mechanism: Mechanism) -> Array | None:
+def closed_pose(mechanism: MechanismData) -> Array | None:
     """Return coordinates q (rad, m) in which all loops close, None when the search finds none.
 
     The search starts from the zero pose and from seeded random ones, so it always gives the same
@@ -148,7 +148,7 @@ def closed_pose(mechanism: Mechanism) -> Array | None:
     return None
 
 
-def _reach(mechanism: Mechanism, size: float) -> Array:
+def _reach(mechanism: MechanismData, size: float) -> Array:
     """Return how far each coordinate is searched: half a turn, the size of all, a quaternion."""
     reach: list[float] = []
     for place, record in enumerate(mechanism.coordinate_records):
@@ -212,7 +212,7 @@ _LONGEST = 1e100
 """Numbers beyond this (m, rad, ratios) are not put into squares of doubles."""
 
 
-def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
+def check_loops(mechanism: MechanismData) -> tuple[Note, ...]:
     """Return remarks on the loops; raise ReadError for one that certainly cannot close."""
     if not mechanism.loops:
         return ()
@@ -234,7 +234,7 @@ def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _entries(mechanism: Mechanism) -> Iterator[Number]:
+def _entries(mechanism: MechanismData) -> Iterator[Number]:
     """Yield the numbers on which closure depends."""
     for segment in mechanism.segments:
         yield from (*segment.position, segment.ratio, segment.offset)
@@ -242,7 +242,7 @@ def _entries(mechanism: Mechanism) -> Iterator[Number]:
         yield from (*loop.closing.point, *loop.target.point)
 
 
-def _free_names(mechanism: Mechanism, known: Mapping[str, Fraction]) -> list[str]:
+def _free_names(mechanism: MechanismData, known: Mapping[str, Fraction]) -> list[str]:
     names: set[str] = set()
     for entry in _entries(mechanism):
         if not isinstance(entry, Fraction):
@@ -250,11 +250,11 @@ def _free_names(mechanism: Mechanism, known: Mapping[str, Fraction]) -> list[str
     return sorted(names - set(known))
 
 
-def _sizes(mechanism: Mechanism, known: Mapping[str, Fraction]) -> Iterator[float]:
+def _sizes(mechanism: MechanismData, known: Mapping[str, Fraction]) -> Iterator[float]:
     return (float_of(entry, known) for entry in _entries(mechanism))
 
 
-def _moving_on(mechanism: Mechanism, closing: int, target: int) -> tuple[list[int], list[int]]:
+def _moving_on(mechanism: MechanismData, closing: int, target: int) -> tuple[list[int], list[int]]:
     """Return the moving segments on the two branches of a loop, from the tips inwards."""
     first, second = mechanism.path_to(closing), mechanism.path_to(target)
     common = sum(1 for a, b in zip(first, second, strict=False) if a == b)
@@ -266,7 +266,7 @@ def _moving_on(mechanism: Mechanism, closing: int, target: int) -> tuple[list[in
 
 
 def _check_loop(
-    mechanism: Mechanism, loop: Loop, numeric: NumericLoop, tree: NumericTree
+    mechanism: MechanismData, loop: Loop, numeric: NumericLoop, tree: NumericTree
 ) -> list[Note]:
     where = f"loop {loop.name!r}"
     outward, inward = _moving_on(mechanism, loop.closing.segment, loop.target.segment)
@@ -288,7 +288,7 @@ def _check_loop(
     return _idle_basics(mechanism, loop, set(outward + inward))
 
 
-def _check_polygon(points: list[Array], mechanism: Mechanism, where: str) -> None:
+def _check_polygon(points: list[Array], mechanism: MechanismData, where: str) -> None:
     """Refuse a loop one side of which is longer than the others together.
 
     Neighbouring points lie on one rigid piece, so their distances are the same in every pose. The
@@ -308,7 +308,7 @@ def _check_polygon(points: list[Array], mechanism: Mechanism, where: str) -> Non
         )
 
 
-def _idle_basics(mechanism: Mechanism, loop: Loop, moving: set[int]) -> list[Note]:
+def _idle_basics(mechanism: MechanismData, loop: Loop, moving: set[int]) -> list[Note]:
     moved = {mechanism.segments[k].coordinate for k in moving}
     names = [mechanism.coordinates[index] for index in loop.basic or () if index not in moved]
     text = "these basic coordinates do not move the loop: " + ", ".join(names)

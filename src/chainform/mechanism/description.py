@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from chainform.expressions import Symbol, symbols_of, value_of
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.elements import InertialElement
 from chainform.mechanism.native import Table, native_table, table_numbers, written
 from chainform.mechanism.numbers import (
@@ -18,11 +18,8 @@ from chainform.mechanism.numbers import (
 )
 from chainform.mechanism.records import GROUND, Coordinate, JointKind, Segment
 
-if TYPE_CHECKING:
-    from chainform.mechanism.mechanism import Mechanism
 
-
-def describe(mechanism: Mechanism, *, short: bool = False) -> Table:
+def describe(mechanism: MechanismData, *, short: bool = False) -> Table:
     """Return the native table under `mechanism`, and beside it what is computed.
 
     Numbers are ints and floats where these are exact, else texts; with `short` all are texts for
@@ -54,7 +51,7 @@ def describe(mechanism: Mechanism, *, short: bool = False) -> Table:
     }
 
 
-def _values(mechanism: Mechanism, table: Table) -> dict[str, float | None]:
+def _values(mechanism: MechanismData, table: Table) -> dict[str, float | None]:
     """Return the doubles of numbers that are written as texts; a law of the motion has none."""
     names = {p.name for p in mechanism.parameters}
     bound = _bound(mechanism)
@@ -84,7 +81,7 @@ def _motion(segment: Segment) -> Table:
     return {"name": segment.joint.name, **indices, "motion": motion}
 
 
-def _coordinate(mechanism: Mechanism, index: int, entry: Coordinate) -> Table:
+def _coordinate(mechanism: MechanismData, index: int, entry: Coordinate) -> Table:
     """Return an entry of q; a coordinate of an element model belongs to no segment."""
     names = {"number": index + 1, "name": entry.name}
     if entry.segment == GROUND:
@@ -94,7 +91,7 @@ def _coordinate(mechanism: Mechanism, index: int, entry: Coordinate) -> Table:
     return {**names, "segment": segment.name, "kind": segment.joint.kind.value, "unit": unit}
 
 
-def _rate(mechanism: Mechanism, index: int, entry: Coordinate) -> Table:
+def _rate(mechanism: MechanismData, index: int, entry: Coordinate) -> Table:
     """Return an entry of qd, with the unit that it has there."""
     names = {"number": index + 1, "name": entry.name}
     if entry.segment == GROUND:
@@ -115,7 +112,7 @@ def _unit(segment: Segment, index: int) -> str:
     return "m" if is_length else "1"
 
 
-def _total_mass(mechanism: Mechanism) -> float | None:
+def _total_mass(mechanism: MechanismData) -> float | None:
     """Return the mass (kg); None while a mass has no value, or the sum no double."""
     bound = _bound(mechanism)
     total = Fraction(0)
@@ -131,5 +128,5 @@ def _total_mass(mechanism: Mechanism) -> float | None:
     return float(total) if total < GREATEST else None
 
 
-def _bound(mechanism: Mechanism) -> dict[str, Fraction]:
+def _bound(mechanism: MechanismData) -> dict[str, Fraction]:
     return {p.name: p.value for p in mechanism.parameters if p.value is not None}

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from chainform.given import Given
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import TIME, LawReader
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import Force, Number, Piece
 from chainform.mechanism.tables import FORCE_FIELDS, PIECE_FIELDS
 
-if TYPE_CHECKING:
-    from chainform.mechanism.mechanism import Mechanism
-
 MOST_PIECES = 10_000
 
 
 def forces_from(
-    tables: Sequence[Mapping[str, object]], mechanism: Mechanism, reader: Reader
+    tables: Sequence[Mapping[str, object]], mechanism: MechanismData, reader: Reader
 ) -> tuple[Force, ...]:
     """Return the checked forces of a mechanism: those it has already, then those of tables."""
     laws = LawReader(reader, mechanism.coordinates, mechanism.rates)
@@ -30,7 +27,7 @@ def forces_from(
     return forces
 
 
-def _force(value: object, number: int, mechanism: Mechanism, laws: LawReader) -> Force:
+def _force(value: object, number: int, mechanism: MechanismData, laws: LawReader) -> Force:
     name, table = laws.reader.named(value, "force", number, FORCE_FIELDS)
     remedy = 'write law = "...", or pieces = [{ until = 1, law = "..." }, { law = "..." }]'
     form = table.one_of("law", "pieces", remedy=remedy)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chainform.given import Given
-from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.numbering import GROUND_NAME, Register
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, ZERO, Attachment, Frame, Loop, Spring
@@ -21,7 +21,7 @@ class LoopMaker:
     the body, which is the last of the chain for a joint of several freedoms.
     """
 
-    mechanism: Mechanism
+    mechanism: MechanismData
     register: Register
     last_segment: Sequence[int]
     reader: Reader
@@ -101,7 +101,7 @@ class LoopMaker:
         return index
 
 
-def check_frame_names(mechanism: Mechanism, names: Sequence[str], reader: Reader) -> None:
+def check_frame_names(mechanism: MechanismData, names: Sequence[str], reader: Reader) -> None:
     """Raise ReadError for a frame that is called like another one, a segment or the ground."""
     reader.check_distinct(names, "frame")
     taken = {GROUND_NAME, *(segment.name for segment in mechanism.segments)}

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from chainform.mechanism.actuator_reader import default_states
 from chainform.mechanism.actuators import Actuator
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_records import Constraint
 from chainform.mechanism.elements import (
     WORLD,
@@ -56,13 +57,10 @@ from chainform.mechanism.records import (
     Spring,
 )
 
-if TYPE_CHECKING:
-    from chainform.mechanism.mechanism import Mechanism
-
 Table: TypeAlias = dict[str, object]
 
 
-def native_table(mechanism: Mechanism) -> Table:
+def native_table(mechanism: MechanismData) -> Table:
     """Return the mechanism as the table of a native file, its numbers and chains as they are."""
     return _Writer(mechanism).table()
 
@@ -96,7 +94,7 @@ def table_numbers(value: object) -> Iterator[Number]:
 class _Writer:
     """Writes the parts of one mechanism, calling segments and coordinates by their names."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: MechanismData) -> None:
         self.mechanism = mechanism
 
     def table(self) -> Table:
@@ -295,7 +293,7 @@ def _actuator_fields(actuator: Actuator, joint: str) -> Iterator[tuple[str, obje
 # --- models of elements --------------------------------------------------------------------
 
 
-def _element_model(mechanism: Mechanism) -> Table:
+def _element_model(mechanism: MechanismData) -> Table:
     """Return the fields of an element model; those that are empty are to be left out."""
     records = zip(mechanism.coordinate_records, mechanism.rate_records, strict=False)
     own = [pair for pair in records if pair[0].segment == GROUND]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import ReadError, RunError
 from chainform.expressions import symbols_of, value_of
-from chainform.mechanism.mechanism import Mechanism
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.records import GROUND, JointKind, Number, Vector3
 from chainform.spatial import quaternion_product, skew
 
@@ -104,7 +104,9 @@ class NumericTree:
         return result
 
 
-def numeric_tree(mechanism: Mechanism, values: Mapping[str, Fraction] | None = None) -> NumericTree:
+def numeric_tree(
+    mechanism: MechanismData, values: Mapping[str, Fraction] | None = None
+) -> NumericTree:
     """Return the geometry in doubles; `values` stand before the values of the parameters.
 
     A parameter without a value raises ReadError.
@@ -129,7 +131,7 @@ def numeric_tree(mechanism: Mechanism, values: Mapping[str, Fraction] | None = N
 
 
 def poses_of(
-    mechanism: Mechanism,
+    mechanism: MechanismData,
     q: Sequence[float] | Array,
     values: Mapping[str, Fraction] | None = None,
 ) -> Poses:
@@ -145,11 +147,20 @@ def poses_of(
 
 
 def known_values(
-    mechanism: Mechanism, values: Mapping[str, Fraction] | None = None
+    mechanism: MechanismData, values: Mapping[str, Fraction] | None = None
 ) -> dict[str, Fraction]:
     """Return the values of the bound parameters, overlaid by `values`."""
     bound = {p.name: p.value for p in mechanism.parameters if p.value is not None}
     return {**bound, **(values or {})}
+
+
+def with_unit_quaternions(mechanism: MechanismData, q: Array) -> Array:
+    """Return a copy of q, or of a batch (..., nq), with quaternions of length one; zeros stay."""
+    result = np.array(q, dtype=np.float64)
+    for part in mechanism.quaternions:
+        length = np.linalg.norm(result[..., part], axis=-1, keepdims=True)
+        result[..., part] /= np.where(length > 0, length, 1.0)
+    return result
 
 
 def float_of(value: Number, known: Mapping[str, Fraction]) -> float:

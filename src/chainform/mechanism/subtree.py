@@ -18,10 +18,10 @@ from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in, rechecked
 from chainform.mechanism.closure import check_loops
 from chainform.mechanism.coordinates import Coupling, Entries, with_coordinates, with_couplings
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.elements.references import with_elements_of
 from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import Order, moved_law
-from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import Register
 from chainform.mechanism.numbers import difference, product_of_ratio, sum_of
 from chainform.mechanism.reader import Reader
@@ -45,7 +45,7 @@ from chainform.mechanism.records import (
 from chainform.spatial import product, rodrigues
 
 
-def standing_base(mechanism: Mechanism, root: int, reader: Reader) -> BaseMotion:
+def standing_base(mechanism: MechanismData, root: int, reader: Reader) -> BaseMotion:
     """Return the place of the segment `root` in the world at zero, as that of a base at rest.
 
     Turns are exact but for the offsets of coupled joints, which are as exact as those of a file.
@@ -98,7 +98,7 @@ def _turn(axis: Axis, offset: Number, name: str, reader: Reader) -> Rotation:
     return rotation
 
 
-def subtree(mechanism: Mechanism, root: object, tips: object) -> Mechanism:
+def subtree(mechanism: MechanismData, root: object, tips: object) -> MechanismData:
     """Return the segments beyond `root` that lie on the way to `tips`, as a mechanism."""
     reader = reader_of(mechanism)
     finder = finder_of(mechanism)
@@ -108,7 +108,7 @@ def subtree(mechanism: Mechanism, root: object, tips: object) -> Mechanism:
     return _Part(mechanism, start, chosen, reader).result()
 
 
-def _chosen(mechanism: Mechanism, root: int, tips: Given, finder: Register) -> list[int]:
+def _chosen(mechanism: MechanismData, root: int, tips: Given, finder: Register) -> list[int]:
     """Return the segments of the part, in growing order."""
     beyond: set[int] = set()
     for index, segment in enumerate(mechanism.segments):
@@ -135,7 +135,7 @@ def _chosen(mechanism: Mechanism, root: int, tips: Given, finder: Register) -> l
 class _Part:
     """Carries the segments `kept` over into a mechanism whose ground is the segment `root`."""
 
-    def __init__(self, whole: Mechanism, root: int, kept: list[int], reader: Reader) -> None:
+    def __init__(self, whole: MechanismData, root: int, kept: list[int], reader: Reader) -> None:
         self.whole = whole
         self.root = root
         self.kept = kept
@@ -145,7 +145,7 @@ class _Part:
         self.couplings: list[Coupling | None] = [None for _ in kept]
         self.new_leaders: dict[int, int] = {}
 
-    def result(self) -> Mechanism:
+    def result(self) -> MechanismData:
         whole, reader = self.whole, self.reader
         self.share_coordinates()
         bare = [self.segment(old) for old in self.kept]
@@ -230,7 +230,7 @@ class _Part:
         )
         return replace(spring, ends=ends)
 
-    def forces(self, part: Mechanism) -> tuple[Force, ...]:
+    def forces(self, part: MechanismData) -> tuple[Force, ...]:
         """Return the forces on coordinates of the part whose laws name no others."""
         whole = self.whole
         old, new = (Order(m.coordinates, m.rates) for m in (whole, part))
@@ -247,7 +247,7 @@ class _Part:
                 kept.append(replace(force, rate=part.rates.index(rate), pieces=tuple(pieces)))
         return tuple(kept)
 
-    def actuators(self, part: Mechanism) -> tuple[Actuator, ...]:
+    def actuators(self, part: MechanismData) -> tuple[Actuator, ...]:
         """Return the actuators of joints that the part has."""
         names = self.whole.rates
         return tuple(
@@ -263,21 +263,21 @@ class _Part:
             if self.holds(loop.closing) and self.holds(loop.target)
         ]
 
-    def loop(self, loop: Loop, part: Mechanism) -> Loop:
+    def loop(self, loop: Loop, part: MechanismData) -> Loop:
         closing, target = (
             replace(end, segment=self.place[end.segment]) for end in (loop.closing, loop.target)
         )
         basic = None if loop.basic is None else self.basic(loop.basic, part)
         return replace(loop, closing=closing, target=target, basic=basic)
 
-    def basic(self, indices: tuple[int, ...], part: Mechanism) -> tuple[int, ...]:
+    def basic(self, indices: tuple[int, ...], part: MechanismData) -> tuple[int, ...]:
         """Return the places in q of those basic coordinates that the part still has."""
         records = (self.whole.coordinate_records[index] for index in indices)
         owners = [self.new_leaders.get(record.segment, record.segment) for record in records]
         segments = [part.segments[self.place[k]] for k in owners if k in self.kept]
         return tuple(s.coordinate for s in segments if s.coordinate is not None)
 
-    def notes_kept(self, part: Mechanism) -> tuple[Note, ...]:
+    def notes_kept(self, part: MechanismData) -> tuple[Note, ...]:
         """Return the old notes without those on what is left out, and on loops, checked anew."""
         whole = self.whole
         gone = [
@@ -296,7 +296,7 @@ class _Part:
             if not any(note.element == name or note.element.startswith(name + ",") for name in gone)
         )
 
-    def remarks(self, part: Mechanism) -> list[Note]:
+    def remarks(self, part: MechanismData) -> list[Note]:
         """Return what was done, for the report."""
         whole = self.whole
         texts: list[str] = []

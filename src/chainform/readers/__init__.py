@@ -12,8 +12,8 @@ from chainform.mechanism import Mechanism
 from chainform.readers.native import native_text, read_native
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 from chainform.readers.tree import read_tree
-from chainform.readers.urdf import read_urdf
-from chainform.readers.urdf_export import export_urdf, side_path, urdf_text, write_urdf
+from chainform.readers.urdf.read import read_urdf
+from chainform.readers.urdf.write import export_urdf, side_path, urdf_text, write_urdf
 from chainform.readers.vectors import read_vectors
 
 __all__ = [

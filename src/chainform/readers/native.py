@@ -14,7 +14,7 @@ from typing import cast
 
 from chainform.expressions import format_fraction
 from chainform.mechanism import Mechanism, decimal_or_text, native_table, written
-from chainform.readers.header import builder_from
+from chainform.readers.forms import builder_from
 from chainform.readers.source import Source
 
 NATIVE_FIELDS = frozenset({"bodies", "segments", "dof", "coordinates"})

@@ -17,8 +17,14 @@ from collections.abc import Mapping
 
 from chainform.given import Given
 from chainform.mechanism import ZERO_VECTOR, Mechanism, Reader, Vector3, sum_of
-from chainform.readers.header import builder_from
-from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from, required
+from chainform.readers.forms import (
+    builder_from,
+    by_number,
+    by_pair,
+    kinds_from,
+    names_from,
+    required,
+)
 from chainform.readers.source import Source
 
 TREE_FIELDS = frozenset({"n", "L", "T", "p", "e", "m", "inertia", "names"})

@@ -47,9 +47,9 @@ from chainform.mechanism import (
     rotation_between,
     square_root,
 )
-from chainform.readers.header import builder_from
-from chainform.readers.indexed import (
+from chainform.readers.forms import (
     Rows,
+    builder_from,
     by_number,
     by_pair,
     kinds_from,

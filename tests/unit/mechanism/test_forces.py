@@ -12,7 +12,7 @@ from chainform.errors import ReadError
 from chainform.expressions import format_expression
 from chainform.mechanism import Force, Mechanism, Number, Piece, parametrise
 from chainform.readers import native_text, read_text, urdf_text
-from chainform.readers.urdf_export import export_urdf
+from chainform.readers.urdf.write import export_urdf
 
 FILE = """
 [parameters]

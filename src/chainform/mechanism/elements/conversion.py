@@ -21,6 +21,7 @@ from fractions import Fraction
 from chainform.errors import DeriveError
 from chainform.expressions import Binary, Symbol
 from chainform.mechanism.checks import rechecked
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_records import (
     DissipativeElement,
     ElasticElement,
@@ -34,7 +35,6 @@ from chainform.mechanism.element_records import (
     Turn,
 )
 from chainform.mechanism.laws import Meaning, Order, symbol_of
-from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import expression_of, product_of_ratio, sum_of
 from chainform.mechanism.records import (
@@ -55,7 +55,7 @@ from chainform.mechanism.records import (
 )
 
 
-def as_elements(mechanism: Mechanism) -> Mechanism:
+def as_elements(mechanism: MechanismData) -> MechanismData:
     """Return the mechanism without segments; nothing changes if it has none."""
     if not mechanism.segments:
         return mechanism
@@ -78,7 +78,7 @@ def as_elements(mechanism: Mechanism) -> Mechanism:
     return rechecked(mechanism, changed, notes)
 
 
-def _refuse_quaternions(mechanism: Mechanism) -> None:
+def _refuse_quaternions(mechanism: MechanismData) -> None:
     for segment in mechanism.segments:
         if segment.joint.kind.has_quaternion:
             raise DeriveError(
@@ -93,7 +93,7 @@ def _refuse_quaternions(mechanism: Mechanism) -> None:
 class _Conversion:
     """Writes the parts of one mechanism as elements, each with a name of its own."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: MechanismData) -> None:
         self.mechanism = mechanism
         self.taken = {element.name for element in mechanism.elements}
         self.taken |= {segment.name for segment in mechanism.segments}

@@ -25,10 +25,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from math import inf
-from typing import TYPE_CHECKING, Self, cast
+from typing import Self, cast
 
 from chainform.expressions import CONSTANTS, FUNCTIONS, symbols_of
 from chainform.given import Given
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_records import (
     Constraint,
     ConstraintKind,
@@ -42,9 +43,6 @@ from chainform.mechanism.laws import LawReader, meaning_of, meanings_of, nonline
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, ZERO, Coordinate, Number, Segment
 from chainform.mechanism.tables import COORDINATE_FIELDS
-
-if TYPE_CHECKING:
-    from chainform.mechanism.mechanism import Mechanism
 
 KINDS = {"holonomic": ("q", "t"), "nonholonomic": ("q", "qd", "t"), "unilateral": ("q", "t")}
 """The kinds of constraints, and what their laws may depend on."""
@@ -246,7 +244,9 @@ class ElementSpecification:
         self.definitions.update(model)
 
 
-def with_elements(mechanism: Mechanism, model: ElementSpecification, reader: Reader) -> Mechanism:
+def with_elements(
+    mechanism: MechanismData, model: ElementSpecification, reader: Reader
+) -> MechanismData:
     """Return the mechanism with an element model, checked."""
     plain = LawReader(reader, mechanism.coordinates, mechanism.rates)
     unknowns = unknowns_from(model.unknowns, plain)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_records import (
     WORLD,
     Definition,
@@ -27,11 +28,8 @@ from chainform.mechanism.numbers import symbols_in, with_numbers
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import Number
 
-if TYPE_CHECKING:
-    from chainform.mechanism.mechanism import Mechanism
 
-
-def check_references(elements: Sequence[Element], mechanism: Mechanism, reader: Reader) -> None:
+def check_references(elements: Sequence[Element], mechanism: MechanismData, reader: Reader) -> None:
     """Raise ReadError for names used twice, for unknown frames and for frames in a circle."""
     reader.check_distinct([element.name for element in elements], "element")
     known = [GROUND_NAME, *(s.name for s in mechanism.segments)]
@@ -120,7 +118,7 @@ class _LostError(Exception):
     """A law names a coordinate that the part does not have."""
 
 
-def with_elements_of(whole: Mechanism, part: Mechanism, root: str | None) -> Mechanism:
+def with_elements_of(whole: MechanismData, part: MechanismData, root: str | None) -> MechanismData:
     """Return the part with those elements and constraints of the whole that lie on it.
 
     An element stays if every frame and coordinate that it names is there; `root` is the segment
@@ -148,7 +146,7 @@ def with_elements_of(whole: Mechanism, part: Mechanism, root: str | None) -> Mec
 class _Part:
     """Carries records over into the part, where that is possible."""
 
-    def __init__(self, whole: Mechanism, part: Mechanism) -> None:
+    def __init__(self, whole: MechanismData, part: MechanismData) -> None:
         self.whole = whole
         self.part = part
         self.old = Order(whole.coordinates, whole.rates)

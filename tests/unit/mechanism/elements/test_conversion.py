@@ -19,7 +19,7 @@ from chainform.mechanism.elements import (
     Turn,
 )
 from chainform.readers import native_text, read_text
-from chainform.readers.urdf_export import export_urdf
+from chainform.readers.urdf.write import export_urdf
 from zoo import REFERENCE, loaded_tree, random_tree, reference
 
 

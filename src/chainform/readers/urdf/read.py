@@ -1,4 +1,7 @@
-"""URDF: links and joints in XML, as robots are described in ROS."""
+"""URDF: links and joints in XML, as robots are described in ROS.
+
+The options with which a URDF file is read, checked.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,28 @@ from dataclasses import replace
 from fractions import Fraction
 
 from chainform.errors import ReadError
-from chainform.mechanism import PI, Effect, Mechanism, Note, Snapper, Tolerances, effect_of
+from chainform.mechanism import Mechanism, Note
 from chainform.readers.source import Source, Table
-from chainform.readers.urdf_options import Options, options_of
-from chainform.readers.urdf_robot import robot_of
-from chainform.readers.urdf_segments import (
+from chainform.readers.urdf.build import (
     Plan,
+    Tree,
     add_segments,
     couplings_of,
+    riders_of,
+    tree_of,
     with_standing_joints,
 )
-from chainform.readers.urdf_side import (
+from chainform.readers.urdf.options import Options, options_of
+from chainform.readers.urdf.robot import robot_of
+from chainform.readers.urdf.side import (
     SideFile,
     blamed,
     builder_with,
     check_joints,
     side_file_of,
 )
-from chainform.readers.urdf_tree import Tree, riders_of, tree_of
-from chainform.readers.urdf_values import AttributeReader
-from chainform.readers.urdf_xml import parse_xml
+from chainform.readers.urdf.snap import PI, Effect, Snapper, Tolerances, effect_of
+from chainform.readers.urdf.xml import AttributeReader, parse_xml
 
 OFF = Tolerances(Fraction(0), Fraction(0))
 
@@ -76,9 +81,6 @@ def _build(plan: Plan, snapper: Snapper, name: str, source: Source) -> Mechanism
     except ReadError as error:
         joints = {plan.segment_name(joint.child): joint.name for joint in plan.tree.joints}
         raise blamed(error, plan.side, source, joints) from None
-
-
-# --- the report -----------------------------------------------------------------------------
 
 
 def _remark(plan: Plan, reader: AttributeReader) -> None:

@@ -21,10 +21,8 @@ from chainform.mechanism import (
     Segment,
     Vector3,
 )
-from chainform.readers.urdf_limits import UNLIMITED
-from chainform.readers.urdf_side import ENDING
-from chainform.readers.urdf_side_export import side_text
-from chainform.readers.urdf_writing import Numbers, decimal
+from chainform.readers.urdf.robot import UNLIMITED
+from chainform.readers.urdf.side import ENDING, Numbers, decimal, side_text
 
 KINDS = {
     JointKind.REVOLUTE: "revolute",

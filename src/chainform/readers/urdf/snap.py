@@ -21,11 +21,23 @@ from random import Random
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.pose import Array, Poses, float_vector, known_values, poses_of
-from chainform.mechanism.records import ZERO, Axis, JointKind, Rotation
+from chainform.mechanism import (
+    ZERO,
+    Axis,
+    JointKind,
+    Mechanism,
+    Poses,
+    Rotation,
+    float_vector,
+    known_values,
+    poses_of,
+    with_unit_quaternions,
+)
 from chainform.spatial import roll_pitch_yaw
+
+Array = NDArray[np.float64]
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 """Pi to 80 digits."""
@@ -195,20 +207,16 @@ def effect_of(snapped: Mechanism, literal: Mechanism, states: int = 4) -> Effect
     return Effect(position, orientation, inertia)
 
 
-def _random_coordinates(mechanism: Mechanism, source: Random) -> list[float]:
+def _random_coordinates(mechanism: Mechanism, source: Random) -> Array:
     """Return values for q: turns within a half turn, slides within 1 m, unit quaternions."""
     q = [source.uniform(-1, 1) for _ in range(mechanism.nq)]
     for segment in mechanism.segments:
         first, kind = segment.coordinate, segment.joint.kind
         if first is None:
             continue
-        last = first + kind.coordinates
-        if kind.has_quaternion:
-            length = float(np.linalg.norm(q[last - 4 : last])) or 1.0
-            q[last - 4 : last] = [entry / length for entry in q[last - 4 : last]]
-        elif kind is JointKind.REVOLUTE:
+        if kind is JointKind.REVOLUTE:
             q[first] = source.uniform(-float(PI), float(PI))
-    return q
+    return with_unit_quaternions(mechanism, np.array(q))
 
 
 def _centres(mechanism: Mechanism, poses: Poses) -> Array:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chainform.mechanism import IDENTITY, ZERO_VECTOR, Axis, Mechanism, Rotation
 from chainform.mechanism.exact import is_rotation
-from chainform.mechanism.snap import (
+from chainform.readers.urdf.snap import (
     PI,
     Snapper,
     Tolerances,

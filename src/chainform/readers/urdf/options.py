@@ -9,8 +9,9 @@ from os import PathLike
 from typing import cast
 
 from chainform.given import Given
-from chainform.mechanism import Reader, Tolerances
+from chainform.mechanism import Reader
 from chainform.readers.source import Source
+from chainform.readers.urdf.snap import Tolerances
 
 OPTIONS = ("base", "mimic", "snap", "root", "tips", "side_file")
 

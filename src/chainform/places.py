@@ -10,20 +10,20 @@ def data_folder(platform: str, environment: Mapping[str, str]) -> Path:
     """Return the folder for our data, as each platform has it; it need not exist."""
     home = Path.home()
     if platform == "win32":
-        place = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
+        folder = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
     elif platform == "darwin":
-        place = home / "Library" / "Application Support"
+        folder = home / "Library" / "Application Support"
     else:
-        place = _absolute(environment.get("XDG_DATA_HOME")) or home / ".local" / "share"
-    return place / "chainform"
+        folder = _absolute(environment.get("XDG_DATA_HOME")) or home / ".local" / "share"
+    return folder / "chainform"
 
 
 def cache_folder(platform: str, environment: Mapping[str, str]) -> Path:
     """Return the folder for what can be made again, as each platform has it; it need not exist."""
     home = Path.home()
     if platform == "win32":
-        place = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
-        return place / "chainform" / "Cache"
+        folder = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
+        return folder / "chainform" / "Cache"
     if platform == "darwin":
         return home / "Library" / "Caches" / "chainform"
     return (_absolute(environment.get("XDG_CACHE_HOME")) or home / ".cache") / "chainform"

@@ -17,9 +17,9 @@ from chainform.expressions.types import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
     Number,
-    Symbol,
 )
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ PI = Fraction(math.pi)
 """The double next to pi, as an exact number."""
 
 
-class Arithmetic(Protocol[T]):
+class ExpressionArithmetic(Protocol[T]):
     """What evaluation needs from a scalar beyond its own + - * and unary minus.
 
     `call` receives a function of the table FUNCTIONS, or `reciprocal` (one argument), or `pow`
@@ -44,7 +44,7 @@ class Arithmetic(Protocol[T]):
 
 
 def evaluate_expression(
-    expression: Expression, symbols: Mapping[str, T], arithmetic: Arithmetic[T]
+    expression: Expression, symbols: Mapping[str, T], arithmetic: ExpressionArithmetic[T]
 ) -> T:
     """Return the value of `expression`, each symbol standing for the scalar given in `symbols`.
 
@@ -62,7 +62,7 @@ class _Evaluation:
     The scalar type is unknown here, so values are typed Any; the two public functions are typed.
     """
 
-    def __init__(self, symbols: Mapping[str, Any], arithmetic: Arithmetic[Any]) -> None:
+    def __init__(self, symbols: Mapping[str, Any], arithmetic: ExpressionArithmetic[Any]) -> None:
         self.symbols = symbols
         self.arithmetic = arithmetic
 
@@ -72,7 +72,7 @@ class _Evaluation:
                 return value
             case Constant():
                 return PI
-            case Symbol(name):
+            case Identifier(name):
                 return self.symbol(name)
             case Negate(operand):
                 return -self.value(operand)
@@ -193,10 +193,10 @@ def value_of(expression: Expression, values: Mapping[str, Fraction] | None = Non
 def substitute(expression: Expression, values: Mapping[str, Fraction | Expression]) -> Expression:
     """Return `expression` with numbers or expressions in place of the symbols in `values`."""
     match expression:
-        case Symbol(name) if name in values:
+        case Identifier(name) if name in values:
             value = values[name]
             return Number(value) if isinstance(value, Fraction) else value
-        case Number() | Constant() | Symbol():
+        case Number() | Constant() | Identifier():
             return expression
         case Negate(operand):
             return Negate(substitute(operand, values))

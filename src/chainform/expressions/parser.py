@@ -31,10 +31,10 @@ from chainform.expressions.types import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
     Number,
     Operator,
-    Symbol,
 )
 from chainform.given import near
 
@@ -54,7 +54,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the text and the place where it begins, counted from zero."""
+    """A piece of the text and the index at which it begins, counted from zero."""
 
     kind: Literal["number", "name", "mark", "end"]
     text: str
@@ -136,13 +136,13 @@ _Sized = tuple[Expression, int]
 def parse(text: str) -> Expression:
     """Return the expression written in `text`.
 
-    A mistake raises ReadError that tells the place, what was expected there and what to do.
+    A mistake raises ReadError that tells the position, what was expected there and what to do.
     """
     reader = _Parser(text)
     expression, _ = reader.expression(_SUM, 1)
     if reader.token.kind != "end":
         remedy = "remove it or put an operator before it; a product is written 2*x"
-        raise reader.fail(f"expected an operator or the end, found {reader.found()}", remedy)
+        raise reader.fail(f"expected an operator or the end, found {reader.next_text()}", remedy)
     return expression
 
 
@@ -174,7 +174,7 @@ class _Parser:
     def fail(self, message: str, remedy: str) -> ReadError:
         return syntax_error(self.text, self.token.position, message, remedy)
 
-    def found(self) -> str:
+    def next_text(self) -> str:
         return "the end" if self.token.kind == "end" else repr(self.token.text)
 
     def check_depth(self, depth: int) -> int:
@@ -267,7 +267,7 @@ class _Parser:
             inner = self.nested(_SUM, level)
             self.expect_close("an operator or ')'")
             return inner
-        message = f"expected a number, a name or '(', found {self.found()}"
+        message = f"expected a number, a name or '(', found {self.next_text()}"
         raise self.fail(message, "complete the expression; a product is written a*b")
 
     def name(self, level: int) -> _Sized:
@@ -282,18 +282,18 @@ class _Parser:
         self.index += 1
         if name in FUNCTIONS:
             raise self.fail(f"expected '(' after the function {name}", f"write {name}(...)")
-        return (Constant(name) if name in CONSTANTS else Symbol(name)), 1
+        return (Constant(name) if name in CONSTANTS else Identifier(name)), 1
 
     def rate(self) -> _Sized:
         """Read `der(name)`; the word alone may still be the name of something."""
         self.index += 2
         if self.token.kind != "name":
             remedy = "write der(phi) with the name of a coordinate; its rate is meant"
-            raise self.fail(f"expected the name of a coordinate, found {self.found()}", remedy)
+            raise self.fail(f"expected the name of a coordinate, found {self.next_text()}", remedy)
         name = self.token.text
         self.index += 1
         self.expect_close("')'")
-        return Symbol(f"{RATE}({name})"), 1
+        return Identifier(f"{RATE}({name})"), 1
 
     def call(self, name: str, level: int) -> _Sized:
         start = self.token
@@ -313,7 +313,7 @@ class _Parser:
 
     def expect_close(self, expected: str) -> None:
         if self.accept(")") is None:
-            raise self.fail(f"expected {expected}, found {self.found()}", "close the bracket")
+            raise self.fail(f"expected {expected}, found {self.next_text()}", "close the bracket")
 
     def unknown_function(self, name: str) -> ReadError:
         known = f"the functions are {', '.join(FUNCTIONS)}; a product is a*(b)"

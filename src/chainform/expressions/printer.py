@@ -9,9 +9,9 @@ from chainform.expressions.types import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
     Number,
-    Symbol,
 )
 
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(1, 6)
@@ -40,7 +40,7 @@ def _ranked(expression: Expression) -> tuple[str, int]:
     match expression:
         case Number(value):
             return _ranked_number(value)
-        case Constant(name) | Symbol(name):
+        case Constant(name) | Identifier(name):
             return name, _ATOM
         case Negate(operand):
             return "-" + _at_least(operand, _SIGN), _SIGN

@@ -56,7 +56,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class Identifier:
     """The name of a parameter, a coordinate or time; what it means is the reader's business.
 
     The rate of a coordinate is a symbol as well, with the name `der(phi)`.
@@ -89,7 +89,7 @@ class Apply:
     arguments: tuple[Expression, ...]
 
 
-Expression: TypeAlias = Number | Constant | Symbol | Negate | Binary | Apply
+Expression: TypeAlias = Number | Constant | Identifier | Negate | Binary | Apply
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
@@ -107,7 +107,7 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
 
 def symbols_of(expression: Expression) -> frozenset[str]:
     """Return the names of all symbols in `expression`; constants such as `pi` are not symbols."""
-    return _names_of(expression, Symbol)
+    return _names_of(expression, Identifier)
 
 
 def constants_of(expression: Expression) -> frozenset[str]:
@@ -115,7 +115,7 @@ def constants_of(expression: Expression) -> frozenset[str]:
     return _names_of(expression, Constant)
 
 
-def _names_of(expression: Expression, kind: type[Symbol] | type[Constant]) -> frozenset[str]:
+def _names_of(expression: Expression, kind: type[Identifier] | type[Constant]) -> frozenset[str]:
     names: set[str] = set()
     waiting = [expression]
     while waiting:

@@ -37,10 +37,10 @@ from chainform.mechanism import (
     DissipativeElement,
     EffortElement,
     ElasticElement,
+    ElementPoint,
     ForceElement,
     MomentElement,
     Number,
-    Place,
 )
 from chainform.spatial import Vector, dot, subtract
 
@@ -143,7 +143,7 @@ class ElementForces:
         values = {k: self.builder.keep(derivative(k)) for k in range(self.nv)}
         return {k: value for k, value in values.items() if not is_zero(value)}
 
-    def _between(self, ends: tuple[Place, Place]) -> Vector:
+    def _between(self, ends: tuple[ElementPoint, ElementPoint]) -> Vector:
         """Return r, world axes."""
         near, far = (self.frames.point(end) for end in ends)
         return self.frames.kept(subtract(far, near))

@@ -47,7 +47,7 @@ LOAD: Sum = {"P": -ONE}
 
 
 @dataclass(frozen=True, slots=True)
-class Equations:
+class ActuatorEquations:
     """An actuator before its matrices: derivatives of its states, drive, inertia at the joint."""
 
     derivatives: Mapping[str, Sum]
@@ -76,7 +76,7 @@ def over(terms: Sum, divisor: Number) -> Sum:
     return {name: quotient_of(value, divisor) for name, value in terms.items()}
 
 
-def assembled(name: str, rate: int, equations: Equations) -> Actuator:
+def assembled(name: str, rate: int, equations: ActuatorEquations) -> Actuator:
     """Return the actuator in the general form; q and qd come first where they are states."""
     derivatives = dict(equations.derivatives)
     if equations.inertia != ZERO:
@@ -113,7 +113,7 @@ def assembled(name: str, rate: int, equations: Equations) -> Actuator:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class ActuatorFields:
     """The table of one actuator of the library, and the joint that it drives."""
 
     table: Given
@@ -153,7 +153,7 @@ class Fields:
         return self.reader.number(self.table[field], ONE, above=0, most=1)
 
 
-def dc_motor(fields: Fields) -> Equations:
+def dc_motor(fields: ActuatorFields) -> ActuatorEquations:
     """Return the equations of a DC motor with gear; the signal is the voltage."""
     resistance, torque_constant = fields.positive("resistance"), fields.positive("torque_constant")
     back_emf = fields.positive("back_emf") if fields.has("back_emf") else torque_constant
@@ -165,10 +165,10 @@ def dc_motor(fields: Fields) -> Equations:
     friction: Sum = {"qd": product_of(-ONE, product_of(twice, fields.optional("viscous")))}
     drive = plus(times(product_of(once, torque_constant), current), friction)
     inertia = product_of(twice, fields.optional("rotor_inertia"))
-    return Equations(states, drive, inertia, fields.limit("voltage_limit"), "voltage")
+    return ActuatorEquations(states, drive, inertia, fields.limit("voltage_limit"), "voltage")
 
 
-def hydraulic_servo(fields: Fields) -> Equations:
+def hydraulic_servo(fields: ActuatorFields) -> ActuatorEquations:
     """Return the equations of a valve with a cylinder; the signal opens the valve."""
     area, valve_gain = fields.positive("area"), fields.positive("valve_gain")
     leakage, gear = fields.optional("leakage"), fields.gear()
@@ -185,10 +185,12 @@ def hydraulic_servo(fields: Fields) -> Equations:
     friction: Sum = {"qd": product_of(-ONE, product_of(square, fields.optional("viscous")))}
     drive = plus(times(product_of(gear, area), pressure), friction)
     inertia = product_of(square, fields.optional("piston_mass"))
-    return Equations({**oil, **valve}, drive, inertia, fields.limit("signal_limit"), "valve")
+    return ActuatorEquations(
+        {**oil, **valve}, drive, inertia, fields.limit("signal_limit"), "valve"
+    )
 
 
-def _storage(fields: Fields) -> Number:
+def _storage(fields: ActuatorFields) -> Number:
     """Return V / (4 E), how much oil a rise of the pressure takes up; zero for stiff oil."""
     if fields.has("volume") != fields.has("bulk_modulus"):
         message = "volume and bulk_modulus belong together"
@@ -209,18 +211,18 @@ def _settled(
     return {name: ONE}, {name: over(left, storing)}
 
 
-def torque(fields: Fields) -> Equations:
-    """Return an actuator that gives what is asked for, up to the effort limit of the joint."""
+def torque(fields: ActuatorFields) -> ActuatorEquations:
+    """Return an actuator whose effort is its signal, up to the effort limit of the joint."""
     limit = fields.limit("limit")
     if limit is None and fields.joint.limits is not None and fields.joint.limits.effort:
         limit = fields.joint.limits.effort
-    return Equations({}, SIGNAL, ZERO, limit, "effort")
+    return ActuatorEquations({}, SIGNAL, ZERO, limit, "effort")
 
 
-def lag(fields: Fields) -> Equations:
+def lag(fields: ActuatorFields) -> ActuatorEquations:
     """Return an actuator whose effort follows the signal by a lag of first or second order."""
     gain = fields.positive("gain") if fields.has("gain") else ONE
-    limit, asked = fields.limit("limit"), times(gain, SIGNAL)
+    limit, wanted = fields.limit("limit"), times(gain, SIGNAL)
     if fields.has("time_constant") == fields.has("frequency"):
         remedy = "time_constant for the first order, frequency and damping_ratio for the second"
         raise fields.table.error("a lag is of first or of second order", remedy)
@@ -228,17 +230,17 @@ def lag(fields: Fields) -> Equations:
         if fields.has("damping_ratio"):
             message = "a lag of first order has no damping_ratio"
             raise fields.table.error(message, "remove it, or give frequency")
-        _, states = _settled("effort", asked, ONE, fields.positive("time_constant"))
-        return Equations(states, {"effort": ONE}, ZERO, limit, "demand")
+        _, states = _settled("effort", wanted, ONE, fields.positive("time_constant"))
+        return ActuatorEquations(states, {"effort": ONE}, ZERO, limit, "demand")
     frequency, damping = fields.positive("frequency"), fields.optional("damping_ratio")
     square = product_of(frequency, frequency)
     slowing = product_of(Fraction(-2), product_of(damping, frequency))
-    rising = plus(times(square, plus(asked, {"effort": -ONE})), {"effort_rate": slowing})
+    rising = plus(times(square, plus(wanted, {"effort": -ONE})), {"effort_rate": slowing})
     states = {"effort": {"effort_rate": ONE}, "effort_rate": rising}
-    return Equations(states, {"effort": ONE}, ZERO, limit, "demand")
+    return ActuatorEquations(states, {"effort": ONE}, ZERO, limit, "demand")
 
 
-LIBRARY: dict[str, tuple[frozenset[str], Callable[[Fields], Equations]]] = {
+LIBRARY: dict[str, tuple[frozenset[str], Callable[[ActuatorFields], ActuatorEquations]]] = {
     "dc_motor": (
         frozenset(
             {"resistance", "inductance", "torque_constant", "back_emf", "rotor_inertia", "viscous"}
@@ -256,4 +258,4 @@ LIBRARY: dict[str, tuple[frozenset[str], Callable[[Fields], Equations]]] = {
     "torque": (frozenset({"limit"}), torque),
     "lag": (frozenset({"gain", "time_constant", "frequency", "damping_ratio", "limit"}), lag),
 }
-"""The types: the fields of each beside name, joint and type, and the function that reads them."""
+"""The types: the fields of each besides name, joint and type, and the function that reads them."""

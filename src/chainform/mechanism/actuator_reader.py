@@ -10,7 +10,7 @@ from fractions import Fraction
 from chainform.errors import ReadError
 from chainform.expressions import symbols_of, value_of
 from chainform.given import Given
-from chainform.mechanism.actuator_library import LIBRARY, Fields, assembled
+from chainform.mechanism.actuator_library import LIBRARY, ActuatorFields, assembled
 from chainform.mechanism.actuators import Actuator, Row
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.reader import Reader
@@ -72,7 +72,9 @@ class _ActuatorReader:
         if kind is None:
             actuator = self.general(table, name, rate)
         else:
-            actuator = assembled(name, rate, LIBRARY[kind][1](Fields(table, joint, self.reader)))
+            actuator = assembled(
+                name, rate, LIBRARY[kind][1](ActuatorFields(table, joint, self.reader))
+            )
         check_motion(actuator, joint, table, self.reader)
         return actuator
 

@@ -2,12 +2,12 @@
 
 symbol   meaning                                                           Turek 1993
 x        state of the actuator, n entries                                  (III.1)
-u        its signal: a voltage, a current in a valve, a torque asked for   (III.1)
+u        its signal: a voltage, a current in a valve, a wanted torque    (III.1)
 N(u)     the signal within its limits, min(max(u, -u_m), u_m)              (III.2)
 P        drive: force or moment of the actuator on its joint               (II.43)
 q, qd    coordinate and rate of the joint                                  (III.3)
 
-An actuator is linear but for the limits, of any order n >= 0, and of one of two sorts.
+An actuator is linear but for the limits, of any order n >= 0, and of one of two kinds.
 
 The motion is part of its state, as in the paper. Then rows `position` and `velocity` give
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 from chainform.given import Given
 from chainform.mechanism.checks import rechecked
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.forces import forces_from
 from chainform.mechanism.laws import LawReader
-from chainform.mechanism.loops import LoopMaker, check_frame_names
+from chainform.mechanism.loops import LoopMaker, check_frame_names, forces_from
 from chainform.mechanism.numbering import GROUND_NAME, Register
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, Joint, JointKind, Note, Segment
@@ -30,9 +29,9 @@ def law_reader(mechanism: MechanismData, further: Collection[str] = ()) -> LawRe
 
 def finder_of(mechanism: MechanismData) -> Register:
     """Return the register of the segments by name, and by number from 1."""
-    places = range(len(mechanism.segments))
-    by_name = {mechanism.segments[k].name: k for k in places}
-    return Register(by_name, {k + 1: k for k in places})
+    indices = range(len(mechanism.segments))
+    by_name = {mechanism.segments[k].name: k for k in indices}
+    return Register(by_name, {k + 1: k for k in indices})
 
 
 def with_frame(

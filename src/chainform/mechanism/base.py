@@ -1,7 +1,7 @@
 """The motion of the base as a user wrote it: numbers, expressions of parameters, laws of time.
 
 Where a place or a velocity is a law of time t, what follows from it by differentiation is not
-given beside it:
+given with it:
 
     position(t) -> velocity, acceleration        rpy(t), quaternion(t) -> angular velocity, ...
     velocity(t) -> acceleration                  angular_velocity(t)   -> angular acceleration

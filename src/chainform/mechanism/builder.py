@@ -14,8 +14,7 @@ from chainform.mechanism.closure import check_loops
 from chainform.mechanism.coordinates import with_coordinates, with_couplings
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.elements.model import ElementMethods, coordinates_from, with_elements
-from chainform.mechanism.forces import forces_from
-from chainform.mechanism.loops import LoopMaker, springs_from
+from chainform.mechanism.loops import LoopMaker, forces_from, springs_from
 from chainform.mechanism.numbering import (
     Register,
     names_of,
@@ -26,7 +25,7 @@ from chainform.mechanism.numbering import (
 from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.reader import Reader, parameters_from
 from chainform.mechanism.records import GROUND, Note, Parameter
-from chainform.mechanism.segments import Piece, pieces_from
+from chainform.mechanism.segments import SegmentParts, pieces_from
 from chainform.mechanism.tables import segment_table
 
 
@@ -156,14 +155,14 @@ class BuilderMethods(ElementMethods):
         return self._add(self._frames, table, "frame")
 
     def spring(self, **fields: object) -> Self:
-        """Add a spring: name, joint or ends (two places {segment, point}), stiffness and so on.
+        """Add a spring: name, joint or ends (two {segment, point}), stiffness and so on.
 
         spring(joint="elbow", stiffness=20, rest=0.5, damping=1)
         """
         return self.spring_table(fields)
 
     def spring_table(self, table: Mapping[str, object]) -> Self:
-        """Add a spring: {name, joint or ends, stiffness, rest, damping}; `ends` are two places."""
+        """Add a spring: {name, joint or ends, stiffness, rest, damping}."""
         return self._add(self._springs, table, "spring")
 
     def force(
@@ -258,7 +257,7 @@ class BuilderMethods(ElementMethods):
 
     def _pieces(
         self, names: Sequence[str], register: Register, reader: Reader
-    ) -> tuple[list[Piece], list[int]]:
+    ) -> tuple[list[SegmentParts], list[int]]:
         """Return all segments, and for each specification the index of its last one."""
         if not self._segments and not self._model.coordinates:
             remedy = "describe at least one segment, under 'bodies' or 'segments'"
@@ -267,17 +266,17 @@ class BuilderMethods(ElementMethods):
                 raise reader.error("the elements have no coordinates", "coordinates", remedy)
             raise reader.error("the mechanism has no segments", "segments", remedy)
         parents = parents_of(self._segments, names, register)
-        pieces: list[Piece] = []
+        pieces: list[SegmentParts] = []
         last_segment = [GROUND] * len(names)
-        for place in parents_first(parents, names, reader):
-            parent = GROUND if parents[place] == GROUND else last_segment[parents[place]]
-            table = self._segments[place]
-            pieces += pieces_from(table, names[place], parent, len(pieces), reader)
-            last_segment[place] = len(pieces) - 1
+        for index in parents_first(parents, names, reader):
+            parent = GROUND if parents[index] == GROUND else last_segment[parents[index]]
+            table = self._segments[index]
+            pieces += pieces_from(table, names[index], parent, len(pieces), reader)
+            last_segment[index] = len(pieces) - 1
         return pieces, last_segment
 
     def _tree(
-        self, pieces: Sequence[Piece], parameters: tuple[Parameter, ...], reader: Reader
+        self, pieces: Sequence[SegmentParts], parameters: tuple[Parameter, ...], reader: Reader
     ) -> MechanismData:
         bare, entries = [piece.segment for piece in pieces], [piece.entries for piece in pieces]
         segments, coordinates, rates = with_coordinates(bare, entries, reader)

@@ -33,16 +33,16 @@ def element_remarks(mechanism: MechanismData) -> Iterator[Note]:
 def _idle_coordinates(mechanism: MechanismData) -> Iterator[Note]:
     """Warn of coordinates that no mass depends on: their rows of the mass matrix are zero."""
     names = _with_definitions(mechanism, _names_of_masses(mechanism))
-    found = [meaning_of(name, mechanism.coordinates, mechanism.rates) for name in names]
-    moving = {meaning.index for meaning in found if meaning is not None and meaning.group == "q"}
-    for place, name in enumerate(mechanism.coordinates):
-        if place not in moving:
+    meanings = [meaning_of(name, mechanism.coordinates, mechanism.rates) for name in names]
+    moving = {meaning.index for meaning in meanings if meaning is not None and meaning.group == "q"}
+    for index, name in enumerate(mechanism.coordinates):
+        if index not in moving:
             text = "it moves neither mass nor inertia, so the mass matrix is singular"
             yield Note("warning", f"coordinate {name!r}", text)
 
 
 def _names_of_masses(mechanism: MechanismData) -> frozenset[str]:
-    """Return the names in the places of all masses, and in the laws along which inertia resists."""
+    """Return the names in the positions of masses, and in the laws along which inertia resists."""
     frames = {e.name: e for e in mechanism.elements if isinstance(e, InertialElement)}
     names = symbols_in(tuple(e.along for e in mechanism.elements if isinstance(e, InertiaElement)))
     heavy = (e for e in frames.values() if e.mass != ZERO or e.inertia != ZERO_MATRIX)
@@ -59,13 +59,13 @@ def _names_of_masses(mechanism: MechanismData) -> frozenset[str]:
 def _with_definitions(mechanism: MechanismData, names: frozenset[str]) -> frozenset[str]:
     """Return the names, and those in the definitions that they stand for."""
     laws = {definition.name: definition.law for definition in mechanism.definitions}
-    waiting, found = list(names), set(names)
+    waiting, reached = list(names), set(names)
     while waiting:
         name = waiting.pop()
-        new = symbols_in(laws[name]) - found if name in laws else frozenset[str]()
-        found |= new
+        new = symbols_in(laws[name]) - reached if name in laws else frozenset[str]()
+        reached |= new
         waiting += new
-    return frozenset(found)
+    return frozenset(reached)
 
 
 AMOUNTS = ("mass", "inertia", "stiffness", "damping", "coulomb")
@@ -85,20 +85,20 @@ def check_mechanism(mechanism: MechanismData) -> tuple[Note, ...]:
 
 
 def rechecked(old: MechanismData, new: MechanismData, remarks: Sequence[Note]) -> MechanismData:
-    """Return `new`, made of `old`, with the notes of both: what was said, `remarks`, new checks."""
+    """Return `new`, made of `old`, with the notes of both: old ones, `remarks`, new checks."""
     outdated = check_mechanism(old)
-    said = (note for note in new.notes if note not in outdated)
-    return replace(new, notes=(*said, *remarks, *check_mechanism(new)), source=None)
+    old_notes = (note for note in new.notes if note not in outdated)
+    return replace(new, notes=(*old_notes, *remarks, *check_mechanism(new)), source=None)
 
 
 def _misleading_names(mechanism: MechanismData) -> Iterator[Note]:
     """Warn of a coordinate called q3 that is not the third, and of a rate called qd3."""
     groups = (("coordinate", "q", mechanism.coordinates), ("rate", "qd", mechanism.rates))
     for kind, letter, names in groups:
-        standing = {f"{letter}{place}": place for place in range(1, len(names) + 1)}
-        for place, name in enumerate(names, 1):
-            if standing.get(name, place) != place:
-                text = f"the name suggests another place in {letter}; it is number {place}"
+        standing = {f"{letter}{index}": index for index in range(1, len(names) + 1)}
+        for index, name in enumerate(names, 1):
+            if standing.get(name, index) != index:
+                text = f"the name suggests another index in {letter}; it is number {index}"
                 yield Note("warning", f"{kind} {name!r}", text)
 
 

@@ -142,22 +142,22 @@ def closed_pose(mechanism: MechanismData) -> Array | None:
         q = neutral if number == 0 else random.uniform(-reach, reach)
         # Lengths and ratios of very different size overflow; such a start leads nowhere.
         with np.errstate(over="ignore", invalid="ignore"):
-            found = _closed_from(q, mechanism.nv, tree, loops)
-        if found is not None:
-            return found
+            pose = _closed_from(q, mechanism.nv, tree, loops)
+        if pose is not None:
+            return pose
     return None
 
 
 def _reach(mechanism: MechanismData, size: float) -> Array:
     """Return how far each coordinate is searched: half a turn, the size of all, a quaternion."""
     reach: list[float] = []
-    for place, record in enumerate(mechanism.coordinate_records):
+    for index, record in enumerate(mechanism.coordinate_records):
         segment = mechanism.segments[record.segment]
         kind = segment.joint.kind
         slides = 3 if kind is JointKind.FREE else 0
         if kind is JointKind.REVOLUTE:
             reach.append(np.pi)
-        elif kind.has_quaternion and place - (segment.coordinate or 0) >= slides:
+        elif kind.has_quaternion and index - (segment.coordinate or 0) >= slides:
             reach.append(1.0)
         else:
             reach.append(size)
@@ -309,7 +309,11 @@ def _check_polygon(points: list[Array], mechanism: MechanismData, where: str) ->
 
 
 def _idle_basics(mechanism: MechanismData, loop: Loop, moving: set[int]) -> list[Note]:
-    moved = {mechanism.segments[k].coordinate for k in moving}
-    names = [mechanism.coordinates[index] for index in loop.basic or () if index not in moved]
+    moving_coordinates = {mechanism.segments[k].coordinate for k in moving}
+    names = [
+        mechanism.coordinates[index]
+        for index in loop.basic or ()
+        if index not in moving_coordinates
+    ]
     text = "these basic coordinates do not move the loop: " + ", ".join(names)
     return [Note("warning", f"loop {loop.name!r}, basic", text)] if names else []

@@ -1,4 +1,4 @@
-"""What each joint has in q and qd: names and places.
+"""What each joint has in q and qd: names and indices.
 
 Coupled joints: one that follows another has no coordinate of its own.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from chainform.given import Given, near
-from chainform.mechanism.joints import SUFFIXES, Freedom
+from chainform.mechanism.joints import SUFFIXES, JointFreedom
 from chainform.mechanism.numbers import product_of_ratio, sum_of, within_range
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import ONE, ZERO, Coordinate, JointKind, Number, Segment
@@ -19,7 +19,7 @@ from chainform.mechanism.tables import MIMIC_FIELDS
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The names of an elementary joint in q and in qd, and its 1-based places in qd if given.
+    """The names of an elementary joint in q and in qd, and its 1-based indices in qd if given.
 
     A fixed joint has none; a coupled one neither, since it shares those of another joint.
     """
@@ -30,7 +30,7 @@ class Entries:
 
 
 def entries_of(
-    segment: Given, joint: str, freedoms: Sequence[Freedom], reader: Reader
+    segment: Given, joint: str, freedoms: Sequence[JointFreedom], reader: Reader
 ) -> list[Entries]:
     """Return what each elementary joint of a segment has in q and qd.
 
@@ -56,13 +56,13 @@ def entries_of(
 
 def _refuse_entries(segment: Given, is_fixed: bool) -> None:
     kind = "fixed" if is_fixed else "coupled"
-    reason = "only a moving joint has a place in q" if is_fixed else "it shares those of the other"
+    reason = "only a moving joint has entries in q" if is_fixed else "it shares those of the other"
     for field in ("dof", "coordinates", "rates"):
         if segment.has(field):
             raise segment[field].error(f"a {kind} joint has no {field}", f"remove it; {reason}")
 
 
-def _names(joint: str, freedom: Freedom, group: int) -> tuple[str, ...]:
+def _names(joint: str, freedom: JointFreedom, group: int) -> tuple[str, ...]:
     """Return the usual names of a freedom in q (group 0) or in qd (group 1)."""
     if freedom.kind.has_quaternion:
         return tuple(f"{joint}_{suffix}" for suffix in SUFFIXES[freedom.kind][group])
@@ -76,7 +76,7 @@ def _given(given: Given, usual: Sequence[tuple[str, ...]]) -> list[tuple[str, ..
 
 
 def _dofs(
-    given: Given, freedoms: Sequence[Freedom], reader: Reader
+    given: Given, freedoms: Sequence[JointFreedom], reader: Reader
 ) -> list[tuple[int, ...] | None]:
     if not given.is_given:
         return [None] * len(freedoms)
@@ -96,7 +96,7 @@ def _dofs(
 def with_coordinates(
     segments: Sequence[Segment], entries: Sequence[Entries], reader: Reader
 ) -> tuple[tuple[Segment, ...], tuple[Coordinate, ...], tuple[Coordinate, ...]]:
-    """Return the segments with their places, the coordinates in the order of q, the rates of qd.
+    """Return the segments with their indices, the coordinates in the order of q, the rates of qd.
 
     The order is that of `dof` where the file gives it, else that of the segments. q and qd list
     the joints in the same order.
@@ -186,7 +186,9 @@ class Coupling:
         return Coupling(inner.joint, self.ratio * inner.ratio, offset)
 
 
-def coupling_from(given: Given, freedoms: Sequence[Freedom], reader: Reader) -> Coupling | None:
+def coupling_from(
+    given: Given, freedoms: Sequence[JointFreedom], reader: Reader
+) -> Coupling | None:
     """Return the coupling in a table {joint, ratio, offset}, None when nothing is given."""
     if not given.is_given:
         return None
@@ -277,13 +279,13 @@ def _leader(
 ) -> int:
     """Return the segment of the joint that `follower` follows."""
     where = f"segment {follower.name!r}, mimic, joint"
-    place = by_name.get(coupling.joint)
+    index = by_name.get(coupling.joint)
     known = [name for name, k in by_name.items() if segments[k].joint.kind in SCALAR]
     remedy = "the joints of one coordinate are " + ", ".join(known[:20])
-    if place is None:
+    if index is None:
         remedy = near(coupling.joint, known) + remedy
         raise reader.error(f"no joint {coupling.joint[:80]!r} moves", where, remedy)
-    if segments[place].joint.kind not in SCALAR:
+    if segments[index].joint.kind not in SCALAR:
         message = f"the joint {coupling.joint[:80]!r} has more than one coordinate"
         raise reader.error(message, where, remedy)
-    return place
+    return index

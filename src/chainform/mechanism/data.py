@@ -47,7 +47,7 @@ class MechanismData:
     up. `coordinate_records` stand in the order of q, `rate_records` in that of qd; they differ if a
     joint has a quaternion. `frames` are named frames besides those of the segments, `forces`
     generalised forces given by laws of coordinates, rates and time; `actuators` stand in the order
-    of their states in x and their signals in u. `elements` stand beside the
+    of their states in x and their signals in u. `elements` stand next to the
     segments or instead of them, `unknowns` are the forces in them that are to be found, and
     `definitions` names for laws; `constraints` bind coordinates and rates, and `quasi` are the
     quasi-velocities chosen for what they leave free. `notes` were
@@ -230,7 +230,7 @@ class MechanismData:
 
 
 def _index_of(name: str, names: Sequence[str], letters: Sequence[str]) -> int | None:
-    """Return the place of a name; a letter and a number from 1 stand for a place as well."""
+    """Return the index of a name; a letter and a number from 1 stand for an index as well."""
     if name in names:
         return names.index(name)
     match = re.fullmatch(r"([a-z]+)([1-9][0-9]{0,6})", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from chainform.expressions import Symbol, symbols_of, value_of
+from chainform.expressions import Identifier, symbols_of, value_of
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.elements import InertialElement
 from chainform.mechanism.native import Table, native_table, table_numbers, written
@@ -20,7 +20,7 @@ from chainform.mechanism.records import GROUND, Coordinate, JointKind, Segment
 
 
 def describe(mechanism: MechanismData, *, short: bool = False) -> Table:
-    """Return the native table under `mechanism`, and beside it what is computed.
+    """Return the native table under `mechanism`, and what is computed from it.
 
     Numbers are ints and floats where these are exact, else texts; with `short` all are texts for
     people. `values` has the doubles of those that are texts, None while a parameter is free.
@@ -75,7 +75,7 @@ def _motion(segment: Segment) -> Table:
         return {"name": segment.joint.name, "coordinate": None, "rate": None, "motion": ""}
     motion = f"q{first + 1} ... q{first + count}"
     if count == 1:
-        own = product_of_ratio(Symbol(f"q{first + 1}"), segment.ratio)
+        own = product_of_ratio(Identifier(f"q{first + 1}"), segment.ratio)
         motion = short_text(sum_of(own, segment.offset))
     indices = {"coordinate": first + 1, "rate": segment.rate + 1}
     return {"name": segment.joint.name, **indices, "motion": motion}

@@ -2,7 +2,7 @@
 
 They are those of Andrieiev and Dziuba 2023.
 
-Numbers called laws are expressions of coordinates, time and parameters; where it is said so also of
+Numbers called laws are expressions of coordinates, time and parameters; where stated also of
 rates and of unknown forces. All other numbers are expressions of parameters alone.
 
 A frame is reached from another one by a chain of steps, each taken in the axes that the steps
@@ -37,14 +37,14 @@ WORLD = "world"
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class ShiftStep:
     """The origin moves by three laws (m), in the axes reached so far."""
 
     vector: Vector3
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnStep:
     """The axes turn about a unit axis by a law (rad)."""
 
     axis: Axis
@@ -52,17 +52,17 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedStep:
     """The axes turn by a known rotation: new components to those before."""
 
     rotation: Rotation
 
 
-Step: TypeAlias = Shift | Turn | Fixed
+Step: TypeAlias = ShiftStep | TurnStep | FixedStep
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ElementPoint:
     """A point: three laws (m) in the axes of the frame named `on`, seen from its origin."""
 
     on: str
@@ -106,7 +106,7 @@ class ElasticElement:
     stiffness: Number
     rest: Number = ZERO
     deformation: Number | None = None
-    ends: tuple[Place, Place] | None = None
+    ends: tuple[ElementPoint, ElementPoint] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +122,12 @@ class DissipativeElement:
     coulomb: Number = ZERO
     deformation: Number | None = None
     rate: Number | None = None
-    ends: tuple[Place, Place] | None = None
+    ends: tuple[ElementPoint, ElementPoint] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ForceElement:
-    """A force (N) at a place; the opposite one acts at `to`.
+    """A force (N) at a point; the opposite one acts at `to`.
 
     Its components are laws of coordinates, rates, time and unknowns, in the axes of a frame or of
     the world.
@@ -135,9 +135,9 @@ class ForceElement:
 
     name: str
     force: Vector3
-    at: Place
+    at: ElementPoint
     axes: str = WORLD
-    to: Place | None = None
+    to: ElementPoint | None = None
 
 
 @dataclass(frozen=True, slots=True)

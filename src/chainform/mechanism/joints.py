@@ -56,7 +56,7 @@ SUFFIXES: dict[JointKind, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Freedom:
+class JointFreedom:
     """One elementary joint of a chain: its kind, its axis and the suffix of its names.
 
     A joint with a quaternion is a chain of one.
@@ -67,7 +67,7 @@ class Freedom:
     suffix: str = ""
 
 
-def freedoms_of(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def freedoms_of(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     """Return the elementary freedoms of the joint of a segment, in order from the parent."""
     kind = segment["joint type"].name()
     make, wanted = JOINTS[segment["joint type"].choice(tuple(JOINTS), "joint type")]
@@ -81,43 +81,43 @@ def freedoms_of(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
     return make(segment, reader)
 
 
-def _turn(axis: Axis, suffix: str = "") -> Freedom:
-    return Freedom(JointKind.REVOLUTE, axis, suffix)
+def _turn(axis: Axis, suffix: str = "") -> JointFreedom:
+    return JointFreedom(JointKind.REVOLUTE, axis, suffix)
 
 
-def _slide(axis: Axis, suffix: str = "") -> Freedom:
-    return Freedom(JointKind.PRISMATIC, axis, suffix)
+def _slide(axis: Axis, suffix: str = "") -> JointFreedom:
+    return JointFreedom(JointKind.PRISMATIC, axis, suffix)
 
 
-def _revolute(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _revolute(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     return (_turn(reader.axis(segment["axis"])),)
 
 
-def _prismatic(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _prismatic(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     return (_slide(reader.axis(segment["axis"])),)
 
 
-def _fixed(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _fixed(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     del segment, reader
-    return (Freedom(JointKind.FIXED, IDENTITY[2]),)
+    return (JointFreedom(JointKind.FIXED, IDENTITY[2]),)
 
 
-def _cylindrical(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _cylindrical(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     axis = reader.axis(segment["axis"])
     return (_slide(axis, "t"), _turn(axis, "r"))
 
 
-def _universal(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _universal(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     first, second = map(reader.axis, segment["axes"].entries(2))
     return (_turn(first, "r1"), _turn(second, "r2"))
 
 
-def _revolute_prismatic(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _revolute_prismatic(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     first, second = map(reader.axis, segment["axes"].entries(2))
     return (_turn(first, "r"), _slide(second, "t"))
 
 
-def _planar(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _planar(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     normal = reader.axis(segment["axis"])
     first, second = plane_of(normal)
     return (_slide(first, "t1"), _slide(second, "t2"), _turn(normal, "r"))
@@ -138,14 +138,14 @@ def plane_of(normal: Axis) -> tuple[Axis, Axis]:
     return first, (sign * second[0], sign * second[1], sign * second[2])
 
 
-def _spherical(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _spherical(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     del reader
     if not segment.has("euler"):
-        return (Freedom(JointKind.SPHERICAL, IDENTITY[2]),)
+        return (JointFreedom(JointKind.SPHERICAL, IDENTITY[2]),)
     return _turns(segment["euler"])
 
 
-def _turns(euler: Given) -> tuple[Freedom, ...]:
+def _turns(euler: Given) -> tuple[JointFreedom, ...]:
     """Return three turns about body axes; a letter that returns gets a number: rz1, rx, rz2."""
     sequence = euler.name()
     is_known = len(sequence) == 3 and set(sequence) <= set("xyz")
@@ -161,15 +161,15 @@ def _turns(euler: Given) -> tuple[Freedom, ...]:
     )
 
 
-def _free(segment: Given, reader: Reader) -> tuple[Freedom, ...]:
+def _free(segment: Given, reader: Reader) -> tuple[JointFreedom, ...]:
     del reader
     if not segment.has("euler"):
-        return (Freedom(JointKind.FREE, IDENTITY[2]),)
+        return (JointFreedom(JointKind.FREE, IDENTITY[2]),)
     slides = tuple(_slide(IDENTITY[k], "t" + letter) for k, letter in enumerate("xyz"))
     return slides + _turns(segment["euler"])
 
 
-_Maker = Callable[[Given, Reader], tuple[Freedom, ...]]
+_Maker = Callable[[Given, Reader], tuple[JointFreedom, ...]]
 JOINTS: dict[str, tuple[_Maker, str | None]] = {
     "revolute": (_revolute, "axis"),
     "prismatic": (_prismatic, "axis"),
@@ -186,7 +186,7 @@ _FIELDS = ("limits", "friction", "rotor_inertia", "gear_ratio")
 
 
 def joints_from(
-    segment: Given, freedoms: Sequence[Freedom], names: Sequence[str], reader: Reader
+    segment: Given, freedoms: Sequence[JointFreedom], names: Sequence[str], reader: Reader
 ) -> list[Joint]:
     """Return the elementary joints of a segment, one for each freedom and name."""
     for field in _FIELDS:

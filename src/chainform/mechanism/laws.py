@@ -2,7 +2,7 @@
 
 | in a law            | means                                                        |
 |---------------------|--------------------------------------------------------------|
-| `phi`, `q3`         | a coordinate, by its name or its place                       |
+| `phi`, `q3`         | a coordinate, by its name or its index                       |
 | `der(phi)`, `qd3`   | its rate; rates with names of their own go by these as well  |
 | `t`                 | time, s                                                      |
 | any other name      | a parameter                                                  |
@@ -29,8 +29,8 @@ from chainform.expressions import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
-    Symbol,
     constants_of,
     format_expression,
     parse,
@@ -48,7 +48,7 @@ TIME = "t"
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name in a law stands for: the group of the input and its place, from 0."""
+    """What a name in a law stands for: the group of the input and its index, from 0."""
 
     group: str
     index: int
@@ -59,8 +59,8 @@ def meaning_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> M
 
     A law that was read names nothing of the second kind.
     """
-    found = meanings_of(name, coordinates, rates)
-    return found[0] if len(found) == 1 else None
+    meanings = meanings_of(name, coordinates, rates)
+    return meanings[0] if len(meanings) == 1 else None
 
 
 def meanings_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> tuple[Meaning, ...]:
@@ -68,36 +68,36 @@ def meanings_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> 
     rate = re.fullmatch(rf"{RATE}\((\w+)\)", name)
     if rate is not None:
         return tuple(dict.fromkeys(_rates_of(rate[1], coordinates, rates)))
-    found: list[Meaning] = []
+    meanings: list[Meaning] = []
     if name in coordinates:
-        found.append(Meaning("q", coordinates.index(name)))
+        meanings.append(Meaning("q", coordinates.index(name)))
     elif name in rates:
-        found.append(Meaning("qd", rates.index(name)))
+        meanings.append(Meaning("qd", rates.index(name)))
     if name == TIME:
-        found.append(Meaning("t", 0))
-    place = re.fullmatch(r"(qd?)([1-9][0-9]{0,6})", name)
-    if place is not None:
-        group, index = place[1], int(place[2]) - 1
+        meanings.append(Meaning("t", 0))
+    indexed = re.fullmatch(r"(qd?)([1-9][0-9]{0,6})", name)
+    if indexed is not None:
+        group, index = indexed[1], int(indexed[2]) - 1
         if index < len(coordinates if group == "q" else rates):
-            found.append(Meaning(group, index))
-        if group == "qd" and f"q{place[2]}" in coordinates:
+            meanings.append(Meaning(group, index))
+        if group == "qd" and f"q{indexed[2]}" in coordinates:
             # Where a coordinate has the name q2, qd2 is read as its rate.
-            found += _rates_of(f"q{place[2]}", coordinates, rates)
-    return tuple(dict.fromkeys(found))
+            meanings += _rates_of(f"q{indexed[2]}", coordinates, rates)
+    return tuple(dict.fromkeys(meanings))
 
 
 def _rates_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> list[Meaning]:
     """Return the rates that a coordinate of this name could have; quaternions have none."""
     has_own_rates = len(coordinates) == len(rates)
-    found: list[Meaning] = []
+    meanings: list[Meaning] = []
     if has_own_rates and name in coordinates:
-        found.append(Meaning("qd", coordinates.index(name)))
+        meanings.append(Meaning("qd", coordinates.index(name)))
     elif name in rates:
-        found.append(Meaning("qd", rates.index(name)))
-    place = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
-    if place is not None and has_own_rates and int(place[1]) <= len(rates):
-        found.append(Meaning("qd", int(place[1]) - 1))
-    return found
+        meanings.append(Meaning("qd", rates.index(name)))
+    indexed = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
+    if indexed is not None and has_own_rates and int(indexed[1]) <= len(rates):
+        meanings.append(Meaning("qd", int(indexed[1]) - 1))
+    return meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +206,8 @@ class Order:
     rates: Sequence[str]
 
 
-def symbol_of(meaning: Meaning, order: Order) -> Symbol | None:
-    """Return what stands for a coordinate or rate in laws of an order: its name, or else its place.
+def symbol_of(meaning: Meaning, order: Order) -> Identifier | None:
+    """Return what stands for a coordinate or rate in laws of an order: its name, or else its index.
 
     None where neither can: where one coordinate is called q2 and the second one `left-arm`.
     """
@@ -217,7 +217,7 @@ def symbol_of(meaning: Meaning, order: Order) -> Symbol | None:
         texts = [name if meaning.group == "q" else f"{RATE}({name})", *texts]
     for text in texts:
         if meaning_of(text, order.coordinates, order.rates) == meaning:
-            return Symbol(text)
+            return Identifier(text)
     return None
 
 
@@ -226,11 +226,11 @@ def moved_law(law: Number, old: Order, new: Order) -> Number | None:
 
     None also where a name could mean two things in either order and has no clear substitute.
 
-    Names stay, and places such as q3 or qd3 become those of the same name in the new order.
+    Names stay, and indices such as q3 or qd3 become those of the same name in the new order.
     """
     if isinstance(law, Fraction):
         return law
-    moved: dict[str, Symbol] = {}
+    replacements: dict[str, Identifier] = {}
     for symbol in symbols_of(law):
         meanings = meanings_of(symbol, old.coordinates, old.rates)
         if len(meanings) > 1:
@@ -247,13 +247,13 @@ def moved_law(law: Number, old: Order, new: Order) -> Number | None:
         there = Meaning(meaning.group, after.index(name))
         if meaning_of(symbol, new.coordinates, new.rates) == there:
             continue
-        place = Symbol(f"{there.group}{there.index + 1}")
-        is_right = meaning_of(place.name, new.coordinates, new.rates) == there
-        replacement = place if is_right else symbol_of(there, new)
+        same = Identifier(f"{there.group}{there.index + 1}")
+        is_right = meaning_of(same.name, new.coordinates, new.rates) == there
+        replacement = same if is_right else symbol_of(there, new)
         if replacement is None:
             return None
-        moved[symbol] = replacement
-    return substitute(law, moved)
+        replacements[symbol] = replacement
+    return substitute(law, replacements)
 
 
 IsCounted: TypeAlias = Callable[[str], bool]
@@ -270,8 +270,8 @@ def nonlinear_part(law: Number, is_counted: IsCounted) -> str | None:
         return None
     try:
         _degree(law, is_counted)
-    except _NotLinearError as found:
-        return format_expression(found.part)
+    except _NotLinearError as error:
+        return format_expression(error.part)
     return None
 
 
@@ -288,7 +288,7 @@ def _degree(law: Expression, is_counted: IsCounted) -> int:
     match law:
         case NumberExpression() | Constant():
             return 0
-        case Symbol(name):
+        case Identifier(name):
             return int(is_counted(name))
         case Negate(operand):
             return _degree(operand, is_counted)

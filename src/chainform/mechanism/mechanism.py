@@ -73,7 +73,7 @@ class Mechanism(MechanismData):
         """Return the same mechanism written as elements, without segments.
 
         Every segment becomes a body on a frame chain; springs, friction and rotors become elements,
-        too. Joints with a quaternion are refused; loops cannot be kept, and a note says so.
+        too. Joints with a quaternion are refused; loops are left out, and a note says so.
         """
         return Mechanism.of(as_elements(self))
 
@@ -82,7 +82,7 @@ class Mechanism(MechanismData):
 
         Without a root the part begins at the ground, without tips it goes on to all ends. The root
         stands in the world as it does in the zero pose; its own mass is left out, since nothing
-        moves it. Loops and frames are kept when they lie on the part.
+        moves it. Loops and frames stay when they lie on the part.
         """
         return Mechanism.of(subtree(self, root, tips))
 

@@ -23,12 +23,12 @@ from chainform.mechanism.elements import (
     EffortElement,
     ElasticElement,
     Element,
+    ElementPoint,
     ForceElement,
     InertiaElement,
     InertialElement,
     MomentElement,
-    Place,
-    Shift,
+    ShiftStep,
     Step,
 )
 from chainform.mechanism.elements.chain import chain_text
@@ -45,6 +45,7 @@ from chainform.mechanism.records import (
     Body,
     Coordinate,
     Force,
+    ForcePiece,
     Frame,
     Joint,
     JointKind,
@@ -52,7 +53,6 @@ from chainform.mechanism.records import (
     Loop,
     Number,
     Parameter,
-    Piece,
     Segment,
     Spring,
 )
@@ -134,7 +134,7 @@ class _Writer:
         return table | _body(segment.body)
 
     def motion(self, index: int, segment: Segment) -> Table:
-        """Return the place and names of a joint in q and qd, or the joint that it follows."""
+        """Return the index and names of a joint in q and qd, or the joint that it follows."""
         if segment.coordinate is None or segment.rate is None:
             return {}
         mechanism = self.mechanism
@@ -165,8 +165,8 @@ class _Writer:
         return table
 
     def frame(self, frame: Frame) -> Table:
-        place = Attachment(frame.segment, frame.point, frame.rotation)
-        return {"name": frame.name, **self.attachment(place)}
+        end = Attachment(frame.segment, frame.point, frame.rotation)
+        return {"name": frame.name, **self.attachment(end)}
 
     def spring(self, spring: Spring) -> Table:
         table: Table = {"name": spring.name}
@@ -186,12 +186,12 @@ class _Writer:
     def actuator(self, actuator: Actuator) -> Table:
         return dict(_actuator_fields(actuator, self.mechanism.rates[actuator.rate]))
 
-    def attachment(self, place: Attachment) -> Table:
-        table: Table = {"segment": self.name_of(place.segment)}
-        if place.point != ZERO_VECTOR:
-            table["point"] = list(place.point)
-        if place.rotation != IDENTITY:
-            table["rotation"] = _matrix(place.rotation)
+    def attachment(self, end: Attachment) -> Table:
+        table: Table = {"segment": self.name_of(end.segment)}
+        if end.point != ZERO_VECTOR:
+            table["point"] = list(end.point)
+        if end.rotation != IDENTITY:
+            table["rotation"] = _matrix(end.rotation)
         return table
 
 
@@ -235,7 +235,7 @@ def _joint(joint: Joint) -> Table:
     return table
 
 
-def _piece(piece: Piece) -> Table:
+def _piece(piece: ForcePiece) -> Table:
     times = {"from": piece.start, "until": piece.until}
     given: Table = {name: time for name, time in times.items() if time is not None}
     return given | {"law": piece.law}
@@ -360,7 +360,7 @@ def _inertial(element: InertialElement) -> Table:
         table["on"] = element.on
     if element.kind == "point":
         for step in element.chain:
-            assert isinstance(step, Shift)
+            assert isinstance(step, ShiftStep)
             table["position"] = list(step.vector)
     elif element.chain:
         table["chain"] = element.chain
@@ -375,10 +375,10 @@ def _inertial(element: InertialElement) -> Table:
 
 def _force(element: ForceElement) -> Table:
     table = _table(element, "force")
-    table |= {"force": list(element.force), "at": _place(element.at)}
+    table |= {"force": list(element.force), "at": _point(element.at)}
     if element.axes != WORLD:
         table["axes"] = element.axes
-    return table if element.to is None else table | {"to": _place(element.to)}
+    return table if element.to is None else table | {"to": _point(element.to)}
 
 
 def _moment(element: MomentElement) -> Table:
@@ -389,10 +389,10 @@ def _moment(element: MomentElement) -> Table:
     return table if element.to is None else table | {"to": element.to}
 
 
-def _ends(ends: Sequence[Place] | None) -> Table:
-    return {} if ends is None else {"ends": [_place(end) for end in ends]}
+def _ends(ends: Sequence[ElementPoint] | None) -> Table:
+    return {} if ends is None else {"ends": [_point(end) for end in ends]}
 
 
-def _place(place: Place) -> Table:
-    table: Table = {"on": place.on}
-    return table if place.point == ZERO_VECTOR else table | {"point": list(place.point)}
+def _point(point: ElementPoint) -> Table:
+    table: Table = {"on": point.on}
+    return table if point.point == ZERO_VECTOR else table | {"point": list(point.point)}

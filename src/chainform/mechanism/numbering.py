@@ -16,13 +16,13 @@ GROUND_NAME = "ground"
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """The names and ids by which specifications are called; both lead to a place in the list."""
+    """The names and ids by which specifications are called; both lead to an index into the list."""
 
     by_name: dict[str, int]
     by_id: dict[int, int]
 
     def find(self, given: Given) -> int:
-        """Return the place of the segment called by name or id, GROUND for 0 and `ground`."""
+        """Return the index of the segment called by name or id, GROUND for 0 and `ground`."""
         reference = given.value
         if isinstance(reference, str):
             if reference == GROUND_NAME:
@@ -71,7 +71,7 @@ def register_of(segments: Sequence[Given], names: Sequence[str], reader: Reader)
 
 
 def parents_of(segments: Sequence[Given], names: Sequence[str], register: Register) -> list[int]:
-    """Return the place of each segment's parent.
+    """Return the index of each segment's parent.
 
     A segment without a parent is the root, so there can be one such segment; several segments on
     the ground are named so.
@@ -90,19 +90,19 @@ def parents_of(segments: Sequence[Given], names: Sequence[str], register: Regist
 
 
 def parents_first(parents: Sequence[int], names: Sequence[str], reader: Reader) -> list[int]:
-    """Return the places in an order in which parents precede children, otherwise as given."""
+    """Return the indices in an order in which parents precede children, otherwise as given."""
     children: list[list[int]] = [[] for _ in parents]
     ready: list[int] = []
-    for place, parent in enumerate(parents):
-        (ready if parent == GROUND else children[parent]).append(place)
+    for index, parent in enumerate(parents):
+        (ready if parent == GROUND else children[parent]).append(index)
     order: list[int] = []
     while ready:
-        place = heapq.heappop(ready)
-        order.append(place)
-        for child in children[place]:
+        index = heapq.heappop(ready)
+        order.append(index)
+        for child in children[index]:
             heapq.heappush(ready, child)
     if len(order) < len(parents):
-        circle = [names[place] for place in _circle(parents, set(order))]
+        circle = [names[index] for index in _circle(parents, set(order))]
         raise reader.error(
             f"the parents form a circle: {' -> '.join(circle[:20])}",
             f"segment {circle[0]!r}, parent",
@@ -114,11 +114,11 @@ def parents_first(parents: Sequence[int], names: Sequence[str], reader: Reader) 
 
 
 def _circle(parents: Sequence[int], placed: set[int]) -> list[int]:
-    """Return one circle of parents among the places that could not be numbered."""
-    place = next(place for place in range(len(parents)) if place not in placed)
+    """Return one circle of parents among the segments that could not be numbered."""
+    index = next(index for index in range(len(parents)) if index not in placed)
     seen: dict[int, None] = {}
-    while place not in seen:
-        seen[place] = None
-        place = parents[place]
+    while index not in seen:
+        seen[index] = None
+        index = parents[index]
     path = list(seen)
-    return [*path[path.index(place) :], place]
+    return [*path[path.index(index) :], index]

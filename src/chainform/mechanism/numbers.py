@@ -19,8 +19,8 @@ from chainform.expressions import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
-    Symbol,
     format_expression,
     format_fraction,
     fraction_of_decimal,
@@ -40,7 +40,7 @@ LONGEST_NUMBER = 300
 """Integers of more digits are written in pieces: readers refuse long ones."""
 SHORT = 18
 """A number for people is exact up to this length, else it has 15 digits."""
-_EXPRESSIONS = (NumberExpression, Constant, Symbol, Negate, Binary, Apply)
+_EXPRESSIONS = (NumberExpression, Constant, Identifier, Negate, Binary, Apply)
 
 
 def number_of(value: object) -> Number:
@@ -176,7 +176,7 @@ def _integer_text(value: int) -> str:
 
 
 T = TypeVar("T")
-_NUMBERS = (Fraction, NumberExpression, Constant, Symbol, Negate, Binary, Apply)
+_NUMBERS = (Fraction, NumberExpression, Constant, Identifier, Negate, Binary, Apply)
 
 
 def numbers_in(record: object) -> Iterator[Number]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from chainform.errors import DeriveError
-from chainform.expressions import Expression, Symbol, substitute, symbols_of, value_of
+from chainform.expressions import Expression, Identifier, substitute, symbols_of, value_of
 from chainform.given import Given
 from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in
@@ -22,11 +22,11 @@ from chainform.mechanism.records import (
     Attachment,
     Body,
     Force,
+    ForcePiece,
     Joint,
     Matrix3,
     Number,
     Parameter,
-    Piece,
     Segment,
     Spring,
     Vector3,
@@ -87,11 +87,11 @@ def with_named_numbers(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
 
 def automatic_parameters(mechanism: Mechanism) -> dict[str, Fraction]:
     """Return the names that `symbolic` gives to the non-zero numbers, with their values."""
-    found: dict[str, Fraction] = {}
+    values: dict[str, Fraction] = {}
 
     def collect(name: str, value: Number) -> Number:
         if isinstance(value, Fraction) and value != 0:
-            found.setdefault(name, value)
+            values.setdefault(name, value)
         return value
 
     for index, segment in enumerate(mechanism.segments, 1):
@@ -99,8 +99,8 @@ def automatic_parameters(mechanism: Mechanism) -> dict[str, Fraction]:
     _rewritten_elements(mechanism, collect, lambda value: value)
     size = _size_of_gravity(mechanism)
     if size:
-        found[GRAVITY] = size
-    return found
+        values[GRAVITY] = size
+    return values
 
 
 def _size_of_gravity(mechanism: Mechanism) -> Fraction:
@@ -194,7 +194,7 @@ class _Rewriting:
     def named(self, name: str, value: Number) -> Number:
         """Put the symbol `name` for a non-zero number when that name stays free."""
         if isinstance(value, Fraction) and value != 0 and self.is_free(name):
-            return Symbol(name)
+            return Identifier(name)
         return self.plain(value)
 
     def gravity(self) -> Vector3:
@@ -206,7 +206,7 @@ class _Rewriting:
 
         def component(value: Number) -> Number:
             if isinstance(value, Fraction):
-                return product_of_ratio(Symbol(GRAVITY), value / size)
+                return product_of_ratio(Identifier(GRAVITY), value / size)
             return self.plain(value)
 
         return (component(x), component(y), component(z))
@@ -267,7 +267,7 @@ def _rewritten_spring(spring: Spring, plain: _Plain) -> Spring:
 
 def _rewritten_force(force: Force, plain: _Plain) -> Force:
     pieces = (
-        Piece(
+        ForcePiece(
             plain(piece.law),
             None if piece.start is None else plain(piece.start),
             None if piece.until is None else plain(piece.until),

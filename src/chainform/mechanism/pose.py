@@ -116,7 +116,7 @@ def numeric_tree(
     count = len(segments)
     axes = [[float(entry) for entry in segment.joint.axis] for segment in segments]
     turns = [[[float(e) for e in row] for row in segment.rotation] for segment in segments]
-    places = [float_vector(segment.position, known) for segment in segments]
+    positions = [float_vector(segment.position, known) for segment in segments]
     return NumericTree(
         tuple(segment.parent for segment in segments),
         tuple(segment.joint.kind for segment in segments),
@@ -125,7 +125,7 @@ def numeric_tree(
         np.array([float(segment.ratio) for segment in segments]),
         np.array([float_of(segment.offset, known) for segment in segments]),
         np.array(axes, dtype=float).reshape(count, 3),
-        np.array(places, dtype=float).reshape(count, 3),
+        np.array(positions, dtype=float).reshape(count, 3),
         np.array(turns, dtype=float).reshape(count, 3, 3),
     )
 

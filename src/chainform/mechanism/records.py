@@ -166,7 +166,7 @@ class Coordinate:
 
     Coupled segments that share the entry are not listed here; see `Segment.coordinate`. In a model
     of elements without segments it belongs to no joint: the segment is GROUND, and `unit` is what
-    was said about it, rad or m.
+    the file gives, rad or m.
     """
 
     name: str
@@ -231,7 +231,7 @@ class Spring:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ForcePiece:
     """A law and the time in which it holds, start <= t < until (s); None stands for no bound."""
 
     law: Number
@@ -248,7 +248,7 @@ class Force:
 
     name: str
     rate: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ForcePiece, ...]
 
     @property
     def numbers(self) -> Iterator[Number]:
@@ -306,9 +306,9 @@ class BaseMotion:
     @property
     def numbers(self) -> tuple[Number, ...]:
         """All numbers that may name parameters or time."""
-        places = (*self.position, *(self.rpy or ()), *(self.quaternion or ()))
+        pose = (*self.position, *(self.rpy or ()), *(self.quaternion or ()))
         linear = (*self.velocity, *self.acceleration)
-        return (*places, *linear, *self.angular_velocity, *self.angular_acceleration)
+        return (*pose, *linear, *self.angular_velocity, *self.angular_acceleration)
 
 
 def is_law_of_time(components: Iterable[Number]) -> bool:

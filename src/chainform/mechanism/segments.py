@@ -60,15 +60,15 @@ def _symmetric(matrix: Matrix3, given: Given, reader: Reader) -> Matrix3:
     values = [reader.known(entry, given) for row in matrix for entry in row]
     size = max((abs(value) for value in values if value is not None), default=ZERO)
     xy, xz, yz = (
-        _mirrored(matrix, place, size, given, reader) for place in ((0, 1), (0, 2), (1, 2))
+        _mirrored(matrix, indices, size, given, reader) for indices in ((0, 1), (0, 2), (1, 2))
     )
     return ((matrix[0][0], xy, xz), (xy, matrix[1][1], yz), (xz, yz, matrix[2][2]))
 
 
 def _mirrored(
-    matrix: Matrix3, place: tuple[int, int], size: Fraction, given: Given, reader: Reader
+    matrix: Matrix3, indices: tuple[int, int], size: Fraction, given: Given, reader: Reader
 ) -> Number:
-    i, k = place
+    i, k = indices
     upper, lower = matrix[i][k], matrix[k][i]
     if upper == lower:
         return upper
@@ -105,15 +105,17 @@ def _warn_of_moments(matrix: Matrix3, has_mass: bool, given: Given, reader: Read
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A segment without its place in q: what it has there, or the joint it follows."""
+class SegmentParts:
+    """A segment without its indices into q: what it has there, or the joint it follows."""
 
     segment: Segment
     entries: Entries
     coupling: Coupling | None
 
 
-def pieces_from(table: Given, name: str, parent: int, first: int, reader: Reader) -> list[Piece]:
+def pieces_from(
+    table: Given, name: str, parent: int, first: int, reader: Reader
+) -> list[SegmentParts]:
     """Return the segments of a table; the first gets the index `first`.
 
     A joint of several freedoms becomes a chain of massless segments named after their freedoms; the
@@ -131,15 +133,15 @@ def pieces_from(table: Given, name: str, parent: int, first: int, reader: Reader
     rotation = reader.rotation(given)
     body = body_from(given, reader)
     names = [f"{name}_{freedom.suffix}" for freedom in freedoms[:-1]] + [name]
-    pieces: list[Piece] = []
-    for place, joint in enumerate(joints):
+    pieces: list[SegmentParts] = []
+    for index, joint in enumerate(joints):
         segment = Segment(
-            names[place],
-            parent if place == 0 else first + place - 1,
+            names[index],
+            parent if index == 0 else first + index - 1,
             joint,
-            position if place == 0 else ZERO_VECTOR,
-            rotation if place == 0 else IDENTITY,
-            body if place == len(joints) - 1 else Body(),
+            position if index == 0 else ZERO_VECTOR,
+            rotation if index == 0 else IDENTITY,
+            body if index == len(joints) - 1 else Body(),
         )
-        pieces.append(Piece(segment, entries[place], coupling))
+        pieces.append(SegmentParts(segment, entries[index], coupling))
     return pieces

@@ -46,7 +46,7 @@ from chainform.spatial import product, rodrigues
 
 
 def standing_base(mechanism: MechanismData, root: int, reader: Reader) -> BaseMotion:
-    """Return the place of the segment `root` in the world at zero, as that of a base at rest.
+    """Return the pose of the segment `root` in the world at zero, as that of a base at rest.
 
     Turns are exact but for the offsets of coupled joints, which are as exact as those of a file.
     """
@@ -133,22 +133,22 @@ def _chosen(mechanism: MechanismData, root: int, tips: Given, finder: Register) 
 
 
 class _Part:
-    """Carries the segments `kept` over into a mechanism whose ground is the segment `root`."""
+    """Carries the segments `chosen` over into a mechanism whose ground is the segment `root`."""
 
-    def __init__(self, whole: MechanismData, root: int, kept: list[int], reader: Reader) -> None:
+    def __init__(self, whole: MechanismData, root: int, chosen: list[int], reader: Reader) -> None:
         self.whole = whole
         self.root = root
-        self.kept = kept
+        self.chosen = chosen
         self.reader = reader
-        self.place = {root: GROUND, **{old: new for new, old in enumerate(kept)}}
-        self.entries = [Entries() for _ in kept]
-        self.couplings: list[Coupling | None] = [None for _ in kept]
+        self.index_of = {root: GROUND, **{old: new for new, old in enumerate(chosen)}}
+        self.entries = [Entries() for _ in chosen]
+        self.couplings: list[Coupling | None] = [None for _ in chosen]
         self.new_leaders: dict[int, int] = {}
 
     def result(self) -> MechanismData:
         whole, reader = self.whole, self.reader
         self.share_coordinates()
-        bare = [self.segment(old) for old in self.kept]
+        bare = [self.segment(old) for old in self.chosen]
         segments, coordinates, rates = with_coordinates(bare, self.entries, reader)
         segments = with_couplings(segments, self.couplings, reader)
         part = replace(
@@ -162,19 +162,19 @@ class _Part:
             forces=(),
         )
         part = replace(part, forces=self.forces(part), actuators=self.actuators(part))
-        part = replace(part, loops=tuple(self.loop(loop, part) for loop in self.loops_kept()))
+        part = replace(part, loops=tuple(self.loop(loop, part) for loop in self.loops_inside()))
         root = None if self.root == GROUND else whole.segments[self.root].name
         part = with_elements_of(whole, part, root)
         used = names_in(part)
         part = replace(part, parameters=tuple(p for p in whole.parameters if p.name in used))
-        part = replace(part, notes=self.notes_kept(part))
+        part = replace(part, notes=self.valid_notes(part))
         return rechecked(whole, part, [*self.remarks(part), *reader.notes, *check_loops(part)])
 
     def segment(self, old: int) -> Segment:
         segment = self.whole.segments[old]
         return Segment(
             segment.name,
-            self.place[segment.parent],
+            self.index_of[segment.parent],
             segment.joint,
             segment.position,
             segment.rotation,
@@ -182,15 +182,15 @@ class _Part:
         )
 
     def share_coordinates(self) -> None:
-        """Say which kept segment has which coordinates, in the old order, and who follows whom.
+        """Say which segment has which coordinates, in the old order, and who follows whom.
 
         Where the joint that has the coordinate is left out, the first that follows it takes over.
         """
-        whole, place = self.whole, self.place
+        whole, index_of = self.whole, self.index_of
         count = 0
         for leader in dict.fromkeys(record.segment for record in whole.rate_records):
             coordinate = whole.segments[leader].coordinate
-            sharing = [k for k in self.kept if whole.segments[k].coordinate == coordinate]
+            sharing = [k for k in self.chosen if whole.segments[k].coordinate == coordinate]
             if not sharing:
                 continue
             if leader in sharing:
@@ -204,29 +204,31 @@ class _Part:
                 leader = sharing[0]
             dof = tuple(range(count + 1, count + 1 + len(rates)))
             count += len(rates)
-            self.entries[place[leader]] = Entries(names, rates, dof)
+            self.entries[index_of[leader]] = Entries(names, rates, dof)
             for k in sharing:
                 if k != leader:
-                    self.couplings[place[k]] = _coupling(whole.segments[k], whole.segments[leader])
+                    self.couplings[index_of[k]] = _coupling(
+                        whole.segments[k], whole.segments[leader]
+                    )
 
-    def holds(self, place: Frame | Attachment) -> bool:
-        """Tell whether a place lies on the part; its ground is the root, and only that."""
-        return place.segment in self.place
+    def holds(self, end: Frame | Attachment) -> bool:
+        """Tell whether an attachment lies on the part; its ground is the root, and only that."""
+        return end.segment in self.index_of
 
     def frame(self, frame: Frame) -> Frame:
-        return replace(frame, segment=self.place[frame.segment])
+        return replace(frame, segment=self.index_of[frame.segment])
 
     def spring(self, spring: Spring) -> Spring | None:
         """Return a spring carried over, None when part of it is left out."""
         if spring.ends is None:
-            place = self.place.get(GROUND if spring.segment is None else spring.segment, GROUND)
-            return None if place == GROUND else replace(spring, segment=place)
+            index = self.index_of.get(GROUND if spring.segment is None else spring.segment, GROUND)
+            return None if index == GROUND else replace(spring, segment=index)
         first, second = spring.ends
         if not (self.holds(first) and self.holds(second)):
             return None
         ends = (
-            replace(first, segment=self.place[first.segment]),
-            replace(second, segment=self.place[second.segment]),
+            replace(first, segment=self.index_of[first.segment]),
+            replace(second, segment=self.index_of[second.segment]),
         )
         return replace(spring, ends=ends)
 
@@ -234,7 +236,7 @@ class _Part:
         """Return the forces on coordinates of the part whose laws name no others."""
         whole = self.whole
         old, new = (Order(m.coordinates, m.rates) for m in (whole, part))
-        kept: list[Force] = []
+        forces: list[Force] = []
         for force in whole.forces:
             laws = [moved_law(law, old, new) for law in force.laws]
             pieces = [
@@ -244,8 +246,8 @@ class _Part:
             ]
             rate = whole.rates[force.rate]
             if rate in part.rates and len(pieces) == len(laws):
-                kept.append(replace(force, rate=part.rates.index(rate), pieces=tuple(pieces)))
-        return tuple(kept)
+                forces.append(replace(force, rate=part.rates.index(rate), pieces=tuple(pieces)))
+        return tuple(forces)
 
     def actuators(self, part: MechanismData) -> tuple[Actuator, ...]:
         """Return the actuators of joints that the part has."""
@@ -256,7 +258,7 @@ class _Part:
             if names[actuator.rate] in part.rates
         )
 
-    def loops_kept(self) -> list[Loop]:
+    def loops_inside(self) -> list[Loop]:
         return [
             loop
             for loop in self.whole.loops
@@ -265,19 +267,19 @@ class _Part:
 
     def loop(self, loop: Loop, part: MechanismData) -> Loop:
         closing, target = (
-            replace(end, segment=self.place[end.segment]) for end in (loop.closing, loop.target)
+            replace(end, segment=self.index_of[end.segment]) for end in (loop.closing, loop.target)
         )
         basic = None if loop.basic is None else self.basic(loop.basic, part)
         return replace(loop, closing=closing, target=target, basic=basic)
 
     def basic(self, indices: tuple[int, ...], part: MechanismData) -> tuple[int, ...]:
-        """Return the places in q of those basic coordinates that the part still has."""
+        """Return the indices into q of those basic coordinates that the part still has."""
         records = (self.whole.coordinate_records[index] for index in indices)
         owners = [self.new_leaders.get(record.segment, record.segment) for record in records]
-        segments = [part.segments[self.place[k]] for k in owners if k in self.kept]
+        segments = [part.segments[self.index_of[k]] for k in owners if k in self.chosen]
         return tuple(s.coordinate for s in segments if s.coordinate is not None)
 
-    def notes_kept(self, part: MechanismData) -> tuple[Note, ...]:
+    def valid_notes(self, part: MechanismData) -> tuple[Note, ...]:
         """Return the old notes without those on what is left out, and on loops, checked anew."""
         whole = self.whole
         gone = [

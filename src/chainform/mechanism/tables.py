@@ -70,7 +70,7 @@ INERTIA_FIELDS = ("xx", "xy", "xz", "yy", "yz", "zz")
 def segment_table(given: Given) -> Given:
     """Return the fields of a segment and of its joint in one table.
 
-    The fields of the joint may stand in a table `joint` (with `type` and `name`), or beside the
+    The fields of the joint may stand in a table `joint` (with `type` and `name`), or next to the
     others, `joint` then being the type.
     """
     table = _without_synonyms(given.table()).table(SEGMENT_FIELDS)
@@ -82,7 +82,7 @@ def segment_table(given: Given) -> Given:
         own = {renamed.get(key, key): entry.value for key, entry in fields.items()}
     for key in own:
         if table.has(key):
-            message = f"{key!r} is given both in the joint and beside it"
+            message = f"{key!r} is given both in the joint and in the segment"
             raise table.error(message, "keep one of the two")
     return table.holding({**table.value, **own})
 
@@ -111,6 +111,6 @@ FIELDS = {
     "force": frozenset({"force", "at", "axes", "to", "along"}),
     "moment": frozenset({"moment", "on", "axes", "to", "along"}),
 }
-"""What may be said about an element of each kind, beside kind and name."""
+"""The fields of an element of each kind, besides kind and name."""
 PLACE_FIELDS = frozenset({"on", "point"})
 COORDINATE_FIELDS = frozenset({"name", "unit", "rate"})

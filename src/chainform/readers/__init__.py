@@ -76,7 +76,7 @@ def read(
 
     Options of URDF files: `base` ("fixed" or "floating"), `mimic` ("couple" or "free"), `snap`
     (True, 0 or {"angle": rad, "entry": relative}), `root` and `tips` (links that bound the part
-    to read), `side_file` (a path, None for the one beside the file, False for none).
+    to read), `side_file` (a path, None for the one next to the file, False for none).
     """
     file = _file_of(path)
     syntax = FILE_TYPES.get(Path(file).suffix.lower())

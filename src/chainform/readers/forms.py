@@ -72,7 +72,7 @@ def required(entries: Mapping[int, Given], count: int, given: Given) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class JointRows:
     """The rows without padding, whether each is closed, and the joint before each joint."""
 
     rows: tuple[tuple[int, ...], ...]
@@ -90,7 +90,7 @@ class Rows:
         return frozenset(row[-1] for row in self.rows)
 
 
-def rows_from(table: Given, reader: Reader) -> Rows:
+def rows_from(table: Given, reader: Reader) -> JointRows:
     """Return the rows of a table; without `rows` the joints form one chain in their order."""
     given = table["rows"]
     if given.is_given:
@@ -103,7 +103,7 @@ def rows_from(table: Given, reader: Reader) -> Rows:
         raise table["n"].error(message, "correct or remove it")
     closed = table["closed"]
     flags = closed.entries(len(rows), "write true or false for each row") if closed.is_given else ()
-    return Rows(rows, tuple(flag.flag() for flag in flags) or (False,) * len(rows), parents)
+    return JointRows(rows, tuple(flag.flag() for flag in flags) or (False,) * len(rows), parents)
 
 
 def _count_of(table: Given) -> int:

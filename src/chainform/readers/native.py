@@ -1,4 +1,4 @@
-"""The native form: a list of segments, each with its joint, place and body; or elements.
+"""The native form: a list of segments, each with its joint, pose and body; or elements.
 
 A mechanism is written in it as JSON. A number with a short finite decimal is written as that
 decimal, any other as a text: a quotient of integers, or the expression of parameters it is. So

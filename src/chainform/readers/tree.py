@@ -79,7 +79,7 @@ def _parents(given: Given) -> list[int]:
         raise given["n"].error(message, "correct one of them")
     for number, parent in enumerate(parents, 1):
         if not 0 <= parent <= len(parents):
-            message = f"body {number} is said to follow body {parent}"
+            message = f"body {number} is given as following body {parent}"
             raise given["L"].error(message, f"use 0 to {len(parents)}")
     return parents
 

@@ -48,7 +48,7 @@ from chainform.mechanism import (
     square_root,
 )
 from chainform.readers.forms import (
-    Rows,
+    JointRows,
     builder_from,
     by_number,
     by_pair,
@@ -82,7 +82,7 @@ DEPENDENT = 5
 class _Geometry:
     """The vectors of the form by number, and the rows; numbers as written, checked."""
 
-    rows: Rows
+    rows: JointRows
     axes: Mapping[int, Axis]
     axes_in_parent: Mapping[int, Axis]
     vectors: Mapping[tuple[int, int], Vector3]
@@ -151,18 +151,18 @@ def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
                 "inertia": moments[number].value if number in moments else None,
             }
         )
-    for place, row in enumerate(rows.rows):
-        if rows.closed[place]:
+    for index, row in enumerate(rows.rows):
+        if rows.closed[index]:
             basic = [names[joint - 1] for joint in row[:-DEPENDENT]]
             if not basic:
                 text = f"a closed row of {len(row)} joints has no basic ones: there is no closure"
-                builder.remark(f"row {place + 1}", f"{text}, only closure_jacobian")
+                builder.remark(f"row {index + 1}", f"{text}, only closure_jacobian")
             closing, target = _ends(builder, geometry, rotations, row, source)
-            builder.loop(f"row{place + 1}", "frame", closing, target, basic)
+            builder.loop(f"row{index + 1}", "frame", closing, target, basic)
     return builder.build()
 
 
-def _geometry(table: Given, rows: Rows, reader: Reader) -> _Geometry:
+def _geometry(table: Given, rows: JointRows, reader: Reader) -> _Geometry:
     given = by_number(table["e"], rows.count)
     required(given, rows.count, table["e"])
     axes = {k: reader.axis(entry.at(f"e of joint {k}")) for k, entry in given.items()}
@@ -193,7 +193,7 @@ def _geometry(table: Given, rows: Rows, reader: Reader) -> _Geometry:
     return _Geometry(rows, axes, before, vectors, normals, reader)
 
 
-def _check_pair(body: int, joint: int, rows: Rows, given: Given) -> None:
+def _check_pair(body: int, joint: int, rows: JointRows, given: Given) -> None:
     """Refuse a vector r whose joint does not lie on its body; tips may have further points."""
     is_tip = joint > rows.count and body in rows.tips
     is_ground_point = joint > rows.count and body == 0
@@ -214,7 +214,7 @@ def _ends(
     """Return the ends of a closed row: the frame at the fictitious joint of the tip, the reference.
 
     The closing axes are parallel to the reference axes at zero. The closing point on the ground is
-    -r_0s, or, where that is not given, the place of the point at zero.
+    -r_0s, or, where that is not given, the position of the point at zero.
     """
     tip, count = row[-1], geometry.rows.count
     joints = sorted(joint for body, joint in geometry.vectors if body == tip and joint > count)

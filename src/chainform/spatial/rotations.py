@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from chainform.spatial.vectors import Matrix, Vector
 
-Turn: TypeAlias = tuple[Any, Any]
+CosineAndSine: TypeAlias = tuple[Any, Any]
 """The cosine and the sine of an angle."""
 
 Quaternion: TypeAlias = tuple[Any, Any, Any, Any]
@@ -33,7 +33,7 @@ def rodrigues(axis: Vector, cos: Any, sin: Any) -> Matrix:
     return (rows[0], rows[1], rows[2])
 
 
-def roll_pitch_yaw(roll: Turn, pitch: Turn, yaw: Turn) -> Matrix:
+def roll_pitch_yaw(roll: CosineAndSine, pitch: CosineAndSine, yaw: CosineAndSine) -> Matrix:
     """Return Rz(yaw) Ry(pitch) Rx(roll), each angle given by its cosine and sine."""
     (cr, sr), (cp, sp), (cy, sy) = roll, pitch, yaw
     return (

@@ -67,7 +67,7 @@ def _row(entry: Entry, i: int) -> Vector:
 
 
 def symmetric(entry: Entry) -> Matrix:
-    """Return the symmetric matrix of entry(i, k), which is asked for i <= k only."""
+    """Return the symmetric matrix of entry(i, k), which is called for i <= k only."""
     upper = {(i, k): entry(i, k) for i in range(3) for k in range(i, 3)}
     return matrix(lambda i, k: upper[min(i, k), max(i, k)])
 

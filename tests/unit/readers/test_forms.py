@@ -208,8 +208,8 @@ def test_the_zero_pose_needs_numbers() -> None:
     ("change", "element", "message"),
     [
         ({"L": None}, "L", "is missing"),
-        ({"L": [0, 1, 2, 3, 9]}, "L", "said to follow body 9"),
-        ({"L": [0, 1, 2, 3, -1]}, "L", "said to follow body -1"),
+        ({"L": [0, 1, 2, 3, 9]}, "L", "given as following body 9"),
+        ({"L": [0, 1, 2, 3, -1]}, "L", "given as following body -1"),
         ({"L": [0, 1, 2, 3, 5]}, "segment 'body5', parent", "circle"),
         ({"L": 4}, "L", "expected a list, got a number"),
         ({"L": ["a"] * 5}, "L[1]", "expected a whole number"),

@@ -2,7 +2,7 @@
 
 The names that an element model brings along: coordinates, unknown forces, definitions.
 
-Constraints: conditions on coordinates and rates beside the joints, and quasi-velocities.
+Constraints: conditions on coordinates and rates other than the joints, and quasi-velocities.
 
 | kind           | condition                          | law of                    |
 |----------------|------------------------------------|---------------------------|
@@ -37,7 +37,7 @@ from chainform.mechanism.element_records import (
     QuasiVelocity,
 )
 from chainform.mechanism.elements.chain import GEOMETRY
-from chainform.mechanism.elements.reading import ElementReader
+from chainform.mechanism.elements.reader import ElementReader
 from chainform.mechanism.elements.references import check_references
 from chainform.mechanism.laws import LawReader, meaning_of, meanings_of, nonlinear_part
 from chainform.mechanism.reader import Reader
@@ -81,16 +81,16 @@ def _law(table: Given, kind: str, laws: LawReader) -> Number:
 
 
 def _groups_in(law: Number, laws: LawReader) -> set[str]:
-    found: set[str] = set()
+    groups: set[str] = set()
     if isinstance(law, Fraction):
-        return found
+        return groups
     for name in symbols_of(law):
         meaning = meaning_of(name, laws.coordinates, laws.rates)
         if meaning is not None:
-            found.add(meaning.group)
+            groups.add(meaning.group)
         elif name in laws.further:
-            found.add("definition")
-    return found
+            groups.add("definition")
+    return groups
 
 
 def _check_linear(law: Number, given: Given, laws: LawReader) -> None:
@@ -151,7 +151,7 @@ def coordinates_from(
     given = reader.given(value, "coordinates")
     if segments:
         remedy = "remove 'coordinates': in a mechanism with segments they are those of the joints"
-        raise given.error("coordinates are declared beside segments", remedy)
+        raise given.error("coordinates are declared in a mechanism with segments", remedy)
     coordinates: list[Coordinate] = []
     rates: list[Coordinate] = []
     for number, entry in enumerate(given.entries(), 1):

@@ -17,10 +17,10 @@ from chainform.mechanism.element_records import (
     DissipativeElement,
     ElasticElement,
     Element,
+    ElementPoint,
     ForceElement,
     InertialElement,
     MomentElement,
-    Place,
 )
 from chainform.mechanism.laws import Order, moved_law
 from chainform.mechanism.numbering import GROUND_NAME
@@ -57,22 +57,22 @@ def names_of_frames(element: Element) -> list[str]:
 def renamed(element: Element, names: Mapping[str, str]) -> Element:
     """Return the element with other names for the frames that it names."""
 
-    def place(old: Place) -> Place:
+    def point(old: ElementPoint) -> ElementPoint:
         return replace(old, on=names.get(old.on, old.on))
 
     match element:
         case InertialElement():
             return replace(element, on=names.get(element.on, element.on))
         case ForceElement():
-            to = element.to and place(element.to)
+            to = element.to and point(element.to)
             axes = names.get(element.axes, element.axes)
-            return replace(element, at=place(element.at), axes=axes, to=to)
+            return replace(element, at=point(element.at), axes=axes, to=to)
         case MomentElement():
             to = element.to and names.get(element.to, element.to)
             on, axes = (names.get(name, name) for name in (element.on, element.axes))
             return replace(element, on=on, axes=axes, to=to)
         case ElasticElement() | DissipativeElement() if element.ends is not None:
-            near, far = (place(end) for end in element.ends)
+            near, far = (point(end) for end in element.ends)
             return replace(element, ends=(near, far))
         case _:
             return element
@@ -128,8 +128,8 @@ def with_elements_of(whole: MechanismData, part: MechanismData, root: str | None
     work = _Part(whole, part)
     definitions = work.definitions()
     elements = work.elements(root)
-    constraints = work.kept(whole.constraints)
-    quasi = work.kept(whole.quasi)
+    constraints = work.carried(whole.constraints)
+    quasi = work.carried(whole.quasi)
     complete = len(constraints) == len(whole.constraints) and len(quasi) == len(whole.quasi)
     same_rates = len(part.rates) == len(whole.rates)
     used = symbols_in(elements)
@@ -154,43 +154,43 @@ class _Part:
         self.gone: set[str] = set()
 
     def definitions(self) -> tuple[Definition, ...]:
-        kept = self.kept(self.whole.definitions)
+        rest = self.carried(self.whole.definitions)
         while True:
-            self.gone = {d.name for d in self.whole.definitions} - {d.name for d in kept}
-            fewer = tuple(d for d in kept if not symbols_in(d) & self.gone)
-            if len(fewer) == len(kept):
-                return kept
-            kept = fewer
+            self.gone = {d.name for d in self.whole.definitions} - {d.name for d in rest}
+            fewer = tuple(d for d in rest if not symbols_in(d) & self.gone)
+            if len(fewer) == len(rest):
+                return rest
+            rest = fewer
 
     def elements(self, root: str | None) -> tuple[Element, ...]:
         elements = self.whole.elements
         if root is not None:
             elements = tuple(e for e in elements if GROUND_NAME not in names_of_frames(e))
             elements = tuple(renamed(e, {root: GROUND_NAME}) for e in elements)
-        kept = self.kept(elements)
-        places = (*self.part.segments, *self.part.frames)
-        known = {GROUND_NAME, WORLD, *(place.name for place in places)}
+        rest = self.carried(elements)
+        frames = (*self.part.segments, *self.part.frames)
+        known = {GROUND_NAME, WORLD, *(frame.name for frame in frames)}
         while True:
-            own = {e.name for e in kept if isinstance(e, InertialElement)}
-            fewer = tuple(e for e in kept if set(names_of_frames(e)) <= known | own)
-            if len(fewer) == len(kept):
-                return kept
-            kept = fewer
+            own = {e.name for e in rest if isinstance(e, InertialElement)}
+            fewer = tuple(e for e in rest if set(names_of_frames(e)) <= known | own)
+            if len(fewer) == len(rest):
+                return rest
+            rest = fewer
 
-    def kept(self, records: Collection[T]) -> tuple[T, ...]:
+    def carried(self, records: Collection[T]) -> tuple[T, ...]:
         """Return the records whose laws name coordinates of the part only."""
-        kept: list[T] = []
+        rest: list[T] = []
         for record in records:
             if symbols_in(record) & self.gone:
                 continue
             try:
-                kept.append(with_numbers(record, self.moved))
+                rest.append(with_numbers(record, self.in_part))
             except _LostError:
                 continue
-        return tuple(kept)
+        return tuple(rest)
 
-    def moved(self, law: Number) -> Number:
-        moved = moved_law(law, self.old, self.new)
-        if moved is None:
+    def in_part(self, law: Number) -> Number:
+        law_of_part = moved_law(law, self.old, self.new)
+        if law_of_part is None:
             raise _LostError
-        return moved
+        return law_of_part

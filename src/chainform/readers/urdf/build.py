@@ -28,15 +28,15 @@ from chainform.mechanism import (
     rotation_of_angles,
 )
 from chainform.readers.source import Source, Table
-from chainform.readers.urdf.options import Options
+from chainform.readers.urdf.options import UrdfOptions
 from chainform.readers.urdf.robot import (
     JOINT_TYPES,
     MOVING,
     Inertial,
-    Joint,
     Link,
     Mimic,
     Robot,
+    UrdfJoint,
 )
 from chainform.readers.urdf.side import SideFile
 from chainform.readers.urdf.snap import Snapper
@@ -44,7 +44,7 @@ from chainform.readers.urdf.write import angles_of
 from chainform.readers.urdf.xml import AttributeReader
 from chainform.spatial import add, apply, product, rodrigues, scale, transpose
 
-_Item = TypeVar("_Item", Link, Joint)
+_Item = TypeVar("_Item", Link, UrdfJoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Tree:
     """
 
     root: Link
-    joints: tuple[Joint, ...]
+    joints: tuple[UrdfJoint, ...]
     links: dict[str, Link]
-    path: tuple[Joint, ...] = ()
+    path: tuple[UrdfJoint, ...] = ()
 
 
 def tree_of(robot: Robot, root: str | None, tips: Sequence[str] | None, source: Source) -> Tree:
@@ -73,11 +73,11 @@ def tree_of(robot: Robot, root: str | None, tips: Sequence[str] | None, source: 
     if tips is not None:
         ends = [_named(tip, links, source, "tips") for tip in tips]
         below = _towards(ends, start, below, above, source)
-    kept = tuple(joint for joint in robot.joints if joint.child in below)
-    path: list[Joint] = []
+    inside = tuple(joint for joint in robot.joints if joint.child in below)
+    path: list[UrdfJoint] = []
     while (name := path[-1].parent if path else start) in above:
         path.append(above[name])
-    return Tree(links[start], kept, links, tuple(reversed(path)))
+    return Tree(links[start], inside, links, tuple(reversed(path)))
 
 
 def _distinct(items: Iterable[_Item], kind: str, source: Source) -> dict[str, _Item]:
@@ -94,9 +94,9 @@ def _distinct(items: Iterable[_Item], kind: str, source: Source) -> dict[str, _I
     return seen
 
 
-def _joints_by_child(robot: Robot, links: dict[str, Link], source: Source) -> dict[str, Joint]:
+def _joints_by_child(robot: Robot, links: dict[str, Link], source: Source) -> dict[str, UrdfJoint]:
     """Return for each link the joint above it."""
-    above: dict[str, Joint] = {}
+    above: dict[str, UrdfJoint] = {}
     for joint in robot.joints:
         where = f"joint {joint.name!r} (line {joint.line})"
         for end, name in (("parent", joint.parent), ("child", joint.child)):
@@ -114,7 +114,7 @@ def _joints_by_child(robot: Robot, links: dict[str, Link], source: Source) -> di
     return above
 
 
-def _root(robot: Robot, above: dict[str, Joint], source: Source) -> str:
+def _root(robot: Robot, above: dict[str, UrdfJoint], source: Source) -> str:
     roots = [link for link in robot.links if link.name not in above]
     if not roots:
         raise _circle(robot.links[0].name, above, source)
@@ -128,7 +128,7 @@ def _root(robot: Robot, above: dict[str, Joint], source: Source) -> str:
     return roots[0].name
 
 
-def _paths(robot: Robot, above: dict[str, Joint], root: str, source: Source) -> set[str]:
+def _paths(robot: Robot, above: dict[str, UrdfJoint], root: str, source: Source) -> set[str]:
     """Return the names of all links below the root; a circle of joints is an error."""
     children: dict[str, list[str]] = {}
     for joint in robot.joints:
@@ -151,7 +151,7 @@ def _paths(robot: Robot, above: dict[str, Joint], root: str, source: Source) -> 
     return reach([root]) - {root}
 
 
-def _circle(start: str, above: dict[str, Joint], source: Source) -> ReadError:
+def _circle(start: str, above: dict[str, UrdfJoint], source: Source) -> ReadError:
     """Return the error for the circle that one meets going up from `start`."""
     path: dict[str, None] = {}
     name = start
@@ -171,22 +171,22 @@ def _named(name: str, links: dict[str, Link], source: Source, option: str) -> st
 
 
 def _towards(
-    tips: Sequence[str], root: str, below: set[str], above: dict[str, Joint], source: Source
+    tips: Sequence[str], root: str, below: set[str], above: dict[str, UrdfJoint], source: Source
 ) -> set[str]:
     """Return the links on the ways from the root to the tips, without the root."""
-    kept: set[str] = set()
+    names: set[str] = set()
     for tip in tips:
         name = tip
         while name != root:
             if name not in below:
                 remedy = f"name links that hang on {root!r}, or choose another root"
                 raise source.error(f"the link {tip!r} is not below {root!r}", remedy, "tips")
-            kept.add(name)
+            names.add(name)
             name = above[name].parent
-    return kept
+    return names
 
 
-def riders_of(tree: Tree, is_fixed: Callable[[Joint], bool]) -> dict[str, list[str]]:
+def riders_of(tree: Tree, is_fixed: Callable[[UrdfJoint], bool]) -> dict[str, list[str]]:
     """Return for each moving link, and the root, the links that ride on it by fixed joints."""
     carrier: dict[str, str] = {tree.root.name: tree.root.name}
     riders: dict[str, list[str]] = {}
@@ -211,11 +211,11 @@ ROOT_JOINT = "root_joint"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SegmentPlan:
     """What is to be built: the tree, how, what the side file adds, and which joints follow."""
 
     tree: Tree
-    options: Options
+    options: UrdfOptions
     side: SideFile
     couplings: Mapping[str, Table]
 
@@ -252,7 +252,7 @@ class Plan:
         return max((abs(entry) for vector in vectors for entry in vector), default=ZERO)
 
 
-def add_segments(builder: MechanismBuilder, plan: Plan, snapper: Snapper) -> None:
+def add_segments(builder: MechanismBuilder, plan: SegmentPlan, snapper: Snapper) -> None:
     """Give the builder all segments, in the order of the joints in the file."""
     root = plan.tree.root
     if plan.tree.path and plan.options.base == "fixed" and "base" not in plan.side.table:
@@ -271,7 +271,7 @@ def add_segments(builder: MechanismBuilder, plan: Plan, snapper: Snapper) -> Non
         builder.segment_table(_segment(joint, plan, snapper))
 
 
-def _place(path: tuple[Joint, ...], snapper: Snapper) -> Table:
+def _place(path: tuple[UrdfJoint, ...], snapper: Snapper) -> Table:
     """Return where a link inside the tree stands in the world when nothing above it moves."""
     position, rotation = ZERO_VECTOR, IDENTITY
     for joint in path:
@@ -281,7 +281,7 @@ def _place(path: tuple[Joint, ...], snapper: Snapper) -> Table:
     return {"position": position, "rotation": rotation}
 
 
-def _segment(joint: Joint, plan: Plan, snapper: Snapper) -> Table:
+def _segment(joint: UrdfJoint, plan: SegmentPlan, snapper: Snapper) -> Table:
     where = f"joint {joint.name!r}, origin"
     table: Table = {
         "name": plan.segment_name(joint.child),
@@ -293,8 +293,8 @@ def _segment(joint: Joint, plan: Plan, snapper: Snapper) -> Table:
     }
     if joint.kind in MOVING or joint.kind == "planar":
         table["axis"] = snapper.direction(joint.axis, f"joint {joint.name!r}, axis")
-    said: Table = {"limits": joint.limits, "friction": joint.friction}
-    drive = {**{key: value for key, value in said.items() if value}, **plan.side.drive(joint.name)}
+    given: Table = {"limits": joint.limits, "friction": joint.friction}
+    drive = {**{key: value for key, value in given.items() if value}, **plan.side.drive(joint.name)}
     if joint.name in plan.couplings:
         drive["mimic"] = plan.couplings[joint.name]
     return {**table, **drive}
@@ -343,7 +343,7 @@ def with_standing_joints(robot: Robot, reader: AttributeReader) -> Robot:
     return replace(robot, joints=tuple(joints))
 
 
-def _standing(joint: Joint, amount: Fraction) -> Joint:
+def _standing(joint: UrdfJoint, amount: Fraction) -> UrdfJoint:
     """Return a fixed joint where a joint stands that has moved by an amount (rad or m)."""
     origin, (axis, _) = joint.origin, exact_axis(joint.axis)
     turn = rotation_of_angles(*origin.rpy)
@@ -356,20 +356,22 @@ def _standing(joint: Joint, amount: Fraction) -> Joint:
     return replace(joint, kind="fixed", origin=origin, limits={}, friction={}, mimic=None)
 
 
-def couplings_of(joints: tuple[Joint, ...], choice: str) -> Iterator[tuple[Joint, str | Table]]:
+def couplings_of(
+    joints: tuple[UrdfJoint, ...], choice: str
+) -> Iterator[tuple[UrdfJoint, str | Table]]:
     """Yield the joints that mimic others: with their coupling, or with why they have none.
 
     Where the followed joint is missing or left out, the first that follows it takes its place.
     """
     moving = {joint.name for joint in joints if joint.kind in MOVING}
-    heirs: dict[str, Joint] = {}
+    heirs: dict[str, UrdfJoint] = {}
     for joint in joints:
         mimic = joint.mimic
         if mimic is None:
             continue
         name, ratio, offset = mimic.joint, mimic.multiplier, mimic.offset
         if choice == "free":
-            yield joint, f"it mimics {name!r} in the file, but moves freely as asked"
+            yield joint, f"it mimics {name!r} in the file, but moves freely, as the option says"
         elif name in moving:
             yield joint, {"joint": name, "ratio": ratio, "offset": offset}
         elif name not in heirs:

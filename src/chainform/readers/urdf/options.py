@@ -17,12 +17,12 @@ OPTIONS = ("base", "mimic", "snap", "root", "tips", "side_file")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class UrdfOptions:
     """How a URDF file is read.
 
     `base` is fixed or floating; `mimic` is couple (a mimicking joint shares the coordinate of
     another) or free (it has its own). `root` and `tips` choose a part of the tree. `side_file` is
-    a path, None for the file that lies beside the URDF, or False for none.
+    a path, None for the file that lies next to the URDF, or False for none.
     """
 
     base: str = "fixed"
@@ -33,13 +33,13 @@ class Options:
     side_file: str | bool | None = None
 
 
-def options_of(options: Mapping[str, object], source: Source) -> Options:
+def options_of(options: Mapping[str, object], source: Source) -> UrdfOptions:
     """Return the options; an unknown one, or one with a wrong value, is an error."""
     for name in options:
         if name not in OPTIONS:
             raise source.given(name, "options").unknown("option", OPTIONS)
     given = source.given(options)
-    return Options(
+    return UrdfOptions(
         given["base"].choice(("fixed", "floating")) if "base" in options else "fixed",
         given["mimic"].choice(("couple", "free")) if "mimic" in options else "couple",
         _tolerances(given["snap"]),
@@ -81,5 +81,5 @@ def _side_file(given: Given) -> str | bool | None:
     value: object = given.value
     if isinstance(value, str | PathLike):
         return str(cast("str", value))
-    remedy = "give a path, None for the file beside the URDF, or False for none"
+    remedy = "give a path, None for the file next to the URDF, or False for none"
     raise given.expected("a path", remedy)

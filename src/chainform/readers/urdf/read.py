@@ -13,7 +13,7 @@ from chainform.errors import ReadError
 from chainform.mechanism import Mechanism, Note
 from chainform.readers.source import Source, Table
 from chainform.readers.urdf.build import (
-    Plan,
+    SegmentPlan,
     Tree,
     add_segments,
     couplings_of,
@@ -21,13 +21,13 @@ from chainform.readers.urdf.build import (
     tree_of,
     with_standing_joints,
 )
-from chainform.readers.urdf.options import Options, options_of
+from chainform.readers.urdf.options import UrdfOptions, options_of
 from chainform.readers.urdf.robot import robot_of
 from chainform.readers.urdf.side import (
     SideFile,
-    blamed,
     builder_with,
     check_joints,
+    error_of_file,
     side_file_of,
 )
 from chainform.readers.urdf.snap import PI, Effect, Snapper, Tolerances, effect_of
@@ -59,7 +59,7 @@ def read_urdf(data: bytes, source: Source, options: Mapping[str, object]) -> Mec
     return replace(mechanism, file=source.file, source=data, notes=notes)
 
 
-def _plan(tree: Tree, options: Options, side: SideFile, reader: AttributeReader) -> Plan:
+def _plan(tree: Tree, options: UrdfOptions, side: SideFile, reader: AttributeReader) -> SegmentPlan:
     couplings: dict[str, Table] = {}
     for joint, result in couplings_of(tree.joints, options.mimic):
         if isinstance(result, str):
@@ -67,10 +67,10 @@ def _plan(tree: Tree, options: Options, side: SideFile, reader: AttributeReader)
             reader.note(f"joint {joint.name!r}, mimic", result, level)
         else:
             couplings[joint.name] = result
-    return Plan(tree, options, side, couplings)
+    return SegmentPlan(tree, options, side, couplings)
 
 
-def _build(plan: Plan, snapper: Snapper, name: str, source: Source) -> Mechanism:
+def _build(plan: SegmentPlan, snapper: Snapper, name: str, source: Source) -> Mechanism:
     renamed = {link: plan.segment_name(link) for link in (plan.tree.root.name, "ground")}
     if "ground" not in plan.tree.links:
         del renamed["ground"]
@@ -80,10 +80,10 @@ def _build(plan: Plan, snapper: Snapper, name: str, source: Source) -> Mechanism
         return builder.build()
     except ReadError as error:
         joints = {plan.segment_name(joint.child): joint.name for joint in plan.tree.joints}
-        raise blamed(error, plan.side, source, joints) from None
+        raise error_of_file(error, plan.side, source, joints) from None
 
 
-def _remark(plan: Plan, reader: AttributeReader) -> None:
+def _remark(plan: SegmentPlan, reader: AttributeReader) -> None:
     """Note what a user of the file should know: the root, links without mass, rigid pieces."""
     tree, root = plan.tree, plan.tree.root
     if plan.side.exists:
@@ -103,7 +103,7 @@ def _remark(plan: Plan, reader: AttributeReader) -> None:
         reader.note("joints", f"{_list([joint.name for joint in exact])}: {text}")
 
 
-def _remark_root(plan: Plan, reader: AttributeReader) -> None:
+def _remark_root(plan: SegmentPlan, reader: AttributeReader) -> None:
     root, where = plan.tree.root, f"link {plan.tree.root.name!r}"
     mass = root.inertial.mass if root.inertial is not None else 0
     if plan.options.base == "floating":
@@ -127,7 +127,7 @@ def _remark_root(plan: Plan, reader: AttributeReader) -> None:
         reader.note("link 'ground'", text)
 
 
-def _is_right_angled(rpy: Iterable[Fraction], plan: Plan) -> bool:
+def _is_right_angled(rpy: Iterable[Fraction], plan: SegmentPlan) -> bool:
     """Tell whether all angles are quarter turns, after snapping or to sixteen digits."""
     tolerance = max(plan.options.tolerances.angle, Fraction(1, 10**15))
     return all(abs(angle - round(angle / (PI / 2)) * PI / 2) <= tolerance for angle in rpy)

@@ -76,7 +76,7 @@ def _check_range(
     if lower is None and upper is None:
         reader.note(where, "no range is given")
     elif lower is not None and upper is not None and lower > upper:
-        reader.note(where, "lower exceeds upper; no range is kept", "warning")
+        reader.note(where, "lower exceeds upper; the range is left out", "warning")
         del limits["lower"], limits["upper"]
     elif lower == upper:
         reader.note(where, "lower equals upper: the joint has no room to move", "warning")
@@ -118,8 +118,8 @@ MOVING = frozenset({"revolute", "continuous", "prismatic"})
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """A place in another frame: `xyz` in m, `rpy` in rad about fixed axes x, y, z."""
+class UrdfOrigin:
+    """A pose in another frame: `xyz` in m, `rpy` in rad about fixed axes x, y, z."""
 
     xyz: Axis = ZERO_VECTOR
     rpy: Axis = ZERO_VECTOR
@@ -130,7 +130,7 @@ class Inertial:
     """Mass in kg; inertia in kg m^2 about the mass centre, in the axes of `origin`."""
 
     mass: Fraction
-    origin: Origin
+    origin: UrdfOrigin
     inertia: Rotation
 
 
@@ -153,7 +153,7 @@ class Mimic:
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class UrdfJoint:
     """A joint between two links, `kind` in the words of URDF; `axis` in the joint frame."""
 
     name: str
@@ -161,7 +161,7 @@ class Joint:
     kind: str
     parent: str
     child: str
-    origin: Origin
+    origin: UrdfOrigin
     axis: Axis
     limits: dict[str, Fraction]
     friction: dict[str, Fraction]
@@ -174,7 +174,7 @@ class Robot:
 
     name: str | None
     links: tuple[Link, ...]
-    joints: tuple[Joint, ...]
+    joints: tuple[UrdfJoint, ...]
 
 
 def robot_of(document: Document, reader: AttributeReader) -> Robot:
@@ -246,14 +246,14 @@ def _inertia(inertial: Element, reader: AttributeReader, where: str) -> Rotation
     return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 
-def _origin(element: Element | None, reader: AttributeReader, where: str) -> Origin:
+def _origin(element: Element | None, reader: AttributeReader, where: str) -> UrdfOrigin:
     if element is not None and "quat_xyzw" in element.attributes:
         remedy = "write the angles: rpy, the roll, pitch and yaw of the quaternion"
         raise reader.error("quaternions are not read", element, where, remedy)
-    return Origin(reader.vector(element, "xyz", where), reader.angles(element, where))
+    return UrdfOrigin(reader.vector(element, "xyz", where), reader.angles(element, where))
 
 
-def _joint(element: Element, reader: AttributeReader) -> Joint:
+def _joint(element: Element, reader: AttributeReader) -> UrdfJoint:
     name = reader.name(element, "name", "joint")
     where = f"joint {name!r}"
     kind = reader.text(element, "type", where).strip()
@@ -262,7 +262,7 @@ def _joint(element: Element, reader: AttributeReader) -> Joint:
         raise reader.error(f"there is no joint type {kind[:40]!r}", element, where, remedy)
     if kind == "spherical":
         reader.note(where, "spherical joints are an extension of Bullet")
-    return Joint(
+    return UrdfJoint(
         name,
         element.line,
         kind,

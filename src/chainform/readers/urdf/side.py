@@ -1,6 +1,6 @@
 """The side file of a URDF file: what URDF has no words for.
 
-`robot.chainform.toml` beside `robot.urdf` is found by its name. It speaks the language of native
+`robot.chainform.toml` next to `robot.urdf` is found by its name. It speaks the language of native
 files: loops, frames, springs, gravity, parameters, the motion of the base, and under `joints` what
 belongs to the drive of a joint.
 
@@ -23,7 +23,7 @@ from chainform.errors import ReadError, RunError
 from chainform.expressions import (
     RATE,
     Expression,
-    Symbol,
+    Identifier,
     format_expression,
     format_fraction,
     substitute,
@@ -46,7 +46,7 @@ from chainform.readers.source import Source, Table, bytes_of, table_from_text, t
 
 ENDING = ".chainform.toml"
 SIDE_FIELDS = frozenset({"joints"})
-PLACES = ("loops", "frames", "springs")
+ATTACHED = ("loops", "frames", "springs")
 """What names segments."""
 DRIVE_FIELDS = frozenset({"rotor_inertia", "gear_ratio", "friction", "limits"})
 """The fields of a joint."""
@@ -71,11 +71,11 @@ class SideFile:
 
 
 def side_file_of(choice: str | bool | None, source: Source) -> SideFile:
-    """Return the side file that was chosen, or the one beside the URDF file, or an empty one."""
+    """Return the side file that was chosen, or the one next to the URDF file, or an empty one."""
     path = choice if isinstance(choice, str) else None
     if choice is None and source.file is not None:
-        beside = Path(source.file).with_suffix(ENDING)
-        path = str(beside) if beside.is_file() else None
+        usual = Path(source.file).with_suffix(ENDING)
+        path = str(usual) if usual.is_file() else None
     if path is None:
         return SideFile(Source(source.file))
     data = bytes_of(path)
@@ -97,8 +97,8 @@ def builder_with(side: SideFile, name: str, renamed: Mapping[str, str]) -> Mecha
 
     `renamed` holds the links whose segments have other names: the root, which is the ground.
     """
-    places = {key: _renamed(side.table[key], renamed) for key in PLACES if key in side.table}
-    table: Mapping[str, object] = {"name": name, **side.table, **places}
+    attached = {key: _renamed(side.table[key], renamed) for key in ATTACHED if key in side.table}
+    table: Mapping[str, object] = {"name": name, **side.table, **attached}
     return builder_from(table, SIDE_FIELDS, side.source)
 
 
@@ -129,7 +129,7 @@ def check_joints(side: SideFile, joints: Mapping[str, str], left_out: frozenset[
             raise given.error(message, "remove this table")
 
 
-def blamed(
+def error_of_file(
     error: ReadError, side: SideFile, source: Source, joints: Mapping[str, str]
 ) -> ReadError:
     """Return the error with the file it belongs to; `joints` leads from a link to its joint.
@@ -161,7 +161,7 @@ def decimal(value: Fraction) -> str:
     return text if "/" not in text and len(text) <= MAX_DIGITS else f"{float(value):.17g}"
 
 
-class Numbers:
+class UrdfNumbers:
     """Writes the numbers of a mechanism, with the values of its parameters put in."""
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -183,20 +183,20 @@ class Numbers:
         return value_of(number, self.values)
 
     def law(self, law: Number, where: str) -> str:
-        """Return the text of a law, with names for places such as q3: the order may change."""
+        """Return the text of a law, with names for indices such as q3: the order may change."""
         if isinstance(law, Fraction):
             return format_fraction(law)
         mechanism, put = self.mechanism, dict[str, Fraction | Expression]()
         for symbol in sorted(symbols_of(law)):
             meaning = meaning_of(symbol, mechanism.coordinates, mechanism.rates)
             if meaning is None:
-                put[symbol] = self.value(Symbol(symbol))
+                put[symbol] = self.value(Identifier(symbol))
             elif meaning.group != "t":
                 names = mechanism.coordinates if meaning.group == "q" else mechanism.rates
                 put[symbol] = self._symbol(names[meaning.index], meaning.group, where)
         return format_expression(substitute(law, put))
 
-    def _symbol(self, name: str, group: str, where: str) -> Symbol:
+    def _symbol(self, name: str, group: str, where: str) -> Identifier:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise RunError(
                 f"a law in a side file cannot name the coordinate {name[:80]!r}",
@@ -204,7 +204,7 @@ class Numbers:
                 element=where,
                 remedy="rename it, with letters, digits and underscores only",
             )
-        return Symbol(name if group == "q" else f"{RATE}({name})")
+        return Identifier(name if group == "q" else f"{RATE}({name})")
 
     def text(self, number: Number) -> str:
         """Return one number."""
@@ -221,7 +221,7 @@ LAWS = {"forces": "force"}
 """The lists whose numbers may be laws of the motion, with the word for one entry."""
 
 
-def side_text(mechanism: Mechanism, numbers: Numbers) -> tuple[str | None, list[str]]:
+def side_text(mechanism: Mechanism, numbers: UrdfNumbers) -> tuple[str | None, list[str]]:
     """Return the text of the side file, None where nothing needs one, and what it holds."""
     writer, table = _Writer(mechanism, numbers), native_table(mechanism)
     is_usual = mechanism.gravity == DEFAULT_GRAVITY
@@ -243,7 +243,7 @@ def side_text(mechanism: Mechanism, numbers: Numbers) -> tuple[str | None, list[
 class _Writer:
     """Writes TOML; numbers are exact, as decimals or as quotients in quotation marks."""
 
-    def __init__(self, mechanism: Mechanism, numbers: Numbers) -> None:
+    def __init__(self, mechanism: Mechanism, numbers: UrdfNumbers) -> None:
         self.mechanism = mechanism
         self.numbers = numbers
 

@@ -2,7 +2,7 @@
 
 A file says 1.5708 where a quarter turn was meant, and -4.9e-17 where nothing was. Taken literally,
 both fill the equations with terms that mean nothing. Within tolerances that the user can change or
-turn off, such numbers are set to the round value, and every change is kept for the report.
+turn off, such numbers are set to the round value, and every change stands in the report.
 
     angles      within `angle` (rad) of a multiple of pi/12, quarter turns among them
     entries     below `entry` of the greatest in their vector or tensor become zero; so does a
@@ -73,7 +73,7 @@ class Snap:
 class Snapper:
     """Sets numbers to the round values they are near to, and keeps what it did in `snaps`.
 
-    `length` is the greatest length of the mechanism (m): what is tiny beside it is nothing at all.
+    `length` is the greatest length of the mechanism (m): what is tiny against it is nothing at all.
     """
 
     tolerances: Tolerances = Tolerances()
@@ -98,17 +98,17 @@ class Snapper:
         return near
 
     def vector(self, vector: Axis, where: str) -> Axis:
-        """Return a vector of lengths without entries that are nothing beside the others."""
+        """Return a vector of lengths without entries that are nothing against the others."""
         greatest = max(map(abs, vector))
         scale = self.length if greatest < self.tolerances.entry * self.length else greatest
         return self._entries(vector, scale, where)
 
     def direction(self, vector: Axis, where: str) -> Axis:
-        """Return a direction (of any length) without entries that are nothing beside the others."""
+        """Return a direction of any length without entries that are nothing against others."""
         return self._entries(vector, max(map(abs, vector)), where)
 
     def tensor(self, tensor: Rotation, where: str) -> Rotation:
-        """Return a tensor without entries that are nothing beside the greatest."""
+        """Return a tensor without entries that are nothing against the greatest."""
         scale = max(abs(entry) for row in tensor for entry in row)
         a, b, c = (self._entries(row, scale, where) for row in tensor)
         return (a, b, c)

@@ -22,7 +22,7 @@ from chainform.mechanism import (
     Vector3,
 )
 from chainform.readers.urdf.robot import UNLIMITED
-from chainform.readers.urdf.side import ENDING, Numbers, decimal, side_text
+from chainform.readers.urdf.side import ENDING, UrdfNumbers, decimal, side_text
 
 KINDS = {
     JointKind.REVOLUTE: "revolute",
@@ -69,7 +69,7 @@ def export_urdf(mechanism: Mechanism) -> Export:
             element="elements",
             remedy="write it in the native form: chainform export FILE --language native",
         )
-    numbers = Numbers(mechanism)
+    numbers = UrdfNumbers(mechanism)
     side, in_side = side_text(mechanism, numbers)
     left_out = [f"{what}: in the side file only" for what in in_side]
     if mechanism.parameters:
@@ -90,16 +90,16 @@ def urdf_text(mechanism: Mechanism) -> str:
 def write_urdf(
     mechanism: Mechanism, path: str | PathLike[str], *, force: bool = False
 ) -> tuple[str, ...]:
-    """Write `path` and, where URDF does not suffice, the side file beside it.
+    """Write `path` and, where URDF does not suffice, the side file next to it.
 
     Returns what URDF itself cannot say. Files that exist are overwritten with `force` only.
     """
     export = export_urdf(mechanism)
     target = Path(path)
-    for place, text in zip((target, side_path(target)), (export.text, export.side), strict=True):
-        if place.exists() and not (force and text is not None):
+    for file, text in zip((target, side_path(target)), (export.text, export.side), strict=True):
+        if file.exists() and not (force and text is not None):
             remedy = "force=True overwrites it" if text is not None else "remove it: it is stale"
-            raise RunError("the file exists", file=str(place), remedy=remedy)
+            raise RunError("the file exists", file=str(file), remedy=remedy)
     try:
         target.write_text(export.text, encoding="utf-8", newline="\n")
         if export.side is not None:
@@ -117,7 +117,7 @@ def side_path(path: Path) -> Path:
 class _Writer:
     """Writes links and joints; every frame is a link of its own."""
 
-    def __init__(self, mechanism: Mechanism, numbers: Numbers) -> None:
+    def __init__(self, mechanism: Mechanism, numbers: UrdfNumbers) -> None:
         self.mechanism = mechanism
         self.numbers = numbers
         self.root = self.root_name()
@@ -125,8 +125,8 @@ class _Writer:
     def root_name(self) -> str:
         """Return the name of the ground: that of a frame which is its own, else world."""
         for frame in self.mechanism.frames:
-            place = (frame.segment, frame.point, frame.rotation)
-            if place == (GROUND, ZERO_VECTOR, IDENTITY):
+            pose = (frame.segment, frame.point, frame.rotation)
+            if pose == (GROUND, ZERO_VECTOR, IDENTITY):
                 return frame.name
         taken = {item.name for item in (*self.mechanism.segments, *self.mechanism.frames)}
         name = "world"
@@ -158,9 +158,9 @@ class _Writer:
         yield "    <inertial>"
         yield f'      <origin xyz="{self.numbers.row(body.com)}" rpy="0 0 0"/>'
         yield f'      <mass value="{self.numbers.text(body.mass)}"/>'
-        places = {"x": 0, "y": 1, "z": 2}
+        index = {"x": 0, "y": 1, "z": 2}
         entries = " ".join(
-            f'i{a}{b}="{self.numbers.text(body.inertia[places[a]][places[b]])}"'
+            f'i{a}{b}="{self.numbers.text(body.inertia[index[a]][index[b]])}"'
             for a, b in ("xx", "xy", "xz", "yy", "yz", "zz")
         )
         yield f"      <inertia {entries}/>"

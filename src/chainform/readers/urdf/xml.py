@@ -2,7 +2,7 @@
 
 A file may come from anywhere, so nothing in it may cost more than its size: definitions of entities
 are refused, nesting and the number of elements are limited, and what is not read (visuals, plugins)
-is not even kept.
+is not even stored.
 
 Attributes of URDF elements as exact numbers, vectors and names, or what is wrong with them.
 """
@@ -89,8 +89,8 @@ def parse_xml(data: bytes, source: Source) -> Document:
         parser.Parse(_trimmed(data, source, remarks), True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        place = f"line {error.lineno}, column {error.offset + 1}"
-        raise source.error(f"this is not XML: {reason}", "correct it there", place) from error
+        position = f"line {error.lineno}, column {error.offset + 1}"
+        raise source.error(f"this is not XML: {reason}", "correct it there", position) from error
     except (LookupError, ValueError) as error:
         # An encoding in the declaration that Python does not know, or of more than one byte.
         message = f"the encoding of the file cannot be read: {error}"
@@ -230,11 +230,11 @@ class AttributeReader:
 
     def one(self, parent: Element, tag: str, where: str) -> Element | None:
         """Return the element of that name; further ones are not read, as everywhere else."""
-        found = parent.all(tag)
-        if len(found) > 1:
-            text = f"{len(found)} <{tag}> elements; the first one counts"
+        elements = parent.all(tag)
+        if len(elements) > 1:
+            text = f"{len(elements)} <{tag}> elements; the first one counts"
             self.note(where, text, "warning")
-        return found[0] if found else None
+        return elements[0] if elements else None
 
     def text(self, element: Element, attribute: str, where: str) -> str:
         """Return an attribute that must be there."""

@@ -10,13 +10,13 @@ import pytest
 
 import chainform as cf
 from chainform.errors import DeriveError
-from chainform.expressions import Symbol
+from chainform.expressions import Identifier
 from chainform.mechanism.elements import (
     DissipativeElement,
     ElasticElement,
     InertiaElement,
     InertialElement,
-    Turn,
+    TurnStep,
 )
 from chainform.readers import native_text, read_text
 from chainform.readers.urdf.write import export_urdf
@@ -138,7 +138,7 @@ def test_axes_that_point_backwards() -> None:
     (body,) = builder.build().as_elements().elements
     assert isinstance(body, InertialElement)
     (turn,) = body.chain
-    assert isinstance(turn, Turn)
+    assert isinstance(turn, TurnStep)
     assert turn.axis == (0, Fraction(-1), 0)
 
 
@@ -167,7 +167,9 @@ def test_a_joint_named_like_time_is_called_by_its_place() -> None:
     builder = cf.Mechanism.builder("arm").segment("t", axis="z", mass=1, com=[1, 0, 0])
     found = builder.build().as_elements()
     assert isinstance(found.elements[0], InertialElement)
-    assert found.elements[0].chain == (Turn((Fraction(0), Fraction(0), Fraction(1)), Symbol("q1")),)
+    assert found.elements[0].chain == (
+        TurnStep((Fraction(0), Fraction(0), Fraction(1)), Identifier("q1")),
+    )
     assert read_text(native_text(found), "json").elements == found.elements
 
 

@@ -13,12 +13,12 @@ from chainform.mechanism.element_records import (
     EffortElement,
     ElasticElement,
     Element,
+    ElementPoint,
     ForceElement,
     InertiaElement,
     InertialElement,
     MomentElement,
-    Place,
-    Shift,
+    ShiftStep,
 )
 from chainform.mechanism.elements.chain import GEOMETRY, chain_from, check_moments, table_of_text
 from chainform.mechanism.laws import LawReader, nonlinear_part
@@ -66,7 +66,7 @@ class ElementReader:
         own = {key: entry for key, entry in table.value.items() if key != "text"}
         for key, entry in own.items():
             if key in made and not (key == "kind" and entry):
-                message = f"{key!r} is given both in the text and beside it"
+                message = f"{key!r} is given both in the text and as a field"
                 raise given.error(message, "keep one of the two")
         if table.has("kind") and own["kind"] != made["kind"]:
             message = f"the text is that of a {made['kind']}, the kind says {own['kind']!r}"
@@ -85,7 +85,7 @@ class ElementReader:
         """Return a point mass; its axes are those of the frame it is placed in."""
         body = body_from(table, self.reader)
         position = self.vector(table["position"], self.geometry)
-        chain = () if position == ZERO_VECTOR else (Shift(position),)
+        chain = () if position == ZERO_VECTOR else (ShiftStep(position),)
         return InertialElement(name, "point", _name(table["on"]), chain, body.mass)
 
     def body(self, table: Given, name: str) -> Element:
@@ -123,22 +123,23 @@ class ElementReader:
             self.ends(table["ends"]),
         )
 
-    def ends(self, given: Given) -> tuple[Place, Place] | None:
-        """Return the two places whose distance counts."""
+    def ends(self, given: Given) -> tuple[ElementPoint, ElementPoint] | None:
+        """Return the two points whose distance counts."""
         if not given.is_given:
             return None
-        first, second = map(self.place, given.entries(2))
+        first, second = map(self.position, given.entries(2))
         return first, second
 
     # --- forces and moments -------------------------------------------------------------
 
     def force(self, table: Given, name: str) -> Element:
-        """Return a force at a place, or along a law."""
+        """Return a force at a point, or along a law."""
         if table.has("along"):
             return self.effort(table, name, "force")
         force = self.components(table, "force", "at")
-        to = self.place(table["to"]) if table.has("to") else None
-        return ForceElement(name, force, self.place(table["at"]), _name(table["axes"], WORLD), to)
+        at, axes = self.position(table["at"]), _name(table["axes"], WORLD)
+        to = self.position(table["to"]) if table.has("to") else None
+        return ForceElement(name, force, at, axes, to)
 
     def moment(self, table: Given, name: str) -> Element:
         """Return a moment on a frame, or along a law."""
@@ -148,36 +149,36 @@ class ElementReader:
         to = _name(table["to"]) if table.has("to") else None
         return MomentElement(name, moment, _name(table["on"]), _name(table["axes"], WORLD), to)
 
-    def components(self, table: Given, kind: str, place: str) -> Vector3:
-        """Return the components of a force or moment; without a place for them it is refused."""
+    def components(self, table: Given, kind: str, position: str) -> Vector3:
+        """Return the components of a force or moment; the field `position` must say where."""
         given = table.required(kind)
-        remedy = f"write three laws and {place!r}, where they act, or one law and 'along'"
+        remedy = f"write three laws and {position!r}, where they act, or one law and 'along'"
         if not given.is_list:
             raise given.error("one law needs 'along'", remedy)
-        table.required(place, remedy)
+        table.required(position, remedy)
         return self.vector(given, self.load)
 
     def effort(self, table: Given, name: str, kind: Literal["force", "moment"]) -> Element:
         """Return a force or moment that does its work along a law."""
         for field in ("at", "on", "axes", "to"):
             if table.has(field):
-                message = f"{field!r} has no meaning beside 'along'"
+                message = f"{field!r} has no meaning together with 'along'"
                 raise table.error(message, "keep one of the two")
         return EffortElement(
             name, kind, self.load(table.required(kind)), self.geometry(table["along"])
         )
 
-    # --- places, laws, numbers ----------------------------------------------------------
+    # --- points, laws, numbers ----------------------------------------------------------
 
-    def place(self, given: Given) -> Place:
-        """Return a place: the name of a frame, three laws in ground axes, or {on, point}."""
+    def position(self, given: Given) -> ElementPoint:
+        """Return a point: the name of a frame, three laws in ground axes, or {on, point}."""
         if isinstance(given.value, str):
-            return Place(given.name())
+            return ElementPoint(given.name())
         if given.is_list:
-            return Place(GROUND_NAME, self.vector(given, self.geometry))
+            return ElementPoint(GROUND_NAME, self.vector(given, self.geometry))
         remedy = 'write "frame", [x, y, z] or { on = "frame", point = [x, y, z] }'
         table = given.table(PLACE_FIELDS, remedy)
-        return Place(_name(table["on"]), self.vector(table["point"], self.geometry))
+        return ElementPoint(_name(table["on"]), self.vector(table["point"], self.geometry))
 
     def geometry(self, given: Given) -> Number:
         """Return a law of coordinates and time."""

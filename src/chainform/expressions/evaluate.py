@@ -1,7 +1,4 @@
-"""Evaluate an expression over any scalar.
-
-The number an expression stands for, exactly where the operations allow it.
-"""
+"""Evaluate an expression: over any scalar, or in fractions, exactly where operations allow it."""
 
 from __future__ import annotations
 
@@ -178,6 +175,9 @@ def value_error(expression: Expression, message: str) -> ReadError:
     text = format_expression(expression)
     shown = text if len(text) <= 60 else text[:57] + "..."
     return ReadError(f"the expression {shown} {message}", remedy="correct the expression")
+
+
+# --- in fractions ---------------------------------------------------------------------------
 
 
 def value_of(expression: Expression, values: Mapping[str, Fraction] | None = None) -> Fraction:

@@ -10,7 +10,7 @@
 So `-x^2` is -(x^2), `2^-3` is allowed and `a^b^c` is a^(b^c). Nothing is ever executed. A sum or a
 product may have any number of operands; only brackets, calls, signs and exponents nest.
 
-Cut the text of an expression into tokens, and read decimals exactly.
+The text is cut into tokens first; decimals are read exactly.
 """
 
 from __future__ import annotations
@@ -131,6 +131,9 @@ LONGEST_CHAIN = 80
 """Operands of a sum or product that are grouped from the left one by one; more are halved."""
 _Sized = tuple[Expression, int]
 """An expression with the depth of its tree."""
+
+
+# --- parser ---------------------------------------------------------------------------------
 
 
 def parse(text: str) -> Expression:

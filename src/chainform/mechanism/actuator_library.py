@@ -22,8 +22,6 @@ that the order is one less.
 
 Ideal torque: P = u. Lag: P = y, with y following g u either by  T y' = g u - y  or by
 y'' = w^2 (g u - y) - 2 z w y'.
-
-From the physical equations of an actuator to the matrices of the general form.
 """
 
 from __future__ import annotations
@@ -110,6 +108,9 @@ def assembled(name: str, rate: int, equations: ActuatorEquations) -> Actuator:
         direct=equations.drive.get("u", ZERO),
         viscous=product_of(-ONE, equations.drive.get("qd", ZERO)),
     )
+
+
+# --- library --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

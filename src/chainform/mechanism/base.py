@@ -1,6 +1,6 @@
 """The motion of the base as a user wrote it: numbers, expressions of parameters, laws of time.
 
-Where a place or a velocity is a law of time t, what follows from it by differentiation is not
+Where a pose or a velocity is a law of time t, what follows from it by differentiation is not
 given with it:
 
     position(t) -> velocity, acceleration        rpy(t), quaternion(t) -> angular velocity, ...

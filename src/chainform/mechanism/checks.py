@@ -1,7 +1,4 @@
-"""Remarks on a finished mechanism that no single element can make.
-
-Remarks on an element model: coordinates that move nothing, names that nothing uses.
-"""
+"""Remarks on a finished mechanism that no single element can make."""
 
 from __future__ import annotations
 
@@ -66,6 +63,9 @@ def _with_definitions(mechanism: MechanismData, names: frozenset[str]) -> frozen
         reached |= new
         waiting += new
     return frozenset(reached)
+
+
+# --- the whole mechanism --------------------------------------------------------------------
 
 
 AMOUNTS = ("mass", "inertia", "stiffness", "damping", "coulomb")

@@ -1,10 +1,8 @@
-"""Can the loops of a mechanism close at all?
+"""Whether the loops of a mechanism can close, and a pose in which they do.
 
 Two impossibilities are certain and are errors: both ends on one rigid piece without coinciding, and
 a side of the loop longer than all the others together. Otherwise a numeric search looks for a pose
 that closes all loops; when it finds none, that is a warning, since a search proves nothing.
-
-The gaps of loops in double precision, and a pose in which all of them vanish.
 """
 
 from __future__ import annotations
@@ -206,6 +204,9 @@ def rotation_vector(rotation: Array) -> Array:
     columns = rotation + np.eye(3)
     axis = columns[:, int(np.argmax(np.linalg.norm(columns, axis=0)))]
     return axis / np.linalg.norm(axis) * angle
+
+
+# --- checks of loops ------------------------------------------------------------------------
 
 
 _LONGEST = 1e100

@@ -1,6 +1,6 @@
 """What each joint has in q and qd: names and indices.
 
-Coupled joints: one that follows another has no coordinate of its own.
+A coupled joint, which follows another, has no coordinate of its own.
 """
 
 from __future__ import annotations
@@ -161,6 +161,9 @@ def _check_names(
             if owners.get(record.name, record.segment) != record.segment:
                 remedy = "rename one of them"
                 raise reader.error("a coordinate of another joint has this name", where, remedy)
+
+
+# --- coupled joints -------------------------------------------------------------------------
 
 
 LONGEST = 20

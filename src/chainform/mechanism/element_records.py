@@ -8,9 +8,9 @@ rates and of unknown forces. All other numbers are expressions of parameters alo
 A frame is reached from another one by a chain of steps, each taken in the axes that the steps
 before it have led to:
 
-    Shift(a, b, c)      the origin moves by (a, b, c) m
-    Turn(axis, angle)   the axes turn about a unit axis by an angle in rad
-    Fixed(rotation)     the axes turn by a known rotation
+    ShiftStep(a, b, c)      the origin moves by (a, b, c) m
+    TurnStep(axis, angle)   the axes turn about a unit axis by an angle in rad
+    FixedStep(rotation)     the axes turn by a known rotation
 
 so that R = R_on A_1 A_2 ... and p = p_on + R_on d_1 + R_on A_1 d_2 + ..., which `Sz(d12), Sx(d21),
 Rx(theta2)` says in the words of the paper.

@@ -21,7 +21,7 @@ Without `euler` the last two are not chains but single joints with a quaternion:
 | spherical   | qx qy qz qw       | wx wy wz                             |
 | free        | x y z qx qy qz qw | vx vy vz wx wy wz                    |
 
-What belongs to the drive of a joint: limits, friction, rotor inertia and gear ratio.
+The fields of the drive of a joint are limits, friction, rotor inertia and gear ratio.
 """
 
 from __future__ import annotations
@@ -182,6 +182,9 @@ JOINTS: dict[str, tuple[_Maker, str | None]] = {
     "free": (_free, "euler"),
 }
 """The joints by name: how their freedoms are made and which direction they are given by."""
+# --- drive of a joint -----------------------------------------------------------------------
+
+
 _FIELDS = ("limits", "friction", "rotor_inertia", "gear_ratio")
 
 

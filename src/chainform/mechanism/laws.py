@@ -10,7 +10,7 @@
 A name that could mean two things is refused where a law uses it: `q2` where the joint of that name
 is not the second one, `pi` where a joint is called so, a parameter that is called like a joint.
 
-Whether a law is linear in some of its names: unknown forces, rates.
+Some laws must be linear in some of their names: unknown forces, rates.
 """
 
 from __future__ import annotations
@@ -254,6 +254,9 @@ def moved_law(law: Number, old: Order, new: Order) -> Number | None:
             return None
         replacements[symbol] = replacement
     return substitute(law, replacements)
+
+
+# --- linearity ------------------------------------------------------------------------------
 
 
 IsCounted: TypeAlias = Callable[[str], bool]

@@ -1,6 +1,6 @@
-"""Read loops, frames and springs.
+"""Read loops, frames, springs, and generalised forces given by laws.
 
-Generalised forces given by laws: Q(q, qd, t) on a coordinate, also piece by piece in time.
+A force is Q(q, qd, t) on a coordinate, also piece by piece in time.
 """
 
 from __future__ import annotations
@@ -168,6 +168,9 @@ def _segment_of(joint: Given, maker: LoopMaker) -> int:
     if not known:
         remedy = 'write it as an element: { kind = "elastic", stiffness = 20, deformation = "phi" }'
     raise joint.unknown("joint of one coordinate named", known, remedy)
+
+
+# --- forces ---------------------------------------------------------------------------------
 
 
 MOST_PIECES = 10_000

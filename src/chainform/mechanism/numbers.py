@@ -1,6 +1,6 @@
 """Exact numbers and expressions of parameters, as the records of a mechanism hold them.
 
-All numbers inside a record, found or changed wherever they stand.
+Also their texts, and all numbers inside a record.
 """
 
 from __future__ import annotations
@@ -131,6 +131,9 @@ def expression_of(value: Number) -> Expression:
     return parse(format_fraction(value)) if isinstance(value, Fraction) else value
 
 
+# --- numbers as text ------------------------------------------------------------------------
+
+
 def decimal_or_text(value: Number) -> Fraction | str:
     """Return a number that has a finite decimal of usual length as it is, any other as a text."""
     if not isinstance(value, Fraction):
@@ -175,8 +178,11 @@ def _integer_text(value: int) -> str:
     return f"({_integer_text(head)}*1e{LONGEST_NUMBER} + {tail})"
 
 
+# --- numbers inside records -----------------------------------------------------------------
+
+
 T = TypeVar("T")
-_NUMBERS = (Fraction, NumberExpression, Constant, Identifier, Negate, Binary, Apply)
+_NUMBERS = (Fraction, *_EXPRESSIONS)
 
 
 def numbers_in(record: object) -> Iterator[Number]:

@@ -1,6 +1,6 @@
 """Turn what a user wrote into exact numbers, vectors, axes and rotations, or say what is wrong.
 
-The parameters of a mechanism: their names, and values that depend on one another.
+Parameters come first: their names, and values that depend on one another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chainform.mechanism.exact import (
     exact_rotation,
     rotation_of_angles,
 )
-from chainform.mechanism.numbers import number_of, within_range
+from chainform.mechanism.numbers import number_of, symbols_in, within_range
 from chainform.mechanism.records import (
     IDENTITY,
     ZERO_VECTOR,
@@ -211,6 +211,9 @@ class Reader:
         return rotation
 
 
+# --- parameters -----------------------------------------------------------------------------
+
+
 LONGEST_REMARK = 10_000
 """The most characters of a unit or a note."""
 
@@ -266,7 +269,7 @@ def _remark(table: Mapping[str, object], field: str, reader: Reader) -> str:
 
 def _resolved(given: Mapping[str, Number | None], reader: Reader) -> dict[str, Fraction | None]:
     """Return the value of every parameter, computing those that name others in turn."""
-    needs = {name: _names_in(value) for name, value in given.items()}
+    needs = {name: symbols_in(value) for name, value in given.items()}
     _check_names(needs, reader)
     values: dict[str, Fraction | None] = {}
     for name in _order(needs, reader):
@@ -275,10 +278,6 @@ def _resolved(given: Mapping[str, Number | None], reader: Reader) -> dict[str, F
             value = _computed(name, value, values, reader)
         values[name] = value
     return values
-
-
-def _names_in(value: Number | None) -> frozenset[str]:
-    return frozenset() if value is None or isinstance(value, Fraction) else symbols_of(value)
 
 
 def _computed(

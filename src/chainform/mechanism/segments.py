@@ -1,7 +1,4 @@
-"""Make the segments of one specification: a single one, or a chain for a joint of more freedoms.
-
-Mass, mass centre and inertia of a body, checked.
-"""
+"""Make the segments of one specification: a single one, or a chain for a joint of more freedoms."""
 
 from __future__ import annotations
 
@@ -102,6 +99,9 @@ def _warn_of_moments(matrix: Matrix3, has_mass: bool, given: Given, reader: Read
     elif has_mass and moments[2] > (moments[0] + moments[1]) * (1 + 1e-9) + 1e-12:
         text = f"the principal moments {shown} cannot belong to a body: one exceeds the sum"
         reader.note(given.element, text + " of the others", "warning")
+
+
+# --- segments -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""The part of a mechanism between a segment that becomes the ground and some tips.
-
-Where a segment stands in the world when all coordinates are zero.
-"""
+"""The part of a mechanism between a segment that becomes the ground and some tips."""
 
 from __future__ import annotations
 
@@ -96,6 +93,9 @@ def _turn(axis: Axis, offset: Number, name: str, reader: Reader) -> Rotation:
     if remark is not None:
         reader.note(where, remark)
     return rotation
+
+
+# --- the part -------------------------------------------------------------------------------
 
 
 def subtree(mechanism: MechanismData, root: object, tips: object) -> MechanismData:

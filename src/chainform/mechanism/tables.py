@@ -1,7 +1,4 @@
-"""The words a mechanism description may use.
-
-The words of an element, by kind.
-"""
+"""The words a mechanism description may use."""
 
 from __future__ import annotations
 
@@ -98,6 +95,9 @@ def _without_synonyms(given: Given) -> Given:
             )
         result[name] = entry.value
     return given.holding(result)
+
+
+# --- elements -------------------------------------------------------------------------------
 
 
 COMMON_FIELDS = frozenset({"kind", "name"})

@@ -1,8 +1,8 @@
-"""What papers index by bodies and joints: e_i, r_ij, p_ij, and rows of joints.
+"""What forms of mechanism files share: the header, and lists indexed by bodies and joints.
 
-The topology of Racković 1996 has one row of joints per path from the base to a tip (matrix MS).
-
-What all forms of mechanism files share: name, units, gravity, parameters, loops and so on.
+The header has name, units, gravity, parameters, loops and so on. Papers index vectors by bodies and
+joints: e_i, r_ij, p_ij. The topology of Racković 1996 has one row of joints per path from the base
+to a tip (matrix MS).
 """
 
 from __future__ import annotations
@@ -136,6 +136,9 @@ def _parents_of(rows: tuple[tuple[int, ...], ...], given: Given) -> dict[int, in
         message = f"joint {missing[0]} is in no row" if missing else "there are no rows"
         raise given.error(message, "number the joints 1, 2, ... without gaps")
     return parents
+
+
+# --- header ---------------------------------------------------------------------------------
 
 
 ELEMENT_FIELDS = frozenset({"elements", "unknowns", "definitions", "constraints", "quasi"})

@@ -8,10 +8,10 @@
     T        1 translation, 0 rotation; all rotations when left out
     normals  what stands for r_ij in the zero pose, where r_ij lies along the axis of joint j
 
-The zero pose follows from assembly, see `chainform.readers.vectors`; `normals` are the vectors
+The zero pose follows from assembly; `normals` are the vectors
 R* that Turek 1993 defines for axes without a direction across them.
 
-The zero pose by assembly: two triads, one on either side of a joint, are laid on one another.
+In the assembly two triads, one on either side of a joint, are laid on one another.
 
 For joint i the triad on the parent side is (e0, a0, e0 x a0), a0 being the direction of the part of
 r_(parent,i) normal to e0; on the side of the body it is (e, a, e x a), a being opposite to the part
@@ -243,6 +243,9 @@ def _frame_at_zero(
         for number in row
     ]
     return zero_frame([rotations[number] for number in row], offsets)
+
+
+# --- zero pose by assembly ------------------------------------------------------------------
 
 
 _COLLINEAR = Fraction(1, 10**24)

@@ -1,8 +1,6 @@
 """Elements, unknown forces, definitions and constraints laid over a mechanism.
 
-The names that an element model brings along: coordinates, unknown forces, definitions.
-
-Constraints: conditions on coordinates and rates other than the joints, and quasi-velocities.
+Constraints are conditions on coordinates and rates other than the joints, and quasi-velocities.
 
 | kind           | condition                          | law of                    |
 |----------------|------------------------------------|---------------------------|
@@ -13,8 +11,6 @@ Constraints: conditions on coordinates and rates other than the joints, and quas
 A unilateral constraint is described for a simulation: no equation of motion contains it. Its
 restitution is the share of the closing speed that is left after an impact, its friction the
 coefficient between the bodies that touch.
-
-The words of an element model in the builder of mechanisms.
 """
 
 from __future__ import annotations
@@ -40,6 +36,7 @@ from chainform.mechanism.elements.chain import GEOMETRY
 from chainform.mechanism.elements.reader import ElementReader
 from chainform.mechanism.elements.references import check_references
 from chainform.mechanism.laws import LawReader, meaning_of, meanings_of, nonlinear_part
+from chainform.mechanism.numbers import symbols_in
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, ZERO, Coordinate, Number, Segment
 from chainform.mechanism.tables import COORDINATE_FIELDS
@@ -138,6 +135,9 @@ def _quasi(value: object, number: int, laws: LawReader) -> QuasiVelocity:
     return QuasiVelocity(name, _law(table, "nonholonomic", laws))
 
 
+# --- coordinates, unknown forces, definitions -----------------------------------------------
+
+
 UNITS = ("", "rad", "m")
 
 
@@ -197,7 +197,7 @@ def definitions_from(
             raise law.error("an unknown force has this name", "rename one of them")
     inner = LawReader(reader, laws.coordinates, laws.rates, tuple(table))
     read = {name: inner.law(law, GEOMETRY) for name, law in given.items()}
-    needs = {name: _names_in(law) & read.keys() for name, law in read.items()}
+    needs = {name: symbols_in(law) & read.keys() for name, law in read.items()}
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
@@ -207,25 +207,24 @@ def definitions_from(
     return tuple(Definition(name, law) for name, law in read.items())
 
 
-def _names_in(law: Number) -> frozenset[str]:
-    return frozenset() if isinstance(law, Fraction) else symbols_of(law)
-
-
 def check_name(name: str, given: Given, laws: LawReader) -> None:
     """Refuse a name that cannot stand in an expression, or that means something already."""
     is_word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
     if not is_word or name in FUNCTIONS or name in CONSTANTS:
         remedy = "use letters, digits and underscores, and no name of a function"
         raise given.error("the name cannot stand in an expression", remedy)
-    if meanings_of(name, laws.coordinates, laws.rates) or _is_place(name):
+    if meanings_of(name, laws.coordinates, laws.rates) or _is_input(name):
         message = "the name belongs to a coordinate, a rate or time"
         raise given.error(message, "choose another name")
     if name in laws.reader.values:
         raise given.error("a parameter has this name", "rename one of them")
 
 
-def _is_place(name: str) -> bool:
+def _is_input(name: str) -> bool:
     return re.fullmatch(r"(q|qd|qdd|tau|sigma|wrench|x|u|force)[0-9]+", name) is not None
+
+
+# --- the model, and its methods of the builder ----------------------------------------------
 
 
 @dataclass(slots=True)

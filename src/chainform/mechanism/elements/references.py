@@ -1,6 +1,6 @@
 """Who stands on whom: the frames that elements name must exist and not go round in a circle.
 
-What of elements and constraints stays when only a part of a mechanism is taken.
+When only a part of a mechanism is taken, the elements on it stay.
 """
 
 from __future__ import annotations
@@ -109,6 +109,9 @@ def _check_circles(own: dict[str, str], reader: Reader) -> None:
 
 def _where(name: str) -> str:
     return f"element {name!r}"
+
+
+# --- elements of a part ---------------------------------------------------------------------
 
 
 T = TypeVar("T")

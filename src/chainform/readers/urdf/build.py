@@ -1,6 +1,4 @@
-"""Which link carries which: the tree of a URDF file, and the part of it that is wanted.
-
-From links and joints to the segments of a mechanism.
+"""From links and joints to segments: the tree of a URDF file, the part wanted, its segments.
 
 link inertia in link axes   I = R I' R^T, R the rotation of the inertial frame, exactly
 segment                     a link with the joint above it; the joint's origin places its frame
@@ -203,6 +201,9 @@ def riders_of(tree: Tree, is_fixed: Callable[[UrdfJoint], bool]) -> dict[str, li
             carrier[name] = carrier[waiting[name].parent]
             riders.setdefault(carrier[name], []).append(name)
     return riders
+
+
+# --- segments -------------------------------------------------------------------------------
 
 
 GROUND = "ground"

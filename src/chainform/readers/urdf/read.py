@@ -1,7 +1,4 @@
-"""URDF: links and joints in XML, as robots are described in ROS.
-
-The options with which a URDF file is read, checked.
-"""
+"""URDF: links and joints in XML, as robots are described in ROS."""
 
 from __future__ import annotations
 

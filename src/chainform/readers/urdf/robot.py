@@ -4,10 +4,8 @@ link      a body and its frame; becomes a segment, or the ground
 joint     places the frame of the child link in that of the parent link and lets it move
 inertial  mass, mass centre and inertia in a frame of their own on the link
 
-Ranges, limits and friction of URDF joints.
-
-None of them enters the equations of an ideal joint, so a limit that is plainly no limit is left out
-with a note instead of stopping everything.
+Ranges, limits and friction of joints are read first. None of them enters the equations of an ideal
+joint, so a limit that is plainly no limit is left out with a note instead of stopping everything.
 """
 
 from __future__ import annotations
@@ -99,6 +97,9 @@ def friction_of(
         elif value:
             result[name] = value
     return result
+
+
+# --- links and joints -----------------------------------------------------------------------
 
 
 JOINT_TYPES = {

@@ -1,12 +1,9 @@
-"""The side file of a URDF file: what URDF has no words for.
+"""The side file of a URDF file, read and written: what URDF has no words for.
 
 `robot.chainform.toml` next to `robot.urdf` is found by its name. It speaks the language of native
 files: loops, frames, springs, gravity, parameters, the motion of the base, and under `joints` what
-belongs to the drive of a joint.
-
-Numbers as URDF and its side file write them.
-
-The side file of a URDF file, written: parts of the native table that URDF has no words for.
+belongs to the drive of a joint. It is written from the native table, with the values
+of the parameters put in.
 """
 
 from __future__ import annotations
@@ -151,6 +148,9 @@ def error_of_file(
     return error
 
 
+# --- numbers of URDF and side files ---------------------------------------------------------
+
+
 MAX_DIGITS = 24
 """Longer decimals are rounded to 17 digits, which give the same double."""
 
@@ -213,6 +213,9 @@ class UrdfNumbers:
     def row(self, numbers: Iterable[Number]) -> str:
         """Return numbers with blanks between them."""
         return " ".join(self.text(number) for number in numbers)
+
+
+# --- side file, written ---------------------------------------------------------------------
 
 
 LISTS = ("loops", "springs", "forces", "actuators")

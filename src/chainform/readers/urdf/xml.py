@@ -4,7 +4,7 @@ A file may come from anywhere, so nothing in it may cost more than its size: def
 are refused, nesting and the number of elements are limited, and what is not read (visuals, plugins)
 is not even stored.
 
-Attributes of URDF elements as exact numbers, vectors and names, or what is wrong with them.
+Attributes are read as exact numbers, vectors and names.
 """
 
 from __future__ import annotations
@@ -202,6 +202,9 @@ def xacro_error(what: str, source: Source, where: str) -> ReadError:
         "run `xacro FILE -o robot.urdf` first and read the result",
         where,
     )
+
+
+# --- attributes -----------------------------------------------------------------------------
 
 
 MAX_ANGLE = 10**9

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import ReadError
-from chainform.given import listed, near
+from chainform.errors import Error
+from chainform.given import Given
 from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.element_records import Constraint, Definition, Element, QuasiVelocity
 from chainform.mechanism.records import (
@@ -142,12 +142,7 @@ class MechanismData:
         if name == "ground":
             return Frame(name, GROUND)
         known = [frame.name for frame in self.frames] + [segment.name for segment in self.segments]
-        raise ReadError(
-            f"there is no frame or segment named {name!r}",
-            file=self.file,
-            element=self.name,
-            remedy=_names_remedy(name, known),
-        )
+        raise self._given(name).unknown("frame or segment named", known)
 
     def path_to(self, segment: int) -> tuple[int, ...]:
         """Return the segments from the base to `segment`, both ends included; () for the ground."""
@@ -164,7 +159,7 @@ class MechanismData:
         """
         index = _index_of(name, self.coordinates, ("q",))
         if index is None:
-            raise self._no_name("coordinate", name, self.coordinates)
+            raise self._given(name).unknown("coordinate named", self.coordinates)
         return index
 
     def rate_index(self, name: str) -> int:
@@ -175,7 +170,7 @@ class MechanismData:
         letters = (*RATE_LETTERS, "q") if self.nq == self.nv else RATE_LETTERS
         index = _index_of(name, self.rates, letters)
         if index is None:
-            raise self._no_name("rate", name, self.rates)
+            raise self._given(name).unknown("rate named", self.rates)
         return index
 
     def permutation(self, names: Sequence[str]) -> NDArray[np.intp]:
@@ -201,7 +196,7 @@ class MechanismData:
             q[quaternion.stop - 1] = 1.0
         return q
 
-    def _no_order(self, names: Sequence[str]) -> ReadError:
+    def _no_order(self, names: Sequence[str]) -> Error:
         """Return the error for names that are an order neither of q nor of qd."""
         is_rates = any(
             _index_of(name, self.coordinates, ("q",)) is None
@@ -212,33 +207,22 @@ class MechanismData:
         letters = RATE_LETTERS if is_rates else ("q",)
         for name in names:
             if _index_of(name, known, letters) is None:
-                return self._no_name(kind, name, known)
-        return ReadError(
-            f"{len(names)} names are not an order of the {len(known)} {kind}s",
-            file=self.file,
-            element=self.name,
-            remedy="give each of these names once: " + ", ".join(known),
-        )
+                return self._given(name).unknown(f"{kind} named", known)
+        message = f"{len(names)} names are not an order of the {len(known)} {kind}s"
+        remedy = "give each of these names once: " + ", ".join(known)
+        return self._given(names).error(message, remedy)
 
-    def _no_name(self, kind: str, name: str, names: Sequence[str]) -> ReadError:
-        return ReadError(
-            f"there is no {kind} named {name!r}",
-            file=self.file,
-            element=self.name,
-            remedy=_names_remedy(name, names),
-        )
+    def _given(self, value: object) -> Given:
+        return Given(value, self.name, self.file)
 
 
-def _index_of(name: str, names: Sequence[str], letters: Sequence[str]) -> int | None:
+def _index_of(name: object, names: Sequence[str], letters: Sequence[str]) -> int | None:
     """Return the index of a name; a letter and a number from 1 stand for an index as well."""
+    if not isinstance(name, str):
+        return None
     if name in names:
         return names.index(name)
     match = re.fullmatch(r"([a-z]+)([1-9][0-9]{0,6})", name)
     if match and match[1] in letters and int(match[2]) <= len(names):
         return int(match[2]) - 1
     return None
-
-
-def _names_remedy(name: str, names: Sequence[str]) -> str:
-    every = f"the names are {listed(names)}" if names else "the mechanism has none"
-    return near(name, names).strip() or every

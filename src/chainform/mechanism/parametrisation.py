@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -62,7 +62,8 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
         )
         patterns: tuple[str, ...] = ("*",) if parameters == "symbolic" else ()
     else:
-        listed = Given(list(parameters), "parameters", raises=DeriveError).entries()
+        given = list(parameters) if isinstance(parameters, Collection) else parameters
+        listed = Given(given, "parameters", raises=DeriveError).entries()
         patterns = tuple(entry.text("write ['m_*', 'g']") for entry in listed)
     automatic = automatic_parameters(mechanism)
     if patterns:

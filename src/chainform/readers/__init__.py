@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
 
-from chainform.errors import ReadError
+from chainform.given import Given
 from chainform.mechanism import Mechanism
 from chainform.readers.native import native_text, read_native
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
@@ -113,11 +113,8 @@ def _file_of(path: object) -> str:
     if isinstance(path, str | PathLike):
         return str(cast("str | PathLike[str]", path))
     has_mechanism = isinstance(getattr(path, "mechanism", None), Mechanism)
-    raise ReadError(
-        f"expected the path of a file, got {type(path).__name__}",
-        element="path",
-        remedy="give its .mechanism" if has_mechanism else 'write "robot.urdf"',
-    )
+    remedy = "give its .mechanism" if has_mechanism else 'write "robot.urdf"'
+    raise Given(path, "path").expected("the path of a file", remedy)
 
 
 def _check_format(form: str | None, syntax: str, source: Source) -> None:

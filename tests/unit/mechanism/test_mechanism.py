@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,16 @@ def test_permutation_leads_to_another_order_and_back() -> None:
     for names in (["lift"], ["lift", "lift", "left"], ["lift", "left", "wrong"]):
         with pytest.raises(ReadError):
             mechanism.permutation(names)
+
+
+@pytest.mark.parametrize("wrong", [3, None, "", ["left"], "lift "])
+def test_names_that_mean_nothing_are_refused(wrong: Any) -> None:
+    mechanism = branched()
+    for method in (mechanism.coordinate_index, mechanism.rate_index, mechanism.frame):
+        with pytest.raises(ReadError, match=r"there is no .* named"):
+            method(wrong)
+    with pytest.raises(ReadError):
+        mechanism.permutation([wrong, "left", "right"])
 
 
 def test_describe_gives_plain_tables() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -194,3 +195,11 @@ def test_limits_are_no_part_of_the_equations() -> None:
     builder = Mechanism.builder("limited").parameter("l", "0.5")
     mechanism = builder.segment("a", axis="x", joint=joint, mass=1, com=["l", 0, 0]).build()
     assert "l" in [parameter.name for parameter in parametrise(mechanism, ["l"]).parameters]
+
+
+@pytest.mark.parametrize("wrong", [3, None, True, "m_1", [3]])
+def test_what_is_no_choice_of_parameters_is_refused(wrong: Any) -> None:
+    mechanism = Mechanism.builder().segment("a", axis="z", mass=1).build()
+    with pytest.raises(DeriveError) as caught:
+        parametrise(mechanism, wrong)
+    assert str(caught.value.element).startswith("parameters")

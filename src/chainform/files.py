@@ -1,11 +1,14 @@
-"""Files that are written whole or not at all: one that is there stays until the new one is done."""
+"""Files written whole or not at all, and the folders for a user's data and for a cache.
+
+A file that is there stays until the new one is done.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
@@ -97,3 +100,31 @@ def _refused(path: str | PathLike[str], problem: OSError | ValueError) -> RunErr
         reason, remedy = "this is a folder", "name a file in it"
     message = f"it cannot be written: {reason}"
     return RunError(message, file=str(path), element="file", remedy=remedy)
+
+
+def data_folder(platform: str, environment: Mapping[str, str]) -> Path:
+    """Return the folder for our data, as each platform has it; it need not exist."""
+    home = Path.home()
+    if platform == "win32":
+        folder = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
+    elif platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    else:
+        folder = _absolute(environment.get("XDG_DATA_HOME")) or home / ".local" / "share"
+    return folder / "chainform"
+
+
+def cache_folder(platform: str, environment: Mapping[str, str]) -> Path:
+    """Return the folder for what can be made again, as each platform has it; it need not exist."""
+    home = Path.home()
+    if platform == "win32":
+        folder = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
+        return folder / "chainform" / "Cache"
+    if platform == "darwin":
+        return home / "Library" / "Caches" / "chainform"
+    return (_absolute(environment.get("XDG_CACHE_HOME")) or home / ".cache") / "chainform"
+
+
+def _absolute(text: str | None) -> Path | None:
+    """Return a folder that the environment names; a relative one is to be ignored."""
+    return Path(text) if text and Path(text).is_absolute() else None

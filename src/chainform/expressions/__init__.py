@@ -8,7 +8,6 @@ from chainform.expressions.evaluate import (
     value_of,
 )
 from chainform.expressions.parser import fraction_of_decimal, parse
-from chainform.expressions.printer import format_expression, format_fraction
 from chainform.expressions.types import (
     CONSTANTS,
     FUNCTIONS,
@@ -22,6 +21,8 @@ from chainform.expressions.types import (
     Number,
     Operator,
     constants_of,
+    format_expression,
+    format_fraction,
     parts_of,
     symbols_of,
 )

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from chainform.errors import ReadError
-from chainform.expressions.printer import format_expression
 from chainform.expressions.types import (
     Apply,
     Binary,
@@ -17,6 +16,7 @@ from chainform.expressions.types import (
     Identifier,
     Negate,
     Number,
+    format_expression,
 )
 
 T = TypeVar("T")

@@ -1,11 +1,10 @@
 """Mechanisms: segments, joints, bodies, coordinates, parameters, loops, and the rules they obey."""
 
-from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.additions import law_reader, reader_of
 from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
 from chainform.mechanism.closure import closed_pose, numeric_loops
-from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
-from chainform.mechanism.element_records import (
+from chainform.mechanism.components import (
+    Actuator,
     Constraint,
     Definition,
     DissipativeElement,
@@ -16,6 +15,7 @@ from chainform.mechanism.element_records import (
     Step,
     TurnStep,
 )
+from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
 from chainform.mechanism.elements import (
     WORLD,
     EffortElement,
@@ -35,7 +35,6 @@ from chainform.mechanism.exact import (
 from chainform.mechanism.laws import TIME, LawReader, meaning_of
 from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
 from chainform.mechanism.native import native_table, written
-from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import (
     NumberLike,
     decimal_or_text,
@@ -90,6 +89,7 @@ from chainform.mechanism.records import (
     Vector3,
     is_law_of_time,
 )
+from chainform.mechanism.segments import GROUND_NAME
 from chainform.mechanism.tables import PARAMETER_FIELDS
 
 __all__ = [

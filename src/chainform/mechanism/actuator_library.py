@@ -32,7 +32,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from chainform.given import Given
-from chainform.mechanism.actuators import Actuator, Row
+from chainform.mechanism.components import Actuator, Row
 from chainform.mechanism.joints import gear_ratio_from
 from chainform.mechanism.numbers import product_of, quotient_of, sum_of
 from chainform.mechanism.reader import Reader

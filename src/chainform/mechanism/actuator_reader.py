@@ -11,7 +11,7 @@ from chainform.errors import ReadError
 from chainform.expressions import symbols_of, value_of
 from chainform.given import Given
 from chainform.mechanism.actuator_library import LIBRARY, ActuatorFields, assembled
-from chainform.mechanism.actuators import Actuator, Row
+from chainform.mechanism.components import Actuator, Row
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, ONE, ZERO, Joint, JointKind, Number

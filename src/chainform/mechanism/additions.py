@@ -10,10 +10,9 @@ from chainform.mechanism.checks import rechecked
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import LawReader
 from chainform.mechanism.loops import LoopMaker, check_frame_names, forces_from
-from chainform.mechanism.numbering import GROUND_NAME, Register
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, Joint, JointKind, Note, Segment
-from chainform.mechanism.segments import body_from
+from chainform.mechanism.segments import GROUND_NAME, Register, body_from
 
 
 def reader_of(mechanism: MechanismData) -> Reader:

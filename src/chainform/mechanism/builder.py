@@ -15,17 +15,18 @@ from chainform.mechanism.coordinates import with_coordinates, with_couplings
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.elements.model import ElementMethods, coordinates_from, with_elements
 from chainform.mechanism.loops import LoopMaker, forces_from, springs_from
-from chainform.mechanism.numbering import (
-    Register,
-    names_of,
-    parents_first,
-    parents_of,
-    register_of,
-)
 from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.reader import Reader, parameters_from
 from chainform.mechanism.records import GROUND, Note, Parameter
-from chainform.mechanism.segments import SegmentParts, pieces_from
+from chainform.mechanism.segments import (
+    Register,
+    SegmentParts,
+    names_of,
+    parents_first,
+    parents_of,
+    pieces_from,
+    register_of,
+)
 from chainform.mechanism.tables import segment_table
 
 

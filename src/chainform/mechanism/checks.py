@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from chainform.expressions import symbols_of
+from chainform.mechanism.components import InertiaElement, InertialElement
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.element_records import InertiaElement, InertialElement
 from chainform.mechanism.laws import meaning_of, parameters_in
 from chainform.mechanism.numbers import numbers_in, symbols_in
 from chainform.mechanism.records import ZERO, ZERO_MATRIX, Body, Note, Number

@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error
 from chainform.given import Given
-from chainform.mechanism.actuators import Actuator
-from chainform.mechanism.element_records import Constraint, Definition, Element, QuasiVelocity
+from chainform.mechanism.components import (
+    Actuator,
+    Constraint,
+    Definition,
+    Element,
+    QuasiVelocity,
+)
 from chainform.mechanism.records import (
     GROUND,
     ZERO,

@@ -12,7 +12,6 @@ from itertools import pairwise
 from chainform.given import Given
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import TIME, LawReader
-from chainform.mechanism.numbering import GROUND_NAME, Register
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import (
     GROUND,
@@ -25,6 +24,7 @@ from chainform.mechanism.records import (
     Number,
     Spring,
 )
+from chainform.mechanism.segments import GROUND_NAME, Register
 from chainform.mechanism.tables import (
     ATTACHMENT_FIELDS,
     FORCE_FIELDS,

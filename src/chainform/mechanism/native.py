@@ -14,9 +14,8 @@ from fractions import Fraction
 from typing import TypeAlias, cast
 
 from chainform.mechanism.actuator_reader import default_states
-from chainform.mechanism.actuators import Actuator
+from chainform.mechanism.components import Actuator, Constraint
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.element_records import Constraint
 from chainform.mechanism.elements import (
     WORLD,
     DissipativeElement,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from chainform.errors import DeriveError
 from chainform.expressions import Expression, Identifier, substitute, symbols_of, value_of
@@ -62,7 +62,9 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
         )
         patterns: tuple[str, ...] = ("*",) if parameters == "symbolic" else ()
     else:
-        given = list(parameters) if isinstance(parameters, Collection) else parameters
+        given: object = parameters
+        if isinstance(given, Collection):
+            given = list(cast("Collection[object]", given))
         listed = Given(given, "parameters", raises=DeriveError).entries()
         patterns = tuple(entry.text("write ['m_*', 'g']") for entry in listed)
     automatic = automatic_parameters(mechanism)

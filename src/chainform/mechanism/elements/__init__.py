@@ -1,6 +1,6 @@
 """Element models: frames and masses, springs, dampers and forces, written one by one."""
 
-from chainform.mechanism.element_records import (
+from chainform.mechanism.components import (
     WORLD,
     Definition,
     DissipativeElement,

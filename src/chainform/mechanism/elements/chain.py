@@ -18,7 +18,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from chainform.given import Given
-from chainform.mechanism.element_records import FixedStep, ShiftStep, Step, TurnStep
+from chainform.mechanism.components import FixedStep, ShiftStep, Step, TurnStep
 from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import LawReader
 from chainform.mechanism.reader import Reader

@@ -21,8 +21,7 @@ from fractions import Fraction
 from chainform.errors import DeriveError
 from chainform.expressions import Binary, Identifier
 from chainform.mechanism.checks import rechecked
-from chainform.mechanism.data import MechanismData
-from chainform.mechanism.element_records import (
+from chainform.mechanism.components import (
     DissipativeElement,
     ElasticElement,
     Element,
@@ -34,8 +33,8 @@ from chainform.mechanism.element_records import (
     Step,
     TurnStep,
 )
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import Meaning, Order, symbol_of
-from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import expression_of, product_of_ratio, sum_of
 from chainform.mechanism.records import (
     GROUND,
@@ -53,6 +52,7 @@ from chainform.mechanism.records import (
     Spring,
     Vector3,
 )
+from chainform.mechanism.segments import GROUND_NAME
 
 
 def as_elements(mechanism: MechanismData) -> MechanismData:

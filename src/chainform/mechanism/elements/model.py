@@ -25,13 +25,13 @@ from typing import Self, cast
 
 from chainform.expressions import CONSTANTS, FUNCTIONS, symbols_of
 from chainform.given import Given
-from chainform.mechanism.data import MechanismData
-from chainform.mechanism.element_records import (
+from chainform.mechanism.components import (
     Constraint,
     ConstraintKind,
     Definition,
     QuasiVelocity,
 )
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.elements.chain import GEOMETRY
 from chainform.mechanism.elements.reader import ElementReader
 from chainform.mechanism.elements.references import check_references

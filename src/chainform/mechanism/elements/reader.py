@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chainform.given import Given
-from chainform.mechanism.element_records import (
+from chainform.mechanism.components import (
     WORLD,
     DissipativeElement,
     EffortElement,
@@ -22,10 +22,9 @@ from chainform.mechanism.element_records import (
 )
 from chainform.mechanism.elements.chain import GEOMETRY, chain_from, check_moments, table_of_text
 from chainform.mechanism.laws import LawReader, nonlinear_part
-from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import ZERO, ZERO_VECTOR, Number, Vector3
-from chainform.mechanism.segments import body_from
+from chainform.mechanism.segments import GROUND_NAME, body_from
 from chainform.mechanism.tables import COMMON_FIELDS, FIELDS, PLACE_FIELDS
 
 

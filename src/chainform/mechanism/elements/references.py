@@ -10,8 +10,7 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar
 
-from chainform.mechanism.data import MechanismData
-from chainform.mechanism.element_records import (
+from chainform.mechanism.components import (
     WORLD,
     Definition,
     DissipativeElement,
@@ -22,11 +21,12 @@ from chainform.mechanism.element_records import (
     InertialElement,
     MomentElement,
 )
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import Order, moved_law
-from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import symbols_in, with_numbers
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import Number
+from chainform.mechanism.segments import GROUND_NAME
 
 
 def check_references(elements: Sequence[Element], mechanism: MechanismData, reader: Reader) -> None:

@@ -55,18 +55,7 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
 
     The result lists exactly the parameters that occur in it.
     """
-    if isinstance(parameters, str):
-        remedy = "use 'numeric', 'symbolic' or a list of patterns such as ['m_*', 'g']"
-        Given(parameters, "parameters", raises=DeriveError).choice(
-            ("numeric", "symbolic"), "choice of parameters", remedy
-        )
-        patterns: tuple[str, ...] = ("*",) if parameters == "symbolic" else ()
-    else:
-        given: object = parameters
-        if isinstance(given, Collection):
-            given = list(cast("Collection[object]", given))
-        listed = Given(given, "parameters", raises=DeriveError).entries()
-        patterns = tuple(entry.text("write ['m_*', 'g']") for entry in listed)
+    patterns = _patterns_of(parameters)
     automatic = automatic_parameters(mechanism)
     if patterns:
         _check_clash(mechanism, automatic, patterns)
@@ -74,6 +63,18 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
         _check_patterns(patterns, mechanism, automatic)
         _check_fixed(patterns, mechanism)
     return _Rewriting(mechanism, patterns, automatic).result()
+
+
+def _patterns_of(parameters: object) -> tuple[str, ...]:
+    """Return the patterns of names that stay: all, none, or those that are listed."""
+    given = Given(parameters, "parameters", raises=DeriveError)
+    if isinstance(parameters, str):
+        remedy = "use 'numeric', 'symbolic' or a list of patterns such as ['m_*', 'g']"
+        choice = given.choice(("numeric", "symbolic"), "choice of parameters", remedy)
+        return ("*",) if choice == "symbolic" else ()
+    if isinstance(parameters, Collection):
+        given = given.holding(list(cast("Collection[object]", parameters)))
+    return tuple(entry.text("write ['m_*', 'g']") for entry in given.entries())
 
 
 def with_named_numbers(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:

@@ -4,27 +4,25 @@ from chainform.mechanism.additions import law_reader, reader_of
 from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
 from chainform.mechanism.closure import closed_pose, numeric_loops
 from chainform.mechanism.components import (
+    WORLD,
     Actuator,
     Constraint,
     Definition,
     DissipativeElement,
+    EffortElement,
     ElasticElement,
+    Element,
     ElementPoint,
+    FixedStep,
+    ForceElement,
+    InertiaElement,
     InertialElement,
+    MomentElement,
     ShiftStep,
     Step,
     TurnStep,
 )
 from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
-from chainform.mechanism.elements import (
-    WORLD,
-    EffortElement,
-    Element,
-    FixedStep,
-    ForceElement,
-    InertiaElement,
-    MomentElement,
-)
 from chainform.mechanism.exact import (
     exact_axis,
     exact_rotation,

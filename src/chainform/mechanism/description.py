@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from chainform.expressions import Identifier, symbols_of, value_of
+from chainform.mechanism.components import InertialElement
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.elements import InertialElement
 from chainform.mechanism.native import Table, native_table, table_numbers, written
 from chainform.mechanism.numbers import (
     GREATEST,

@@ -14,10 +14,10 @@ from fractions import Fraction
 from typing import TypeAlias, cast
 
 from chainform.mechanism.actuator_reader import default_states
-from chainform.mechanism.components import Actuator, Constraint
-from chainform.mechanism.data import MechanismData
-from chainform.mechanism.elements import (
+from chainform.mechanism.components import (
     WORLD,
+    Actuator,
+    Constraint,
     DissipativeElement,
     EffortElement,
     ElasticElement,
@@ -30,6 +30,7 @@ from chainform.mechanism.elements import (
     ShiftStep,
     Step,
 )
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.elements.chain import chain_text
 from chainform.mechanism.numbers import exact_text
 from chainform.mechanism.records import (

@@ -13,7 +13,7 @@ from chainform.expressions import Expression, Identifier, substitute, symbols_of
 from chainform.given import Given
 from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in
-from chainform.mechanism.elements import Element, InertialElement
+from chainform.mechanism.components import Element, InertialElement
 from chainform.mechanism.exact import square_root
 from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbers import product_of_ratio, with_numbers

@@ -11,7 +11,7 @@ import pytest
 import chainform as cf
 from chainform.errors import DeriveError
 from chainform.expressions import Identifier
-from chainform.mechanism.elements import (
+from chainform.mechanism import (
     DissipativeElement,
     ElasticElement,
     InertiaElement,

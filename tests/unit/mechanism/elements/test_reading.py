@@ -12,8 +12,8 @@ import pytest
 import chainform as cf
 from chainform.errors import ReadError
 from chainform.expressions import Identifier
-from chainform.mechanism import IDENTITY, parametrise
-from chainform.mechanism.elements import (
+from chainform.mechanism import (
+    IDENTITY,
     EffortElement,
     ElasticElement,
     ElementPoint,
@@ -23,6 +23,7 @@ from chainform.mechanism.elements import (
     MomentElement,
     ShiftStep,
     TurnStep,
+    parametrise,
 )
 from chainform.readers import native_text, read_text
 from docs import DOCS, blocks_of

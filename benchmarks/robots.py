@@ -20,7 +20,7 @@ from time import perf_counter
 import numpy as np
 
 import chainform as cf
-from chainform.mechanism.snap import effect_of
+from chainform.readers.urdf.snap import effect_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

@@ -11,7 +11,7 @@ import chainform as cf
 from chainform.analysis.comparison import exact_state, unit_quaternion
 from chainform.graph import EXACT, evaluate
 from chainform.mechanism import GROUND, BaseMotion, Coordinate, Joint, JointKind, Segment
-from chainform.mechanism.rational import apply, cross, rotation_of_quaternion, transpose
+from chainform.spatial import apply, cross, rotation_of_quaternion, transpose
 from zoo import rational
 
 Vector = tuple[Fraction, Fraction, Fraction]

@@ -1,4 +1,4 @@
-"""What goes wrong, said so that the user can put it right."""
+"""Errors, with what the user can do about them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ReadError(Error):
 
 
 class DeriveError(Error):
-    """A model that cannot be derived from a mechanism as asked."""
+    """A model that cannot be derived from a mechanism in the way wanted."""
 
 
 class StoreError(Error):
@@ -43,4 +43,4 @@ class StoreError(Error):
 
 
 class RunError(Error):
-    """A model that cannot be evaluated, emitted or run as asked."""
+    """A model that cannot be evaluated, emitted or run in the way wanted."""

@@ -1,27 +1,21 @@
-"""Files that are written whole or not at all, and packed bytes that cannot fill the memory.
+"""Files written whole or not at all, bounded decompression, and the folders of a user.
 
 A file that is there stays until the new one is done.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from chainform.errors import RunError
-
-if TYPE_CHECKING:
-    pass
-
 import errno
 import os
 import stat
-from contextlib import suppress
+import zlib
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
+
+from chainform.errors import RunError
 
 REMEDY = "look at the folder, the rights to it, and the room on the disk"
 
@@ -132,3 +126,31 @@ def decompressed(data: bytes) -> bytes:
     if not machine.eof:
         raise zlib.error("the bytes are cut off, or would become far longer than they are")
     return found
+
+
+def data_folder(platform: str, environment: Mapping[str, str]) -> Path:
+    """Return the folder for our data, as each platform has it; it need not exist."""
+    home = Path.home()
+    if platform == "win32":
+        folder = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
+    elif platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    else:
+        folder = _absolute(environment.get("XDG_DATA_HOME")) or home / ".local" / "share"
+    return folder / "chainform"
+
+
+def cache_folder(platform: str, environment: Mapping[str, str]) -> Path:
+    """Return the folder for what can be made again, as each platform has it; it need not exist."""
+    home = Path.home()
+    if platform == "win32":
+        folder = _absolute(environment.get("LOCALAPPDATA")) or home / "AppData" / "Local"
+        return folder / "chainform" / "Cache"
+    if platform == "darwin":
+        return home / "Library" / "Caches" / "chainform"
+    return (_absolute(environment.get("XDG_CACHE_HOME")) or home / ".cache") / "chainform"
+
+
+def _absolute(text: str | None) -> Path | None:
+    """Return a folder that the environment names; a relative one is to be ignored."""
+    return Path(text) if text and Path(text).is_absolute() else None

@@ -84,8 +84,8 @@ def plain(value: Any) -> Any:
 class Given:
     """A value that somebody gave, and where it stands.
 
-    `element` names the place, and `file` the file if there is one. What is wrong is an error of
-    the sort `raises`. In a table an entry that is not there counts as one that is None.
+    `element` names the part of the file, and `file` the file if there is one. What is wrong is an
+    error of the class `raises`. In a table an entry that is not there counts as one that is None.
     """
 
     value: Any
@@ -96,7 +96,7 @@ class Given:
     """What helps whatever is wrong, in place of the usual remedies."""
 
     def error(self, message: str, remedy: str | None = None) -> Error:
-        """Return the error for this place."""
+        """Return the error for this value."""
         return self.raises(
             message, file=self.file, element=self.element or None, remedy=self.remedy or remedy
         )
@@ -115,22 +115,22 @@ class Given:
 
     @contextmanager
     def translate_errors(self) -> Generator[None]:
-        """Let errors be about this place: their messages and remedies stay."""
+        """Let errors be about this value: their messages and remedies stay."""
         try:
             yield
         except Error as error:
             raise self.error(error.message, error.remedy) from error
 
     def at(self, element: str) -> Given:
-        """Return the same value under another name of its place."""
+        """Return the same value under another name."""
         return self.part(self.value, element)
 
     def holding(self, value: object) -> Given:
-        """Return another value in the same place."""
+        """Return another value under the same name."""
         return self.part(value, self.element)
 
     def part(self, value: object, element: str) -> Given:
-        """Return another value in another place of the same file."""
+        """Return another value of the same file under another name."""
         return Given(value, element, self.file, self.raises, self.remedy)
 
     @property
@@ -225,7 +225,7 @@ class Given:
         return text
 
     def choice(self, choices: Sequence[str], what: str = "", remedy: str = "") -> str:
-        """Return one of some words; `what` they are is the name of the place if not given."""
+        """Return one of some words; `what` they are is the name of the value if not given."""
         remedy = remedy or f"choices are {', '.join(choices) or 'none'}"
         if self.text(remedy) in choices:
             return self.text()

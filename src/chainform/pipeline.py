@@ -33,7 +33,12 @@ from chainform.formulations import (
 )
 from chainform.given import Given
 from chainform.graph import FLOAT, Graph, evaluate
-from chainform.mechanism import Mechanism, lacks_inertia, parametrise
+from chainform.mechanism import (
+    Mechanism,
+    lacks_inertia,
+    parametrise,
+    with_unit_quaternions,
+)
 from chainform.model import Model, output_of
 from chainform.readers import read
 from chainform.search import effort_of, stage_of
@@ -157,11 +162,7 @@ def _check_masses(mechanism: Mechanism, wanted: Sequence[Request], options: Opti
 
 def _loose_rate(mechanism: Mechanism, graph: Graph, random: np.random.Generator) -> int | None:
     """Return the rate that the mass matrix resists least in a pose, if only by rounding."""
-    q = random.uniform(-1.0, 1.0, mechanism.nq)
-    for segment in mechanism.segments:
-        if segment.coordinate is not None and segment.joint.kind.has_quaternion:
-            last = segment.coordinate + segment.joint.kind.coordinates
-            q[last - 4 : last] /= np.linalg.norm(q[last - 4 : last])
+    q = with_unit_quaternions(mechanism, random.uniform(-1.0, 1.0, mechanism.nq))
     values = {item.name: random.uniform(0.5, 1.5) for item in graph.inputs.values()}
     values |= {
         item.name: float(q[item.index]) for item in graph.inputs.values() if item.group == "q"

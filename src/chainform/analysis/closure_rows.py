@@ -46,7 +46,7 @@ class ClosureRows:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
-        self.loops = sum(3 if loop.kind == "point" else 6 for loop in mechanism.loops)
+        self.loops = sum(loop.equations for loop in mechanism.loops)
         constraints = mechanism.constraints
         self.names = (
             *(f"{loop.name} {d}" for loop in mechanism.loops for d in _directions(loop.kind)),

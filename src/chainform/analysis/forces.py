@@ -29,8 +29,7 @@ from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.motion import motion_of
 from chainform.errors import RunError
 from chainform.given import Given, argument, counted, real_array
-from chainform.mechanism import Mechanism, automatic_parameters, with_named_numbers
-from chainform.mechanism.checks import names_in
+from chainform.mechanism import Mechanism, automatic_parameters, names_in, with_named_numbers
 from chainform.model import Model, from_names
 from chainform.pipeline import derive
 from chainform.readers import read

@@ -24,9 +24,7 @@ from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
 from chainform.given import Given, finite_array, real_array
 from chainform.graph import Builder, Graph, Tangents
-from chainform.mechanism import Mechanism
-from chainform.mechanism.additions import reader_of
-from chainform.mechanism.laws import LawReader
+from chainform.mechanism import LawReader, Mechanism, reader_of
 from chainform.model import evaluate_states
 from chainform.simulation.along import values_along
 from chainform.simulation.constraints.assembly import CLOSED, Places, assemble, descend, free_rates

@@ -1,146 +1,162 @@
-"""What `check` tells of drives, forces, elements and constraints, as tables and as plain data."""
+"""What `check` shows of drives, forces, elements and constraints, from the described mechanism."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from chainform.cli.printing import Page
-from chainform.expressions import format_expression
-from chainform.mechanism import (
-    ONE,
-    ZERO,
-    Description,
-    Force,
-    Friction,
-    Mechanism,
-    Number,
-)
 
-
-def show_elements(page: Page, said: Description) -> None:
-    """Show elements, unknown forces, definitions, constraints and quasi-velocities."""
-    if said.elements:
-        page.heading("elements (m, kg, N, rad)")
-        page.table(
-            ("name", "kind", "place", "content"),
-            [(row.name, row.kind, row.place, row.content) for row in said.elements],
-        )
-    if said.unknowns:
-        page.heading("unknown forces")
-        page.text(f"  {', '.join(said.unknowns)}")
-    if said.definitions:
-        page.heading("definitions")
-        page.table(("name", "law"), [(row.name, row.law) for row in said.definitions])
-    bound = [*said.constraints, *said.quasi]
-    if bound:
-        page.heading("constraints and quasi-velocities")
-        rows = [(row.name, row.kind, row.law) for row in bound]
-        page.table(("name", "kind", "condition or law"), rows)
-
+Table: TypeAlias = Mapping[str, Any]
+"""A part of the native table, its numbers as texts."""
 
 FRICTION = ("viscous", "coulomb", "rotor_inertia", "gear_ratio")
-"""What joints have beside their motion: the fields of the file."""
+"""What joints have besides their motion: the fields of the file."""
 
 SPRING = ("stiffness", "rest", "damping")
 
+RELATIONS = {"unilateral": " >= 0"}
+"""What a constraint says of its law; the others say that it is zero."""
 
-def show_drives(page: Page, mechanism: Mechanism) -> None:
+
+def show_elements(page: Page, mechanism: Table) -> None:
+    """Show elements, unknown forces, definitions, constraints and quasi-velocities."""
+    if elements := mechanism.get("elements"):
+        page.heading("elements (m, kg, N, rad)")
+        rows = [(e["name"], e["kind"], _position(e), _content(e)) for e in elements]
+        page.table(("name", "kind", "place", "content"), rows)
+    if unknowns := mechanism.get("unknowns"):
+        page.heading("unknown forces")
+        page.text(f"  {', '.join(unknowns)}")
+    if definitions := mechanism.get("definitions"):
+        page.heading("definitions")
+        page.table(("name", "law"), list(definitions.items()))
+    rows = [
+        (c["name"], c["kind"], c["law"] + RELATIONS.get(c["kind"], " = 0"))
+        for c in mechanism.get("constraints", ())
+    ]
+    rows += [(q["name"], "quasi-velocity", q["law"]) for q in mechanism.get("quasi", ())]
+    if rows:
+        page.heading("constraints and quasi-velocities")
+        page.table(("name", "kind", "condition or law"), rows)
+
+
+def show_drives(page: Page, mechanism: Table, actuators: Sequence[Table]) -> None:
     """Show friction, rotors, actuators, springs and forces given by laws."""
-    drives = _drives(mechanism)
+    drives = [row for s in mechanism.get("segments", ()) if (row := _drive(s["joint"]))]
     if drives:
         page.heading("friction, rotors and gears of joints (SI)")
         page.table(("joint", *FRICTION), drives, numbers=FRICTION)
-    if mechanism.actuators:
+    if actuators:
         page.heading("actuators")
+        joints = [entry["joint"] for entry in mechanism["actuators"]]
         page.table(
             ("name", "drives", "states", "signal"),
             [
-                (a.name, mechanism.rates[a.rate], ", ".join(a.states) or "none", a.signal)
-                for a in mechanism.actuators
+                (a["name"], joint, ", ".join(a["states"]) or "none", a["signal"])
+                for a, joint in zip(actuators, joints, strict=True)
             ],
         )
-    if mechanism.springs:
+    if springs := mechanism.get("springs"):
         page.heading("springs")
-        rows = [
-            (s.name, _spring_place(mechanism, i), *(_text(getattr(s, field)) for field in SPRING))
-            for i, s in enumerate(mechanism.springs)
-        ]
+        rows = [(s["name"], _spring_ends(s), *(s[field] for field in SPRING)) for s in springs]
         page.table(("name", "place", *SPRING), rows, numbers=SPRING)
-    if mechanism.forces:
+    if forces := mechanism.get("forces"):
         page.heading("forces (N, N m; t in s)")
-        rows = [(f.name, mechanism.rates[f.rate], _force_text(f)) for f in mechanism.forces]
+        rows = [(f["name"], f["joint"], _laws(f.get("pieces", [f]))) for f in forces]
         page.table(("name", "on", "law"), rows)
 
 
-def drives_document(
-    mechanism: Mechanism, said: Description, number: Callable[[Number], dict[str, Any]]
-) -> dict[str, Any]:
-    """Return what there is of actuators, springs, forces, elements and constraints.
-
-    `number` writes one number as plain data.
-    """
-    found: dict[str, Any] = {
-        "actuators": [
-            {"name": a.name, "rate": mechanism.rates[a.rate]}
-            | {"states": list(a.states), "signal": a.signal}
-            for a in mechanism.actuators
-        ],
-        "springs": [
-            {"name": s.name, "place": _spring_place(mechanism, i)}
-            | {field: number(getattr(s, field)) for field in SPRING}
-            for i, s in enumerate(mechanism.springs)
-        ],
-        "forces": [
-            {"name": f.name, "rate": mechanism.rates[f.rate], "law": _force_text(f)}
-            for f in mechanism.forces
-        ],
-        "elements": [
-            {"name": row.name, "kind": row.kind, "place": row.place, "content": row.content}
-            for row in said.elements
-        ],
-        "unknowns": list(said.unknowns),
-        "definitions": [{"name": row.name, "law": row.law} for row in said.definitions],
-        "constraints": [
-            {"name": row.name, "kind": row.kind, "law": row.law}
-            for row in (*said.constraints, *said.quasi)
-        ],
-    }
-    return {name: entries for name, entries in found.items() if entries}
+def vector_text(entries: Sequence[str] | None) -> str:
+    """Return three numbers in brackets."""
+    return "" if entries is None else f"({', '.join(entries)})"
 
 
-def _drives(mechanism: Mechanism) -> list[tuple[str, ...]]:
-    """Return the joints that have friction, a rotor or a gear, each with these numbers."""
-    rows: list[tuple[str, ...]] = []
-    for joint in (segment.joint for segment in mechanism.segments):
-        friction = joint.friction or Friction()
-        numbers = (friction.viscous, friction.coulomb, joint.rotor_inertia, joint.gear_ratio)
-        if numbers != (ZERO, ZERO, ZERO, ONE):
-            rows.append((joint.name, *map(_text, numbers)))
-    return rows
+def _drive(joint: Table) -> tuple[str, ...] | None:
+    """Return friction, rotor and gear of a joint, None if it has none of them."""
+    numbers = {**dict.fromkeys(FRICTION, "0"), "gear_ratio": "1"}
+    found = {k: v for k, v in {**joint.get("friction", {}), **joint}.items() if k in FRICTION}
+    return (joint["name"], *(numbers | found).values()) if numbers | found != numbers else None
 
 
-def _spring_place(mechanism: Mechanism, index: int) -> str:
-    spring = mechanism.springs[index]
-    if spring.segment is not None:
-        return f"joint {mechanism.segments[spring.segment].joint.name}"
-    names = [
-        "ground" if end.segment < 0 else mechanism.segments[end.segment].name
-        for end in spring.ends or ()
-    ]
-    return " to ".join(names)
+def _spring_ends(spring: Table) -> str:
+    if "joint" in spring:
+        return f"joint {spring['joint']}"
+    return " to ".join(end["segment"] for end in spring["ends"])
 
 
-def _force_text(force: Force) -> str:
+def _laws(pieces: Sequence[Table]) -> str:
     """Return the laws of a force with the times in which they hold."""
     texts: list[str] = []
-    for piece in force.pieces:
-        start = "" if piece.start is None else f" from {_text(piece.start)}"
-        until = "" if piece.until is None else f" until {_text(piece.until)}"
-        texts.append(f"{_text(piece.law)}{start}{until}")
+    for piece in pieces:
+        times = [f" {word} {piece[word]}" for word in ("from", "until") if word in piece]
+        texts.append(piece["law"] + "".join(times))
     return "; ".join(texts)
 
 
-def _text(number: Number) -> str:
-    return f"{float(number):.10g}" if isinstance(number, Fraction) else format_expression(number)
+# --- elements -------------------------------------------------------------------------------
+
+
+def _position(element: Table) -> str:
+    """Return where an element is, or along what it acts."""
+    match element["kind"]:
+        case "frame" | "point" | "body":
+            return f"on {element.get('on', 'ground')}: {_chain(element) or 'at its origin'}"
+        case "elastic" | "dissipative":
+            if "ends" in element:
+                near, far = map(_point, element["ends"])
+                return f"between {near} and {far}"
+            word = "rate" if "rate" in element else "deformation"
+            return f"{word} {element[word]}"
+        case "force":
+            to = f", opposite at {_point(element['to'])}" if "to" in element else ""
+            return f"at {_point(element['at'])}{to}"
+        case "moment":
+            return f"on {element['on']}" + (
+                f", opposite on {element['to']}" if "to" in element else ""
+            )
+        case _:
+            return f"along {element['along']}"
+
+
+def _content(element: Table) -> str:
+    """Return what an element has or does."""
+    match kind := element["kind"]:
+        case "frame" | "point" | "body":
+            parts = [f"mass {element['mass']}"] if "mass" in element else []
+            parts += [f"com {vector_text(element['com'])}"] if "com" in element else []
+            parts += [f"J {_moments(element['inertia'])}"] if "inertia" in element else []
+            return ", ".join(parts)
+        case "elastic":
+            return f"stiffness {element['stiffness']}, rest {element['rest']}"
+        case "dissipative":
+            coulomb = element["coulomb"]
+            dry = f", Coulomb {coulomb}" if coulomb != "0" else ""
+            return f"damping {element['damping']}{dry}"
+        case "force" | "moment":
+            axes = f", axes of {element['axes']}" if "axes" in element else ""
+            return vector_text(element[kind]) + axes
+        case _:
+            return element[kind]
+
+
+def _chain(element: Table) -> str:
+    """Return the chain to the frame of an element; that of a point is one shift."""
+    if "position" not in element:
+        return element.get("chain", "")
+    position = element["position"]
+    moved = [k for k in range(3) if position[k] != "0"]
+    if len(moved) == 1:
+        return f"S{'xyz'[moved[0]]}({position[moved[0]]})"
+    return f"S{vector_text(position)}"
+
+
+def _moments(inertia: Sequence[Sequence[str]]) -> str:
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
+    own = ", ".join((xx, yy, zz))
+    products = (xy, xz, yz)
+    return f"({own})" if set(products) == {"0"} else f"({own}; {', '.join(products)})"
+
+
+def _point(point: Table) -> str:
+    return f"{point['on']} {vector_text(point['point'])}" if "point" in point else point["on"]

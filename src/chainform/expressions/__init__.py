@@ -1,9 +1,13 @@
 """The safe parser and printer for expressions in files (parameters, forces)."""
 
-from chainform.expressions.evaluate import Arithmetic, evaluate_expression, exact_square_root
-from chainform.expressions.parser import parse
-from chainform.expressions.printer import format_expression, format_fraction
-from chainform.expressions.tokens import fraction_of_decimal
+from chainform.expressions.evaluate import (
+    ExpressionArithmetic,
+    evaluate_expression,
+    exact_square_root,
+    substitute,
+    value_of,
+)
+from chainform.expressions.parser import fraction_of_decimal, parse
 from chainform.expressions.types import (
     CONSTANTS,
     FUNCTIONS,
@@ -12,29 +16,30 @@ from chainform.expressions.types import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
     Number,
     Operator,
-    Symbol,
     constants_of,
+    format_expression,
+    format_fraction,
     parts_of,
     symbols_of,
 )
-from chainform.expressions.values import substitute, value_of
 
 __all__ = [
     "CONSTANTS",
     "FUNCTIONS",
     "RATE",
     "Apply",
-    "Arithmetic",
     "Binary",
     "Constant",
     "Expression",
+    "ExpressionArithmetic",
+    "Identifier",
     "Negate",
     "Number",
     "Operator",
-    "Symbol",
     "constants_of",
     "evaluate_expression",
     "exact_square_root",

@@ -9,16 +9,19 @@
 
 So `-x^2` is -(x^2), `2^-3` is allowed and `a^b^c` is a^(b^c). Nothing is ever executed. A sum or a
 product may have any number of operands; only brackets, calls, signs and exponents nest.
+
+The text is cut into tokens first; decimals are read exactly.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import Literal, cast
 
 from chainform.errors import ReadError
-from chainform.expressions.tokens import Token, fraction_of_decimal, syntax_error, tokens_of
 from chainform.expressions.types import (
     CONSTANTS,
     FUNCTIONS,
@@ -28,33 +31,121 @@ from chainform.expressions.types import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
     Number,
     Operator,
-    Symbol,
 )
 from chainform.given import near
 
+MAX_LENGTH = 100_000
+"""The greatest length of an expression, in characters."""
+MAX_DIGITS = 400
+"""The greatest number of digits of a decimal, and the greatest size of its exponent."""
+_DECIMAL = re.compile(
+    r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<exponent>[+-]?[0-9]+))?"
+)
+_TOKEN = re.compile(
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<mark>\*\*|[-+*/^(),])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the text and the index at which it begins, counted from zero."""
+
+    kind: Literal["number", "name", "mark", "end"]
+    text: str
+    position: int
+
+
+def fraction_of_decimal(text: str) -> Fraction:
+    """Return the exact value of a decimal such as `-12.5e-3`.
+
+    Exponents beyond 400 and more than 400 digits are refused: a few characters must not be able
+    to fill the memory.
+    """
+    match = _DECIMAL.fullmatch(text)
+    if match is None or not (match["whole"] or match["part"]):
+        raise ReadError(f"{text[:40]!r} is not a decimal number", remedy="write it as in -12.5e-3")
+    part = match["part"] or ""
+    digits = match["whole"] + part
+    exponent_text = match["exponent"] or "0"
+    is_short = len(digits) <= MAX_DIGITS and len(exponent_text.lstrip("+-0")) <= 3
+    if not is_short or abs(int(exponent_text)) > MAX_DIGITS:
+        raise ReadError(
+            f"the number {text[:20]}... has too many digits or too large an exponent",
+            remedy=f"use at most {MAX_DIGITS} digits and exponents within +-{MAX_DIGITS}",
+        )
+    mantissa = int(match["sign"] + digits)
+    return mantissa * Fraction(10) ** (int(exponent_text) - len(part))
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the tokens of `text`, closed by one of kind `end`."""
+    if len(text) > MAX_LENGTH:
+        raise ReadError(
+            f"the expression has {len(text)} characters",
+            remedy=f"use at most {MAX_LENGTH}; give parts of it names as parameters",
+        )
+    tokens: list[Token] = []
+    position = 0
+    while position < len(text):
+        if text[position] in " \t\r\n":
+            position += 1
+            continue
+        token = _token_at(text, position)
+        tokens.append(token)
+        position += len(token.text)
+    tokens.append(Token("end", "", len(text)))
+    return tokens
+
+
+def _token_at(text: str, position: int) -> Token:
+    match = _TOKEN.match(text, position)
+    if match is None:
+        raise syntax_error(
+            text,
+            position,
+            f"the character {text[position]!r} has no meaning here",
+            "use numbers, names, + - * / ^, commas and round brackets",
+        )
+    if match["number"] is not None:
+        return Token("number", match[0], position)
+    return Token("name" if match["name"] is not None else "mark", match[0], position)
+
+
+def syntax_error(text: str, position: int, message: str, remedy: str) -> ReadError:
+    """Return the error for a mistake at `position` (from zero), showing the text around it."""
+    start = max(0, position - 20)
+    excerpt = text[start : position + 20]
+    shown = ("..." if start else "") + excerpt + ("..." if position + 20 < len(text) else "")
+    return ReadError(f"{message}, at character {position + 1} of {shown!r}", remedy=remedy)
+
+
 _SUM, _PRODUCT, _SIGN = 1, 2, 3
 _RANKS = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
-
 LONGEST_CHAIN = 80
 """Operands of a sum or product that are grouped from the left one by one; more are halved."""
-
 _Sized = tuple[Expression, int]
 """An expression with the depth of its tree."""
+
+
+# --- parser ---------------------------------------------------------------------------------
 
 
 def parse(text: str) -> Expression:
     """Return the expression written in `text`.
 
-    A mistake raises ReadError that tells the place, what was expected there and what to do.
+    A mistake raises ReadError that tells the position, what was expected there and what to do.
     """
     reader = _Parser(text)
     expression, _ = reader.expression(_SUM, 1)
     if reader.token.kind != "end":
         remedy = "remove it or put an operator before it; a product is written 2*x"
-        raise reader.fail(f"expected an operator or the end, found {reader.found()}", remedy)
+        raise reader.fail(f"expected an operator or the end, found {reader.next_text()}", remedy)
     return expression
 
 
@@ -86,7 +177,7 @@ class _Parser:
     def fail(self, message: str, remedy: str) -> ReadError:
         return syntax_error(self.text, self.token.position, message, remedy)
 
-    def found(self) -> str:
+    def next_text(self) -> str:
         return "the end" if self.token.kind == "end" else repr(self.token.text)
 
     def check_depth(self, depth: int) -> int:
@@ -179,7 +270,7 @@ class _Parser:
             inner = self.nested(_SUM, level)
             self.expect_close("an operator or ')'")
             return inner
-        message = f"expected a number, a name or '(', found {self.found()}"
+        message = f"expected a number, a name or '(', found {self.next_text()}"
         raise self.fail(message, "complete the expression; a product is written a*b")
 
     def name(self, level: int) -> _Sized:
@@ -194,18 +285,18 @@ class _Parser:
         self.index += 1
         if name in FUNCTIONS:
             raise self.fail(f"expected '(' after the function {name}", f"write {name}(...)")
-        return (Constant(name) if name in CONSTANTS else Symbol(name)), 1
+        return (Constant(name) if name in CONSTANTS else Identifier(name)), 1
 
     def rate(self) -> _Sized:
         """Read `der(name)`; the word alone may still be the name of something."""
         self.index += 2
         if self.token.kind != "name":
             remedy = "write der(phi) with the name of a coordinate; its rate is meant"
-            raise self.fail(f"expected the name of a coordinate, found {self.found()}", remedy)
+            raise self.fail(f"expected the name of a coordinate, found {self.next_text()}", remedy)
         name = self.token.text
         self.index += 1
         self.expect_close("')'")
-        return Symbol(f"{RATE}({name})"), 1
+        return Identifier(f"{RATE}({name})"), 1
 
     def call(self, name: str, level: int) -> _Sized:
         start = self.token
@@ -225,7 +316,7 @@ class _Parser:
 
     def expect_close(self, expected: str) -> None:
         if self.accept(")") is None:
-            raise self.fail(f"expected {expected}, found {self.found()}", "close the bracket")
+            raise self.fail(f"expected {expected}, found {self.next_text()}", "close the bracket")
 
     def unknown_function(self, name: str) -> ReadError:
         known = f"the functions are {', '.join(FUNCTIONS)}; a product is a*(b)"

@@ -19,8 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from chainform.graph import Builder, Scalar, Tangents
-from chainform.mechanism import BaseMotion, Number
-from chainform.mechanism.types import ZERO, is_law_of_time
+from chainform.mechanism import ZERO, BaseMotion, Number, is_law_of_time
 from chainform.spatial import (
     Matrix,
     Vector,

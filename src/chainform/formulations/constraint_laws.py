@@ -22,8 +22,7 @@ from chainform.formulations.element_laws import ElementLaws
 from chainform.formulations.motion import is_zero
 from chainform.formulations.refusals import blamed
 from chainform.graph import Builder, Scalar, Tangents
-from chainform.mechanism import JointKind, Mechanism, Number, Segment
-from chainform.mechanism.constraints import Constraint
+from chainform.mechanism import Constraint, JointKind, Mechanism, Number, Segment
 from chainform.spatial import add, apply, cross, dot, scale
 
 HALF = Fraction(1, 2)

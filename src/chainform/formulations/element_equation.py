@@ -16,17 +16,18 @@ from chainform.formulations.element_laws import ElementLaws
 from chainform.formulations.options import Options
 from chainform.formulations.outputs import Key, add_to, label
 from chainform.graph import Builder, Scalar, Tangents
-from chainform.mechanism import ZERO, Mechanism
-from chainform.mechanism.elements import (
+from chainform.mechanism import (
+    ZERO,
     DissipativeElement,
     EffortElement,
     ElasticElement,
     Element,
     ForceElement,
     InertiaElement,
+    Mechanism,
     MomentElement,
+    symbols_in,
 )
-from chainform.mechanism.elements.numbers import names_in
 
 LEFT_OUT = {
     "friction": DissipativeElement,
@@ -162,7 +163,7 @@ def _bare(mechanism: Mechanism, options: Options) -> Mechanism:
 
     def stays(element: Element) -> bool:
         gone = (part for part, kind in LEFT_OUT.items() if isinstance(element, kind))
-        return not out.intersection(gone) or bool(names_in(element) & unknowns)
+        return not out.intersection(gone) or bool(symbols_in(element) & unknowns)
 
     return replace(
         mechanism,

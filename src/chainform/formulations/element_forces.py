@@ -31,15 +31,16 @@ from chainform.formulations.element_frames import ElementFrames
 from chainform.formulations.motion import is_zero
 from chainform.formulations.outputs import Key, add_to
 from chainform.graph import Scalar, Tangents
-from chainform.mechanism import ZERO, Number
-from chainform.mechanism.elements import (
+from chainform.mechanism import (
     WORLD,
+    ZERO,
     DissipativeElement,
     EffortElement,
     ElasticElement,
+    ElementPoint,
     ForceElement,
     MomentElement,
-    Place,
+    Number,
 )
 from chainform.spatial import Vector, dot, subtract
 
@@ -142,7 +143,7 @@ class ElementForces:
         values = {k: self.builder.keep(derivative(k)) for k in range(self.nv)}
         return {k: value for k, value in values.items() if not is_zero(value)}
 
-    def _between(self, ends: tuple[Place, Place]) -> Vector:
+    def _between(self, ends: tuple[ElementPoint, ElementPoint]) -> Vector:
         """Return r, world axes."""
         near, far = (self.frames.point(end) for end in ends)
         return self.frames.kept(subtract(far, near))

@@ -29,17 +29,18 @@ from chainform.formulations.motion import AxisTurn, MatrixTurn, is_zero
 from chainform.formulations.motion import Turn as AxesTurn
 from chainform.formulations.refusals import blamed
 from chainform.graph import Scalar, Tangents
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.elements import (
+from chainform.mechanism import (
+    GROUND_NAME,
     WORLD,
     Element,
-    Fixed,
+    ElementPoint,
+    FixedStep,
     InertialElement,
-    Place,
-    Shift,
-    Turn,
+    Mechanism,
+    Number,
+    ShiftStep,
+    TurnStep,
 )
-from chainform.mechanism.numbering import GROUND_NAME
 from chainform.spatial import Matrix, Vector, add, apply_transposed, cross, dot, rodrigues, scale
 
 T = TypeVar("T")
@@ -173,15 +174,15 @@ class ElementFrames:
         with self.blamed(self.elements[name]):
             return [self._step(step) for step in self.elements[name].chain]
 
-    def _step(self, step: Shift | Turn | Fixed) -> _Moved:
+    def _step(self, step: ShiftStep | TurnStep | FixedStep) -> _Moved:
         match step:
-            case Shift(vector):
+            case ShiftStep(vector):
                 d = self.vector(vector)
                 rate = self.derivatives.vector(self.derivatives.by_time, d)
                 return _Moved(shift=d, rate=rate)
-            case Fixed(rotation):
+            case FixedStep(rotation):
                 return _Moved(turn=MatrixTurn(self.builder, rotation))
-            case Turn(axis, law):
+            case TurnStep(axis, law):
                 angle = self.builder.keep(self.laws.scalar(law))
                 rate = self.builder.keep(self.derivatives.by_time.of(angle))
                 return _Moved(turn=self._turn(axis, angle), rate=scale(rate, axis))
@@ -231,7 +232,7 @@ class ElementFrames:
         rates = (step.rate for step in steps if step.rate is not None)
         return all(is_zero(component) for rate in rates for component in rate)
 
-    def point_velocity(self, place: Place) -> Vector:
+    def point_velocity(self, place: ElementPoint) -> Vector:
         """Return the velocity of a place, in the axes of its frame."""
         w, v = self.velocity(place.on)
         d = self.vector(place.point)
@@ -268,7 +269,7 @@ class ElementFrames:
                 rows = (step.turn.into(rows[0]), step.turn.into(rows[1]), step.turn.into(rows[2]))
         return origin
 
-    def point(self, place: Place) -> Vector:
+    def point(self, place: ElementPoint) -> Vector:
         """Return a place, world axes."""
         rows, d = self.rotation(place.on), self.vector(place.point)
         moved = (dot(rows[0], d), dot(rows[1], d), dot(rows[2], d))

@@ -27,8 +27,7 @@ from chainform.formulations.element_frames import ElementFrames
 from chainform.formulations.motion import is_zero
 from chainform.formulations.outputs import Key, Sums, add_to
 from chainform.graph import Scalar, Tangents
-from chainform.mechanism import ZERO, ZERO_MATRIX, ZERO_VECTOR
-from chainform.mechanism.elements import InertiaElement, InertialElement
+from chainform.mechanism import ZERO, ZERO_MATRIX, ZERO_VECTOR, InertiaElement, InertialElement
 from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale, subtract
 
 HALF = Fraction(1, 2)

@@ -12,10 +12,7 @@ from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.laws import Laws
 from chainform.formulations.refusals import blamed
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.elements.numbers import numbers_in
-from chainform.mechanism.laws import meaning_of
-from chainform.mechanism.types import is_law_of_time
+from chainform.mechanism import Mechanism, Number, is_law_of_time, meaning_of, numbers_in
 
 
 class ElementLaws:

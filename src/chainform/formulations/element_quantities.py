@@ -20,8 +20,7 @@ from chainform.formulations.outputs import declare
 from chainform.formulations.quantities import Request
 from chainform.given import Given, listed
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Mechanism
-from chainform.mechanism.numbering import GROUND_NAME
+from chainform.mechanism import GROUND_NAME, Mechanism
 from chainform.spatial import Vector, add, apply, cross, scale, subtract
 
 Six: TypeAlias = tuple[Vector, Vector]

@@ -29,8 +29,7 @@ from typing import TypeAlias
 from chainform.formulations.loads import Load
 from chainform.formulations.world import World
 from chainform.graph import Scalar
-from chainform.mechanism import Frame, Segment
-from chainform.mechanism.types import Matrix3
+from chainform.mechanism import Frame, Matrix3, Segment
 from chainform.spatial import (
     Matrix,
     Vector,

@@ -17,7 +17,7 @@ from chainform.formulations.motion import is_zero
 from chainform.formulations.options import PLAIN, Options
 from chainform.formulations.refusals import blamed
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Force, Mechanism, Number, Piece
+from chainform.mechanism import Force, ForcePiece, Mechanism, Number
 
 
 def generalised_forces(
@@ -42,7 +42,7 @@ def _force(laws: Laws, force: Force) -> Scalar:
     return total
 
 
-def _window(laws: Laws, piece: Piece) -> Scalar:
+def _window(laws: Laws, piece: ForcePiece) -> Scalar:
     """Return 1 while the piece holds and 0 at all other times."""
     one, zero = laws.builder.number(1), laws.builder.number(0)
     begun = one if piece.start is None else _step(laws, piece.start)

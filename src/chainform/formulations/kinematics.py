@@ -24,8 +24,7 @@ from chainform.errors import DeriveError
 from chainform.expressions import Expression, evaluate_expression, symbols_of
 from chainform.formulations.base import Base
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import GROUND, JointKind, Mechanism, Segment
-from chainform.mechanism.laws import TIME
+from chainform.mechanism import GROUND, TIME, JointKind, Mechanism, Segment
 from chainform.spatial import (
     Matrix,
     Vector,

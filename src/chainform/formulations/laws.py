@@ -8,8 +8,7 @@ from fractions import Fraction
 from chainform.expressions import evaluate_expression, symbols_of
 from chainform.formulations.kinematics import BuilderArithmetic, Kinematics
 from chainform.graph import Scalar
-from chainform.mechanism import Number
-from chainform.mechanism.laws import meaning_of
+from chainform.mechanism import Number, meaning_of
 
 
 class Laws:

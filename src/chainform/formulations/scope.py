@@ -8,8 +8,7 @@ from chainform.errors import DeriveError
 from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILATERAL
 from chainform.formulations.elements import UNKNOWN
 from chainform.formulations.passive import has_passive
-from chainform.mechanism import Mechanism
-from chainform.mechanism.elements import InertialElement
+from chainform.mechanism import InertialElement, Mechanism
 
 TAKE_ELEMENTS = ("auto", "elements")
 """The formulations that take a mechanism with elements."""

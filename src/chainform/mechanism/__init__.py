@@ -1,26 +1,52 @@
 """Mechanisms: segments, joints, bodies, coordinates, parameters, loops, and the rules they obey."""
 
-from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.additions import law_reader, reader_of
-from chainform.mechanism.builder import MechanismBuilder
-from chainform.mechanism.checks import lacks_inertia, names_in
-from chainform.mechanism.closing import closed_pose
-from chainform.mechanism.describe import Description
-from chainform.mechanism.elements.types import (
+from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
+from chainform.mechanism.closure import closed_pose, numeric_loops
+from chainform.mechanism.components import (
+    WORLD,
+    Actuator,
+    Constraint,
     Definition,
     DissipativeElement,
+    EffortElement,
     ElasticElement,
+    Element,
+    ElementPoint,
+    FixedStep,
+    ForceElement,
+    InertiaElement,
     InertialElement,
-    Place,
-    Shift,
+    MomentElement,
+    ShiftStep,
     Step,
-    Turn,
+    TurnStep,
 )
-from chainform.mechanism.forces import Force, Piece
-from chainform.mechanism.mechanism import AT_REST, DEFAULT_GRAVITY, Mechanism
-from chainform.mechanism.numbering import GROUND_NAME
-from chainform.mechanism.numbers import NumberLike, number_of
-from chainform.mechanism.parametrise import automatic_parameters, parametrise, with_named_numbers
+from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
+from chainform.mechanism.exact import (
+    exact_axis,
+    exact_rotation,
+    rotation_between,
+    rotation_of_angles,
+    square_root,
+)
+from chainform.mechanism.laws import TIME, LawReader, meaning_of
+from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
+from chainform.mechanism.native import native_table, written
+from chainform.mechanism.numbers import (
+    NumberLike,
+    decimal_or_text,
+    difference,
+    number_of,
+    numbers_in,
+    sum_of,
+    symbols_in,
+)
+from chainform.mechanism.parametrisation import (
+    automatic_parameters,
+    parametrise,
+    with_named_numbers,
+)
 from chainform.mechanism.pose import (
     Poses,
     float_of,
@@ -28,8 +54,10 @@ from chainform.mechanism.pose import (
     known_values,
     numeric_tree,
     poses_of,
+    with_unit_quaternions,
 )
-from chainform.mechanism.types import (
+from chainform.mechanism.reader import Reader
+from chainform.mechanism.records import (
     GROUND,
     IDENTITY,
     ONE,
@@ -41,6 +69,8 @@ from chainform.mechanism.types import (
     BaseMotion,
     Body,
     Coordinate,
+    Force,
+    ForcePiece,
     Frame,
     Friction,
     Joint,
@@ -55,7 +85,10 @@ from chainform.mechanism.types import (
     Segment,
     Spring,
     Vector3,
+    is_law_of_time,
 )
+from chainform.mechanism.segments import GROUND_NAME
+from chainform.mechanism.tables import PARAMETER_FIELDS
 
 __all__ = [
     "AT_REST",
@@ -64,6 +97,9 @@ __all__ = [
     "GROUND_NAME",
     "IDENTITY",
     "ONE",
+    "PARAMETER_FIELDS",
+    "TIME",
+    "WORLD",
     "ZERO",
     "ZERO_MATRIX",
     "ZERO_VECTOR",
@@ -72,48 +108,73 @@ __all__ = [
     "Axis",
     "BaseMotion",
     "Body",
+    "Constraint",
     "Coordinate",
     "Definition",
-    "Description",
     "DissipativeElement",
+    "EffortElement",
     "ElasticElement",
+    "Element",
+    "ElementPoint",
+    "FixedStep",
     "Force",
+    "ForceElement",
+    "ForcePiece",
     "Frame",
     "Friction",
+    "InertiaElement",
     "InertialElement",
     "Joint",
     "JointKind",
+    "LawReader",
     "Limits",
     "Loop",
     "Matrix3",
     "Mechanism",
     "MechanismBuilder",
+    "MomentElement",
     "Note",
     "Number",
     "NumberLike",
     "Parameter",
-    "Piece",
-    "Place",
     "Poses",
+    "Reader",
     "Rotation",
     "Segment",
-    "Shift",
+    "ShiftStep",
     "Spring",
     "Step",
-    "Turn",
+    "TurnStep",
     "Vector3",
+    "amounts_of",
     "automatic_parameters",
     "closed_pose",
+    "decimal_or_text",
+    "difference",
+    "exact_axis",
+    "exact_rotation",
     "float_of",
     "float_vector",
+    "is_law_of_time",
     "known_values",
-    "reader_of",
     "lacks_inertia",
     "law_reader",
+    "meaning_of",
     "names_in",
+    "native_table",
     "number_of",
+    "numbers_in",
+    "numeric_loops",
     "numeric_tree",
     "parametrise",
     "poses_of",
+    "reader_of",
+    "rotation_between",
+    "rotation_of_angles",
+    "square_root",
+    "sum_of",
+    "symbols_in",
     "with_named_numbers",
+    "with_unit_quaternions",
+    "written",
 ]

@@ -6,20 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from chainform.errors import ReadError
 from chainform.expressions import symbols_of, value_of
 from chainform.given import Given
-from chainform.mechanism.actuator_equations import Fields, assembled
-from chainform.mechanism.actuator_library import LIBRARY
-from chainform.mechanism.actuators import Actuator, Row
+from chainform.mechanism.actuator_library import LIBRARY, ActuatorFields, assembled
+from chainform.mechanism.components import Actuator, Row
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.reader import Reader
+from chainform.mechanism.records import GROUND, ONE, ZERO, Joint, JointKind, Number
 from chainform.mechanism.tables import ACTUATOR_FIELDS, GENERAL_ACTUATOR_FIELDS
-from chainform.mechanism.types import GROUND, ONE, ZERO, Joint, JointKind, Number
-
-if TYPE_CHECKING:
-    from chainform.mechanism.mechanism import Mechanism
 
 EFFORT_FIELDS = ("effort", "direct", "viscous", "e")
 """What belongs to an actuator that gives an effort, and not to one whose state has the motion."""
@@ -29,7 +25,7 @@ TOLERANCE = Fraction(1, 10**9)
 
 
 def actuators_from(
-    tables: Sequence[Mapping[str, object]], mechanism: Mechanism, reader: Reader
+    tables: Sequence[Mapping[str, object]], mechanism: MechanismData, reader: Reader
 ) -> tuple[Actuator, ...]:
     """Return the checked actuators, in the order given: that of x and u."""
     actuators = tuple(
@@ -60,7 +56,7 @@ def _check_parameter_names(actuators: Sequence[Actuator], reader: Reader) -> Non
 
 @dataclass(frozen=True, slots=True)
 class _ActuatorReader:
-    mechanism: Mechanism
+    mechanism: MechanismData
     reader: Reader
 
     def actuator(self, value: object, number: int) -> Actuator:
@@ -76,7 +72,9 @@ class _ActuatorReader:
         if kind is None:
             actuator = self.general(table, name, rate)
         else:
-            actuator = assembled(name, rate, LIBRARY[kind][1](Fields(table, joint, self.reader)))
+            actuator = assembled(
+                name, rate, LIBRARY[kind][1](ActuatorFields(table, joint, self.reader))
+            )
         check_motion(actuator, joint, table, self.reader)
         return actuator
 

@@ -6,38 +6,36 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from chainform.given import Given
-from chainform.mechanism.bodies import body_from
 from chainform.mechanism.checks import rechecked
-from chainform.mechanism.forces import forces_from
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import LawReader
-from chainform.mechanism.loops import LoopMaker, check_frame_names
-from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.numbering import GROUND_NAME, Register
+from chainform.mechanism.loops import LoopMaker, check_frame_names, forces_from
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import GROUND, Joint, JointKind, Note, Segment
+from chainform.mechanism.records import GROUND, Joint, JointKind, Note, Segment
+from chainform.mechanism.segments import GROUND_NAME, Register, body_from
 
 
-def reader_of(mechanism: Mechanism) -> Reader:
+def reader_of(mechanism: MechanismData) -> Reader:
     """Return what reads numbers with the parameters of the mechanism."""
     values = {parameter.name: parameter.value for parameter in mechanism.parameters}
     return Reader(mechanism.file, values)
 
 
-def law_reader(mechanism: Mechanism, further: Collection[str] = ()) -> LawReader:
+def law_reader(mechanism: MechanismData, further: Collection[str] = ()) -> LawReader:
     """Return what reads laws of a mechanism; `further` are names that the caller understands."""
     return LawReader(reader_of(mechanism), mechanism.coordinates, mechanism.rates, further)
 
 
-def finder_of(mechanism: Mechanism) -> Register:
+def finder_of(mechanism: MechanismData) -> Register:
     """Return the register of the segments by name, and by number from 1."""
-    places = range(len(mechanism.segments))
-    by_name = {mechanism.segments[k].name: k for k in places}
-    return Register(by_name, {k + 1: k for k in places})
+    indices = range(len(mechanism.segments))
+    by_name = {mechanism.segments[k].name: k for k in indices}
+    return Register(by_name, {k + 1: k for k in indices})
 
 
 def with_frame(
-    mechanism: Mechanism, name: object, segment: object, point: object, rotation: object
-) -> Mechanism:
+    mechanism: MechanismData, name: object, segment: object, point: object, rotation: object
+) -> MechanismData:
     """Return the mechanism with one more frame, checked as one of a file is."""
     reader = reader_of(mechanism)
     segments = range(len(mechanism.segments))
@@ -48,7 +46,7 @@ def with_frame(
     return rechecked(mechanism, replace(mechanism, frames=frames), reader.notes)
 
 
-def with_forces(mechanism: Mechanism, forces: Mapping[str, object]) -> Mechanism:
+def with_forces(mechanism: MechanismData, forces: Mapping[str, object]) -> MechanismData:
     """Return the mechanism with more forces given by laws, checked as those of a file are."""
     reader = reader_of(mechanism)
     given = reader.given(forces, "forces").table().items()
@@ -67,8 +65,8 @@ def _force_table(joint: str, given: Given) -> dict[str, object]:
 
 
 def with_payload(
-    mechanism: Mechanism, segment: object, body: tuple[object, object, object], name: object
-) -> Mechanism:
+    mechanism: MechanismData, segment: object, body: tuple[object, object, object], name: object
+) -> MechanismData:
     """Return the mechanism with one more fixed segment; `body` is mass, mass centre, inertia.
 
     The new segment is the last one, so that the numbers of all others stay.

@@ -1,7 +1,7 @@
 """The motion of the base as a user wrote it: numbers, expressions of parameters, laws of time.
 
-Where a place or a velocity is a law of time t, what follows from it by differentiation is not
-given beside it:
+Where a pose or a velocity is a law of time t, what follows from it by differentiation is not
+given with it:
 
     position(t) -> velocity, acceleration        rpy(t), quaternion(t) -> angular velocity, ...
     velocity(t) -> acceleration                  angular_velocity(t)   -> angular acceleration
@@ -22,8 +22,7 @@ from chainform.mechanism.exact import exact_quaternion, exact_rotation, rotation
 from chainform.mechanism.laws import LawReader
 from chainform.mechanism.numbers import number_of
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.tables import BASE_FIELDS
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     ZERO,
     ZERO_VECTOR,
     BaseMotion,
@@ -31,6 +30,7 @@ from chainform.mechanism.types import (
     Vector3,
     is_law_of_time,
 )
+from chainform.mechanism.tables import BASE_FIELDS
 
 VECTORS = (*("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration"),)
 FOLLOWING = {

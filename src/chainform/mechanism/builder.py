@@ -11,36 +11,27 @@ from chainform.mechanism.actuator_reader import actuators_from
 from chainform.mechanism.base import base_from
 from chainform.mechanism.checks import check_mechanism
 from chainform.mechanism.closure import check_loops
-from chainform.mechanism.coordinates import with_coordinates
-from chainform.mechanism.coupling import with_couplings
-from chainform.mechanism.elements.building import ElementMethods
-from chainform.mechanism.elements.model import with_elements
-from chainform.mechanism.elements.names import coordinates_from
-from chainform.mechanism.forces import forces_from
-from chainform.mechanism.loops import LoopMaker, springs_from
-from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.numbering import (
+from chainform.mechanism.coordinates import with_coordinates, with_couplings
+from chainform.mechanism.data import MechanismData
+from chainform.mechanism.elements.model import ElementMethods, coordinates_from, with_elements
+from chainform.mechanism.loops import LoopMaker, forces_from, springs_from
+from chainform.mechanism.numbers import NumberLike
+from chainform.mechanism.reader import Reader, parameters_from
+from chainform.mechanism.records import GROUND, Note, Parameter
+from chainform.mechanism.segments import (
     Register,
+    SegmentParts,
     names_of,
     parents_first,
     parents_of,
+    pieces_from,
     register_of,
 )
-from chainform.mechanism.numbers import NumberLike
-from chainform.mechanism.parameters import parameters_from
-from chainform.mechanism.reader import Reader
-from chainform.mechanism.segments import Piece, pieces_from
 from chainform.mechanism.tables import segment_table
-from chainform.mechanism.types import GROUND, Note, Parameter
 
 
-class MechanismBuilder(ElementMethods):
-    """Collects the parts of a mechanism and checks all of it in `build`.
-
-    Numbers are int, float (meaning its shortest decimal), Fraction, Decimal or a text: a decimal or
-    an expression of parameters. Lengths are in m, masses in kg, angles in rad. Every method returns
-    the builder, so calls can be chained.
-    """
+class BuilderMethods(ElementMethods):
+    """Collects the parts of a mechanism, and checks all of them together."""
 
     def __init__(
         self,
@@ -165,14 +156,14 @@ class MechanismBuilder(ElementMethods):
         return self._add(self._frames, table, "frame")
 
     def spring(self, **fields: object) -> Self:
-        """Add a spring: name, joint or ends (two places {segment, point}), stiffness and so on.
+        """Add a spring: name, joint or ends (two {segment, point}), stiffness and so on.
 
         spring(joint="elbow", stiffness=20, rest=0.5, damping=1)
         """
         return self.spring_table(fields)
 
     def spring_table(self, table: Mapping[str, object]) -> Self:
-        """Add a spring: {name, joint or ends, stiffness, rest, damping}; `ends` are two places."""
+        """Add a spring: {name, joint or ends, stiffness, rest, damping}."""
         return self._add(self._springs, table, "spring")
 
     def force(
@@ -238,8 +229,8 @@ class MechanismBuilder(ElementMethods):
         values = {parameter.name: parameter.value for parameter in parameters}
         return Reader(self._file, values, self._notes, self._fixed)
 
-    def build(self) -> Mechanism:
-        """Return the checked mechanism, its segments numbered parents first."""
+    def data(self) -> MechanismData:
+        """Return the checked parts, segments numbered parents first."""
         parameters, remarks = parameters_from(tuple(self._parameters), self._file)
         values = {parameter.name: parameter.value for parameter in parameters}
         # A list of its own, so that building twice does not say everything twice.
@@ -267,7 +258,7 @@ class MechanismBuilder(ElementMethods):
 
     def _pieces(
         self, names: Sequence[str], register: Register, reader: Reader
-    ) -> tuple[list[Piece], list[int]]:
+    ) -> tuple[list[SegmentParts], list[int]]:
         """Return all segments, and for each specification the index of its last one."""
         if not self._segments and not self._model.coordinates:
             remedy = "describe at least one segment, under 'bodies' or 'segments'"
@@ -276,18 +267,18 @@ class MechanismBuilder(ElementMethods):
                 raise reader.error("the elements have no coordinates", "coordinates", remedy)
             raise reader.error("the mechanism has no segments", "segments", remedy)
         parents = parents_of(self._segments, names, register)
-        pieces: list[Piece] = []
+        pieces: list[SegmentParts] = []
         last_segment = [GROUND] * len(names)
-        for place in parents_first(parents, names, reader):
-            parent = GROUND if parents[place] == GROUND else last_segment[parents[place]]
-            table = self._segments[place]
-            pieces += pieces_from(table, names[place], parent, len(pieces), reader)
-            last_segment[place] = len(pieces) - 1
+        for index in parents_first(parents, names, reader):
+            parent = GROUND if parents[index] == GROUND else last_segment[parents[index]]
+            table = self._segments[index]
+            pieces += pieces_from(table, names[index], parent, len(pieces), reader)
+            last_segment[index] = len(pieces) - 1
         return pieces, last_segment
 
     def _tree(
-        self, pieces: Sequence[Piece], parameters: tuple[Parameter, ...], reader: Reader
-    ) -> Mechanism:
+        self, pieces: Sequence[SegmentParts], parameters: tuple[Parameter, ...], reader: Reader
+    ) -> MechanismData:
         bare, entries = [piece.segment for piece in pieces], [piece.entries for piece in pieces]
         segments, coordinates, rates = with_coordinates(bare, entries, reader)
         segments = with_couplings(segments, [piece.coupling for piece in pieces], reader)
@@ -296,7 +287,7 @@ class MechanismBuilder(ElementMethods):
         if self._dof is not None and reader.whole(reader.given(self._dof, "dof")) != len(rates):
             remedy = f"the joints have {len(rates)}; correct the number or remove it"
             raise reader.error("the number of freedoms does not fit the joints", "dof", remedy)
-        return Mechanism(
+        return MechanismData(
             reader.given(self._name, "name").name(),
             segments,
             coordinates,

@@ -7,20 +7,74 @@ from dataclasses import replace
 from fractions import Fraction
 
 from chainform.expressions import symbols_of
-from chainform.mechanism.elements.numbers import numbers_in
-from chainform.mechanism.elements.remarks import element_remarks
-from chainform.mechanism.laws import parameters_in
-from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.types import ZERO, Body, Note, Number
+from chainform.mechanism.components import InertiaElement, InertialElement
+from chainform.mechanism.data import MechanismData
+from chainform.mechanism.laws import meaning_of, parameters_in
+from chainform.mechanism.numbers import numbers_in, symbols_in
+from chainform.mechanism.records import ZERO, ZERO_MATRIX, Body, Note, Number
+
+
+def element_remarks(mechanism: MechanismData) -> Iterator[Note]:
+    """Yield what the user should know about elements, unknown forces and definitions."""
+    if not mechanism.segments:
+        yield from _idle_coordinates(mechanism)
+    used = symbols_in((mechanism.elements, mechanism.constraints, mechanism.quasi))
+    used |= symbols_in(mechanism.definitions)
+    named = [("unknown", name) for name in mechanism.unknowns]
+    named += [("definition", definition.name) for definition in mechanism.definitions]
+    for kind, name in named:
+        if name not in used:
+            yield Note("note", f"{kind} {name!r}", "it is declared but not used")
+
+
+def _idle_coordinates(mechanism: MechanismData) -> Iterator[Note]:
+    """Warn of coordinates that no mass depends on: their rows of the mass matrix are zero."""
+    names = _with_definitions(mechanism, _names_of_masses(mechanism))
+    meanings = [meaning_of(name, mechanism.coordinates, mechanism.rates) for name in names]
+    moving = {meaning.index for meaning in meanings if meaning is not None and meaning.group == "q"}
+    for index, name in enumerate(mechanism.coordinates):
+        if index not in moving:
+            text = "it moves neither mass nor inertia, so the mass matrix is singular"
+            yield Note("warning", f"coordinate {name!r}", text)
+
+
+def _names_of_masses(mechanism: MechanismData) -> frozenset[str]:
+    """Return the names in the positions of masses, and in the laws along which inertia resists."""
+    frames = {e.name: e for e in mechanism.elements if isinstance(e, InertialElement)}
+    names = symbols_in(tuple(e.along for e in mechanism.elements if isinstance(e, InertiaElement)))
+    heavy = (e for e in frames.values() if e.mass != ZERO or e.inertia != ZERO_MATRIX)
+    waiting, seen = list(heavy), set[str]()
+    while waiting:
+        element = waiting.pop()
+        if element.name not in seen:
+            seen.add(element.name)
+            names |= symbols_in(element.chain)
+            waiting += [frames[element.on]] if element.on in frames else []
+    return names
+
+
+def _with_definitions(mechanism: MechanismData, names: frozenset[str]) -> frozenset[str]:
+    """Return the names, and those in the definitions that they stand for."""
+    laws = {definition.name: definition.law for definition in mechanism.definitions}
+    waiting, reached = list(names), set(names)
+    while waiting:
+        name = waiting.pop()
+        new = symbols_in(laws[name]) - reached if name in laws else frozenset[str]()
+        reached |= new
+        waiting += new
+    return frozenset(reached)
+
+
+# --- the whole mechanism --------------------------------------------------------------------
+
 
 AMOUNTS = ("mass", "inertia", "stiffness", "damping", "coulomb")
 """Fields of springs and elements that are not negative; an inertia that is a matrix is none."""
-
 SLIGHT = Fraction(1, 10**9)
 """A determinant of the inertia that is a smaller share of the cube of its trace is none."""
 
 
-def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
+def check_mechanism(mechanism: MechanismData) -> tuple[Note, ...]:
     """Return the remarks: misleading names, joints that move nothing, unused parameters."""
     return (
         *_misleading_names(mechanism),
@@ -30,25 +84,25 @@ def check_mechanism(mechanism: Mechanism) -> tuple[Note, ...]:
     )
 
 
-def rechecked(old: Mechanism, new: Mechanism, remarks: Sequence[Note]) -> Mechanism:
-    """Return `new`, made of `old`, with the notes of both: what was said, `remarks`, new checks."""
+def rechecked(old: MechanismData, new: MechanismData, remarks: Sequence[Note]) -> MechanismData:
+    """Return `new`, made of `old`, with the notes of both: old ones, `remarks`, new checks."""
     outdated = check_mechanism(old)
-    said = (note for note in new.notes if note not in outdated)
-    return replace(new, notes=(*said, *remarks, *check_mechanism(new)), source=None)
+    old_notes = (note for note in new.notes if note not in outdated)
+    return replace(new, notes=(*old_notes, *remarks, *check_mechanism(new)), source=None)
 
 
-def _misleading_names(mechanism: Mechanism) -> Iterator[Note]:
+def _misleading_names(mechanism: MechanismData) -> Iterator[Note]:
     """Warn of a coordinate called q3 that is not the third, and of a rate called qd3."""
     groups = (("coordinate", "q", mechanism.coordinates), ("rate", "qd", mechanism.rates))
     for kind, letter, names in groups:
-        standing = {f"{letter}{place}": place for place in range(1, len(names) + 1)}
-        for place, name in enumerate(names, 1):
-            if standing.get(name, place) != place:
-                text = f"the name suggests another place in {letter}; it is number {place}"
+        standing = {f"{letter}{index}": index for index in range(1, len(names) + 1)}
+        for index, name in enumerate(names, 1):
+            if standing.get(name, index) != index:
+                text = f"the name suggests another index in {letter}; it is number {index}"
                 yield Note("warning", f"{kind} {name!r}", text)
 
 
-def _idle_joints(mechanism: Mechanism) -> Iterator[Note]:
+def _idle_joints(mechanism: MechanismData) -> Iterator[Note]:
     """Warn of joints that move no mass: their rows of the mass matrix are zero.
 
     A joint that others follow moves mass if one of these does. A rotor is mass enough.
@@ -73,14 +127,14 @@ def _idle_joints(mechanism: Mechanism) -> Iterator[Note]:
             yield Note("warning", f"{kind} {segment.joint.name!r}", text)
 
 
-def _unused_parameters(mechanism: Mechanism) -> Iterator[Note]:
+def _unused_parameters(mechanism: MechanismData) -> Iterator[Note]:
     used = names_in(mechanism)
     for parameter in mechanism.parameters:
         if parameter.name not in used:
             yield Note("note", f"parameter {parameter.name!r}", "it is declared but not used")
 
 
-def names_in(mechanism: Mechanism) -> frozenset[str]:
+def names_in(mechanism: MechanismData) -> frozenset[str]:
     """Return the names of all parameters that occur in the mechanism."""
     names: set[str] = set()
     for number in numbers_of(mechanism):
@@ -92,7 +146,7 @@ def names_in(mechanism: Mechanism) -> frozenset[str]:
     return frozenset(names - others)
 
 
-def laws_of(mechanism: Mechanism) -> Iterator[Number]:
+def laws_of(mechanism: MechanismData) -> Iterator[Number]:
     """Yield every law of the mechanism: expressions that may name coordinates, rates and time."""
     for force in mechanism.forces:
         yield from force.laws
@@ -100,7 +154,7 @@ def laws_of(mechanism: Mechanism) -> Iterator[Number]:
     yield from numbers_in((mechanism.constraints, mechanism.quasi))
 
 
-def amounts_of(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
+def amounts_of(mechanism: MechanismData) -> Iterator[tuple[str, Number]]:
     """Yield the numbers that no file may have negative, each with the name of its element."""
     for segment in mechanism.segments:
         joint, where = segment.joint, f"segment {segment.name!r}"
@@ -116,7 +170,7 @@ def amounts_of(mechanism: Mechanism) -> Iterator[tuple[str, Number]]:
                 yield f"{element.name!r}, {field}", number
 
 
-def lacks_inertia(mechanism: Mechanism) -> bool:
+def lacks_inertia(mechanism: MechanismData) -> bool:
     """Whether a moving body may have no mass, or hardly a moment of inertia about some axis.
 
     Where none does, the mass matrix of a tree is positive definite in every pose.
@@ -137,7 +191,7 @@ def _has_inertia(body: Body) -> bool:
     return mass > 0 and a > 0 and minor > 0 and whole > SLIGHT * (a + b + c) ** 3
 
 
-def numbers_of(mechanism: Mechanism) -> Iterator[Number]:
+def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
     """Yield every number of the mechanism that may name parameters."""
     yield from mechanism.gravity
     yield from mechanism.base.numbers

@@ -1,4 +1,4 @@
-"""Can the loops of a mechanism close at all?
+"""Whether the loops of a mechanism can close, and a pose in which they do.
 
 Two impossibilities are certain and are errors: both ends on one rigid piece without coinciding, and
 a side of the loop longer than all the others together. Otherwise a numeric search looks for a pose
@@ -8,23 +8,212 @@ that closes all loops; when it finds none, that is a warning, since a search pro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
 from chainform.errors import ReadError
 from chainform.expressions import symbols_of
-from chainform.mechanism.closing import CLOSED, NumericLoop, closed_pose, numeric_loops
-from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.pose import Array, NumericTree, float_of, known_values, numeric_tree
-from chainform.mechanism.types import JointKind, Loop, Note, Number
+from chainform.mechanism.data import MechanismData
+from chainform.mechanism.pose import (
+    Array,
+    NumericTree,
+    Poses,
+    float_of,
+    float_vector,
+    known_values,
+    numeric_tree,
+)
+from chainform.mechanism.records import Attachment, JointKind, Loop, Note, Number
+
+CLOSED = 1e-7
+"""The greatest gap of a closed loop, relative to the size of the mechanism (rad for frames)."""
+_STEPS = 60
+_WORK = 20_000
+"""Steps from one start, and the work (segments times starts times forty) a search may spend."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumericEnd:
+    """One end of a loop in doubles: a point and a rotation on a segment, and the joints before it.
+
+    `path` holds the moving segments from the base to the end.
+    """
+
+    segment: int
+    point: Array
+    rotation: Array
+    path: tuple[int, ...]
+
+    def position(self, poses: Poses) -> Array:
+        """Return the point in base axes (m)."""
+        return poses.point(self.segment, self.point)
+
+    def frame(self, poses: Poses) -> Array:
+        """Return the rotation of the end to base axes."""
+        return poses.rotation(self.segment) @ self.rotation
+
+
+@dataclass(frozen=True, slots=True)
+class NumericLoop:
+    """A loop in doubles; `size` is the length by which its gap is measured (m)."""
+
+    kind: Literal["point", "frame"]
+    closing: NumericEnd
+    target: NumericEnd
+    size: float
+
+    def gap(self, poses: Poses) -> Array:
+        """Return what is missing for closure: relative distances, for a frame also angles."""
+        distance = (self.closing.position(poses) - self.target.position(poses)) / self.size
+        if self.kind == "point":
+            return distance
+        turn = self.closing.frame(poses) @ self.target.frame(poses).T
+        return np.concatenate([distance, rotation_vector(turn)])
+
+    def jacobian(self, tree: NumericTree, poses: Poses, count: int) -> Array:
+        """Return the derivative of the gap along the rates, for a small gap of the angles."""
+        result = np.zeros((6, count))
+        for end, sign in ((self.closing, 1.0), (self.target, -1.0)):
+            point = end.position(poses)
+            for k in end.path:
+                columns = _twists(tree, poses, k, point)
+                columns[:3] /= self.size
+                first = tree.rates[k] or 0
+                result[:, first : first + columns.shape[1]] += sign * tree.ratios[k] * columns
+        return result[:3] if self.kind == "point" else result
+
+
+def _twists(tree: NumericTree, poses: Poses, k: int, point: Array) -> Array:
+    """Return (6, rates): velocity of the point and angular velocity for each rate of joint k."""
+    kind = tree.kinds[k]
+    axes = poses.rotations[k] @ (np.eye(3) if kind.has_quaternion else tree.axes[k][:, None])
+    slides = np.concatenate([axes, np.zeros_like(axes)])
+    if kind is JointKind.PRISMATIC:
+        return slides
+    arms = np.cross(axes.T, point - poses.positions[k]).T
+    turns = np.concatenate([arms, axes])
+    return np.concatenate([slides, turns], axis=1) if kind is JointKind.FREE else turns
+
+
+def numeric_loops(mechanism: MechanismData, tree: NumericTree) -> list[NumericLoop]:
+    """Return the loops of the mechanism in doubles, at the values of its parameters."""
+    known = known_values(mechanism)
+
+    def end(attachment: Attachment) -> NumericEnd:
+        path = mechanism.path_to(attachment.segment)
+        moving = tuple(k for k in path if mechanism.segments[k].coordinate is not None)
+        rotation = np.array([[float(entry) for entry in row] for row in attachment.rotation])
+        point = float_vector(attachment.point, known)
+        return NumericEnd(attachment.segment, point, rotation, moving)
+
+    ends = [(end(loop.closing), end(loop.target)) for loop in mechanism.loops]
+    lengths = [np.linalg.norm(tree.positions, axis=1).sum()]
+    lengths += [np.linalg.norm(e.point) for pair in ends for e in pair]
+    slides = [kind is JointKind.PRISMATIC for kind in tree.kinds]
+    lengths.append(np.abs(tree.offsets[slides]).sum())
+    size = float(sum(lengths)) or 1.0
+    return [
+        NumericLoop(loop.kind, closing, target, size)
+        for loop, (closing, target) in zip(mechanism.loops, ends, strict=True)
+    ]
+
+
+def closed_pose(mechanism: MechanismData) -> Array | None:
+    """Return coordinates q (rad, m) in which all loops close, None when the search finds none.
+
+    The search starts from the zero pose and from seeded random ones, so it always gives the same
+    answer. Quaternions have unit length in it.
+    """
+    neutral = mechanism.neutral()
+    if not mechanism.loops:
+        return neutral
+    tree = numeric_tree(mechanism)
+    loops = numeric_loops(mechanism, tree)
+    random = np.random.default_rng(0)
+    reach = _reach(mechanism, loops[0].size)
+    starts = max(3, min(21, _WORK // (40 * len(tree.parents))))
+    for number in range(starts):
+        q = neutral if number == 0 else random.uniform(-reach, reach)
+        # Lengths and ratios of very different size overflow; such a start leads nowhere.
+        with np.errstate(over="ignore", invalid="ignore"):
+            pose = _closed_from(q, mechanism.nv, tree, loops)
+        if pose is not None:
+            return pose
+    return None
+
+
+def _reach(mechanism: MechanismData, size: float) -> Array:
+    """Return how far each coordinate is searched: half a turn, the size of all, a quaternion."""
+    reach: list[float] = []
+    for index, record in enumerate(mechanism.coordinate_records):
+        segment = mechanism.segments[record.segment]
+        kind = segment.joint.kind
+        slides = 3 if kind is JointKind.FREE else 0
+        if kind is JointKind.REVOLUTE:
+            reach.append(np.pi)
+        elif kind.has_quaternion and index - (segment.coordinate or 0) >= slides:
+            reach.append(1.0)
+        else:
+            reach.append(size)
+    return np.array(reach)
+
+
+def _closed_from(q: Array, nv: int, tree: NumericTree, loops: list[NumericLoop]) -> Array | None:
+    """Take damped Gauss-Newton steps from q until the gaps vanish or no step helps any more."""
+    damping = 1e-3
+    poses = tree.poses(q)
+    gap = np.concatenate([loop.gap(poses) for loop in loops])
+    for _ in range(_STEPS):
+        if np.max(np.abs(gap)) <= CLOSED:
+            # A step of no length leaves the pose and gives quaternions their unit length.
+            return tree.moved(q, np.zeros(nv))
+        jacobian = np.concatenate([loop.jacobian(tree, poses, nv) for loop in loops])
+        normal = jacobian.T @ jacobian + damping * np.eye(nv)
+        if not (np.isfinite(normal).all() and np.isfinite(gap @ gap)):
+            return None
+        step = np.asarray(np.linalg.solve(normal, -jacobian.T @ gap), dtype=np.float64)
+        trial = tree.moved(q, step)
+        trial_poses = tree.poses(trial)
+        trial_gap = np.concatenate([loop.gap(trial_poses) for loop in loops])
+        if gap @ gap <= trial_gap @ trial_gap:
+            damping *= 10
+            if damping > 1e6:
+                return None
+            continue
+        q, poses, gap = trial, trial_poses, trial_gap
+        damping = max(damping / 10, 1e-12)
+    return None
+
+
+def rotation_vector(rotation: Array) -> Array:
+    """Return axis times angle (rad) of a rotation."""
+    skew = rotation - rotation.T
+    sine_axis = np.array([skew[2, 1], skew[0, 2], skew[1, 0]]) / 2
+    sine = float(np.linalg.norm(sine_axis))
+    cosine = (float(np.trace(rotation)) - 1) / 2
+    angle = float(np.arctan2(sine, cosine))
+    if sine > 1e-8:
+        return sine_axis * (angle / sine)
+    if cosine > 0:
+        return sine_axis
+    # A half turn: the axis is the greatest column of R + 1.
+    columns = rotation + np.eye(3)
+    axis = columns[:, int(np.argmax(np.linalg.norm(columns, axis=0)))]
+    return axis / np.linalg.norm(axis) * angle
+
+
+# --- checks of loops ------------------------------------------------------------------------
+
 
 _LONGEST = 1e100
 """Numbers beyond this (m, rad, ratios) are not put into squares of doubles."""
 
 
-def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
+def check_loops(mechanism: MechanismData) -> tuple[Note, ...]:
     """Return remarks on the loops; raise ReadError for one that certainly cannot close."""
     if not mechanism.loops:
         return ()
@@ -46,7 +235,7 @@ def check_loops(mechanism: Mechanism) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _entries(mechanism: Mechanism) -> Iterator[Number]:
+def _entries(mechanism: MechanismData) -> Iterator[Number]:
     """Yield the numbers on which closure depends."""
     for segment in mechanism.segments:
         yield from (*segment.position, segment.ratio, segment.offset)
@@ -54,7 +243,7 @@ def _entries(mechanism: Mechanism) -> Iterator[Number]:
         yield from (*loop.closing.point, *loop.target.point)
 
 
-def _free_names(mechanism: Mechanism, known: Mapping[str, Fraction]) -> list[str]:
+def _free_names(mechanism: MechanismData, known: Mapping[str, Fraction]) -> list[str]:
     names: set[str] = set()
     for entry in _entries(mechanism):
         if not isinstance(entry, Fraction):
@@ -62,11 +251,11 @@ def _free_names(mechanism: Mechanism, known: Mapping[str, Fraction]) -> list[str
     return sorted(names - set(known))
 
 
-def _sizes(mechanism: Mechanism, known: Mapping[str, Fraction]) -> Iterator[float]:
+def _sizes(mechanism: MechanismData, known: Mapping[str, Fraction]) -> Iterator[float]:
     return (float_of(entry, known) for entry in _entries(mechanism))
 
 
-def _moving_on(mechanism: Mechanism, closing: int, target: int) -> tuple[list[int], list[int]]:
+def _moving_on(mechanism: MechanismData, closing: int, target: int) -> tuple[list[int], list[int]]:
     """Return the moving segments on the two branches of a loop, from the tips inwards."""
     first, second = mechanism.path_to(closing), mechanism.path_to(target)
     common = sum(1 for a, b in zip(first, second, strict=False) if a == b)
@@ -78,7 +267,7 @@ def _moving_on(mechanism: Mechanism, closing: int, target: int) -> tuple[list[in
 
 
 def _check_loop(
-    mechanism: Mechanism, loop: Loop, numeric: NumericLoop, tree: NumericTree
+    mechanism: MechanismData, loop: Loop, numeric: NumericLoop, tree: NumericTree
 ) -> list[Note]:
     where = f"loop {loop.name!r}"
     outward, inward = _moving_on(mechanism, loop.closing.segment, loop.target.segment)
@@ -100,7 +289,7 @@ def _check_loop(
     return _idle_basics(mechanism, loop, set(outward + inward))
 
 
-def _check_polygon(points: list[Array], mechanism: Mechanism, where: str) -> None:
+def _check_polygon(points: list[Array], mechanism: MechanismData, where: str) -> None:
     """Refuse a loop one side of which is longer than the others together.
 
     Neighbouring points lie on one rigid piece, so their distances are the same in every pose. The
@@ -120,8 +309,12 @@ def _check_polygon(points: list[Array], mechanism: Mechanism, where: str) -> Non
         )
 
 
-def _idle_basics(mechanism: Mechanism, loop: Loop, moving: set[int]) -> list[Note]:
-    moved = {mechanism.segments[k].coordinate for k in moving}
-    names = [mechanism.coordinates[index] for index in loop.basic or () if index not in moved]
+def _idle_basics(mechanism: MechanismData, loop: Loop, moving: set[int]) -> list[Note]:
+    moving_coordinates = {mechanism.segments[k].coordinate for k in moving}
+    names = [
+        mechanism.coordinates[index]
+        for index in loop.basic or ()
+        if index not in moving_coordinates
+    ]
     text = "these basic coordinates do not move the loop: " + ", ".join(names)
     return [Note("warning", f"loop {loop.name!r}, basic", text)] if names else []

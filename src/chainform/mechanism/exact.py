@@ -15,23 +15,25 @@ from functools import lru_cache
 from typing import TypeVar
 
 from chainform.errors import ReadError
-from chainform.mechanism.rational import (
+from chainform.mechanism.records import IDENTITY, ZERO, Axis, Rotation
+from chainform.spatial import (
+    add,
     add_matrices,
     cross,
     determinant,
     dot,
-    greatest_difference,
-    is_rotation,
-    multiply,
+    product,
+    quaternion_of,
+    roll_pitch_yaw,
     rotation_of_quaternion,
-    rounded,
-    rounded_matrix,
     scale,
     scale_matrix,
-    square_root,
+    skew,
     transpose,
 )
-from chainform.mechanism.types import IDENTITY, Axis, Rotation
+
+PRECISION = 240
+"""Binary digits in intermediate results that cannot be rational."""
 
 TOLERANCE = Fraction(1, 10**15)
 """The greatest distance, entry by entry, between what was meant and what is stored."""
@@ -78,7 +80,7 @@ def exact_axis(vector: Axis) -> tuple[Axis, str | None]:
             "the axis has no length", remedy="give the direction, for instance [0, 0, 1]"
         )
     length = square_root(square)
-    unit = scale(vector, 1 / length)
+    unit = scale(1 / length, vector)
     if length * length == square:
         return unit, "the axis was divided by its length"
     snapped = _snapped(unit)
@@ -93,13 +95,8 @@ def rotation_of_angles(roll: Fraction, pitch: Fraction, yaw: Fraction) -> Rotati
 
     Sines and cosines are doubles; `exact_rotation` makes an exact rotation of the result.
     """
-    cr, cp, cy = (Fraction(math.cos(angle)) for angle in (roll, pitch, yaw))
-    sr, sp, sy = (Fraction(math.sin(angle)) for angle in (roll, pitch, yaw))
-    return (
-        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        (-sp, cp * sr, cp * cr),
-    )
+    turns = ((Fraction(math.cos(a)), Fraction(math.sin(a))) for a in (roll, pitch, yaw))
+    return roll_pitch_yaw(*turns)
 
 
 def exact_quaternion(x: Fraction, y: Fraction, z: Fraction, w: Fraction) -> Rotation:
@@ -125,13 +122,13 @@ def nearest_rotation(matrix: Rotation) -> Rotation:
     x = rounded_matrix(matrix)
     for _ in range(6):
         cofactors = (cross(x[1], x[2]), cross(x[2], x[0]), cross(x[0], x[1]))
-        inverse_transposed = scale_matrix(cofactors, 1 / determinant(x))
-        x = rounded_matrix(scale_matrix(add_matrices(x, inverse_transposed), Fraction(1, 2)))
+        inverse_transposed = scale_matrix(1 / determinant(x), cofactors)
+        x = rounded_matrix(scale_matrix(Fraction(1, 2), add_matrices(x, inverse_transposed)))
     return x
 
 
 def _check_nearly_rotation(matrix: Rotation) -> None:
-    if greatest_difference(multiply(transpose(matrix), matrix), IDENTITY) > ORTHOGONALITY:
+    if greatest_difference(product(transpose(matrix), matrix), IDENTITY) > ORTHOGONALITY:
         raise ReadError(
             "the matrix is not a rotation: its columns are not orthogonal unit vectors",
             remedy="correct it (a rotation needs R^T R = 1 within 1e-6), or give rpy or quaternion",
@@ -172,22 +169,6 @@ def _rotations_near(meant: Rotation) -> Iterator[Rotation]:
         yield rotation_of_quaternion(x, y, z, w)
 
 
-def quaternion_of(r: Rotation) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Return a quaternion (x, y, z, w) of the rotation, of any length.
-
-    Each row of the symmetric matrix below is the quaternion times four times one of its components;
-    the row with the greatest diagonal entry is the most accurate. No square root is needed.
-    """
-    (a, b, c), (d, e, f), (g, h, i) = r
-    rows = (
-        (1 + a - e - i, b + d, c + g, h - f),
-        (b + d, 1 - a + e - i, f + h, c - g),
-        (c + g, f + h, 1 - a - e + i, d - b),
-        (h - f, c - g, d - b, 1 + a + e + i),
-    )
-    return max(enumerate(rows), key=lambda row: row[1][row[0]])[1]
-
-
 def _unit_vectors_near(unit: Axis) -> Iterator[Axis]:
     """Yield rational points of the unit sphere with more and more digits, closer and closer.
 
@@ -218,3 +199,63 @@ def _short_ratios(ratios: tuple[Fraction, ...]) -> Iterator[tuple[Fraction, ...]
     # Fewer than about 2^45 parts of the whole cannot come within 1e-15, but for a lucky chance.
     for bits in range(45, 80):
         yield tuple(rounded(ratio, bits) for ratio in ratios)
+
+
+# --- roots, and tests of rotations ----------------------------------------------------------
+
+
+def is_rotation(m: Rotation) -> bool:
+    """Tell whether the matrix is exactly orthogonal and right-handed."""
+    return product(m, transpose(m)) == IDENTITY and determinant(m) == 1
+
+
+def greatest_difference(a: Rotation, b: Rotation) -> Fraction:
+    """Return the greatest absolute difference between entries of two matrices."""
+    pairs = zip((x for row in a for x in row), (x for row in b for x in row), strict=True)
+    return max(abs(x - y) for x, y in pairs)
+
+
+def rounded(value: Fraction, bits: int = PRECISION) -> Fraction:
+    """Return `value` rounded to a multiple of 2^-bits, so that intermediate results stay short."""
+    return Fraction(round(value * (1 << bits)), 1 << bits)
+
+
+def rounded_matrix(m: Rotation) -> Rotation:
+    """Return the matrix with every entry rounded to the working precision."""
+    rows = tuple((rounded(row[0]), rounded(row[1]), rounded(row[2])) for row in m)
+    return (rows[0], rows[1], rows[2])
+
+
+def square_root(value: Fraction) -> Fraction:
+    """Return the square root of a positive number to about `PRECISION` significant bits.
+
+    The result is exact when the root is rational.
+    """
+    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if above**2 == value.numerator and below**2 == value.denominator:
+        return Fraction(above, below)
+    # sqrt(n/d) = sqrt(n d)/d; shifting n d by an even number of bits leaves the digits wanted.
+    product = value.numerator * value.denominator
+    shift = max(0, PRECISION - product.bit_length() // 2)
+    return Fraction(math.isqrt(product << (2 * shift)), value.denominator << shift)
+
+
+def rotation_between(a: Axis, b: Axis) -> Rotation:
+    """Return the smallest rotation that takes the unit vector a to the unit vector b.
+
+    It is rational when the vectors are: R = 1 + [v] + [v]^2 / (1 + a.b) with v = a x b. For
+    opposite vectors it is the half turn about the coordinate axis farthest from a, made
+    perpendicular to a.
+    """
+    cosine = dot(a, b)
+    if cosine == -1:
+        return _half_turn_across(a)
+    turn = skew(cross(a, b), ZERO)
+    square = scale_matrix(1 / (1 + cosine), product(turn, turn))
+    return add_matrices(IDENTITY, add_matrices(turn, square))
+
+
+def _half_turn_across(a: Axis) -> Rotation:
+    farthest = min(range(3), key=lambda index: abs(a[index]))
+    normal = add(IDENTITY[farthest], scale(-a[farthest], a))
+    return rotation_of_quaternion(*normal, ZERO)

@@ -2,44 +2,53 @@
 
 | in a law            | means                                                        |
 |---------------------|--------------------------------------------------------------|
-| `phi`, `q3`         | a coordinate, by its name or its place                       |
+| `phi`, `q3`         | a coordinate, by its name or its index                       |
 | `der(phi)`, `qd3`   | its rate; rates with names of their own go by these as well  |
 | `t`                 | time, s                                                      |
 | any other name      | a parameter                                                  |
 
 A name that could mean two things is refused where a law uses it: `q2` where the joint of that name
 is not the second one, `pi` where a joint is called so, a parameter that is called like a joint.
+
+Some laws must be linear in some of their names: unknown forces, rates.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from chainform.expressions import (
     CONSTANTS,
     FUNCTIONS,
     RATE,
+    Apply,
+    Binary,
+    Constant,
     Expression,
-    Symbol,
+    Identifier,
+    Negate,
     constants_of,
+    format_expression,
     parse,
     substitute,
     symbols_of,
 )
+from chainform.expressions import Number as NumberExpression
 from chainform.given import Given, near
 from chainform.mechanism.numbers import number_of
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import Number
+from chainform.mechanism.records import Number
 
 TIME = "t"
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name in a law stands for: the group of the input and its place, from 0."""
+    """What a name in a law stands for: the group of the input and its index, from 0."""
 
     group: str
     index: int
@@ -50,8 +59,8 @@ def meaning_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> M
 
     A law that was read names nothing of the second kind.
     """
-    found = meanings_of(name, coordinates, rates)
-    return found[0] if len(found) == 1 else None
+    meanings = meanings_of(name, coordinates, rates)
+    return meanings[0] if len(meanings) == 1 else None
 
 
 def meanings_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> tuple[Meaning, ...]:
@@ -59,36 +68,36 @@ def meanings_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> 
     rate = re.fullmatch(rf"{RATE}\((\w+)\)", name)
     if rate is not None:
         return tuple(dict.fromkeys(_rates_of(rate[1], coordinates, rates)))
-    found: list[Meaning] = []
+    meanings: list[Meaning] = []
     if name in coordinates:
-        found.append(Meaning("q", coordinates.index(name)))
+        meanings.append(Meaning("q", coordinates.index(name)))
     elif name in rates:
-        found.append(Meaning("qd", rates.index(name)))
+        meanings.append(Meaning("qd", rates.index(name)))
     if name == TIME:
-        found.append(Meaning("t", 0))
-    place = re.fullmatch(r"(qd?)([1-9][0-9]{0,6})", name)
-    if place is not None:
-        group, index = place[1], int(place[2]) - 1
+        meanings.append(Meaning("t", 0))
+    indexed = re.fullmatch(r"(qd?)([1-9][0-9]{0,6})", name)
+    if indexed is not None:
+        group, index = indexed[1], int(indexed[2]) - 1
         if index < len(coordinates if group == "q" else rates):
-            found.append(Meaning(group, index))
-        if group == "qd" and f"q{place[2]}" in coordinates:
+            meanings.append(Meaning(group, index))
+        if group == "qd" and f"q{indexed[2]}" in coordinates:
             # Where a coordinate has the name q2, qd2 is read as its rate.
-            found += _rates_of(f"q{place[2]}", coordinates, rates)
-    return tuple(dict.fromkeys(found))
+            meanings += _rates_of(f"q{indexed[2]}", coordinates, rates)
+    return tuple(dict.fromkeys(meanings))
 
 
 def _rates_of(name: str, coordinates: Sequence[str], rates: Sequence[str]) -> list[Meaning]:
     """Return the rates that a coordinate of this name could have; quaternions have none."""
     has_own_rates = len(coordinates) == len(rates)
-    found: list[Meaning] = []
+    meanings: list[Meaning] = []
     if has_own_rates and name in coordinates:
-        found.append(Meaning("qd", coordinates.index(name)))
+        meanings.append(Meaning("qd", coordinates.index(name)))
     elif name in rates:
-        found.append(Meaning("qd", rates.index(name)))
-    place = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
-    if place is not None and has_own_rates and int(place[1]) <= len(rates):
-        found.append(Meaning("qd", int(place[1]) - 1))
-    return found
+        meanings.append(Meaning("qd", rates.index(name)))
+    indexed = re.fullmatch(r"q([1-9][0-9]{0,6})", name)
+    if indexed is not None and has_own_rates and int(indexed[1]) <= len(rates):
+        meanings.append(Meaning("qd", int(indexed[1]) - 1))
+    return meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +206,8 @@ class Order:
     rates: Sequence[str]
 
 
-def symbol_of(meaning: Meaning, order: Order) -> Symbol | None:
-    """Return what stands for a coordinate or rate in laws of an order: its name, or else its place.
+def symbol_of(meaning: Meaning, order: Order) -> Identifier | None:
+    """Return what stands for a coordinate or rate in laws of an order: its name, or else its index.
 
     None where neither can: where one coordinate is called q2 and the second one `left-arm`.
     """
@@ -208,7 +217,7 @@ def symbol_of(meaning: Meaning, order: Order) -> Symbol | None:
         texts = [name if meaning.group == "q" else f"{RATE}({name})", *texts]
     for text in texts:
         if meaning_of(text, order.coordinates, order.rates) == meaning:
-            return Symbol(text)
+            return Identifier(text)
     return None
 
 
@@ -217,11 +226,11 @@ def moved_law(law: Number, old: Order, new: Order) -> Number | None:
 
     None also where a name could mean two things in either order and has no clear substitute.
 
-    Names stay, and places such as q3 or qd3 become those of the same name in the new order.
+    Names stay, and indices such as q3 or qd3 become those of the same name in the new order.
     """
     if isinstance(law, Fraction):
         return law
-    moved: dict[str, Symbol] = {}
+    replacements: dict[str, Identifier] = {}
     for symbol in symbols_of(law):
         meanings = meanings_of(symbol, old.coordinates, old.rates)
         if len(meanings) > 1:
@@ -238,10 +247,66 @@ def moved_law(law: Number, old: Order, new: Order) -> Number | None:
         there = Meaning(meaning.group, after.index(name))
         if meaning_of(symbol, new.coordinates, new.rates) == there:
             continue
-        place = Symbol(f"{there.group}{there.index + 1}")
-        is_right = meaning_of(place.name, new.coordinates, new.rates) == there
-        replacement = place if is_right else symbol_of(there, new)
+        same = Identifier(f"{there.group}{there.index + 1}")
+        is_right = meaning_of(same.name, new.coordinates, new.rates) == there
+        replacement = same if is_right else symbol_of(there, new)
         if replacement is None:
             return None
-        moved[symbol] = replacement
-    return substitute(law, moved)
+        replacements[symbol] = replacement
+    return substitute(law, replacements)
+
+
+# --- linearity ------------------------------------------------------------------------------
+
+
+IsCounted: TypeAlias = Callable[[str], bool]
+"""Tells whether a name is one of those in which a law shall be linear."""
+
+
+def nonlinear_part(law: Number, is_counted: IsCounted) -> str | None:
+    """Return the part of a law that is not linear in the names counted; None where all of it is.
+
+    The form decides: a sum of products in each of which at most one factor has such names, never
+    below a fraction bar, in a power or inside a function. A constant part may be there.
+    """
+    if isinstance(law, Fraction):
+        return None
+    try:
+        _degree(law, is_counted)
+    except _NotLinearError as error:
+        return format_expression(error.part)
+    return None
+
+
+class _NotLinearError(Exception):
+    """Carries the part of an expression that is not linear."""
+
+    def __init__(self, part: Expression) -> None:
+        super().__init__()
+        self.part = part
+
+
+def _degree(law: Expression, is_counted: IsCounted) -> int:
+    """Return 1 for a linear expression and 0 for one without such names, or raise."""
+    match law:
+        case NumberExpression() | Constant():
+            return 0
+        case Identifier(name):
+            return int(is_counted(name))
+        case Negate(operand):
+            return _degree(operand, is_counted)
+        case Binary("+" | "-", left, right):
+            return max(_degree(left, is_counted), _degree(right, is_counted))
+        case Binary("*", left, right):
+            degree = _degree(left, is_counted) + _degree(right, is_counted)
+        case Binary("/", left, right):
+            degree = _degree(left, is_counted) + 2 * _has(right, is_counted)
+        case Binary() | Apply():
+            degree = 2 * _has(law, is_counted)
+    if degree > 1:
+        raise _NotLinearError(law)
+    return degree
+
+
+def _has(law: Expression, is_counted: IsCounted) -> bool:
+    return any(is_counted(name) for name in symbols_of(law))

@@ -1,213 +1,37 @@
-"""The mechanism: a tree of segments, numbered parents first, with loops laid over it."""
+"""The mechanism with the ways to build and to change it: the top of the room."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from chainform.errors import ReadError
-from chainform.given import listed, near
-from chainform.mechanism.actuators import Actuator
-from chainform.mechanism.constraints import Constraint, QuasiVelocity
-from chainform.mechanism.elements import Definition, Element
-from chainform.mechanism.forces import Force
-from chainform.mechanism.types import (
-    GROUND,
-    ZERO,
-    BaseMotion,
-    Coordinate,
-    Frame,
-    Loop,
-    Note,
-    Parameter,
-    Segment,
-    Spring,
-    Vector3,
-)
-
-if TYPE_CHECKING:
-    from chainform.mechanism.builder import MechanismBuilder
-    from chainform.mechanism.describe import Description
-    from chainform.mechanism.numbers import NumberLike
-
-DEFAULT_GRAVITY: tuple[Fraction, Fraction, Fraction] = (ZERO, ZERO, Fraction("-9.81"))
-"""Gravity in world axes by default, m/s^2: z points up."""
-
-RATE_LETTERS = ("qd", "qdd", "tau")
-"""What a number is put after to mean a rate: qd3, qdd3, tau3."""
-
-AT_REST = BaseMotion()
-"""A base that stands still in the world frame."""
+from chainform.mechanism.additions import with_forces, with_frame, with_payload
+from chainform.mechanism.builder import BuilderMethods
+from chainform.mechanism.data import MechanismData
+from chainform.mechanism.description import describe
+from chainform.mechanism.elements.conversion import as_elements
+from chainform.mechanism.numbers import NumberLike
+from chainform.mechanism.subtree import subtree
 
 
-@dataclass(frozen=True, slots=True)
-class Mechanism:
-    """A checked mechanism. Whoever receives one need not check it again.
-
-    `gravity` is the acceleration of free fall in world axes (m/s^2), so (0, 0, -9.81) when z points
-    up. `coordinate_records` stand in the order of q, `rate_records` in that of qd; they differ if a
-    joint has a quaternion. `frames` are named frames besides those of the segments, `forces`
-    generalised forces given by laws of coordinates, rates and time; `actuators` stand in the order
-    of their states in x and their signals in u. `elements` stand beside the
-    segments or instead of them, `unknowns` are the forces in them that are to be found, and
-    `definitions` names for laws; `constraints` bind coordinates and rates, and `quasi` are the
-    quasi-velocities chosen for what they leave free. `notes` were
-    collected while the mechanism was built. `file` and `source` are the file it was read from and
-    its bytes, None for a built one; `source` is None for a changed one, too.
-    """
-
-    name: str
-    segments: tuple[Segment, ...]
-    coordinate_records: tuple[Coordinate, ...] = ()
-    rate_records: tuple[Coordinate, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
-    gravity: Vector3 = DEFAULT_GRAVITY
-    base: BaseMotion = AT_REST
-    loops: tuple[Loop, ...] = ()
-    frames: tuple[Frame, ...] = ()
-    springs: tuple[Spring, ...] = ()
-    forces: tuple[Force, ...] = ()
-    actuators: tuple[Actuator, ...] = ()
-    elements: tuple[Element, ...] = ()
-    unknowns: tuple[str, ...] = ()
-    definitions: tuple[Definition, ...] = ()
-    constraints: tuple[Constraint, ...] = ()
-    quasi: tuple[QuasiVelocity, ...] = ()
-    notes: tuple[Note, ...] = ()
-    file: str | None = None
-    source: bytes | None = field(default=None, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
+class Mechanism(MechanismData):
+    """A checked mechanism. Whoever receives one need not check it again."""
 
     @staticmethod
     def builder(
         name: str = "mechanism", gravity: Sequence[object] = (0, 0, "-9.81")
     ) -> MechanismBuilder:
         """Return an empty builder whose methods speak the vocabulary of the native file."""
-        # The builder makes mechanisms, so it imports this file; hence the late import.
-        from chainform.mechanism.builder import MechanismBuilder
-
         return MechanismBuilder(name, gravity)
 
-    def __repr__(self) -> str:
-        counts = {"freedom": self.nv, "segment": len(self.segments), "loop": len(self.loops)}
-        counts |= {"element": len(self.elements), "actuator": len(self.actuators)}
-        words = [f"{n} {word}{'s' if n > 1 else ''}" for word, n in counts.items() if n]
-        return f"<Mechanism {self.name}: {', '.join(words)}>"
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        """The names of the coordinates in the order of q."""
-        return tuple(record.name for record in self.coordinate_records)
-
-    @property
-    def rates(self) -> tuple[str, ...]:
-        """The names of the rates in the order of qd, qdd and tau."""
-        return tuple(record.name for record in self.rate_records)
-
-    @property
-    def nq(self) -> int:
-        """The length of q."""
-        return len(self.coordinate_records)
-
-    @property
-    def nv(self) -> int:
-        """The length of qd, qdd and tau; less than `nq` where a joint has a quaternion."""
-        return len(self.rate_records)
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """The names of the states of all actuators in the order of x: shoulder.current."""
-        return tuple(name for actuator in self.actuators for name in actuator.state_names)
-
-    @property
-    def signals(self) -> tuple[str, ...]:
-        """The names of the signals of the actuators in the order of u: shoulder.voltage."""
-        return tuple(f"{actuator.name}.{actuator.signal}" for actuator in self.actuators)
-
-    @property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each segment the indices of the segments it carries, in growing order."""
-        rows: list[list[int]] = [[] for _ in self.segments]
-        for index, segment in enumerate(self.segments):
-            if segment.parent != GROUND:
-                rows[segment.parent].append(index)
-        return tuple(tuple(row) for row in rows)
-
-    def frame(self, name: str) -> Frame:
-        """Return a named frame; the name of a segment stands for the frame of its body."""
-        for frame in self.frames:
-            if frame.name == name:
-                return frame
-        for index, segment in enumerate(self.segments):
-            if segment.name == name:
-                return Frame(name, index)
-        if name == "ground":
-            return Frame(name, GROUND)
-        known = [frame.name for frame in self.frames] + [segment.name for segment in self.segments]
-        raise ReadError(
-            f"there is no frame or segment named {name!r}",
-            file=self.file,
-            element=self.name,
-            remedy=_names_remedy(name, known),
-        )
-
-    def path_to(self, segment: int) -> tuple[int, ...]:
-        """Return the segments from the base to `segment`, both ends included; () for the ground."""
-        path: list[int] = []
-        while segment != GROUND:
-            path.append(segment)
-            segment = self.segments[segment].parent
-        return tuple(reversed(path))
-
-    def coordinate_index(self, name: str) -> int:
-        """Return the index into q of a coordinate given by its name or as `q1` ... `qn`.
-
-        A coordinate that bears such a name itself comes first.
-        """
-        index = _index_of(name, self.coordinates, ("q",))
-        if index is None:
-            raise self._no_name("coordinate", name, self.coordinates)
-        return index
-
-    def rate_index(self, name: str) -> int:
-        """Return the index into qd, qdd and tau of a rate given by its name.
-
-        `qd3`, `qdd3` and `tau3` mean the third, and so does `q3` while q and qd have one order.
-        """
-        letters = (*RATE_LETTERS, "q") if self.nq == self.nv else RATE_LETTERS
-        index = _index_of(name, self.rates, letters)
-        if index is None:
-            raise self._no_name("rate", name, self.rates)
-        return index
-
-    def permutation(self, names: Sequence[str]) -> NDArray[np.intp]:
-        """Return the index array p with `other = q[p]`, for a tool whose order is `names`.
-
-        With our order (a, b, c) and names = ["c", "a", "b"] the result is [2, 0, 1]: the tool's
-        vector of q = [1, 2, 3] is q[p] = [3, 1, 2]. The way back is `q = other[np.argsort(p)]`.
-
-        Names of rates give the array for qd, qdd and tau, and for rows and columns of a matrix:
-        H[np.ix_(p, p)]. Joints without a quaternion have the same names in q and in qd, so where
-        all joints are such one array serves for both.
-        """
-        for known, letters in ((self.coordinates, ("q",)), (self.rates, RATE_LETTERS)):
-            indices = [_index_of(name, known, letters) for name in names]
-            if set(indices) == set(range(len(known))) and len(indices) == len(known):
-                return np.array(indices, dtype=np.intp)
-        raise self._no_order(names)
-
-    def neutral(self) -> NDArray[np.float64]:
-        """Return q of the zero pose: zeros, and 0 0 0 1 for every quaternion."""
-        q = np.zeros(self.nq)
-        for segment in self.segments:
-            if segment.coordinate is not None and segment.joint.kind.has_quaternion:
-                q[segment.coordinate + segment.joint.kind.coordinates - 1] = 1.0
-        return q
+    @classmethod
+    def of(cls, data: MechanismData) -> Mechanism:
+        """Return checked data as a mechanism."""
+        if isinstance(data, Mechanism):
+            return data
+        return cls(**{field.name: getattr(data, field.name) for field in fields(data)})
 
     def with_frame(
         self,
@@ -221,9 +45,7 @@ class Mechanism:
         `point` (m) and `rotation` place it in the axes of that body; numbers may be expressions of
         the mechanism's parameters, those of the rotation of bound ones only.
         """
-        from chainform.mechanism.additions import with_frame
-
-        return with_frame(self, name, segment, point, rotation)
+        return Mechanism.of(with_frame(self, name, segment, point, rotation))
 
     def with_payload(
         self,
@@ -237,9 +59,7 @@ class Mechanism:
 
         `com` (m) and `inertia` (about the mass centre, kg m^2) are in the axes of the segment.
         """
-        from chainform.mechanism.additions import with_payload
-
-        return with_payload(self, segment, (mass, com, inertia), name)
+        return Mechanism.of(with_payload(self, segment, (mass, com, inertia), name))
 
     def with_forces(self, forces: Mapping[str, object]) -> Mechanism:
         """Return the mechanism with more generalised forces, each on the coordinate it is given by.
@@ -247,75 +67,44 @@ class Mechanism:
         A force is a law, as in {"elbow": "2*t - 3*der(elbow)"}, a list of pieces {until, law} in
         the order of time, or a table of a native file. They act on the mechanism like a drive.
         """
-        from chainform.mechanism.additions import with_forces
-
-        return with_forces(self, forces)
+        return Mechanism.of(with_forces(self, forces))
 
     def as_elements(self) -> Mechanism:
         """Return the same mechanism written as elements, without segments.
 
         Every segment becomes a body on a frame chain; springs, friction and rotors become elements,
-        too. Joints with a quaternion are refused; loops cannot be kept, and a note says so.
+        too. Joints with a quaternion are refused; loops are left out, and a note says so.
         """
-        from chainform.mechanism.elements.conversion import as_elements
-
-        return as_elements(self)
+        return Mechanism.of(as_elements(self))
 
     def subtree(self, root: str | None = None, tips: Sequence[str] | None = None) -> Mechanism:
         """Return the part between a segment `root`, which becomes the ground, and `tips`.
 
         Without a root the part begins at the ground, without tips it goes on to all ends. The root
         stands in the world as it does in the zero pose; its own mass is left out, since nothing
-        moves it. Loops and frames are kept when they lie on the part.
+        moves it. Loops and frames stay when they lie on the part.
         """
-        from chainform.mechanism.subtree import subtree
+        return Mechanism.of(subtree(self, root, tips))
 
-        return subtree(self, root, tips)
+    def describe(self, *, short: bool = False) -> dict[str, Any]:
+        """Return the mechanism as plain data: `chainform check --json` prints them.
 
-    def describe(self) -> Description:
-        """Return the mechanism as tables of plain text and numbers, for reports."""
-        from chainform.mechanism.describe import describe
-
-        return describe(self)
-
-    def _no_order(self, names: Sequence[str]) -> ReadError:
-        """Return the error for names that are an order neither of q nor of qd."""
-        is_rates = any(
-            _index_of(name, self.coordinates, ("q",)) is None
-            and _index_of(name, self.rates, RATE_LETTERS) is not None
-            for name in names
-        )
-        kind, known = ("rate", self.rates) if is_rates else ("coordinate", self.coordinates)
-        letters = RATE_LETTERS if is_rates else ("q",)
-        for name in names:
-            if _index_of(name, known, letters) is None:
-                return self._no_name(kind, name, known)
-        return ReadError(
-            f"{len(names)} names are not an order of the {len(known)} {kind}s",
-            file=self.file,
-            element=self.name,
-            remedy="give each of these names once: " + ", ".join(known),
-        )
-
-    def _no_name(self, kind: str, name: str, names: Sequence[str]) -> ReadError:
-        return ReadError(
-            f"there is no {kind} named {name!r}",
-            file=self.file,
-            element=self.name,
-            remedy=_names_remedy(name, names),
-        )
+        `mechanism` has the table of a native file; all else is computed: indices and units of
+        coordinates and rates, the total mass, notes. Numbers are ints and floats where these are
+        exact, else texts, and `values` has the doubles of those. With `short` all numbers are
+        texts for people, of 15 digits at most.
+        """
+        return describe(self, short=short)
 
 
-def _index_of(name: str, names: Sequence[str], letters: Sequence[str]) -> int | None:
-    """Return the place of a name; a letter and a number from 1 stand for a place as well."""
-    if name in names:
-        return names.index(name)
-    match = re.fullmatch(r"([a-z]+)([1-9][0-9]{0,6})", name)
-    if match and match[1] in letters and int(match[2]) <= len(names):
-        return int(match[2]) - 1
-    return None
+class MechanismBuilder(BuilderMethods):
+    """Collects the parts of a mechanism and checks all of it in `build`.
 
+    Numbers are int, float (meaning its shortest decimal), Fraction, Decimal or a text: a decimal or
+    an expression of parameters. Lengths are in m, masses in kg, angles in rad. Every method returns
+    the builder, so calls can be chained.
+    """
 
-def _names_remedy(name: str, names: Sequence[str]) -> str:
-    every = f"the names are {listed(names)}" if names else "the mechanism has none"
-    return near(name, names).strip() or every
+    def build(self) -> Mechanism:
+        """Return the checked mechanism, its segments numbered parents first."""
+        return Mechanism.of(self.data())

@@ -1,12 +1,17 @@
-"""Exact numbers and expressions of parameters, as the records of a mechanism hold them."""
+"""Exact numbers and expressions of parameters, as the records of a mechanism hold them.
+
+Also their texts, and all numbers inside a record.
+"""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 from chainform.errors import ReadError
 from chainform.expressions import (
@@ -14,8 +19,9 @@ from chainform.expressions import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
-    Symbol,
+    format_expression,
     format_fraction,
     fraction_of_decimal,
     parse,
@@ -24,15 +30,17 @@ from chainform.expressions import (
 )
 from chainform.expressions import Number as NumberExpression
 from chainform.given import kind_of
-from chainform.mechanism.types import ZERO, Number
+from chainform.mechanism.records import ZERO, Number
 
 NumberLike: TypeAlias = int | float | str | Fraction | Decimal | Expression
 """What is accepted as a number; a text is a decimal or an expression of parameters."""
-
 GREATEST = Fraction(2) ** 1023
 """Numbers at or beyond this size have no double and are refused."""
-
-_EXPRESSIONS = (NumberExpression, Constant, Symbol, Negate, Binary, Apply)
+LONGEST_NUMBER = 300
+"""Integers of more digits are written in pieces: readers refuse long ones."""
+SHORT = 18
+"""A number for people is exact up to this length, else it has 15 digits."""
+_EXPRESSIONS = (NumberExpression, Constant, Identifier, Negate, Binary, Apply)
 
 
 def number_of(value: object) -> Number:
@@ -121,3 +129,91 @@ def quotient_of(a: Number, b: Number) -> Number:
 def expression_of(value: Number) -> Expression:
     """Return `value` as the expression that its text reads as: -1/3 is a sign and a quotient."""
     return parse(format_fraction(value)) if isinstance(value, Fraction) else value
+
+
+# --- numbers as text ------------------------------------------------------------------------
+
+
+def decimal_or_text(value: Number) -> Fraction | str:
+    """Return a number that has a finite decimal of usual length as it is, any other as a text."""
+    if not isinstance(value, Fraction):
+        return format_expression(value)
+    text = format_fraction(value)
+    if "/" not in text and len(text) <= LONGEST_NUMBER:
+        return value
+    sign = "-" if value < 0 else ""
+    return f"{sign}{_integer_text(abs(value.numerator))}/{_integer_text(value.denominator)}"
+
+
+def exact_text(value: Number) -> str:
+    """Return a number or an expression as a text that reads back as the same."""
+    text = decimal_or_text(value)
+    return text if isinstance(text, str) else format_fraction(text)
+
+
+def plain_number(value: Number) -> int | float | str:
+    """Return a number as an int or float where that is exact, else as its exact text."""
+    if isinstance(value, Fraction) and abs(value) < GREATEST:
+        if value.denominator == 1 and abs(value) < 2**53:
+            return int(value)
+        if fraction_of_decimal(repr(float(value))) == value:
+            return float(value)
+    return exact_text(value)
+
+
+def short_text(value: Number) -> str:
+    """Return an expression as it is and a number exactly, or to 15 digits when that is long."""
+    if not isinstance(value, Fraction):
+        return format_expression(value)
+    text, decimal = format_fraction(value), f"{float(value):.15g}"
+    return decimal if len(text) > SHORT or Fraction(decimal) == value else text
+
+
+def _integer_text(value: int) -> str:
+    """Return a positive integer as an expression without a number of too many digits."""
+    text = str(value)
+    if len(text) <= LONGEST_NUMBER:
+        return text
+    head, tail = divmod(value, 10**LONGEST_NUMBER)
+    return f"({_integer_text(head)}*1e{LONGEST_NUMBER} + {tail})"
+
+
+# --- numbers inside records -----------------------------------------------------------------
+
+
+T = TypeVar("T")
+_NUMBERS = (Fraction, *_EXPRESSIONS)
+
+
+def numbers_in(record: object) -> Iterator[Number]:
+    """Yield every number of a record, or of a tuple of records."""
+    if isinstance(record, _NUMBERS):
+        yield record
+    else:
+        for part in _parts(record).values():
+            yield from numbers_in(part)
+
+
+def symbols_in(record: object) -> frozenset[str]:
+    """Return all names in the expressions of a record."""
+    laws = (number for number in numbers_in(record) if not isinstance(number, Fraction))
+    return frozenset[str]().union(*(symbols_of(law) for law in laws))
+
+
+def with_numbers(record: T, change: Callable[[Number], Number]) -> T:
+    """Return the record with every number changed."""
+    if isinstance(record, _NUMBERS):
+        return cast(T, change(record))
+    parts = {key: with_numbers(part, change) for key, part in _parts(record).items()}
+    if isinstance(record, tuple):
+        return cast(T, tuple(parts.values()))
+    return cast(T, replace(cast(Any, record), **parts)) if parts else record
+
+
+def _parts(record: object) -> dict[str, object]:
+    """Return what a tuple or a record consists of; a text or None has no parts."""
+    if isinstance(record, tuple):
+        return {str(k): part for k, part in enumerate(cast("tuple[object, ...]", record))}
+    if is_dataclass(record):
+        return {field.name: getattr(record, field.name) for field in fields(record)}
+    return {}

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from chainform.errors import ReadError, RunError
 from chainform.expressions import symbols_of, value_of
-from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.types import GROUND, JointKind, Number, Vector3
+from chainform.mechanism.data import MechanismData
+from chainform.mechanism.records import GROUND, JointKind, Number, Vector3
+from chainform.spatial import quaternion_product, skew
 
 Array = NDArray[np.float64]
 
@@ -103,7 +104,9 @@ class NumericTree:
         return result
 
 
-def numeric_tree(mechanism: Mechanism, values: Mapping[str, Fraction] | None = None) -> NumericTree:
+def numeric_tree(
+    mechanism: MechanismData, values: Mapping[str, Fraction] | None = None
+) -> NumericTree:
     """Return the geometry in doubles; `values` stand before the values of the parameters.
 
     A parameter without a value raises ReadError.
@@ -113,7 +116,7 @@ def numeric_tree(mechanism: Mechanism, values: Mapping[str, Fraction] | None = N
     count = len(segments)
     axes = [[float(entry) for entry in segment.joint.axis] for segment in segments]
     turns = [[[float(e) for e in row] for row in segment.rotation] for segment in segments]
-    places = [float_vector(segment.position, known) for segment in segments]
+    positions = [float_vector(segment.position, known) for segment in segments]
     return NumericTree(
         tuple(segment.parent for segment in segments),
         tuple(segment.joint.kind for segment in segments),
@@ -122,13 +125,13 @@ def numeric_tree(mechanism: Mechanism, values: Mapping[str, Fraction] | None = N
         np.array([float(segment.ratio) for segment in segments]),
         np.array([float_of(segment.offset, known) for segment in segments]),
         np.array(axes, dtype=float).reshape(count, 3),
-        np.array(places, dtype=float).reshape(count, 3),
+        np.array(positions, dtype=float).reshape(count, 3),
         np.array(turns, dtype=float).reshape(count, 3, 3),
     )
 
 
 def poses_of(
-    mechanism: Mechanism,
+    mechanism: MechanismData,
     q: Sequence[float] | Array,
     values: Mapping[str, Fraction] | None = None,
 ) -> Poses:
@@ -144,11 +147,20 @@ def poses_of(
 
 
 def known_values(
-    mechanism: Mechanism, values: Mapping[str, Fraction] | None = None
+    mechanism: MechanismData, values: Mapping[str, Fraction] | None = None
 ) -> dict[str, Fraction]:
     """Return the values of the bound parameters, overlaid by `values`."""
     bound = {p.name: p.value for p in mechanism.parameters if p.value is not None}
     return {**bound, **(values or {})}
+
+
+def with_unit_quaternions(mechanism: MechanismData, q: Array) -> Array:
+    """Return a copy of q, or of a batch (..., nq), with quaternions of length one; zeros stay."""
+    result = np.array(q, dtype=np.float64)
+    for part in mechanism.quaternions:
+        length = np.linalg.norm(result[..., part], axis=-1, keepdims=True)
+        result[..., part] /= np.where(length > 0, length, 1.0)
+    return result
 
 
 def float_of(value: Number, known: Mapping[str, Fraction]) -> float:
@@ -171,8 +183,8 @@ def float_vector(vector: Vector3, known: Mapping[str, Fraction]) -> Array:
 def rotation_about(axis: Array, angle: float) -> Array:
     """Return the rotation by `angle` (rad) about a unit vector, by Rodrigues' formula."""
     x, y, z = (float(entry) for entry in axis)
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * skew + (1.0 - np.cos(angle)) * (skew @ skew)
+    turn = np.array(skew((x, y, z), 0.0))
+    return np.eye(3) + np.sin(angle) * turn + (1.0 - np.cos(angle)) * (turn @ turn)
 
 
 def unit_quaternion(quaternion: Array) -> Array:
@@ -190,8 +202,8 @@ def unit_quaternion(quaternion: Array) -> Array:
 def rotation_of_quaternion(quaternion: Array) -> Array:
     """Return the rotation of a quaternion (x, y, z, w) of any length but zero."""
     x, y, z, w = (float(entry) for entry in unit_quaternion(quaternion))
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + 2.0 * w * skew + 2.0 * (skew @ skew)
+    turn = np.array(skew((x, y, z), 0.0))
+    return np.eye(3) + 2.0 * w * turn + 2.0 * (turn @ turn)
 
 
 def turned(quaternion: Array, turn: Array) -> Array:
@@ -201,12 +213,4 @@ def turned(quaternion: Array, turn: Array) -> Array:
     x, y, z = (float(entry) for entry in turn * (np.sinc(angle / (2.0 * np.pi)) / 2.0))
     w = float(np.cos(angle / 2.0))
     a, b, c, d = (float(entry) for entry in unit_quaternion(quaternion))
-    product = np.array(
-        [
-            d * x + a * w + b * z - c * y,
-            d * y - a * z + b * w + c * x,
-            d * z + a * y - b * x + c * w,
-            d * w - a * x - b * y - c * z,
-        ]
-    )
-    return unit_quaternion(product)
+    return unit_quaternion(np.array(quaternion_product((a, b, c, d), (x, y, z, w))))

@@ -1,29 +1,124 @@
-"""Make the segments of one specification: a single one, or a chain for a joint of more freedoms."""
+"""Segments: who carries whom, in which order they are numbered, and the parts of each.
+
+A specification makes a single segment, or a chain for a joint of more freedoms.
+"""
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
 
 from chainform.given import Given
-from chainform.mechanism.bodies import body_from
-from chainform.mechanism.coordinates import Entries, entries_of
-from chainform.mechanism.coupling import Coupling, coupling_from
-from chainform.mechanism.drives import joints_from
-from chainform.mechanism.joints import freedoms_of
+from chainform.mechanism.coordinates import Coupling, Entries, coupling_from, entries_of
+from chainform.mechanism.joints import freedoms_of, joints_from
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Body, Segment
+from chainform.mechanism.records import (
+    GROUND,
+    IDENTITY,
+    ZERO,
+    ZERO_MATRIX,
+    ZERO_VECTOR,
+    Body,
+    Matrix3,
+    Number,
+    Segment,
+)
+from chainform.mechanism.tables import INERTIA_FIELDS
+
+SYMMETRY = Fraction(1, 10**9)
+"""The greatest difference between mirrored entries of an inertia, relative to its greatest."""
+
+
+def body_from(table: Given, reader: Reader) -> Body:
+    """Return the body with the mass, mass centre and inertia of a table; its inertia is symmetric.
+
+    A note warns of an inertia that no body can have.
+    """
+    mass = reader.number(table["mass"], ZERO, least=0)
+    tensor = _inertia_from(table["inertia"], reader)
+    _warn_of_moments(tensor, reader.known(mass, table) != 0, table["inertia"], reader)
+    return Body(mass, reader.vector(table["com"]), tensor)
+
+
+def _inertia_from(given: Given, reader: Reader) -> Matrix3:
+    """Read a 3x3 matrix, three principal moments, or a table of xx, xy, xz, yy, yz, zz."""
+    if not given.is_given:
+        return ZERO_MATRIX
+    if given.is_table:
+        table = given.table(INERTIA_FIELDS)
+        xx, xy, xz, yy, yz, zz = (reader.number(table[field], ZERO) for field in INERTIA_FIELDS)
+        return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    if any(row.is_list for row in given.entries()):
+        return _symmetric(reader.matrix(given), given, reader)
+    a, b, c = reader.vector(given)
+    return ((a, ZERO, ZERO), (ZERO, b, ZERO), (ZERO, ZERO, c))
+
+
+def _symmetric(matrix: Matrix3, given: Given, reader: Reader) -> Matrix3:
+    """Return the matrix with equal mirrored entries; refuse one that is plainly not symmetric."""
+    values = [reader.known(entry, given) for row in matrix for entry in row]
+    size = max((abs(value) for value in values if value is not None), default=ZERO)
+    xy, xz, yz = (
+        _mirrored(matrix, indices, size, given, reader) for indices in ((0, 1), (0, 2), (1, 2))
+    )
+    return ((matrix[0][0], xy, xz), (xy, matrix[1][1], yz), (xz, yz, matrix[2][2]))
+
+
+def _mirrored(
+    matrix: Matrix3, indices: tuple[int, int], size: Fraction, given: Given, reader: Reader
+) -> Number:
+    i, k = indices
+    upper, lower = matrix[i][k], matrix[k][i]
+    if upper == lower:
+        return upper
+    values = reader.known(upper, given), reader.known(lower, given)
+    if values[0] is None or values[1] is None or abs(values[0] - values[1]) > SYMMETRY * size:
+        raise given.error(
+            f"the matrix is not symmetric: entries {i + 1},{k + 1} and {k + 1},{i + 1} differ",
+            "write the same entry in both places, or a table {xx=, xy=, xz=, yy=, yz=, zz=}",
+        )
+    reader.note(given.element, f"entries {i + 1},{k + 1} and {k + 1},{i + 1} were made equal")
+    if isinstance(upper, Fraction) and isinstance(lower, Fraction):
+        return (upper + lower) / 2
+    return upper
+
+
+def _warn_of_moments(matrix: Matrix3, has_mass: bool, given: Given, reader: Reader) -> None:
+    """Warn when the principal moments are negative or one exceeds the sum of the others.
+
+    A massless body with inertia stands for a rotor or a gear and may have a single moment.
+    """
+    values = [[reader.known(entry, given) for entry in row] for row in matrix]
+    numbers = [value for row in values for value in row if value is not None]
+    if len(numbers) < 9 or not any(numbers):
+        return
+    size = max(abs(number) for number in numbers)
+    scaled = np.array([float(number / size) for number in numbers]).reshape(3, 3)
+    moments = np.linalg.eigvalsh(scaled)
+    shown = ", ".join(f"{moment * float(size):.6g}" for moment in moments)
+    if moments[0] < -1e-9:
+        reader.note(given.element, f"the principal moments {shown} are not all positive", "warning")
+    elif has_mass and moments[2] > (moments[0] + moments[1]) * (1 + 1e-9) + 1e-12:
+        text = f"the principal moments {shown} cannot belong to a body: one exceeds the sum"
+        reader.note(given.element, text + " of the others", "warning")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A segment without its place in q: what it has there, or the joint it follows."""
+class SegmentParts:
+    """A segment without its indices into q: what it has there, or the joint it follows."""
 
     segment: Segment
     entries: Entries
     coupling: Coupling | None
 
 
-def pieces_from(table: Given, name: str, parent: int, first: int, reader: Reader) -> list[Piece]:
+def pieces_from(
+    table: Given, name: str, parent: int, first: int, reader: Reader
+) -> list[SegmentParts]:
     """Return the segments of a table; the first gets the index `first`.
 
     A joint of several freedoms becomes a chain of massless segments named after their freedoms; the
@@ -41,15 +136,131 @@ def pieces_from(table: Given, name: str, parent: int, first: int, reader: Reader
     rotation = reader.rotation(given)
     body = body_from(given, reader)
     names = [f"{name}_{freedom.suffix}" for freedom in freedoms[:-1]] + [name]
-    pieces: list[Piece] = []
-    for place, joint in enumerate(joints):
+    pieces: list[SegmentParts] = []
+    for index, joint in enumerate(joints):
         segment = Segment(
-            names[place],
-            parent if place == 0 else first + place - 1,
+            names[index],
+            parent if index == 0 else first + index - 1,
             joint,
-            position if place == 0 else ZERO_VECTOR,
-            rotation if place == 0 else IDENTITY,
-            body if place == len(joints) - 1 else Body(),
+            position if index == 0 else ZERO_VECTOR,
+            rotation if index == 0 else IDENTITY,
+            body if index == len(joints) - 1 else Body(),
         )
-        pieces.append(Piece(segment, entries[place], coupling))
+        pieces.append(SegmentParts(segment, entries[index], coupling))
     return pieces
+
+
+# --- names and order ------------------------------------------------------------------------
+
+
+GROUND_NAME = "ground"
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The names and ids by which specifications are called; both lead to an index into the list."""
+
+    by_name: dict[str, int]
+    by_id: dict[int, int]
+
+    def find(self, given: Given) -> int:
+        """Return the index of the segment called by name or id, GROUND for 0 and `ground`."""
+        reference = given.value
+        if isinstance(reference, str):
+            if reference == GROUND_NAME:
+                return GROUND
+            if reference not in self.by_name:
+                raise given.unknown("segment named", [GROUND_NAME, *self.by_name])
+            return self.by_name[reference]
+        if isinstance(reference, bool) or not isinstance(reference, int | float | Fraction):
+            raise given.expected("a segment", "give its name, its id, or 0 for the ground")
+        number = given.whole(least=-(2**53))
+        if number == 0:
+            return GROUND
+        if number not in self.by_id:
+            known = sorted(self.by_id)
+            remedy = f"the ids run from {known[0]} to {known[-1]}; 0 is the ground"
+            raise given.error(f"there is no segment with the id {number}", remedy)
+        return self.by_id[number]
+
+
+def names_of(segments: Sequence[Given], reader: Reader) -> list[str]:
+    """Return the names of the segments; one without a name is called `body` and its number."""
+    names = [
+        table.at(f"segment {number}")["name"].name() if table.has("name") else f"body{number}"
+        for number, table in enumerate(segments, 1)
+    ]
+    if GROUND_NAME in names:
+        raise reader.error("a segment cannot have this name", "segment 'ground'", "rename it")
+    reader.check_distinct(names, "segment")
+    return names
+
+
+def register_of(segments: Sequence[Given], names: Sequence[str], reader: Reader) -> Register:
+    """Return the register of all segments; where no ids are given they are 1, 2, 3 ..."""
+    has_ids = any(table.has("id") for table in segments)
+    by_id: dict[int, int] = {}
+    for k, table in enumerate(segments):
+        if has_ids and not table.has("id"):
+            continue
+        given = table.at(f"segment {names[k]!r}")["id"]
+        number = reader.whole(given) if has_ids else k + 1
+        if number < 1 or number in by_id:
+            message = f"the id {number} cannot be used here"
+            raise given.error(message, "give each segment a positive id of its own")
+        by_id[number] = k
+    return Register({name: k for k, name in enumerate(names)}, by_id)
+
+
+def parents_of(segments: Sequence[Given], names: Sequence[str], register: Register) -> list[int]:
+    """Return the index of each segment's parent.
+
+    A segment without a parent is the root, so there can be one such segment; several segments on
+    the ground are named so.
+    """
+    parents = [
+        table.at(f"segment {name!r}")["parent"] for table, name in zip(segments, names, strict=True)
+    ]
+    roots = [k for k, parent in enumerate(parents) if not parent.is_given]
+    if len(roots) > 1:
+        some = ", ".join(names[k] for k in roots[:5])
+        raise parents[roots[1]].error(
+            f"several roots: no parent is given for {some}",
+            "give their parents; a segment that stands on the ground has parent = 'ground'",
+        )
+    return [register.find(parent) if parent.is_given else GROUND for parent in parents]
+
+
+def parents_first(parents: Sequence[int], names: Sequence[str], reader: Reader) -> list[int]:
+    """Return the indices in an order in which parents precede children, otherwise as given."""
+    children: list[list[int]] = [[] for _ in parents]
+    ready: list[int] = []
+    for index, parent in enumerate(parents):
+        (ready if parent == GROUND else children[parent]).append(index)
+    order: list[int] = []
+    while ready:
+        index = heapq.heappop(ready)
+        order.append(index)
+        for child in children[index]:
+            heapq.heappush(ready, child)
+    if len(order) < len(parents):
+        circle = [names[index] for index in _circle(parents, set(order))]
+        raise reader.error(
+            f"the parents form a circle: {' -> '.join(circle[:20])}",
+            f"segment {circle[0]!r}, parent",
+            "attach one of them to the ground; describe a closed chain by a loop",
+        )
+    if order != sorted(order):
+        reader.note("segments", "renumbered, so that parents come before children")
+    return order
+
+
+def _circle(parents: Sequence[int], placed: set[int]) -> list[int]:
+    """Return one circle of parents among the segments that could not be numbered."""
+    index = next(index for index in range(len(parents)) if index not in placed)
+    seen: dict[int, None] = {}
+    while index not in seen:
+        seen[index] = None
+        index = parents[index]
+    path = list(seen)
+    return [*path[path.index(index) :], index]

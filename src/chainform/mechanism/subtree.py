@@ -2,29 +2,103 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Protocol
 
 from chainform.given import Given
-from chainform.mechanism.actuators import Actuator
 from chainform.mechanism.additions import finder_of, reader_of
+from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in, rechecked
 from chainform.mechanism.closure import check_loops
-from chainform.mechanism.coordinates import Entries, with_coordinates
-from chainform.mechanism.coupling import Coupling, with_couplings
-from chainform.mechanism.elements.part import with_elements_of
-from chainform.mechanism.forces import Force
+from chainform.mechanism.components import Actuator
+from chainform.mechanism.coordinates import Coupling, Entries, with_coordinates, with_couplings
+from chainform.mechanism.data import MechanismData
+from chainform.mechanism.elements.references import with_elements_of
+from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import Order, moved_law
-from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.numbering import Register
-from chainform.mechanism.numbers import difference, product_of_ratio
+from chainform.mechanism.numbers import difference, product_of_ratio, sum_of
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.standing import standing_base
-from chainform.mechanism.types import GROUND, Attachment, Frame, Loop, Note, Segment, Spring
+from chainform.mechanism.records import (
+    GROUND,
+    ZERO,
+    Attachment,
+    Axis,
+    BaseMotion,
+    Force,
+    Frame,
+    JointKind,
+    Loop,
+    Note,
+    Number,
+    Rotation,
+    Segment,
+    Spring,
+    Vector3,
+)
+from chainform.mechanism.segments import Register
+from chainform.spatial import product, rodrigues
 
 
-def subtree(mechanism: Mechanism, root: object, tips: object) -> Mechanism:
+def standing_base(mechanism: MechanismData, root: int, reader: Reader) -> BaseMotion:
+    """Return the pose of the segment `root` in the world at zero, as that of a base at rest.
+
+    Turns are exact but for the offsets of coupled joints, which are as exact as those of a file.
+    """
+    base = mechanism.base
+    if root == GROUND:
+        return base
+    if base.is_moving:
+        remedy = "take the part from the ground, or from a mechanism whose base is at rest"
+        raise reader.error("the base moves, and so would the root", "subtree, root", remedy)
+    turn = BaseMotion(rotation=base.rotation, rpy=base.rpy, quaternion=base.quaternion)
+    known = mapped_base(
+        turn, lambda number: reader.fraction(reader.given(number, "base, rotation"))
+    )
+    frame, origin = known.rotation, base.position
+    for index in mechanism.path_to(root):
+        segment = mechanism.segments[index]
+        joint, offset = segment.joint, segment.offset
+        origin = _moved(origin, frame, segment.position)
+        frame = product(frame, segment.rotation)
+        if joint.kind is JointKind.REVOLUTE and offset != ZERO:
+            frame = product(frame, _turn(joint.axis, offset, segment.name, reader))
+        elif joint.kind is JointKind.PRISMATIC:
+            x, y, z = (product_of_ratio(offset, entry) for entry in joint.axis)
+            origin = _moved(origin, frame, (x, y, z))
+    return BaseMotion(origin, frame)
+
+
+def _moved(origin: Vector3, frame: Rotation, vector: Vector3) -> Vector3:
+    """Return origin + frame vector."""
+    x, y, z = (_sum(start, row, vector) for start, row in zip(origin, frame, strict=True))
+    return (x, y, z)
+
+
+def _sum(start: Number, row: Axis, vector: Vector3) -> Number:
+    total = start
+    for factor, entry in zip(row, vector, strict=True):
+        total = sum_of(total, product_of_ratio(entry, factor))
+    return total
+
+
+def _turn(axis: Axis, offset: Number, name: str, reader: Reader) -> Rotation:
+    """Return the rotation by a known offset (rad) about a unit axis, by Rodrigues' formula."""
+    where = f"segment {name!r}, mimic offset"
+    angle = float(reader.fraction(reader.given(offset, where)))
+    turn = rodrigues(axis, Fraction(math.cos(angle)), Fraction(math.sin(angle)))
+    rotation, remark = exact_rotation(turn)
+    if remark is not None:
+        reader.note(where, remark)
+    return rotation
+
+
+# --- the part -------------------------------------------------------------------------------
+
+
+def subtree(mechanism: MechanismData, root: object, tips: object) -> MechanismData:
     """Return the segments beyond `root` that lie on the way to `tips`, as a mechanism."""
     reader = reader_of(mechanism)
     finder = finder_of(mechanism)
@@ -34,7 +108,7 @@ def subtree(mechanism: Mechanism, root: object, tips: object) -> Mechanism:
     return _Part(mechanism, start, chosen, reader).result()
 
 
-def _chosen(mechanism: Mechanism, root: int, tips: Given, finder: Register) -> list[int]:
+def _chosen(mechanism: MechanismData, root: int, tips: Given, finder: Register) -> list[int]:
     """Return the segments of the part, in growing order."""
     beyond: set[int] = set()
     for index, segment in enumerate(mechanism.segments):
@@ -59,22 +133,22 @@ def _chosen(mechanism: Mechanism, root: int, tips: Given, finder: Register) -> l
 
 
 class _Part:
-    """Carries the segments `kept` over into a mechanism whose ground is the segment `root`."""
+    """Carries the segments `chosen` over into a mechanism whose ground is the segment `root`."""
 
-    def __init__(self, whole: Mechanism, root: int, kept: list[int], reader: Reader) -> None:
+    def __init__(self, whole: MechanismData, root: int, chosen: list[int], reader: Reader) -> None:
         self.whole = whole
         self.root = root
-        self.kept = kept
+        self.chosen = chosen
         self.reader = reader
-        self.place = {root: GROUND, **{old: new for new, old in enumerate(kept)}}
-        self.entries = [Entries() for _ in kept]
-        self.couplings: list[Coupling | None] = [None for _ in kept]
+        self.index_of = {root: GROUND, **{old: new for new, old in enumerate(chosen)}}
+        self.entries = [Entries() for _ in chosen]
+        self.couplings: list[Coupling | None] = [None for _ in chosen]
         self.new_leaders: dict[int, int] = {}
 
-    def result(self) -> Mechanism:
+    def result(self) -> MechanismData:
         whole, reader = self.whole, self.reader
         self.share_coordinates()
-        bare = [self.segment(old) for old in self.kept]
+        bare = [self.segment(old) for old in self.chosen]
         segments, coordinates, rates = with_coordinates(bare, self.entries, reader)
         segments = with_couplings(segments, self.couplings, reader)
         part = replace(
@@ -88,19 +162,19 @@ class _Part:
             forces=(),
         )
         part = replace(part, forces=self.forces(part), actuators=self.actuators(part))
-        part = replace(part, loops=tuple(self.loop(loop, part) for loop in self.loops_kept()))
+        part = replace(part, loops=tuple(self.loop(loop, part) for loop in self.loops_inside()))
         root = None if self.root == GROUND else whole.segments[self.root].name
         part = with_elements_of(whole, part, root)
         used = names_in(part)
         part = replace(part, parameters=tuple(p for p in whole.parameters if p.name in used))
-        part = replace(part, notes=self.notes_kept(part))
+        part = replace(part, notes=self.valid_notes(part))
         return rechecked(whole, part, [*self.remarks(part), *reader.notes, *check_loops(part)])
 
     def segment(self, old: int) -> Segment:
         segment = self.whole.segments[old]
         return Segment(
             segment.name,
-            self.place[segment.parent],
+            self.index_of[segment.parent],
             segment.joint,
             segment.position,
             segment.rotation,
@@ -108,15 +182,15 @@ class _Part:
         )
 
     def share_coordinates(self) -> None:
-        """Say which kept segment has which coordinates, in the old order, and who follows whom.
+        """Say which segment has which coordinates, in the old order, and who follows whom.
 
         Where the joint that has the coordinate is left out, the first that follows it takes over.
         """
-        whole, place = self.whole, self.place
+        whole, index_of = self.whole, self.index_of
         count = 0
         for leader in dict.fromkeys(record.segment for record in whole.rate_records):
             coordinate = whole.segments[leader].coordinate
-            sharing = [k for k in self.kept if whole.segments[k].coordinate == coordinate]
+            sharing = [k for k in self.chosen if whole.segments[k].coordinate == coordinate]
             if not sharing:
                 continue
             if leader in sharing:
@@ -130,37 +204,39 @@ class _Part:
                 leader = sharing[0]
             dof = tuple(range(count + 1, count + 1 + len(rates)))
             count += len(rates)
-            self.entries[place[leader]] = Entries(names, rates, dof)
+            self.entries[index_of[leader]] = Entries(names, rates, dof)
             for k in sharing:
                 if k != leader:
-                    self.couplings[place[k]] = _coupling(whole.segments[k], whole.segments[leader])
+                    self.couplings[index_of[k]] = _coupling(
+                        whole.segments[k], whole.segments[leader]
+                    )
 
-    def holds(self, place: Frame | Attachment) -> bool:
-        """Tell whether a place lies on the part; its ground is the root, and only that."""
-        return place.segment in self.place
+    def holds(self, end: Frame | Attachment) -> bool:
+        """Tell whether an attachment lies on the part; its ground is the root, and only that."""
+        return end.segment in self.index_of
 
     def frame(self, frame: Frame) -> Frame:
-        return replace(frame, segment=self.place[frame.segment])
+        return replace(frame, segment=self.index_of[frame.segment])
 
     def spring(self, spring: Spring) -> Spring | None:
         """Return a spring carried over, None when part of it is left out."""
         if spring.ends is None:
-            place = self.place.get(GROUND if spring.segment is None else spring.segment, GROUND)
-            return None if place == GROUND else replace(spring, segment=place)
+            index = self.index_of.get(GROUND if spring.segment is None else spring.segment, GROUND)
+            return None if index == GROUND else replace(spring, segment=index)
         first, second = spring.ends
         if not (self.holds(first) and self.holds(second)):
             return None
         ends = (
-            replace(first, segment=self.place[first.segment]),
-            replace(second, segment=self.place[second.segment]),
+            replace(first, segment=self.index_of[first.segment]),
+            replace(second, segment=self.index_of[second.segment]),
         )
         return replace(spring, ends=ends)
 
-    def forces(self, part: Mechanism) -> tuple[Force, ...]:
+    def forces(self, part: MechanismData) -> tuple[Force, ...]:
         """Return the forces on coordinates of the part whose laws name no others."""
         whole = self.whole
         old, new = (Order(m.coordinates, m.rates) for m in (whole, part))
-        kept: list[Force] = []
+        forces: list[Force] = []
         for force in whole.forces:
             laws = [moved_law(law, old, new) for law in force.laws]
             pieces = [
@@ -170,10 +246,10 @@ class _Part:
             ]
             rate = whole.rates[force.rate]
             if rate in part.rates and len(pieces) == len(laws):
-                kept.append(replace(force, rate=part.rates.index(rate), pieces=tuple(pieces)))
-        return tuple(kept)
+                forces.append(replace(force, rate=part.rates.index(rate), pieces=tuple(pieces)))
+        return tuple(forces)
 
-    def actuators(self, part: Mechanism) -> tuple[Actuator, ...]:
+    def actuators(self, part: MechanismData) -> tuple[Actuator, ...]:
         """Return the actuators of joints that the part has."""
         names = self.whole.rates
         return tuple(
@@ -182,28 +258,28 @@ class _Part:
             if names[actuator.rate] in part.rates
         )
 
-    def loops_kept(self) -> list[Loop]:
+    def loops_inside(self) -> list[Loop]:
         return [
             loop
             for loop in self.whole.loops
             if self.holds(loop.closing) and self.holds(loop.target)
         ]
 
-    def loop(self, loop: Loop, part: Mechanism) -> Loop:
+    def loop(self, loop: Loop, part: MechanismData) -> Loop:
         closing, target = (
-            replace(end, segment=self.place[end.segment]) for end in (loop.closing, loop.target)
+            replace(end, segment=self.index_of[end.segment]) for end in (loop.closing, loop.target)
         )
         basic = None if loop.basic is None else self.basic(loop.basic, part)
         return replace(loop, closing=closing, target=target, basic=basic)
 
-    def basic(self, indices: tuple[int, ...], part: Mechanism) -> tuple[int, ...]:
-        """Return the places in q of those basic coordinates that the part still has."""
+    def basic(self, indices: tuple[int, ...], part: MechanismData) -> tuple[int, ...]:
+        """Return the indices into q of those basic coordinates that the part still has."""
         records = (self.whole.coordinate_records[index] for index in indices)
         owners = [self.new_leaders.get(record.segment, record.segment) for record in records]
-        segments = [part.segments[self.place[k]] for k in owners if k in self.kept]
+        segments = [part.segments[self.index_of[k]] for k in owners if k in self.chosen]
         return tuple(s.coordinate for s in segments if s.coordinate is not None)
 
-    def notes_kept(self, part: Mechanism) -> tuple[Note, ...]:
+    def valid_notes(self, part: MechanismData) -> tuple[Note, ...]:
         """Return the old notes without those on what is left out, and on loops, checked anew."""
         whole = self.whole
         gone = [
@@ -222,7 +298,7 @@ class _Part:
             if not any(note.element == name or note.element.startswith(name + ",") for name in gone)
         )
 
-    def remarks(self, part: Mechanism) -> list[Note]:
+    def remarks(self, part: MechanismData) -> list[Note]:
         """Return what was done, for the report."""
         whole = self.whole
         texts: list[str] = []

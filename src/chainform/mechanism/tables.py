@@ -26,17 +26,14 @@ JOINT_FIELDS = frozenset(
     }
 )
 """The fields of a joint, in a table of its own or in that of the segment."""
-
 SEGMENT_FIELDS = (JOINT_FIELDS - {"type"}) | {"id", "parent", "joint", "mass", "com", "inertia"}
 """The fields of a segment."""
-
 SYNONYMS = {
     "position_in_parent": "position",
     "rotation_to_parent_at_zero": "rotation",
     "inertia_com": "inertia",
 }
 """Longer names that say the frame, as the reference files use them."""
-
 LOOP_FIELDS = frozenset({"name", "kind", "closing", "target", "basic"})
 SPRING_FIELDS = frozenset({"name", "joint", "ends", "stiffness", "rest", "damping"})
 PIECE_FIELDS = frozenset({"law", "from", "until"})
@@ -70,7 +67,7 @@ INERTIA_FIELDS = ("xx", "xy", "xz", "yy", "yz", "zz")
 def segment_table(given: Given) -> Given:
     """Return the fields of a segment and of its joint in one table.
 
-    The fields of the joint may stand in a table `joint` (with `type` and `name`), or beside the
+    The fields of the joint may stand in a table `joint` (with `type` and `name`), or next to the
     others, `joint` then being the type.
     """
     table = _without_synonyms(given.table()).table(SEGMENT_FIELDS)
@@ -82,7 +79,7 @@ def segment_table(given: Given) -> Given:
         own = {renamed.get(key, key): entry.value for key, entry in fields.items()}
     for key in own:
         if table.has(key):
-            message = f"{key!r} is given both in the joint and beside it"
+            message = f"{key!r} is given both in the joint and in the segment"
             raise table.error(message, "keep one of the two")
     return table.holding({**table.value, **own})
 
@@ -98,3 +95,22 @@ def _without_synonyms(given: Given) -> Given:
             )
         result[name] = entry.value
     return given.holding(result)
+
+
+# --- elements -------------------------------------------------------------------------------
+
+
+COMMON_FIELDS = frozenset({"kind", "name"})
+FIELDS = {
+    "frame": frozenset({"on", "chain", "text"}),
+    "point": frozenset({"on", "position", "mass"}),
+    "body": frozenset({"on", "chain", "mass", "com", "inertia", "text"}),
+    "inertia": frozenset({"inertia", "along"}),
+    "elastic": frozenset({"stiffness", "rest", "deformation", "ends"}),
+    "dissipative": frozenset({"damping", "coulomb", "deformation", "rate", "ends"}),
+    "force": frozenset({"force", "at", "axes", "to", "along"}),
+    "moment": frozenset({"moment", "on", "axes", "to", "along"}),
+}
+"""The fields of an element of each kind, besides kind and name."""
+PLACE_FIELDS = frozenset({"on", "point"})
+COORDINATE_FIELDS = frozenset({"name", "unit", "rate"})

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainform.errors import StoreError
+from chainform.files import data_folder
 from chainform.given import Given
-from chainform.places import data_folder
 
 if TYPE_CHECKING:
     from chainform.model.store import Store

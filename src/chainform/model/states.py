@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from chainform.errors import DeriveError, ReadError, RunError
 from chainform.given import Given, argument, real_array
 from chainform.graph import Graph, Input, Plan
-from chainform.mechanism import Mechanism
-from chainform.mechanism.numbers import number_of
+from chainform.mechanism import Mechanism, number_of
 from chainform.model.names import find_block
 from chainform.readers import native_text, read_text
 

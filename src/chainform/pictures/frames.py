@@ -28,14 +28,14 @@ from chainform.mechanism import (
     GROUND_NAME,
     DissipativeElement,
     ElasticElement,
+    ElementPoint,
     InertialElement,
     JointKind,
     Mechanism,
     Number,
-    Place,
-    Shift,
+    ShiftStep,
     Step,
-    Turn,
+    TurnStep,
     float_vector,
     known_values,
 )
@@ -130,17 +130,17 @@ class Frames:
         on, part = element.on, list[Step]()
         for step in element.chain:
             part.append(step)
-            if isinstance(step, Turn) and self._moves(step.angle):
+            if isinstance(step, TurnStep) and self._moves(step.angle):
                 on, part = self._add(self._free_name(element.name), on, part), []
                 turns.frames.append(len(self.names) - 1)
                 turns.axes.append(np.array([float(entry) for entry in step.axis]))
         self._add(element.name, on, part)
 
-    def _end(self, place: Place) -> tuple[int, Array]:
+    def _end(self, place: ElementPoint) -> tuple[int, Array]:
         if all(isinstance(x, Fraction) or symbols_of(x) <= self.known.keys() for x in place.point):
             number, origin, axes = self.place(place.on)
             return number, origin + axes @ float_vector(place.point, self.known)
-        self._add(self._free_name(place.on), place.on, [Shift(place.point)])
+        self._add(self._free_name(place.on), place.on, [ShiftStep(place.point)])
         return len(self.names) - 1, np.zeros(3)
 
     def _add(self, name: str, on: str, chain: Sequence[Step]) -> str:

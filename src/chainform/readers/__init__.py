@@ -7,14 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
 
-from chainform.errors import ReadError
+from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.readers.native import read_native
-from chainform.readers.native_writer import native_text
-from chainform.readers.source import Source, bytes_of, table_from_text, text_of
+from chainform.readers.native import native_text, read_native
+from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 from chainform.readers.tree import read_tree
-from chainform.readers.urdf import read_urdf
-from chainform.readers.urdf_export import export_urdf, side_path, urdf_text, write_urdf
+from chainform.readers.urdf.read import read_urdf
+from chainform.readers.urdf.write import export_urdf, side_path, urdf_text, write_urdf
 from chainform.readers.vectors import read_vectors
 
 __all__ = [
@@ -22,11 +21,16 @@ __all__ = [
     "FILE_TYPES",
     "READERS",
     "ReadOptions",
+    "Source",
+    "Table",
+    "bytes_of",
     "export_urdf",
     "native_text",
     "read",
     "read_text",
     "side_path",
+    "table_from_text",
+    "text_of",
     "urdf_text",
     "write_urdf",
 ]
@@ -72,7 +76,7 @@ def read(
 
     Options of URDF files: `base` ("fixed" or "floating"), `mimic` ("couple" or "free"), `snap`
     (True, 0 or {"angle": rad, "entry": relative}), `root` and `tips` (links that bound the part
-    to read), `side_file` (a path, None for the one beside the file, False for none).
+    to read), `side_file` (a path, None for the one next to the file, False for none).
     """
     file = _file_of(path)
     syntax = FILE_TYPES.get(Path(file).suffix.lower())
@@ -109,11 +113,8 @@ def _file_of(path: object) -> str:
     if isinstance(path, str | PathLike):
         return str(cast("str | PathLike[str]", path))
     has_mechanism = isinstance(getattr(path, "mechanism", None), Mechanism)
-    raise ReadError(
-        f"expected the path of a file, got {type(path).__name__}",
-        element="path",
-        remedy="give its .mechanism" if has_mechanism else 'write "robot.urdf"',
-    )
+    remedy = "give its .mechanism" if has_mechanism else 'write "robot.urdf"'
+    raise Given(path, "path").expected("the path of a file", remedy)
 
 
 def _check_format(form: str | None, syntax: str, source: Source) -> None:

@@ -1,14 +1,26 @@
-"""The native form: a list of segments, each with its joint, place and body; or elements."""
+"""The native form: a list of segments, each with its joint, pose and body; or elements.
+
+A mechanism is written in it as JSON. A number with a short finite decimal is written as that
+decimal, any other as a text: a quotient of integers, or the expression of parameters it is. So
+nothing is rounded, and reading the text gives an equal mechanism.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import cast
 
-from chainform.mechanism import Mechanism
-from chainform.readers.header import builder_from
+from chainform.expressions import format_fraction
+from chainform.mechanism import Mechanism, decimal_or_text, native_table, written
+from chainform.readers.forms import builder_from
 from chainform.readers.source import Source
 
 NATIVE_FIELDS = frozenset({"bodies", "segments", "dof", "coordinates"})
+
+LINE = 96
+"""A table or list no longer than this stands on one line."""
 
 
 def read_native(table: Mapping[str, object], source: Source) -> Mechanism:
@@ -27,3 +39,30 @@ def read_native(table: Mapping[str, object], source: Source) -> Mechanism:
         for number, entry in enumerate(given[field].entries(), 1):
             builder.segment_table(entry.at(f"segment {number}").table().value)
     return builder.build()
+
+
+def native_text(mechanism: Mechanism) -> str:
+    """Return the JSON text of a mechanism; `read_text(text, "json")` gives an equal one."""
+    return _json_of(written(native_table(mechanism), decimal_or_text)) + "\n"
+
+
+def _json_of(value: object, indent: str = "") -> str:
+    """Return a value as JSON: short tables and lists on one line, others entry by entry."""
+    if isinstance(value, Fraction):
+        return format_fraction(value)
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        parts = [f"{json.dumps(key)}: {_json_of(v, indent + '  ')}" for key, v in table.items()]
+        return _joined("{", parts, "}", indent)
+    if isinstance(value, list):
+        entries = [_json_of(entry, indent + "  ") for entry in cast("Sequence[object]", value)]
+        return _joined("[", entries, "]", indent)
+    return json.dumps(value)
+
+
+def _joined(start: str, parts: Sequence[str], end: str, indent: str) -> str:
+    line = f"{start}{', '.join(parts)}{end}"
+    if len(indent) + len(line) <= LINE and "\n" not in line:
+        return line
+    inner = indent + "  "
+    return f"{start}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{end}"

@@ -49,14 +49,14 @@ def bytes_of(path: str | PathLike[str]) -> bytes:
     file = str(path)
     source = Source(file)
     try:
-        place = Path(file)
-        if place.is_dir():
+        path = Path(file)
+        if path.is_dir():
             raise source.error("this is a folder", "name a file in it")
-        if not place.exists():
+        if not path.exists():
             raise source.error("there is no such file", "check the name and the folder")
-        if place.stat().st_size > MAX_BYTES:
+        if path.stat().st_size > MAX_BYTES:
             raise source.error("the file is larger than 64 MB", "split it or leave out data")
-        with place.open("rb") as stream:
+        with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise source.error("it has more than 64 MB", "name a file that ends")
@@ -86,7 +86,7 @@ def table_from_text(text: str, syntax: str, source: Source) -> Table:
     if not text.strip():
         raise source.error("the file is empty", "describe a mechanism in it")
     try:
-        numbers = Numbers()
+        numbers = ExactNumbers()
         value = SYNTAXES[syntax](text, numbers)
     except RecursionError as error:
         raise source.error("lists or tables are nested too deep", "flatten them") from error
@@ -114,7 +114,7 @@ class Unread:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class ExactNumbers:
     """Reads decimals exactly, and notes those that have no value."""
 
     unread: list[Unread] = field(default_factory=list[Unread])
@@ -170,15 +170,15 @@ LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MOST_PAR
 def _check_keys(text: str) -> None:
     """Refuse keys of very many parts, a.b.c. and so on."""
     # A text may stand for a part of a key; what is in it does not matter.
-    found = LONG_KEY.search(TEXTS.sub("_", text))
-    if found is not None:
+    match = LONG_KEY.search(TEXTS.sub("_", text))
+    if match is not None:
         raise ReadError(
-            f"the key {found[0][:40]}... has more than {MOST_PARTS} parts",
+            f"the key {match[0][:40]}... has more than {MOST_PARTS} parts",
             remedy="write tables in tables less deep",
         )
 
 
-def _read_toml(text: str, numbers: Numbers) -> object:
+def _read_toml(text: str, numbers: ExactNumbers) -> object:
     # TOML knows carriage returns only before line feeds; text read in binary may hold others.
     text = text.replace("\r\n", "\n")
     _check_keys(text)
@@ -187,12 +187,12 @@ def _read_toml(text: str, numbers: Numbers) -> object:
     except tomllib.TOMLDecodeError:
         raise
     except ValueError:
-        # As a decimal it is noted with its place.
+        # As a decimal it is noted with its path.
         numbers.unread.clear()
         return tomllib.loads(LONG_INTEGER.sub(r"\1e9999", text), parse_float=numbers.decimal)
 
 
-def _read_json(text: str, numbers: Numbers) -> object:
+def _read_json(text: str, numbers: ExactNumbers) -> object:
     return json.loads(
         text,
         parse_float=numbers.decimal,
@@ -202,7 +202,10 @@ def _read_json(text: str, numbers: Numbers) -> object:
     )
 
 
-SYNTAXES: dict[str, Callable[[str, Numbers], object]] = {"toml": _read_toml, "json": _read_json}
+SYNTAXES: dict[str, Callable[[str, ExactNumbers], object]] = {
+    "toml": _read_toml,
+    "json": _read_json,
+}
 
 
 def _distinct_pairs(pairs: list[tuple[str, object]]) -> Table:

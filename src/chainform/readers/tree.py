@@ -16,12 +16,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chainform.given import Given
-from chainform.mechanism import Mechanism
-from chainform.mechanism.numbers import sum_of
-from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import ZERO_VECTOR, Vector3
-from chainform.readers.header import builder_from
-from chainform.readers.indexed import by_number, by_pair, kinds_from, names_from, required
+from chainform.mechanism import ZERO_VECTOR, Mechanism, Reader, Vector3, sum_of
+from chainform.readers.forms import (
+    builder_from,
+    by_number,
+    by_pair,
+    kinds_from,
+    names_from,
+    required,
+)
 from chainform.readers.source import Source
 
 TREE_FIELDS = frozenset({"n", "L", "T", "p", "e", "m", "inertia", "names"})
@@ -76,7 +79,7 @@ def _parents(given: Given) -> list[int]:
         raise given["n"].error(message, "correct one of them")
     for number, parent in enumerate(parents, 1):
         if not 0 <= parent <= len(parents):
-            message = f"body {number} is said to follow body {parent}"
+            message = f"body {number} is given as following body {parent}"
             raise given["L"].error(message, f"use 0 to {len(parents)}")
     return parents
 

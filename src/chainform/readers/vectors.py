@@ -8,25 +8,48 @@
     T        1 translation, 0 rotation; all rotations when left out
     normals  what stands for r_ij in the zero pose, where r_ij lies along the axis of joint j
 
-The zero pose follows from assembly, see `chainform.mechanism.assembly`; `normals` are the vectors
+The zero pose follows from assembly; `normals` are the vectors
 R* that Turek 1993 defines for axes without a direction across them.
+
+In the assembly two triads, one on either side of a joint, are laid on one another.
+
+For joint i the triad on the parent side is (e0, a0, e0 x a0), a0 being the direction of the part of
+r_(parent,i) normal to e0; on the side of the body it is (e, a, e x a), a being opposite to the part
+of r_ii normal to e. At zero coordinate they coincide, so the chain is stretched. The r vectors
+point from the joint to the mass centre, of the parent and of the body (Racković 1996, eq. 1.6-1.8).
+
+Turek 1993 calls this the mapping of assembly and comes to the same rotation: of the two poses with
+(r_(parent,i) x e).r_ii = 0 its triads (II.7) and (II.10), which are (e x a, -a, e) in these
+letters, choose the stretched one; the nine equations (II.15) for the entries, solved in
+(V.7)-(V.13), say that the rotation takes one triad to the other. Where r lies along e, Turek 1993
+lets the user define a vector R* across e in its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
+from chainform.expressions import exact_square_root
 from chainform.given import Given
-from chainform.mechanism import Mechanism, MechanismBuilder
-from chainform.mechanism.assembly import assembled_rotation, normal_part, zero_frame
-from chainform.mechanism.numbers import difference
-from chainform.mechanism.rational import add, apply, rotation_between, transpose
-from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import ZERO_VECTOR, Axis, Rotation, Vector3
-from chainform.readers.header import builder_from
-from chainform.readers.indexed import (
-    Rows,
+from chainform.mechanism import (
+    IDENTITY,
+    ZERO_VECTOR,
+    Axis,
+    Mechanism,
+    MechanismBuilder,
+    Reader,
+    Rotation,
+    Vector3,
+    difference,
+    exact_rotation,
+    rotation_between,
+    square_root,
+)
+from chainform.readers.forms import (
+    JointRows,
+    builder_from,
     by_number,
     by_pair,
     kinds_from,
@@ -35,11 +58,22 @@ from chainform.readers.indexed import (
     rows_from,
 )
 from chainform.readers.source import Source
+from chainform.spatial import (
+    add,
+    add_matrices,
+    apply,
+    cross,
+    dot,
+    matrix,
+    product,
+    scale,
+    scale_matrix,
+    transpose,
+)
 
 VECTOR_FIELDS = frozenset(
     {"e", "e_in_parent", "r", "normals", "m", "J", "rows", "closed", "T", "names", "n"}
 )
-
 DEPENDENT = 5
 """Joints of a closed row that are not basic: with the fictitious closing joint they are six."""
 
@@ -48,7 +82,7 @@ DEPENDENT = 5
 class _Geometry:
     """The vectors of the form by number, and the rows; numbers as written, checked."""
 
-    rows: Rows
+    rows: JointRows
     axes: Mapping[int, Axis]
     axes_in_parent: Mapping[int, Axis]
     vectors: Mapping[tuple[int, int], Vector3]
@@ -117,18 +151,18 @@ def read_vectors(table: Mapping[str, object], source: Source) -> Mechanism:
                 "inertia": moments[number].value if number in moments else None,
             }
         )
-    for place, row in enumerate(rows.rows):
-        if rows.closed[place]:
+    for index, row in enumerate(rows.rows):
+        if rows.closed[index]:
             basic = [names[joint - 1] for joint in row[:-DEPENDENT]]
             if not basic:
                 text = f"a closed row of {len(row)} joints has no basic ones: there is no closure"
-                builder.remark(f"row {place + 1}", f"{text}, only closure_jacobian")
+                builder.remark(f"row {index + 1}", f"{text}, only closure_jacobian")
             closing, target = _ends(builder, geometry, rotations, row, source)
-            builder.loop(f"row{place + 1}", "frame", closing, target, basic)
+            builder.loop(f"row{index + 1}", "frame", closing, target, basic)
     return builder.build()
 
 
-def _geometry(table: Given, rows: Rows, reader: Reader) -> _Geometry:
+def _geometry(table: Given, rows: JointRows, reader: Reader) -> _Geometry:
     given = by_number(table["e"], rows.count)
     required(given, rows.count, table["e"])
     axes = {k: reader.axis(entry.at(f"e of joint {k}")) for k, entry in given.items()}
@@ -159,7 +193,7 @@ def _geometry(table: Given, rows: Rows, reader: Reader) -> _Geometry:
     return _Geometry(rows, axes, before, vectors, normals, reader)
 
 
-def _check_pair(body: int, joint: int, rows: Rows, given: Given) -> None:
+def _check_pair(body: int, joint: int, rows: JointRows, given: Given) -> None:
     """Refuse a vector r whose joint does not lie on its body; tips may have further points."""
     is_tip = joint > rows.count and body in rows.tips
     is_ground_point = joint > rows.count and body == 0
@@ -180,7 +214,7 @@ def _ends(
     """Return the ends of a closed row: the frame at the fictitious joint of the tip, the reference.
 
     The closing axes are parallel to the reference axes at zero. The closing point on the ground is
-    -r_0s, or, where that is not given, the place of the point at zero.
+    -r_0s, or, where that is not given, the position of the point at zero.
     """
     tip, count = row[-1], geometry.rows.count
     joints = sorted(joint for body, joint in geometry.vectors if body == tip and joint > count)
@@ -209,3 +243,66 @@ def _frame_at_zero(
         for number in row
     ]
     return zero_frame([rotations[number] for number in row], offsets)
+
+
+# --- zero pose by assembly ------------------------------------------------------------------
+
+
+_COLLINEAR = Fraction(1, 10**24)
+"""The squared sine of the angle below which a vector counts as lying along the axis."""
+
+
+def assembled_rotation(
+    axis_in_parent: Axis, to_parent: Axis, axis: Axis, to_body: Axis
+) -> tuple[Rotation, str | None]:
+    """Return the rotation from body to parent axes at zero, and a remark where there was a choice.
+
+    `axis_in_parent` and `to_parent` (from the joint to the mass centre of the parent) are in parent
+    axes, `axis` and `to_body` (from the joint to the mass centre of the body) in body axes; both
+    axes have exactly unit length. When a vector lies along its axis, the same perpendicular is
+    taken on both sides, which makes the rotation the smallest one between the two axes.
+    """
+    n0 = normal_part(to_parent, axis_in_parent)
+    n = scale(Fraction(-1), normal_part(to_body, axis))
+    if ZERO_VECTOR in (n0, n):
+        remark = "axis and vector are collinear: the same perpendicular was chosen on both sides"
+        return rotation_between(axis, axis_in_parent), remark
+    return _between_triads(axis_in_parent, n0, axis, n)
+
+
+def normal_part(vector: Axis, axis: Axis) -> Axis:
+    """Return the part of `vector` normal to the unit vector `axis`, zero when it is negligible."""
+    part = add(vector, scale(-dot(vector, axis), axis))
+    return ZERO_VECTOR if dot(part, part) <= _COLLINEAR * dot(vector, vector) else part
+
+
+def _between_triads(e0: Axis, n0: Axis, e: Axis, n: Axis) -> tuple[Rotation, str | None]:
+    """Return [e0 a0 e0xa0] [e a exa]^T for a0 = n0/|n0|, a = n/|n|.
+
+    Only the product of the lengths is needed, so the rotation is rational more often than the
+    triads are.
+    """
+    square = dot(n0, n0) * dot(n, n)
+    plane = add_matrices(_outer(n0, n), _outer(cross(e0, n0), cross(e, n)))
+    length = square_root(square)
+    rotation = add_matrices(_outer(e0, e), scale_matrix(1 / length, plane))
+    if exact_square_root(square) is not None:
+        return rotation, None
+    return exact_rotation(rotation)
+
+
+def _outer(a: Axis, b: Axis) -> Rotation:
+    """Return the matrix a b^T."""
+    return matrix(lambda i, k: a[i] * b[k])
+
+
+def zero_frame(rotations: Sequence[Rotation], positions: Sequence[Axis]) -> tuple[Rotation, Axis]:
+    """Return the frame at the end of a path at zero coordinates, relative to its beginning.
+
+    `rotations` and `positions` (m) place each segment of the path in the one before.
+    """
+    frame, origin = IDENTITY, ZERO_VECTOR
+    for rotation, position in zip(rotations, positions, strict=True):
+        origin = add(origin, apply(frame, position))
+        frame = product(frame, rotation)
+    return frame, origin

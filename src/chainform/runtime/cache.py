@@ -25,8 +25,8 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 from chainform import emitters
 from chainform.emitters.llvm import Signature
 from chainform.errors import Error, RunError
+from chainform.files import cache_folder, data_folder
 from chainform.graph import CALLS, Graph
-from chainform.places import cache_folder, data_folder
 from chainform.runtime import fastcall
 from chainform.runtime.engine import compiled
 from chainform.runtime.locks import Gate

@@ -19,9 +19,7 @@ from chainform.expressions import (
     parts_of,
     symbols_of,
 )
-from chainform.mechanism import Mechanism, Number
-from chainform.mechanism.laws import meaning_of
-from chainform.mechanism.pose import known_values
+from chainform.mechanism import Mechanism, Number, known_values, meaning_of
 
 Array = NDArray[np.float64]
 

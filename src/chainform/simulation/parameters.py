@@ -16,17 +16,18 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.errors import RunError
-from chainform.expressions import Expression, Symbol, symbols_of, value_of
+from chainform.expressions import Expression, Identifier, symbols_of, value_of
 from chainform.given import argument
 from chainform.mechanism import (
     Mechanism,
     Number,
+    amounts_of,
     automatic_parameters,
+    names_in,
     number_of,
     parametrise,
     with_named_numbers,
 )
-from chainform.mechanism.checks import amounts_of, names_in
 from chainform.simulation.initial import MANY
 
 
@@ -141,7 +142,7 @@ def _cases(numbers: Sequence[Number], values: Mapping[str, Any]) -> Iterator[dic
         return
     rows = np.unique(np.stack([np.atleast_1d(values[name]) for name in names], -1), axis=0)
     # Of one name alone the smallest is enough, where what it names is an amount.
-    is_alone = len(numbers) == 1 and isinstance(numbers[0], Symbol)
+    is_alone = len(numbers) == 1 and isinstance(numbers[0], Identifier)
     for row in rows[:1] if is_alone else rows:
         exact = map(number_of, row.tolist())
         yield {name: cast("Fraction", value) for name, value in zip(names, exact, strict=True)}

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
 from chainform.given import Given, argument, real_array
-from chainform.mechanism import Mechanism, Number, law_reader
-from chainform.mechanism.laws import LawReader
+from chainform.mechanism import LawReader, Mechanism, Number, law_reader
 from chainform.simulation.about import END, FAILED, INTERRUPTED
 
 Array = NDArray[np.float64]

@@ -1,33 +1,59 @@
-"""Vectors, matrices and rotations in space, over any scalar with + - *."""
+"""Vectors, matrices, rotations and quaternions in space, over any scalar with + - *."""
 
-from chainform.spatial.matrices import column, matrix, replaced, symmetric, unit
-from chainform.spatial.rotations import product, rodrigues, transpose
+from chainform.spatial.rotations import (
+    Quaternion,
+    quaternion_of,
+    quaternion_product,
+    rodrigues,
+    roll_pitch_yaw,
+    rotation_of_quaternion,
+)
 from chainform.spatial.vectors import (
     Matrix,
     Vector,
     add,
+    add_matrices,
     apply,
     apply_transposed,
+    column,
     cross,
+    determinant,
     dot,
+    matrix,
+    product,
+    replaced,
     scale,
+    scale_matrix,
+    skew,
     subtract,
+    symmetric,
+    transpose,
+    unit,
 )
 
 __all__ = [
     "Matrix",
+    "Quaternion",
     "Vector",
     "add",
+    "add_matrices",
     "apply",
     "apply_transposed",
     "column",
     "cross",
+    "determinant",
     "dot",
     "matrix",
     "product",
+    "quaternion_of",
+    "quaternion_product",
     "replaced",
     "rodrigues",
+    "roll_pitch_yaw",
+    "rotation_of_quaternion",
     "scale",
+    "scale_matrix",
+    "skew",
     "subtract",
     "symmetric",
     "transpose",

@@ -15,9 +15,9 @@ from chainform.expressions import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
     Number,
-    Symbol,
     format_expression,
     fraction_of_decimal,
     parse,
@@ -26,7 +26,7 @@ from chainform.expressions import (
     value_of,
 )
 
-A, B, C = Symbol("a"), Symbol("b"), Symbol("c")
+A, B, C = Identifier("a"), Identifier("b"), Identifier("c")
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from chainform.expressions import (
     Binary,
     Constant,
     Expression,
+    Identifier,
     Negate,
     Number,
     Operator,
-    Symbol,
     format_expression,
     format_fraction,
     parse,
@@ -46,7 +46,7 @@ def _grown(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
 EXPRESSIONS = st.recursive(
     st.one_of(
         _decimals(),
-        st.sampled_from(["a", "b_1", "L"]).map(Symbol),
+        st.sampled_from(["a", "b_1", "L"]).map(Identifier),
         st.just(Constant("pi")),
     ),
     _grown,

@@ -8,8 +8,7 @@ import pytest
 
 import chainform as cf
 from chainform.errors import DeriveError
-from chainform.mechanism import Mechanism
-from chainform.mechanism.builder import MechanismBuilder
+from chainform.mechanism import Mechanism, MechanismBuilder
 
 
 def model(*outputs: str, say: Callable[[MechanismBuilder], object]) -> cf.Model:

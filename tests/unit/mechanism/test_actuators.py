@@ -16,7 +16,7 @@ import chainform as cf
 from chainform.mechanism import Actuator, parametrise
 from chainform.mechanism.actuator_library import LIBRARY
 from chainform.readers import native_text, read_text
-from chainform.readers.urdf_export import export_urdf
+from chainform.readers.urdf.write import export_urdf
 
 ARM = """
 [parameters]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chainform.errors import ReadError
-from chainform.expressions import Symbol, parse
+from chainform.expressions import Identifier, parse
 from chainform.mechanism import GROUND, Frame, JointKind, Mechanism, MechanismBuilder, parametrise
 from chainform.mechanism.checks import names_in
 from chainform.readers import read_text
@@ -35,7 +35,7 @@ def test_frames_of_the_builder() -> None:
     builder = arm().frame("tool", "hand", [0, 0, "l"], quaternion=[0, 0, 1, 1])
     mechanism = builder.frame("camera", "ground", rpy=[0, 0, "pi/2"]).frame("tip", 2).build()
     tool, camera, tip = mechanism.frames
-    assert tool == Frame("tool", 3, (Fraction(0), Fraction(0), Symbol("l")), tool.rotation)
+    assert tool == Frame("tool", 3, (Fraction(0), Fraction(0), Identifier("l")), tool.rotation)
     assert tool.rotation == camera.rotation == QUARTER
     assert camera.segment == GROUND
     # The second specification is a chain of three; its body is on the last of them.
@@ -98,7 +98,7 @@ def test_frames_and_parameters() -> None:
     point = parametrise(mechanism, "numeric").frames[0].point
     assert point == (Fraction(1, 2), parse("k*0.5"), Fraction(1, 5))
     result = parametrise(mechanism, "symbolic")
-    assert result.frames[0].point == (Symbol("l"), parse("k*l"), Fraction(1, 5))
+    assert result.frames[0].point == (Identifier("l"), parse("k*l"), Fraction(1, 5))
     assert {"l", "k"} <= {parameter.name for parameter in result.parameters}
 
 
@@ -107,7 +107,7 @@ def test_a_frame_may_be_added() -> None:
     after = before.with_frame("tip", "upper", ["l", 0, 0], QUARTER)
     first, tip = after.frames
     assert (tip.name, tip.segment, tip.rotation) == ("tip", 0, QUARTER)
-    assert tip.point == (Symbol("l"), 0, 0)
+    assert tip.point == (Identifier("l"), 0, 0)
     assert first == before.frames[0]
     assert before.frames == (Frame("tool", 3),)
     assert after.segments == before.segments

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import chainform as cf
 from chainform.expressions import format_expression
 from chainform.mechanism import IDENTITY, BaseMotion, parametrise
-from chainform.mechanism.types import is_law_of_time
+from chainform.mechanism.records import is_law_of_time
 from chainform.readers import native_text, read_text
-from chainform.readers.urdf_export import export_urdf
+from chainform.readers.urdf.write import export_urdf
 
 HALF = Fraction(1, 2)
 

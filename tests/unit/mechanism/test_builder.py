@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from chainform.errors import ReadError
-from chainform.expressions import Number, Symbol, parse
+from chainform.expressions import Identifier, Number, parse
 from chainform.mechanism import GROUND, Friction, JointKind, Limits, Mechanism, MechanismBuilder
-from chainform.mechanism.rational import cross, dot
 from chainform.readers import read
+from chainform.spatial import cross, dot
 
 
 def one(**fields: object) -> Mechanism:
@@ -260,7 +260,7 @@ def test_expressions_are_kept() -> None:
     mechanism = builder.parameter("l").segment("a", axis="z", mass=1, com=["l/2", 0, 0]).build()
     assert mechanism.gravity[2] == parse("-g")
     assert mechanism.segments[0].body.com[0] == parse("l/2")
-    assert mechanism.segments[0].body.com[1] != Symbol("l")
+    assert mechanism.segments[0].body.com[1] != Identifier("l")
 
 
 def test_errors_name_file_element_and_remedy() -> None:

@@ -15,23 +15,23 @@ from chainform.mechanism.exact import (
     exact_axis,
     exact_quaternion,
     exact_rotation,
+    greatest_difference,
+    is_rotation,
     nearest_rotation,
+    rotation_between,
     rotation_of_angles,
+    square_root,
 )
-from chainform.mechanism.rational import (
+from chainform.mechanism.records import IDENTITY, Axis, Rotation
+from chainform.spatial import (
     apply,
     cross,
     determinant,
     dot,
-    greatest_difference,
-    is_rotation,
-    multiply,
-    rotation_between,
+    product,
     rotation_of_quaternion,
-    square_root,
     transpose,
 )
-from chainform.mechanism.types import IDENTITY, Axis, Rotation
 
 NUMBERS = st.integers(-20, 20).map(Fraction)
 QUATERNIONS = st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS).filter(any)
@@ -75,7 +75,7 @@ def test_the_nearest_rotation_is_orthogonal_and_fixed(
     quaternion: tuple[Fraction, Fraction, Fraction, Fraction],
 ) -> None:
     rotation = nearest_rotation(printed(rotation_of_quaternion(*quaternion), 8))
-    error = greatest_difference(multiply(rotation, transpose(rotation)), IDENTITY)
+    error = greatest_difference(product(rotation, transpose(rotation)), IDENTITY)
     assert error < Fraction(1, 10**60)
 
 

@@ -10,9 +10,9 @@ import pytest
 import chainform as cf
 from chainform.errors import ReadError
 from chainform.expressions import format_expression
-from chainform.mechanism import Force, Mechanism, Number, Piece, parametrise
+from chainform.mechanism import Force, ForcePiece, Mechanism, Number, parametrise
 from chainform.readers import native_text, read_text, urdf_text
-from chainform.readers.urdf_export import export_urdf
+from chainform.readers.urdf.write import export_urdf
 
 FILE = """
 [parameters]
@@ -63,7 +63,7 @@ def test_a_law_and_pieces() -> None:
     )
     assert (second.name, second.rate) == ("push", 0)
     assert [text(law) for law in second.laws] == ["7", "t", "k"]
-    assert second.pieces[0] == Piece(Fraction(7), None, Fraction(1, 2))
+    assert second.pieces[0] == ForcePiece(Fraction(7), None, Fraction(1, 2))
     assert second.pieces[2].start == Fraction(2)
     assert not [note for note in mechanism.notes if note.level == "warning"]
 
@@ -102,7 +102,7 @@ def test_a_law_and_pieces() -> None:
         ),
         (
             'joint = "elbow"\nuntil = 3\npieces = [{ until = 2, law = 1 }]',
-            "stands beside pieces",
+            "stands next to pieces",
             "force 'force1'",
         ),
         (
@@ -231,7 +231,7 @@ def test_urdf_keeps_forces_in_its_side_file() -> None:
 
 
 def test_a_force_is_a_record() -> None:
-    force = Force("push", 0, (Piece(Fraction(1)),))
+    force = Force("push", 0, (ForcePiece(Fraction(1)),))
     assert force.laws == (1,)
     assert list(force.numbers) == []
 

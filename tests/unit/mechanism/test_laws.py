@@ -9,7 +9,7 @@ import pytest
 
 import chainform as cf
 from chainform.errors import ReadError
-from chainform.expressions import Symbol, format_expression, parse
+from chainform.expressions import Identifier, format_expression, parse
 from chainform.mechanism import Mechanism
 from chainform.mechanism.laws import Meaning, Order, meaning_of, moved_law, symbol_of
 
@@ -49,7 +49,7 @@ def test_what_stands_for_a_coordinate(
     names: tuple[str, ...], place: int, symbol: str | None
 ) -> None:
     found = symbol_of(Meaning("q", place), Order(names, names))
-    assert found == (None if symbol is None else Symbol(symbol))
+    assert found == (None if symbol is None else Identifier(symbol))
 
 
 @pytest.mark.parametrize(

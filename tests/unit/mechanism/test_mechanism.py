@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,45 +64,62 @@ def test_permutation_leads_to_another_order_and_back() -> None:
             mechanism.permutation(names)
 
 
+@pytest.mark.parametrize("wrong", [3, None, "", ["left"], "lift "])
+def test_names_that_mean_nothing_are_refused(wrong: Any) -> None:
+    mechanism = branched()
+    for method in (mechanism.coordinate_index, mechanism.rate_index, mechanism.frame):
+        with pytest.raises(ReadError, match=r"there is no .* named"):
+            method(wrong)
+    with pytest.raises(ReadError):
+        mechanism.permutation([wrong, "left", "right"])
+
+
 def test_describe_gives_plain_tables() -> None:
     description = branched().describe()
-    assert description.total_mass == pytest.approx(9.0)
-    assert [row.parent for row in description.segments] == ["ground", "trunk", "trunk", "plate"]
-    assert description.segments[3].mass == "2*m"
-    assert description.segments[2].axis is None
-    assert [row.kind for row in description.coordinates] == ["revolute", "revolute", "prismatic"]
-    assert [row.unit for row in description.coordinates] == ["rad", "rad", "m"]
-    assert [row.unit for row in description.rates] == ["rad/s", "rad/s", "m/s"]
-    assert [row.motion for row in description.segments] == ["q3", "q1", "", "q2"]
-    assert description.parameters[0].value == "1.5"
-    assert asdict(description)["gravity"] == ("0", "0", "-9.81")
+    table = description["mechanism"]
+    assert description["total_mass"] == pytest.approx(9.0)
+    assert [s["parent"] for s in table["segments"]] == ["ground", "trunk", "trunk", "plate"]
+    assert table["segments"][3]["mass"] == "2*m"
+    assert "axis" not in table["segments"][2]["joint"]
+    kinds = [row["kind"] for row in description["coordinates"]]
+    assert kinds == ["revolute", "revolute", "prismatic"]
+    assert [row["unit"] for row in description["coordinates"]] == ["rad", "rad", "m"]
+    assert [row["unit"] for row in description["rates"]] == ["rad/s", "rad/s", "m/s"]
+    assert [row["motion"] for row in description["joints"]] == ["q3", "q1", "", "q2"]
+    assert table["parameters"]["m"]["value"] == 1.5
+    assert description["values"]["2*m"] == 3
+    assert table["gravity"] == [0, 0, -9.81]
+    short = branched().describe(short=True)["mechanism"]
+    assert short["gravity"] == ["0", "0", "-9.81"]
 
 
-def test_describe_tells_quaternions_couplings_and_frames() -> None:
+def test_describe_has_quaternions_couplings_and_frames() -> None:
     builder = Mechanism.builder().parameter("k", "0.5")
     builder.segment("base", joint="free", mass=1).segment("a", parent="base", axis="z", mass=1)
     for name, ratio, offset in (("b", -1, 0), ("c", "1/3", "k"), ("d", 2, "-0.1")):
         mimic = {"joint": "a", "ratio": ratio, "offset": offset}
         builder.segment(name, parent="base", axis="z", mass=1, mimic=mimic)
-    description = builder.frame("tool", "d", ["k", 0, 0]).frame("eye", "ground").build().describe()
-    motions = [row.motion for row in description.segments]
+    mechanism = builder.frame("tool", "d", ["k", 0, 0]).frame("eye", "ground").build()
+    description = mechanism.describe()
+    motions = [row["motion"] for row in description["joints"]]
     assert motions == ["q1 ... q7", "q8", "-q8", "1/3*q8 + k", "2*q8 + -0.1"]
-    assert [row.axis is None for row in description.segments] == [True] + [False] * 4
-    assert [row.unit for row in description.coordinates] == [*"mmm", *"1111", "rad"]
-    assert [row.unit for row in description.rates] == ["m/s"] * 3 + ["rad/s"] * 4
-    assert [row.name for row in description.rates[:2]] == ["base_vx", "base_vy"]
-    assert (description.nq, description.nv) == (8, 7)
-    assert [(row.name, row.segment) for row in description.frames] == [
-        ("tool", "d"),
-        ("eye", "ground"),
+    joints = [segment["joint"] for segment in description["mechanism"]["segments"]]
+    assert ["axis" in joint for joint in joints] == [False] + [True] * 4
+    assert [row["unit"] for row in description["coordinates"]] == [*"mmm", *"1111", "rad"]
+    assert [row["unit"] for row in description["rates"]] == ["m/s"] * 3 + ["rad/s"] * 4
+    assert [row["name"] for row in description["rates"][:2]] == ["base_vx", "base_vy"]
+    assert (description["nq"], description["nv"]) == (8, 7)
+    assert description["mechanism"]["frames"] == [
+        {"name": "tool", "segment": "d", "point": ["k", 0, 0]},
+        {"name": "eye", "segment": "ground"},
     ]
-    assert description.frames[0].point == ("k", "0", "0")
 
 
 def test_total_mass_needs_all_values() -> None:
     mechanism = Mechanism.builder().parameter("m").segment("a", axis="z", mass="m").build()
-    assert mechanism.describe().total_mass is None
-    assert mechanism.describe().parameters[0].value is None
+    description = mechanism.describe()
+    assert description["total_mass"] is None
+    assert description["mechanism"]["parameters"] == {"m": {}}
 
 
 def test_a_mechanism_may_stand_still() -> None:

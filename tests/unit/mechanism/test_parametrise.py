@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from chainform.errors import DeriveError
-from chainform.expressions import Negate, Symbol, parse, value_of
+from chainform.expressions import Identifier, Negate, parse, value_of
 from chainform.mechanism import (
     Mechanism,
     Parameter,
@@ -56,12 +57,12 @@ def test_symbolic_names_every_number_that_is_not_zero() -> None:
     automatic = ["m_1", "com_1_x", "I_1_xx", "I_1_xy", "I_1_yy", "I_1_zz", "d_2_z", "g"]
     assert names(result) == ["l", "k", *automatic]
     a, b = result.segments
-    assert a.body.mass == Symbol("m_1")
-    assert a.body.com == (Symbol("com_1_x"), 0, 0)
-    assert a.body.inertia[0][1] == a.body.inertia[1][0] == Symbol("I_1_xy")
-    assert b.position == (Symbol("l"), 0, Symbol("d_2_z"))
+    assert a.body.mass == Identifier("m_1")
+    assert a.body.com == (Identifier("com_1_x"), 0, 0)
+    assert a.body.inertia[0][1] == a.body.inertia[1][0] == Identifier("I_1_xy")
+    assert b.position == (Identifier("l"), 0, Identifier("d_2_z"))
     assert b.body.mass == parse("2*k")
-    assert result.gravity == (0, 0, Negate(Symbol("g")))
+    assert result.gravity == (0, 0, Negate(Identifier("g")))
     values = {parameter.name: parameter for parameter in result.parameters}
     assert values["g"] == Parameter("g", Fraction("9.81"), "m/s^2")
     assert values["m_1"] == Parameter("m_1", Fraction(2), "kg")
@@ -77,7 +78,7 @@ def test_patterns_keep_what_matches() -> None:
     result = parametrise(arm(), ["m_*", "l"])
     assert names(result) == ["l", "k", "m_1"]
     assert result.segments[0].body.com[0] == Fraction(1, 10)
-    assert result.segments[1].position[0] == Symbol("l")
+    assert result.segments[1].position[0] == Identifier("l")
     assert result.gravity[2] == Fraction("-9.81")
     assert names(parametrise(arm(), ["g"])) == ["k", "g"]
     assert names(parametrise(arm(), [])) == ["k"]
@@ -121,7 +122,7 @@ def test_loop_points_stay_numbers() -> None:
     )
     result = parametrise(builder.build(), "symbolic")
     assert result.loops[0].closing.point == (1, 0, 0)
-    assert result.loops[0].target.point == (Symbol("r"), 0, 0)
+    assert result.loops[0].target.point == (Identifier("r"), 0, 0)
     assert parametrise(builder.build(), "numeric").loops[0].target.point == (1, 0, 0)
 
 
@@ -194,3 +195,11 @@ def test_limits_are_no_part_of_the_equations() -> None:
     builder = Mechanism.builder("limited").parameter("l", "0.5")
     mechanism = builder.segment("a", axis="x", joint=joint, mass=1, com=["l", 0, 0]).build()
     assert "l" in [parameter.name for parameter in parametrise(mechanism, ["l"]).parameters]
+
+
+@pytest.mark.parametrize("wrong", [3, None, True, "m_1", [3]])
+def test_what_is_no_choice_of_parameters_is_refused(wrong: Any) -> None:
+    mechanism = Mechanism.builder().segment("a", axis="z", mass=1).build()
+    with pytest.raises(DeriveError) as caught:
+        parametrise(mechanism, wrong)
+    assert str(caught.value.element).startswith("parameters")

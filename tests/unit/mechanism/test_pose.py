@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from chainform.errors import ReadError, RunError
-from chainform.mechanism import GROUND, Mechanism, poses_of
-from chainform.mechanism.closing import rotation_vector
+from chainform.mechanism import GROUND, Mechanism, poses_of, with_unit_quaternions
+from chainform.mechanism.closure import rotation_vector
 from chainform.mechanism.pose import numeric_tree, rotation_about, rotation_of_quaternion, turned
 
 
@@ -138,3 +138,20 @@ def test_free_and_spherical_joints_agree_with_pinocchio(seed: int) -> None:
     step = 1e-5 * random.normal(size=10)
     moved = numeric_tree(ball()).moved(q, step)
     assert moved == pytest.approx(pin.integrate(model, q, step), abs=1e-9)
+
+
+def test_quaternions_of_a_batch_get_length_one() -> None:
+    builder = Mechanism.builder().segment("base", joint="free", mass=1)
+    builder.segment("arm", parent="base", axis="z", mass=1)
+    mechanism = builder.segment("hand", parent="arm", joint="spherical", mass=1).build()
+    assert mechanism.quaternions == (slice(3, 7), slice(8, 12))
+    q = np.random.default_rng(3).uniform(-2.0, 2.0, (2, 5, mechanism.nq))
+    q[0, 0, 3:7] = 0.0
+    result = with_unit_quaternions(mechanism, q)
+    lengths = np.linalg.norm(result[..., 8:12], axis=-1)
+    np.testing.assert_allclose(lengths, 1.0, rtol=1e-14)
+    assert result[0, 0, 3:7].tolist() == [0.0] * 4
+    rest = [0, 1, 2, 7]
+    assert np.array_equal(result[..., rest], q[..., rest])
+    ratio = result[1, 1, 3:7] / q[1, 1, 3:7]
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-14)

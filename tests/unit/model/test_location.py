@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import chainform as cf
+from chainform.files import data_folder
 from chainform.model.location import default_url
-from chainform.places import data_folder
 
 HOME = Path.home()
 

@@ -17,7 +17,7 @@ from chainform.mechanism.tables import (
     SEGMENT_FIELDS,
 )
 from chainform.readers import READERS, read_text
-from chainform.readers.header import HEADER_FIELDS
+from chainform.readers.forms import HEADER_FIELDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "mechanism-files.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)

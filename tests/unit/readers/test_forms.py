@@ -14,7 +14,7 @@ import pytest
 from chainform.errors import ReadError
 from chainform.expressions import format_expression, parse
 from chainform.mechanism import GROUND, IDENTITY, Mechanism, Segment
-from chainform.mechanism.rational import greatest_difference, is_rotation
+from chainform.mechanism.exact import greatest_difference, is_rotation
 from chainform.readers import read, read_text
 
 REFERENCE = Path(__file__).parents[2] / "data" / "reference"
@@ -208,8 +208,8 @@ def test_the_zero_pose_needs_numbers() -> None:
     ("change", "element", "message"),
     [
         ({"L": None}, "L", "is missing"),
-        ({"L": [0, 1, 2, 3, 9]}, "L", "said to follow body 9"),
-        ({"L": [0, 1, 2, 3, -1]}, "L", "said to follow body -1"),
+        ({"L": [0, 1, 2, 3, 9]}, "L", "given as following body 9"),
+        ({"L": [0, 1, 2, 3, -1]}, "L", "given as following body -1"),
         ({"L": [0, 1, 2, 3, 5]}, "segment 'body5', parent", "circle"),
         ({"L": 4}, "L", "expected a list, got a number"),
         ({"L": ["a"] * 5}, "L[1]", "expected a whole number"),

@@ -11,7 +11,7 @@ import pytest
 
 from chainform.errors import ReadError
 from chainform.mechanism import GROUND
-from chainform.mechanism.rational import greatest_difference, is_rotation
+from chainform.mechanism.exact import greatest_difference, is_rotation
 from chainform.readers import read
 
 REFERENCE = Path(__file__).parents[2] / "data" / "reference"

@@ -309,7 +309,7 @@ def test_mimic_can_be_ignored() -> None:
     text = gripper('<mimic joint="lead" multiplier="-2"/>')
     mechanism = read_text(text, "urdf", mimic="free")
     assert mechanism.coordinates == ("lead", "follow", "more")
-    assert "but moves freely as asked" in texts(mechanism)
+    assert "but moves freely, as the option says" in texts(mechanism)
 
 
 def test_chains_of_mimicking_joints() -> None:
@@ -373,7 +373,7 @@ def test_a_multiplier_of_zero_is_a_joint_that_stands(kind: str, offset: str) -> 
 @pytest.mark.parametrize(
     ("inside", "said"),
     [
-        ('<limit lower="1" upper="-1" effort="1" velocity="1"/>', "lower exceeds upper; no range"),
+        ('<limit lower="1" upper="-1" effort="1" velocity="1"/>', "lower exceeds upper; the range"),
         ('<limit lower="0" upper="0"/>', "lower equals upper: the joint has no room to move"),
         ('<limit effort="1" velocity="1"/>', "no range is given"),
         ('<limit lower="-1" upper="1" effort="-1"/>', "effort is negative; it was left out"),

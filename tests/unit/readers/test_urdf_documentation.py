@@ -10,9 +10,9 @@ import pytest
 
 from chainform.errors import ReadError
 from chainform.readers import read, read_text
-from chainform.readers.urdf_options import OPTIONS
-from chainform.readers.urdf_robot import JOINT_TYPES
-from chainform.readers.urdf_side import DRIVE_FIELDS, SIDE_FIELDS
+from chainform.readers.urdf.options import OPTIONS
+from chainform.readers.urdf.robot import JOINT_TYPES
+from chainform.readers.urdf.side import DRIVE_FIELDS, SIDE_FIELDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "urdf.md").read_text(encoding="utf-8")
 

@@ -10,8 +10,8 @@ import pytest
 
 from chainform.errors import ReadError
 from chainform.readers import read, read_text
-from chainform.readers.urdf_robot import MAX_LINKS
-from chainform.readers.urdf_xml import MAX_DEPTH
+from chainform.readers.urdf.robot import MAX_LINKS
+from chainform.readers.urdf.xml import MAX_DEPTH
 
 MASS = '<inertial><mass value="{}"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 ARM = '<link name="a"/><link name="b">{}</link><joint name="j" type="revolute">{}</joint>'

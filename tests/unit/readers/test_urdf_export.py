@@ -16,9 +16,9 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.mechanism import GROUND, Mechanism, Number, Rotation, poses_of
 from chainform.mechanism.exact import rotation_of_angles
-from chainform.mechanism.snap import rotation_of_turns
 from chainform.readers import export_urdf, read, read_text, side_path, urdf_text, write_urdf
-from chainform.readers.urdf_export import angles_of
+from chainform.readers.urdf.snap import rotation_of_turns
+from chainform.readers.urdf.write import angles_of
 from strategies import examples
 from zoo import random_tree
 

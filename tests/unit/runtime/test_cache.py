@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chainform.places import cache_folder
+from chainform.files import cache_folder
 from chainform.runtime import CodeCache, LruCache, cache, code_of, host
 from chainform.runtime.cache import CodeFolder
 from unit.runtime.programs import Memory

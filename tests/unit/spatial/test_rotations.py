@@ -17,8 +17,13 @@ from chainform.spatial import (
     cross,
     dot,
     product,
+    quaternion_of,
+    quaternion_product,
     rodrigues,
+    roll_pitch_yaw,
+    rotation_of_quaternion,
     scale,
+    skew,
     transpose,
 )
 from strategies import angles, examples, numbers
@@ -93,3 +98,40 @@ def test_about_a_coordinate_axis_nothing_is_computed(axis: int, sign: int) -> No
     assert rotation[i][j].terms == (-sign * s).terms
     assert rotation[axis][i].number == 0 == rotation[j][axis].number
     assert len(builder.names) == before
+
+
+quaternions = st.tuples(numbers, numbers, numbers, numbers).filter(any)
+
+
+@given(quaternions, quaternions)
+@examples(30)
+def test_the_product_of_quaternions_is_that_of_their_rotations(
+    a: tuple[Fraction, ...], b: tuple[Fraction, ...]
+) -> None:
+    first, second = rotation_of_quaternion(*a), rotation_of_quaternion(*b)
+    assert product(first, transpose(first)) == IDENTITY
+    both = quaternion_product((a[0], a[1], a[2], a[3]), (b[0], b[1], b[2], b[3]))
+    assert rotation_of_quaternion(*both) == product(first, second)
+
+
+@given(quaternions)
+@examples(30)
+def test_a_rotation_has_its_quaternion(q: tuple[Fraction, ...]) -> None:
+    rotation = rotation_of_quaternion(*q)
+    found = quaternion_of(rotation)
+    assert all(q[i] * found[k] == q[k] * found[i] for i in range(4) for k in range(4))
+    assert rotation_of_quaternion(*found) == rotation
+
+
+@given(vectors, vectors)
+@examples(30)
+def test_skew_is_the_vector_product(a: Vector, b: Vector) -> None:
+    assert apply(skew(a), b) == cross(a, b)
+
+
+@given(angles, angles, angles)
+@examples(30)
+def test_roll_pitch_and_yaw_follow_each_other(roll: Angle, pitch: Angle, yaw: Angle) -> None:
+    turns = [(angle.cos, angle.sin) for angle in (roll, pitch, yaw)]
+    x, y, z = (rodrigues(axis, *turn) for axis, turn in zip(IDENTITY, turns, strict=True))
+    assert roll_pitch_yaw(*turns) == product(z, product(y, x))

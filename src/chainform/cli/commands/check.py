@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 
 from chainform.cli.commands import Command
-from chainform.cli.element_tables import show_drives, show_elements
+from chainform.cli.element_tables import Table, show_drives, show_elements, vector_text
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.mechanism_document import (
     Outputs,
     common_outputs,
-    exact_text,
     frame_outputs,
     mechanism_document,
 )
@@ -25,7 +23,7 @@ from chainform.formulations import (
     uses_elements,
 )
 from chainform.given import counted
-from chainform.mechanism import Description, Mechanism, Number, Segment
+from chainform.mechanism import Mechanism
 from chainform.pipeline import available_outputs
 
 REFUSALS = {
@@ -38,6 +36,8 @@ REFUSALS = {
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 
+ORIGIN = ("0", "0", "0")
+
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
@@ -47,121 +47,147 @@ def add_options(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Report:
     """Read the file and describe the mechanism."""
     mechanism = read_chosen(args)
-    description = mechanism.describe()
     outputs = {name: _outputs(mechanism, name) for name in FORMULATIONS}
     return Report(
-        mechanism_document(mechanism, description, outputs),
-        lambda page: _show(page, mechanism, description, outputs),
+        mechanism_document(mechanism, outputs), lambda page: _show(page, mechanism, outputs)
     )
 
 
-def _show(page: Page, mechanism: Mechanism, said: Description, outputs: Outputs) -> None:
-    page.text(f"{said.name}, read from {said.file}", style="bold")
-    mass = "not known" if said.total_mass is None else f"{said.total_mass:.10g} kg"
-    counts = [counted(len(said.segments), "segment")] if said.segments else []
-    counts += [counted(len(said.elements), "element")] if said.elements else []
-    counts.append(counted(said.nq, "coordinate"))
-    if said.nv != said.nq:
-        counts.append(counted(said.nv, "rate"))
-    counts.append(counted(len(said.loops), "loop"))
-    page.text(f"{', '.join(counts)}, total mass {mass}")
-    page.text(f"gravity {_vector(said.gravity)} m/s^2, world axes")
-    if said.base_is_moving:
-        page.text("the base moves as prescribed in the file")
-    if said.segments:
-        _show_tree(page, mechanism, said)
-    _show_coordinates(page, said)
-    if said.parameters:
+def _show(page: Page, mechanism: Mechanism, outputs: Outputs) -> None:
+    description = mechanism.describe(short=True)
+    table = description["mechanism"]
+    page.text(f"{table['name']}, read from {description['file']}", style="bold")
+    _show_size(page, description, table)
+    if "segments" in table:
+        _show_tree(page, description, table["segments"])
+    _show_coordinates(page, description, table.get("segments", ()))
+    if "parameters" in table:
         page.heading("parameters")
-        page.table(
-            ("name", "value", "unit", "note"),
-            [(p.name, p.value or "free", p.unit, p.note) for p in said.parameters],
-        )
-    _show_loops(page, said)
-    show_drives(page, mechanism)
-    show_elements(page, said)
-    if said.frames:
+        rows = [
+            (name, p.get("value", "free"), p.get("unit", ""), p.get("note", ""))
+            for name, p in table["parameters"].items()
+        ]
+        page.table(("name", "value", "unit", "note"), rows)
+    _show_loops(page, description, table)
+    show_drives(page, table, description["actuators"])
+    show_elements(page, table)
+    if "frames" in table:
         page.heading("frames (origin in body axes; m)")
-        page.table(
-            ("name", "segment", "origin"),
-            [(r.name, r.segment, _vector(r.point)) for r in said.frames],
-        )
-    for level in ("note", "warning"):
-        notes = [note for note in said.notes if note.level == level]
-        if notes:
-            page.heading(f"{level}s")
-        for note in notes:
-            style = "yellow" if level == "warning" else ""
-            page.text(f"  {note.element}: {note.text}", style=style)
+        rows = [
+            (f["name"], f["segment"], vector_text(f.get("point", ORIGIN))) for f in table["frames"]
+        ]
+        page.table(("name", "segment", "origin"), rows)
+    _show_notes(page, description["notes"])
     _show_outputs(page, mechanism, outputs)
 
 
-def _show_tree(page: Page, mechanism: Mechanism, said: Description) -> None:
+def _show_size(page: Page, description: Table, table: Table) -> None:
+    total = description["total_mass"]
+    mass = "not known" if total is None else f"{total:.10g} kg"
+    counts = [counted(len(table[f"{n}s"]), n) for n in ("segment", "element") if f"{n}s" in table]
+    counts.append(counted(description["nq"], "coordinate"))
+    if description["nv"] != description["nq"]:
+        counts.append(counted(description["nv"], "rate"))
+    counts.append(counted(len(table.get("loops", ())), "loop"))
+    page.text(f"{', '.join(counts)}, total mass {mass}")
+    page.text(f"gravity {vector_text(table['gravity'])} m/s^2, world axes")
+    if description["base_is_moving"]:
+        page.text("the base moves as prescribed in the file")
+
+
+def _show_tree(page: Page, description: Table, segments: Sequence[Table]) -> None:
     page.heading("segments (position in parent axes, mass centre in body axes; m, kg)")
-    page.table(
-        ("no", "name", "parent", "position", "mass", "mass centre"),
-        [
-            (str(r.number), r.name, r.parent, _vector(r.position), r.mass, _vector(r.com))
-            for r in said.segments
-        ],
-        numbers=("no", "mass"),
-    )
-    turning = [s for s in mechanism.segments if any(x != 0 for row in s.body.inertia for x in row)]
+    rows = [
+        (
+            str(number),
+            s["name"],
+            s["parent"],
+            vector_text(s.get("position", ORIGIN)),
+            s.get("mass", "0"),
+            vector_text(s.get("com", ORIGIN)),
+        )
+        for number, s in enumerate(segments, 1)
+    ]
+    titles = ("no", "name", "parent", "position", "mass", "mass centre")
+    page.table(titles, rows, numbers=("no", "mass"))
+    turning = [s for s in segments if "inertia" in s]
     if turning:
         page.heading("inertia about the mass centre (body axes, kg m^2)")
-        page.table(("name", *INERTIA), [(s.name, *_moments(s)) for s in turning], numbers=INERTIA)
+        rows = [(s["name"], *(s["inertia"].get(key, "0") for key in INERTIA)) for s in turning]
+        page.table(("name", *INERTIA), rows, numbers=INERTIA)
     page.heading("joints (axis in body axes)")
-    page.table(
-        ("no", "name", "kind", "axis", "moved by"),
-        [
-            (str(row.number), segment.joint.name, row.joint, _vector(row.axis), row.motion)
-            for row, segment in zip(said.segments, mechanism.segments, strict=True)
-        ],
-        numbers=("no",),
-    )
+    joints = zip((s["joint"] for s in segments), description["joints"], strict=True)
+    rows = [
+        (str(no), joint["name"], joint["type"], vector_text(joint.get("axis")), motion["motion"])
+        for no, (joint, motion) in enumerate(joints, 1)
+    ]
+    page.table(("no", "name", "kind", "axis", "moved by"), rows, numbers=("no",))
 
 
-def _show_coordinates(page: Page, said: Description) -> None:
-    if not said.coordinates:
+def _show_coordinates(page: Page, description: Table, segments: Sequence[Table]) -> None:
+    coordinates, rates = description["coordinates"], description["rates"]
+    if not coordinates:
         return
-    same_names = [row.name for row in said.coordinates] == [row.name for row in said.rates]
+    same_names = [row["name"] for row in coordinates] == [row["name"] for row in rates]
     page.heading(
         "coordinates and rates, in the order of q and qd"
         if same_names
         else "coordinates, in the order of q"
     )
-    page.table(
-        ("q", "name", "segment", "unit", "lower", "upper"),
-        [
-            (f"q{r.number}", r.name, r.segment, r.unit, r.lower or "", r.upper or "")
-            for r in said.coordinates
-        ],
-        numbers=("lower", "upper"),
-    )
+    limits = {s["name"]: s["joint"].get("limits", {}) for s in segments}
+    rows = [
+        (f"q{r['number']}", r["name"], r["segment"], r["unit"], *_range(r, limits))
+        for r in coordinates
+    ]
+    titles = ("q", "name", "segment", "unit", "lower", "upper")
+    page.table(titles, rows, numbers=("lower", "upper"))
     if not same_names:
         page.heading("rates, in the order of qd, qdd and tau (body axes where there are several)")
-        page.table(
-            ("qd", "name", "segment", "unit"),
-            [(f"qd{r.number}", r.name, r.segment, r.unit) for r in said.rates],
-        )
+        rows = [(f"qd{r['number']}", r["name"], r["segment"], r["unit"]) for r in rates]
+        page.table(("qd", "name", "segment", "unit"), rows)
 
 
-def _show_loops(page: Page, said: Description) -> None:
-    if not said.loops:
+def _range(row: Table, limits: Mapping[str, Table]) -> tuple[str, str]:
+    own = limits.get(row["segment"], {})
+    return own.get("lower", ""), own.get("upper", "")
+
+
+def _show_loops(page: Page, description: Table, table: Table) -> None:
+    if "loops" not in table:
         return
     page.heading("loops")
-    page.table(
-        ("name", "kind", "closing", "target", "equations", "basic coordinates"),
-        [
-            (r.name, r.kind, r.closing, r.target, str(r.equations), _basic(r.basic))
-            for r in said.loops
-        ],
-        numbers=("equations",),
-    )
+    equations = description["equations"]
+    rows = [
+        (
+            loop["name"],
+            loop["kind"],
+            _end(loop["closing"]),
+            _end(loop["target"]),
+            str(equations[loop["name"]]),
+            ", ".join(loop.get("basic", ("not chosen",))),
+        )
+        for loop in table["loops"]
+    ]
+    titles = ("name", "kind", "closing", "target", "equations", "basic coordinates")
+    page.table(titles, rows, numbers=("equations",))
+
+
+def _end(attachment: Table) -> str:
+    return f"{attachment['segment']} {vector_text(attachment.get('point', ORIGIN))}"
+
+
+def _show_notes(page: Page, notes: Sequence[Table]) -> None:
+    for level in ("note", "warning"):
+        chosen = [note for note in notes if note["level"] == level]
+        if chosen:
+            page.heading(f"{level}s")
+        for note in chosen:
+            style = "yellow" if level == "warning" else ""
+            page.text(f"  {note['element']}: {note['text']}", style=style)
 
 
 def _outputs(mechanism: Mechanism, formulation: str) -> list[str]:
-    """Return the outputs of a formulation beside those that all have; none where it refuses."""
+    """Return the outputs that only some formulations have; none where it refuses."""
     if formulation in REFUSALS and REFUSALS[formulation][0](mechanism):
         return []
     return [name for name in available_outputs(mechanism, formulation) if name not in COMMON]
@@ -177,34 +203,12 @@ def _reason(mechanism: Mechanism, formulation: str) -> str:
 def _show_outputs(page: Page, mechanism: Mechanism, outputs: Outputs) -> None:
     page.heading("outputs, by formulation")
     for formulation, names in outputs.items():
-        said = ", ".join(names) or f"none, since {_reason(mechanism, formulation)}"
-        page.text(f"  {formulation}: {said}")
+        text = ", ".join(names) or f"none, since {_reason(mechanism, formulation)}"
+        page.text(f"  {formulation}: {text}")
     of_frame = ", ".join(f"{name}(F)" for name in frame_outputs(mechanism))
     places = "an element" if uses_elements(mechanism) else "a frame or segment"
     page.text(f"  each: {', '.join(common_outputs(mechanism))};")
     page.text(f"        of {places} F: {of_frame}")
-
-
-def _vector(texts: Sequence[str] | None) -> str:
-    return "" if texts is None else f"({', '.join(texts)})"
-
-
-def _basic(names: Sequence[str] | None) -> str:
-    return "not chosen" if names is None else ", ".join(names)
-
-
-def _moments(segment: Segment) -> list[str]:
-    place = {"x": 0, "y": 1, "z": 2}
-    inertia = segment.body.inertia
-    return [_short(inertia[place[name[0]]][place[name[1]]]) for name in INERTIA]
-
-
-def _short(value: Number) -> str:
-    text = exact_text(value)
-    if not isinstance(value, Fraction):
-        return text
-    decimal = f"{float(value):.15g}"
-    return decimal if len(text) > 18 or Fraction(decimal) == value else text
 
 
 COMMAND = Command(

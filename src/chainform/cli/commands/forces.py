@@ -17,8 +17,7 @@ from chainform.cli.printing import Document, Page, Report
 from chainform.cli.states import name_of, read_json
 from chainform.errors import ReadError
 from chainform.given import Given
-from chainform.mechanism import Mechanism
-from chainform.mechanism.reader import Reader
+from chainform.mechanism import Mechanism, Reader
 
 SHOWN = 25
 """The most times that are shown to people."""

@@ -18,16 +18,15 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from chainform.given import Given
-from chainform.mechanism.elements.types import Fixed, Shift, Step, Turn
-from chainform.mechanism.exact import exact_rotation, quaternion_of
+from chainform.mechanism.components import FixedStep, ShiftStep, Step, TurnStep
+from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import LawReader
-from chainform.mechanism.rational import rotation_of_quaternion
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
-from chainform.spatial import rodrigues
+from chainform.mechanism.records import IDENTITY, ZERO, Axis, Number, Rotation, Vector3
+from chainform.spatial import quaternion_of, rodrigues, rotation_of_quaternion
 
 GEOMETRY = ("q", "t")
-"""What laws of geometry may depend on, beside parameters."""
+"""What laws of geometry may depend on, besides parameters."""
 
 ARGUMENTS = {"S": 3, "R": 4, "Q": 4} | {f"{kind}{axis}": 1 for kind in "SR" for axis in "xyz"}
 """The steps, and how many arguments each has."""
@@ -38,11 +37,11 @@ MOST_STEPS, MOST_CHARACTERS = 1000, 100_000
 def parts_of(text: str) -> list[str]:
     """Return the parts of a text between commas that stand in no brackets."""
     parts, depth, start = list[str](), 0, 0
-    for place, letter in enumerate(text):
+    for index, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)
         if letter == "," and depth == 0:
-            parts.append(text[start:place].strip())
-            start = place + 1
+            parts.append(text[start:index].strip())
+            start = index + 1
     return [*parts, text[start:].strip()]
 
 
@@ -78,9 +77,9 @@ def _step(given: Given, laws: LawReader) -> Step:
         raise given.error(message, "correct the step")
     entries = [given.holding(argument) for argument in arguments]
     if name == "Q":
-        return Fixed(_quaternion(given, entries, laws.reader))
+        return FixedStep(_quaternion(given, entries, laws.reader))
     if name[0] == "S":
-        return Shift(_vector(name, [laws.law(entry, GEOMETRY) for entry in entries]))
+        return ShiftStep(_vector(name, [laws.law(entry, GEOMETRY) for entry in entries]))
     axis = (
         IDENTITY["xyz".index(name[1])]
         if name != "R"
@@ -106,13 +105,13 @@ def _quaternion(step: Given, entries: Sequence[Given], reader: Reader) -> Rotati
 def turn_about(axis: Axis, angle: Number, element: str, reader: Reader) -> Step:
     """Return the turn by a law, or an exact fixed rotation where the angle is a known number."""
     if not isinstance(angle, Fraction):
-        return Turn(axis, angle)
+        return TurnStep(axis, angle)
     cos, sin = Fraction(math.cos(angle)), Fraction(math.sin(angle))
     meant: Rotation = rodrigues(axis, cos, sin)
     rotation, remark = exact_rotation(meant)
     if remark is not None and rotation != IDENTITY:
         reader.note(element, remark)
-    return Fixed(rotation)
+    return FixedStep(rotation)
 
 
 SHORT = re.compile(
@@ -179,15 +178,15 @@ def check_moments(given: Given) -> None:
         return
     entries = [entry.value for entry in given.entries()[:3]]
     texts = [entry.strip() if isinstance(entry, str) else "" for entry in entries]
-    found = [MOMENT_NAME.fullmatch(text) for text in texts]
-    axes = ["" if match is None else match[1] for match in found]
-    for place, axis in enumerate(axes):
+    matches = [MOMENT_NAME.fullmatch(text) for text in texts]
+    axes = ["" if match is None else match[1] for match in matches]
+    for index, axis in enumerate(axes):
         if (
             axis
-            and axis != "xyz"[place]
+            and axis != "xyz"[index]
             and axes["xyz".index(axis) : "xyz".index(axis) + 1] != [axis]
         ):
-            message = f"{texts[place]} stands where the moment about {'xyz'[place]} belongs"
+            message = f"{texts[index]} stands where the moment about {'xyz'[index]} belongs"
             raise given.error(message, MOMENTS_REMEDY)
 
 
@@ -201,16 +200,16 @@ def chain_text(chain: Sequence[Step], number: Callable[[Number], str]) -> str:
 
 def _step_text(step: Step, number: Callable[[Number], str]) -> str:
     match step:
-        case Shift(vector):
-            moved = [k for k in range(3) if vector[k] != ZERO]
-            if len(moved) == 1:
-                return f"S{'xyz'[moved[0]]}({number(vector[moved[0]])})"
+        case ShiftStep(vector):
+            nonzero = [k for k in range(3) if vector[k] != ZERO]
+            if len(nonzero) == 1:
+                return f"S{'xyz'[nonzero[0]]}({number(vector[nonzero[0]])})"
             return f"S({', '.join(number(entry) for entry in vector)})"
-        case Turn(axis, angle):
+        case TurnStep(axis, angle):
             if axis in IDENTITY:
                 return f"R{'xyz'[IDENTITY.index(axis)]}({number(angle)})"
             return f"R({', '.join(number(entry) for entry in (*axis, angle))})"
-        case Fixed(rotation):
+        case FixedStep(rotation):
             return f"Q({', '.join(number(entry) for entry in _whole_quaternion(rotation))})"
 
 

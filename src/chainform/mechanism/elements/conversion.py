@@ -19,25 +19,24 @@ from dataclasses import replace
 from fractions import Fraction
 
 from chainform.errors import DeriveError
-from chainform.expressions import Binary, Symbol
+from chainform.expressions import Binary, Identifier
 from chainform.mechanism.checks import rechecked
-from chainform.mechanism.elements.types import (
+from chainform.mechanism.components import (
     DissipativeElement,
     ElasticElement,
     Element,
-    Fixed,
+    ElementPoint,
+    FixedStep,
     InertiaElement,
     InertialElement,
-    Place,
-    Shift,
+    ShiftStep,
     Step,
-    Turn,
+    TurnStep,
 )
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import Meaning, Order, symbol_of
-from chainform.mechanism.mechanism import Mechanism
-from chainform.mechanism.numbering import GROUND_NAME
 from chainform.mechanism.numbers import expression_of, product_of_ratio, sum_of
-from chainform.mechanism.types import (
+from chainform.mechanism.records import (
     GROUND,
     IDENTITY,
     ZERO,
@@ -53,9 +52,10 @@ from chainform.mechanism.types import (
     Spring,
     Vector3,
 )
+from chainform.mechanism.segments import GROUND_NAME
 
 
-def as_elements(mechanism: Mechanism) -> Mechanism:
+def as_elements(mechanism: MechanismData) -> MechanismData:
     """Return the mechanism without segments; nothing changes if it has none."""
     if not mechanism.segments:
         return mechanism
@@ -78,7 +78,7 @@ def as_elements(mechanism: Mechanism) -> Mechanism:
     return rechecked(mechanism, changed, notes)
 
 
-def _refuse_quaternions(mechanism: Mechanism) -> None:
+def _refuse_quaternions(mechanism: MechanismData) -> None:
     for segment in mechanism.segments:
         if segment.joint.kind.has_quaternion:
             raise DeriveError(
@@ -93,7 +93,7 @@ def _refuse_quaternions(mechanism: Mechanism) -> None:
 class _Conversion:
     """Writes the parts of one mechanism as elements, each with a name of its own."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: MechanismData) -> None:
         self.mechanism = mechanism
         self.taken = {element.name for element in mechanism.elements}
         self.taken |= {segment.name for segment in mechanism.segments}
@@ -119,33 +119,33 @@ class _Conversion:
 
     # --- coordinates --------------------------------------------------------------------
 
-    def coordinate(self, place: int) -> Coordinate:
-        record = self.mechanism.coordinate_records[place]
+    def coordinate(self, index: int) -> Coordinate:
+        record = self.mechanism.coordinate_records[index]
         return Coordinate(record.name, GROUND, self.unit(record))
 
-    def rate(self, place: int) -> Coordinate:
-        record = self.mechanism.rate_records[place]
+    def rate(self, index: int) -> Coordinate:
+        record = self.mechanism.rate_records[index]
         return Coordinate(record.name, GROUND, self.unit(record))
 
     def unit(self, record: Coordinate) -> str:
         kind = self.mechanism.segments[record.segment].joint.kind
         return "rad" if kind is JointKind.REVOLUTE else "m"
 
-    def symbol(self, place: int) -> Symbol:
+    def symbol(self, index: int) -> Identifier:
         """Return the coordinate in a law: by its name where that can stand there, else as q3."""
         mechanism = self.mechanism
         order = Order(mechanism.coordinates, mechanism.rates)
-        found = symbol_of(Meaning("q", place), order)
-        if found is None:
-            name = mechanism.coordinates[place]
+        symbol = symbol_of(Meaning("q", index), order)
+        if symbol is None:
+            name = mechanism.coordinates[index]
             raise DeriveError(
-                f"no law can name the coordinate {name!r}: its name is no word, and its place, "
-                f"q{place + 1}, is the name of another one",
+                f"no law can name the coordinate {name!r}: its name is no word, and its index, "
+                f"q{index + 1}, is the name of another one",
                 file=mechanism.file,
                 element=f"coordinate {name!r}",
                 remedy="rename one of the two, with letters, digits and underscores",
             )
-        return found
+        return symbol
 
     def motion(self, segment: Segment) -> Number:
         """Return how far a joint is turned or slid, as a law."""
@@ -160,7 +160,7 @@ class _Conversion:
 
     def body(self, segment: Segment) -> InertialElement:
         body, on = segment.body, self.name_of(segment.parent)
-        chain = (*_place(segment.position, segment.rotation), *self.joint_steps(segment))
+        chain = (*_steps_to(segment.position, segment.rotation), *self.joint_steps(segment))
         if body.is_massless:
             return InertialElement(segment.name, "frame", on, chain)
         return InertialElement(segment.name, "body", on, chain, body.mass, body.com, body.inertia)
@@ -168,15 +168,15 @@ class _Conversion:
     def joint_steps(self, segment: Segment) -> tuple[Step, ...]:
         axis = segment.joint.axis
         if segment.joint.kind is JointKind.REVOLUTE:
-            return (Turn(axis, self.motion(segment)),)
+            return (TurnStep(axis, self.motion(segment)),)
         if segment.joint.kind is JointKind.PRISMATIC:
             motion = self.motion(segment)
             x, y, z = (product_of_ratio(motion, component) for component in axis)
-            return (Shift((x, y, z)),)
+            return (ShiftStep((x, y, z)),)
         return ()
 
     def frame(self, frame: Frame) -> InertialElement:
-        chain = _place(frame.point, frame.rotation)
+        chain = _steps_to(frame.point, frame.rotation)
         return InertialElement(frame.name, "frame", self.name_of(frame.segment), chain)
 
     # --- springs, friction, rotors ------------------------------------------------------
@@ -185,15 +185,15 @@ class _Conversion:
         deformation = None
         if spring.segment is not None:
             deformation = self.motion(self.mechanism.segments[spring.segment])
-        ends = spring.ends and (self.place(spring.ends[0]), self.place(spring.ends[1]))
+        ends = spring.ends and (self.point(spring.ends[0]), self.point(spring.ends[1]))
         name = self.named(spring.name)
         yield ElasticElement(name, spring.stiffness, spring.rest, deformation, ends)
         if spring.damping != ZERO:
             name = self.named(f"{spring.name}_damper")
             yield DissipativeElement(name, spring.damping, ZERO, deformation, None, ends)
 
-    def place(self, end: Attachment) -> Place:
-        return Place(self.name_of(end.segment), end.point)
+    def point(self, end: Attachment) -> ElementPoint:
+        return ElementPoint(self.name_of(end.segment), end.point)
 
     def joint(self, segment: Segment) -> Iterator[Element]:
         joint, friction = segment.joint, segment.joint.friction
@@ -208,9 +208,9 @@ class _Conversion:
             yield InertiaElement(self.named(f"{joint.name}_rotor"), joint.rotor_inertia, turns)
 
 
-def _place(position: Vector3, rotation: Rotation) -> tuple[Step, ...]:
-    shift: tuple[Step, ...] = () if position == ZERO_VECTOR else (Shift(position),)
-    return shift if rotation == IDENTITY else (*shift, Fixed(rotation))
+def _steps_to(position: Vector3, rotation: Rotation) -> tuple[Step, ...]:
+    shift: tuple[Step, ...] = () if position == ZERO_VECTOR else (ShiftStep(position),)
+    return shift if rotation == IDENTITY else (*shift, FixedStep(rotation))
 
 
 def _product(a: Number, b: Number) -> Number:

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from chainform.formulations import ConstraintLaws
 from chainform.graph import Builder, Graph
-from chainform.mechanism import Mechanism
-from chainform.mechanism.closing import numeric_loops
-from chainform.mechanism.pose import numeric_tree
-from chainform.mechanism.types import JointKind
+from chainform.mechanism import JointKind, Mechanism, numeric_loops, numeric_tree
 from chainform.simulation.along import values_along
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from chainform.given import Given, argument
-from chainform.mechanism.reader import Reader
+from chainform.mechanism import Reader
 
 WORDS = ("projection", "baumgarte", "none")
 USUAL = Fraction(20)

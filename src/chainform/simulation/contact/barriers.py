@@ -19,10 +19,17 @@ from typing import Protocol
 from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.given import Given
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import AT_REST, Attachment, Mechanism, Number, Segment
-from chainform.mechanism.rational import apply, rotation_between
-from chainform.mechanism.types import IDENTITY, Axis
-from chainform.spatial import Vector, dot
+from chainform.mechanism import (
+    AT_REST,
+    IDENTITY,
+    Attachment,
+    Axis,
+    Mechanism,
+    Number,
+    Segment,
+    rotation_between,
+)
+from chainform.spatial import Vector, apply, dot
 
 REST_SPEED = 1e-4
 """Below this closing speed (m/s, rad/s) nothing bounces any more."""

@@ -20,16 +20,23 @@ from typing import Any, cast
 
 from chainform.errors import ReadError
 from chainform.given import Given, argument
-from chainform.mechanism import GROUND, Attachment, Mechanism
-from chainform.mechanism.additions import reader_of
-from chainform.mechanism.rational import add, apply
-from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
+from chainform.mechanism import (
+    GROUND,
+    IDENTITY,
+    ZERO_VECTOR,
+    Attachment,
+    Axis,
+    Mechanism,
+    Vector3,
+    reader_of,
+)
 from chainform.simulation.contact.barriers import (
     MANNER_FIELDS,
     Barrier,
     PointContact,
     manner_of,
 )
+from chainform.spatial import add, apply
 
 CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "friction", "plane")
 WORLD, BASE = PLANES = ("world", "base")

@@ -16,9 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from chainform.given import argument
-from chainform.mechanism import Mechanism, Number, Segment
-from chainform.mechanism.additions import reader_of
-from chainform.mechanism.types import ZERO
+from chainform.mechanism import ZERO, Mechanism, Number, Segment, reader_of
 
 
 @dataclass(frozen=True)

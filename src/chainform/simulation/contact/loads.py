@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.graph import Builder
-from chainform.mechanism import Attachment, Mechanism
-from chainform.mechanism.types import IDENTITY, ZERO_VECTOR
+from chainform.mechanism import IDENTITY, ZERO_VECTOR, Attachment, Mechanism
 from chainform.simulation.along import values_along
 from chainform.simulation.contact.barriers import Barrier, GapContext, PointContact, directions
 from chainform.simulation.contact.switches import Switches

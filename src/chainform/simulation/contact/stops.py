@@ -19,9 +19,7 @@ from fractions import Fraction
 
 from chainform.errors import RunError
 from chainform.given import Given, argument
-from chainform.mechanism import Mechanism, Number, Segment
-from chainform.mechanism.additions import reader_of
-from chainform.mechanism.constraints import Constraint
+from chainform.mechanism import Constraint, Mechanism, Number, Segment, reader_of
 from chainform.simulation.contact.barriers import (
     MANNER_FIELDS,
     Barrier,

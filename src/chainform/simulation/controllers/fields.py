@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chainform.given import Given, plain
-from chainform.mechanism import GROUND, Joint, Mechanism, Number, law_reader, reader_of
-from chainform.mechanism.laws import LawReader
-from chainform.mechanism.types import ZERO
+from chainform.mechanism import (
+    GROUND,
+    ZERO,
+    Joint,
+    LawReader,
+    Mechanism,
+    Number,
+    law_reader,
+    reader_of,
+)
 
 
 @dataclass(frozen=True)

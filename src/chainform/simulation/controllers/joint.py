@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainform.graph import Scalar
-from chainform.mechanism import Number
-from chainform.mechanism.types import ZERO
+from chainform.mechanism import ZERO, Number
 from chainform.simulation.controllers.context import ControlContext
 from chainform.simulation.controllers.fields import Fields
 

@@ -27,8 +27,7 @@ from chainform.formulations.drive_equations import Drive
 from chainform.formulations.factorisation import solve
 from chainform.formulations.motion import is_zero
 from chainform.graph import Scalar
-from chainform.mechanism import GROUND, Actuator, Mechanism, Number
-from chainform.mechanism.additions import reader_of
+from chainform.mechanism import GROUND, Actuator, Mechanism, Number, reader_of
 
 if TYPE_CHECKING:
     from chainform.simulation.equations import EquationBuilder

@@ -24,7 +24,7 @@ from chainform.errors import ReadError
 from chainform.expressions import fraction_of_decimal
 from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.readers.source import Source
+from chainform.readers import Source
 from chainform.simulation.scenarios.columns_file import columns_of_file
 from chainform.simulation.scenarios.notes import names_of, without_notes
 

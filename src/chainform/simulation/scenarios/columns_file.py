@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 
-from chainform.readers.source import Source, bytes_of, text_of
+from chainform.readers import Source, bytes_of, text_of
 
 
 def rows_of_file(path: Source) -> list[list[str]]:

@@ -13,7 +13,7 @@ from typing import Any, cast
 from chainform.errors import ReadError, RunError
 from chainform.expressions import fraction_of_decimal
 from chainform.given import Given
-from chainform.readers.source import Source, bytes_of
+from chainform.readers import Source, bytes_of
 from chainform.simulation.scenarios.columns_file import rows_of_file
 from chainform.simulation.scenarios.notes import without_notes, without_texts
 

@@ -11,10 +11,8 @@ from typing import Any, TypeGuard, cast
 
 from chainform.errors import ReadError
 from chainform.given import Given
-from chainform.mechanism import Mechanism, number_of
-from chainform.mechanism.reader import Reader
-from chainform.readers import FILE_TYPES
-from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
+from chainform.mechanism import Mechanism, Reader, number_of
+from chainform.readers import FILE_TYPES, Source, Table, bytes_of, table_from_text, text_of
 from chainform.simulation.scenarios.batch_section import BatchSection
 from chainform.simulation.scenarios.drives import Drives
 from chainform.simulation.scenarios.notes import names_of, without_notes, without_texts

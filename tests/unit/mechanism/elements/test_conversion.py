@@ -10,16 +10,16 @@ import pytest
 
 import chainform as cf
 from chainform.errors import DeriveError
-from chainform.expressions import Symbol
-from chainform.mechanism.elements import (
+from chainform.expressions import Identifier
+from chainform.mechanism import (
     DissipativeElement,
     ElasticElement,
     InertiaElement,
     InertialElement,
-    Turn,
+    TurnStep,
 )
 from chainform.readers import native_text, read_text
-from chainform.readers.urdf_export import export_urdf
+from chainform.readers.urdf.write import export_urdf
 from zoo import REFERENCE, loaded_tree, random_tree, reference
 
 
@@ -60,10 +60,10 @@ def test_what_becomes_of_the_parts() -> None:
         ("elbow joint_friction", DissipativeElement),
         ("elbow joint_rotor", InertiaElement),
     ]
-    rows = [row.place for row in found.describe().elements]
-    # A coordinate whose name cannot stand in an expression goes by its place.
-    assert rows[0] == "on ground: Rz(q1)"
-    assert rows[2] == "on arm: Ry(2*q1 + 1/3)"
+    rows = found.describe()["mechanism"]
+    # A coordinate whose name cannot stand in an expression goes by its index.
+    assert rows["elements"][0]["chain"] == "Rz(q1)"
+    assert (rows["elements"][2]["on"], rows["elements"][2]["chain"]) == ("arm", "Ry(2*q1 + 1/3)")
     assert [record.unit for record in found.coordinate_records] == ["rad", "m"]
     frame = found.elements[1]
     assert isinstance(frame, InertialElement)
@@ -116,7 +116,8 @@ def test_a_part_keeps_the_elements_on_it() -> None:
     assert [definition.name for definition in part.definitions] == ["bend"]
     (equal,) = part.constraints
     assert equal.name == "equal"
-    assert part.describe().constraints[0].law == "q1 - q2 = 0"
+    described = part.describe()["mechanism"]
+    assert described["constraints"][0]["law"] == "q1 - q2"
     said = " ".join(note.text for note in part.notes)
     assert "element 'to ground'" in said
     assert "constraint 'gone'" in said
@@ -137,7 +138,7 @@ def test_axes_that_point_backwards() -> None:
     (body,) = builder.build().as_elements().elements
     assert isinstance(body, InertialElement)
     (turn,) = body.chain
-    assert isinstance(turn, Turn)
+    assert isinstance(turn, TurnStep)
     assert turn.axis == (0, Fraction(-1), 0)
 
 
@@ -166,7 +167,9 @@ def test_a_joint_named_like_time_is_called_by_its_place() -> None:
     builder = cf.Mechanism.builder("arm").segment("t", axis="z", mass=1, com=[1, 0, 0])
     found = builder.build().as_elements()
     assert isinstance(found.elements[0], InertialElement)
-    assert found.elements[0].chain == (Turn((Fraction(0), Fraction(0), Fraction(1)), Symbol("q1")),)
+    assert found.elements[0].chain == (
+        TurnStep((Fraction(0), Fraction(0), Fraction(1)), Identifier("q1")),
+    )
     assert read_text(native_text(found), "json").elements == found.elements
 
 

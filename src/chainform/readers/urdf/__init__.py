@@ -1,0 +1,1 @@
+"""URDF: links and joints in XML, as robots are described in ROS; read, built and written."""

@@ -53,7 +53,10 @@ def listed(names: Iterable[str]) -> str:
 
 def shown(value: object) -> str:
     """Return a value for a message: short, and in one line."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write whole numbers of thousands of digits
+        text = "a number of many digits"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -271,7 +274,7 @@ class Given:
             got = kind_of(self.value) if number is None else shown(self.value)
             message = f"expected a whole number {bounds}, got {got}"
             raise self.error(message, remedy or "correct it, or leave it out")
-        return int(number)
+        return self.value if isinstance(self.value, int) else int(number)
 
 
 def argument(element: str, value: Any) -> Given:
@@ -293,7 +296,7 @@ def double_of(value: Any) -> float | None:
     try:
         return float(convert())
     except OverflowError:
-        return inf
+        return -inf if value < 0 else inf
     except (TypeError, ValueError):
         return None
 

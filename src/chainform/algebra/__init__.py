@@ -2,8 +2,8 @@
 
 from chainform.algebra.convert import System, graph_of, system_of
 from chainform.algebra.expansion import multiply_out
+from chainform.algebra.extract import Settler
 from chainform.algebra.residues import is_same
-from chainform.algebra.settle import Settler
 from chainform.algebra.sums import STANDARD, Prices, Sums
 from chainform.algebra.tidy import substitute
 

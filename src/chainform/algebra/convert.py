@@ -9,10 +9,9 @@ from itertools import combinations
 
 import numpy as np
 
-from chainform.algebra.completion import complete
 from chainform.algebra.index import PAIR
-from chainform.algebra.numbers import MINUS_ONE, ONE
-from chainform.algebra.sums import STANDARD, Prices, Sums
+from chainform.algebra.monomials import MINUS_ONE, ONE
+from chainform.algebra.sums import STANDARD, Prices, Sums, complete
 from chainform.graph import CALLS, Block, Builder, Graph, Kind, Scalar, parameter_only
 
 TRIGONOMETRIC = ("sin", "cos")

@@ -12,9 +12,12 @@ import heapq
 import random
 from typing import NamedTuple, cast
 
+from chainform.algebra.convert import System
 from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Pair, Place, Product
-from chainform.algebra.numbers import ONE
+from chainform.algebra.monomials import ONE
+from chainform.algebra.resubstitution import Resubstitution
 from chainform.algebra.sums import Sums
+from chainform.algebra.tidy import Tidier
 
 _LEAST = 1e-6
 _SCALES = 4
@@ -89,9 +92,6 @@ def _take_out(sums: Sums, key: Key, plan: Plan | None) -> None:
         _take_multiple(sums, cast(Multiple, divisor))
     else:
         _take_product(sums, cast(Product, divisor))
-
-
-# --- pairs of terms -------------------------------------------------------------------------
 
 
 def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
@@ -223,9 +223,6 @@ def _take_pair(sums: Sums, divisor: Pair, plan: Plan) -> None:
         sums.insert(v, monomials.times(common, divided), numbers.ratio(k, plan.scale))
 
 
-# --- products of two variables --------------------------------------------------------------
-
-
 def _product_gain(sums: Sums, product: Product) -> float:
     found = sums.index.products.get(product)
     if not found or len(found) < 2:
@@ -265,9 +262,6 @@ def _is_only(sums: Sums, variable: int, monomial: int) -> bool:
     return len(terms) == 1 and terms[monomial] == ONE
 
 
-# --- a constant times a variable ------------------------------------------------------------
-
-
 def _take_multiple(sums: Sums, multiple: Multiple) -> None:
     magnitude, x = multiple
     monomials = sums.monomials
@@ -283,3 +277,45 @@ def _take_multiple(sums: Sums, multiple: Multiple) -> None:
         rest = monomials.quotient(m, single)
         assert rest is not None
         sums.insert(v, monomials.times(rest, divided), (k & 1) ^ sign)
+
+
+# --- until nothing is gained ----------------------------------------------------------------------
+
+
+class Settler:
+    """Takes out common parts and tidies up, in turns."""
+
+    def __init__(self, system: System, rng: random.Random | None = None) -> None:
+        self.system = system
+        self.sums = system.sums
+        self.rng = rng or random.Random(0)
+        self.tidier = Tidier(system.sums)
+        self.resubstitution = Resubstitution(system)
+
+    def reduce(self, noise: float = 0.0) -> None:
+        """Settle what was touched since the last time."""
+        self.tidier.tidy()
+        while self.sums.index.fresh:
+            extract(self.sums, noise, self.rng)
+            self.tidier.tidy()
+
+    def _use_identities(self) -> None:
+        """Use differences of angles first, before their terms are taken apart."""
+        for divisor in list(self.sums.identities):
+            key = (PAIR, divisor)
+            while gain_of(self.sums, key) > 0:
+                take_out(self.sums, key)
+
+    def settle(self, *, resubstitute: bool = False) -> None:
+        """Settle everything; with `resubstitute`, find parts that are computed already as well."""
+        sums = self.sums
+        self._use_identities()
+        sums.touched.update(dict.fromkeys(sums.defined()))
+        self.reduce()
+        if resubstitute:
+            cost = sums.cost + 1
+            while sums.cost < cost - 1e-9:
+                cost = sums.cost
+                self.resubstitution.sweep()
+                self.reduce()
+        sums.forget()

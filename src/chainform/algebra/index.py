@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chainform.algebra.monomials import EMPTY, Monomials
-from chainform.algebra.numbers import Numbers
+from chainform.algebra.monomials import EMPTY, Monomials, Numbers
 
 Sum = dict[int, int]
 """Monomial -> coefficient, by their numbers."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chainform.algebra.completion import complete
 from chainform.algebra.convert import System
+from chainform.algebra.sums import complete
 from chainform.graph import Graph
 
 

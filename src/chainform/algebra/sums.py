@@ -9,13 +9,13 @@ log; `undo` takes everything back to a mark, in time proportional to what was ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 from chainform.algebra.index import LONG, Index, Pair, Sum
-from chainform.algebra.monomials import Monomials
-from chainform.algebra.numbers import ZERO, Numbers
+from chainform.algebra.monomials import ZERO, Monomials, Numbers
 
 
 @dataclass(frozen=True)
@@ -330,3 +330,28 @@ class Sums:
 
 
 _DEFINED, _DROPPED, _INSERTED = -1, -2, -1
+Value = TypeVar("Value")
+
+
+def complete(
+    known: MutableMapping[int, Value],
+    variable: int,
+    needs: Callable[[int], Iterable[int]],
+    compute: Callable[[int], Value],
+    key: Callable[[int], int] = int,
+) -> Value:
+    """Return what is known of a variable; what is missing is computed first, the deepest first.
+
+    Each variable is known under its `key`.
+    """
+    stack = [variable]
+    while stack:
+        v = stack[-1]
+        if key(v) not in known:
+            missing = [u for u in needs(v) if key(u) not in known]
+            if missing:
+                stack += missing
+                continue
+            known[key(v)] = compute(v)
+        stack.pop()
+    return known[key(variable)]

@@ -5,8 +5,7 @@ Only what was touched is looked at, and whatever that touches in turn.
 
 from __future__ import annotations
 
-from chainform.algebra.monomials import EMPTY
-from chainform.algebra.numbers import ZERO
+from chainform.algebra.monomials import EMPTY, ZERO
 from chainform.algebra.sums import Sums
 
 

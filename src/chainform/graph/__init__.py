@@ -1,21 +1,34 @@
 """The computation graph: types, builder, checker, interpreter, and what can be done with one."""
 
 from chainform.graph.arithmetic import EXACT, FLOAT, Angle, Arithmetic
-from chainform.graph.batch import Plan
 from chainform.graph.builder import Builder
-from chainform.graph.copy import builder_of, include, rebuild, set_defaults, substitute
+from chainform.graph.copy import (
+    builder_of,
+    graft,
+    include,
+    rebuild,
+    restrict,
+    set_defaults,
+    substitute,
+)
 from chainform.graph.cost import Cost, cost, cost_of, cost_once, parameter_only, term_costs
-from chainform.graph.differentiate import differentiate
-from chainform.graph.evaluate import evaluate, evaluate_variables
-from chainform.graph.expand import LIMIT, Expansion, Symbol, expand
-from chainform.graph.formula import definition_text, expansion_text, number_text
-from chainform.graph.graph import Graph
-from chainform.graph.parts import graft, restrict
+from chainform.graph.differentiate import Tangents, differentiate
+from chainform.graph.evaluate import Plan, evaluate, evaluate_variables, sympy_expressions
+from chainform.graph.expand import LIMIT, Expansion, Symbol, expand, expansion_text
 from chainform.graph.scalar import Number, Scalar
-from chainform.graph.symbolic import sympy_expressions
-from chainform.graph.tangents import Tangents
-from chainform.graph.text import graph_text, parse_graph
-from chainform.graph.types import CALLS, GROUPS, Block, Call, Factor, Input, Kind, Term, Variable
+from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
+from chainform.graph.types import (
+    CALLS,
+    GROUPS,
+    Block,
+    Call,
+    Factor,
+    Graph,
+    Input,
+    Kind,
+    Term,
+    Variable,
+)
 from chainform.graph.verify import GraphError, verify
 
 __all__ = [

@@ -22,15 +22,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from chainform.graph.graph import Graph
-from chainform.graph.scalar import Monomial, Number, Scalar, Terms
-from chainform.graph.simplify import call_of_number, is_even, is_odd
+from chainform.graph.arithmetic import call_of_number, is_even, is_odd
+from chainform.graph.scalar import Monomial, Number, Scalar, Terms, shortest_number
 from chainform.graph.types import (
     CALL_NUMBER,
     GROUPS,
     LARGEST_BITS,
     LARGEST_POWER,
     Block,
+    Graph,
     Input,
     Kind,
 )
@@ -75,7 +75,7 @@ class Builder:
 
     def resume(self, graph: Graph) -> None:
         """Take over a whole graph, row by row, into a builder that is still empty."""
-        self._values = [k.numerator if k.denominator == 1 else k for k in graph.coefficients]
+        self._values = [shortest_number(k) for k in graph.coefficients]
         self._pool = {_exact(k): place for place, k in enumerate(self._values)}
         self.names = list(graph.names)
         self._taken = {name: v for v, name in enumerate(self.names)}

@@ -10,7 +10,7 @@ such letters have to do with one another, as in x * reciprocal(x) = 1, is not lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -20,10 +20,9 @@ import numpy as np
 
 from chainform.errors import RunError
 from chainform.given import argument
-from chainform.graph.formula import product_text, sum_text
-from chainform.graph.graph import Graph
-from chainform.graph.simplify import call_of_number, is_even, is_odd
-from chainform.graph.types import CALLS, Kind, Term
+from chainform.graph.arithmetic import call_of_number, is_even, is_odd
+from chainform.graph.text import product_text, sum_text
+from chainform.graph.types import CALLS, Graph, Kind, Term
 
 if TYPE_CHECKING:
     from flint import fmpq, fmpq_mpoly
@@ -68,6 +67,14 @@ class Expansion:
 
     def __hash__(self) -> int:
         return hash(frozenset(self.as_dict().items()))
+
+
+def expansion_text(expansion: Expansion, name: Callable[[Symbol], str] = str) -> str:
+    """Return an expansion as text, a term for each product."""
+    return sum_text(
+        (k, product_text((name(expansion.symbols[s]), power) for s, power in factors))
+        for k, factors in expansion.terms
+    )
 
 
 LIMIT = 100_000

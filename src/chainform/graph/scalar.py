@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from chainform.graph.types import LARGEST_POWER
 from chainform.graph.verify import GraphError
-
-if TYPE_CHECKING:
-    from chainform.graph.builder import Builder
 
 Number: TypeAlias = int | Fraction
 Monomial: TypeAlias = tuple[int, ...]
@@ -19,12 +16,34 @@ Terms: TypeAlias = dict[Monomial, Number]
 """A sum: the non-zero coefficient of each monomial."""
 
 
+class Definitions(Protocol):
+    """The builder as its scalars see it: it defines variables and makes scalars."""
+
+    names: list[str]
+
+    def define(self, name: str | None, terms: Terms) -> int:
+        """Return the variable with these terms."""
+        ...
+
+    def number(self, value: Number) -> Scalar:
+        """Return an exact number as a scalar."""
+        ...
+
+    def call(self, function: str, argument: Scalar | Number) -> Scalar:
+        """Return a function of a scalar."""
+        ...
+
+    def keep(self, value: Scalar | Number) -> Scalar:
+        """Return a value as one variable."""
+        ...
+
+
 class Scalar:
     """A sum of terms without a name, on its way into a graph. Immutable."""
 
     __slots__ = ("builder", "terms")
 
-    def __init__(self, builder: Builder, terms: Terms) -> None:
+    def __init__(self, builder: Definitions, terms: Terms) -> None:
         self.builder = builder
         self.terms = terms
 
@@ -141,6 +160,11 @@ class Scalar:
 
     def __rtruediv__(self, other: Number) -> Scalar:
         return self.builder.call("reciprocal", self) * other
+
+
+def shortest_number(value: Number) -> Number:
+    """Return a fraction that is whole as an integer."""
+    return value.numerator if value.denominator == 1 else value
 
 
 def _times(k: Number, l: Number) -> Number:

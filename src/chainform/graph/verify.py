@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 
 from chainform.errors import Error
-from chainform.graph.graph import Graph
-from chainform.graph.types import BLOCK_NAME, CALLS, GROUPS, LARGEST_POWER, NAME, Kind
+from chainform.graph.types import BLOCK_NAME, CALLS, GROUPS, LARGEST_POWER, NAME, Graph, Kind
 
 
 class GraphError(Error):

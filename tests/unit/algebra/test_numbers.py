@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainform.algebra.numbers import MINUS_ONE, MINUS_TWO, ONE, TWO, ZERO, Numbers
+from chainform.algebra.monomials import MINUS_ONE, MINUS_TWO, ONE, TWO, ZERO, Numbers
 from strategies import examples
 
 nonzero = st.fractions(min_value=-50, max_value=50, max_denominator=30).filter(bool)

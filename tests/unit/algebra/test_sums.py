@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import chainform as cf
 from chainform.algebra import Prices, Settler, Sums, graph_of, system_of
 from chainform.algebra.index import Index
-from chainform.algebra.numbers import Numbers
+from chainform.algebra.monomials import Numbers
 from chainform.graph import cost
 from chainform.search.neighbourhood import Walk
 from reductions import moving_graph, operations

@@ -8,7 +8,7 @@ import pytest
 
 from chainform.algebra import Prices, System, system_of
 from chainform.algebra.residues import LONG, SHORT
-from chainform.algebra.values import Values
+from chainform.algebra.resubstitution import Values
 from chainform.graph import parse_graph
 
 CHEAP = Prices(call=2.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.errors import RunError
-from chainform.graph import FLOAT, Builder, Graph, Plan, batch, evaluate_variables
+from chainform.graph import FLOAT, Builder, Graph, Plan, evaluate_variables
 from strategies import ALL_CALLS, Size, Sizes, doubles, examples, graphs
 
 
@@ -62,7 +63,7 @@ def test_a_batch_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     angles = np.linspace(-1.5, -0.1, 50)
     whole = Plan(graph, range(len(graph)))
     assert whole.piece >= 50
-    monkeypatch.setattr(batch, "_PIECE", 100)
+    monkeypatch.setattr(import_module("chainform.graph.evaluate"), "_PIECE", 100)
     pieces = Plan(graph, range(len(graph)))
     assert 1 < pieces.piece < 50
     assert np.array_equal(whole.run({0: angles}, 50), pieces.run({0: angles}, 50))

@@ -19,9 +19,9 @@ import pytest
 import chainform as cf
 from chainform.algebra import STANDARD
 from chainform.graph import Graph, graph_text
-from chainform.search import crew as crews
-from chainform.search.crew import Answer, Crew, LostError
+from chainform.search import workers
 from chainform.search.task import Task, run
+from chainform.search.workers import Answer, LostError, WorkerPool
 from reductions import check_kept
 from zoo import reference
 
@@ -58,8 +58,8 @@ def is_alive(process: int) -> bool:
 
 def test_every_task_is_answered() -> None:
     tasks = [task(seed) for seed in range(3)]
-    with Crew(2) as crew:
-        answers = done(crew.run(tasks))
+    with WorkerPool(2) as pool:
+        answers = done(pool.run(tasks))
         assert sorted(answers) == [0, 1, 2]
         for place, answer in answers.items():
             assert answer.cost == run(tasks[place]).cost
@@ -70,14 +70,14 @@ def test_every_task_is_answered() -> None:
 @posix
 def test_the_task_of_a_lost_worker_is_carried_out_again() -> None:
     tasks = [task(seed, 30) for seed in range(3)]
-    with Crew(2) as crew:
-        lost = crew.processes[0]
+    with WorkerPool(2) as pool:
+        lost = pool.processes[0]
         answers: dict[int, Answer] = {}
-        for answer in crew.run(tasks):
+        for answer in pool.run(tasks):
             if not answers:
-                os.kill(crew.processes[0], signal.SIGKILL)
+                os.kill(pool.processes[0], signal.SIGKILL)
             answers[answer.task] = answer
-        assert lost not in crew.processes
+        assert lost not in pool.processes
     for place, answer in answers.items():
         assert answer.text == graph_text(run(tasks[place]).graph)
     assert len(answers) == 3
@@ -85,29 +85,32 @@ def test_the_task_of_a_lost_worker_is_carried_out_again() -> None:
 
 @posix
 def test_workers_lost_before_there_is_a_task() -> None:
-    with Crew(2) as crew:
-        for process in crew.processes:
+    with WorkerPool(2) as pool:
+        for process in pool.processes:
             os.kill(process, signal.SIGKILL)
         sleep(0.1)
-        assert sorted(done(crew.run([task(), task(1)]))) == [0, 1]
+        assert sorted(done(pool.run([task(), task(1)]))) == [0, 1]
 
 
 def test_a_task_that_always_loses_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     command = (sys.executable, "-S", "-c", "import sys; sys.exit('no room')")
-    monkeypatch.setattr(crews, "_COMMAND", command)
-    with Crew(1) as crew, pytest.raises(LostError, match=r"unexpectedly, 3 times \(no room\)"):
-        done(crew.run([task()]))
+    monkeypatch.setattr(workers, "_COMMAND", command)
+    with (
+        WorkerPool(1) as pool,
+        pytest.raises(LostError, match=r"unexpectedly, 3 times \(no room\)"),
+    ):
+        done(pool.run([task()]))
 
 
 def test_processes_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "_COMMAND", ("/no/such/program",))
-    with Crew(2) as crew, pytest.raises(LostError, match="no search process can be started"):
-        done(crew.run([task()]))
+    monkeypatch.setattr(workers, "_COMMAND", ("/no/such/program",))
+    with WorkerPool(2) as pool, pytest.raises(LostError, match="no search process can be started"):
+        done(pool.run([task()]))
 
 
 def test_a_task_that_fails() -> None:
-    with Crew(1) as crew:
-        answers = done(crew.run([task(expansion=cast(int, "many")), task()]))
+    with WorkerPool(1) as pool:
+        answers = done(pool.run([task(expansion=cast(int, "many")), task()]))
     assert answers[0].problem.startswith("TypeError: ")
     assert (answers[0].steps, answers[0].cost) == (0, float("inf"))
     assert answers[0].text == graph_text(start())
@@ -117,17 +120,17 @@ def test_a_task_that_fails() -> None:
 @pytest.mark.slow
 @posix
 def test_a_stopped_worker_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "GRACE", 0.2)
+    monkeypatch.setattr(workers, "GRACE", 0.2)
     # More than a pipe holds, so that whoever writes it waits for somebody to read it.
     large = cf.derive(reference("rackovic_4_1"), ["mass_matrix", "coriolis"]).graph
     assert len(graph_text(large)) > 100_000
     began = monotonic()
     until = time() + 1.5
     tasks = [Task(large, seed, 10**6, 0.4, STANDARD, until=until) for seed in range(2)]
-    with Crew(2) as crew:
-        os.kill(crew.processes[0], signal.SIGSTOP)
-        answers = done(crew.run(tasks, until))
-        stopped = crew.processes[0]
+    with WorkerPool(2) as pool:
+        os.kill(pool.processes[0], signal.SIGSTOP)
+        answers = done(pool.run(tasks, until))
+        stopped = pool.processes[0]
     assert 0 not in answers
     assert monotonic() - began < 6
     with pytest.raises(ProcessLookupError):
@@ -135,14 +138,14 @@ def test_a_stopped_worker_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_no_task_is_given_out_too_late() -> None:
-    with Crew(1) as crew:
-        assert not list(crew.run([task()], time() - 1))
+    with WorkerPool(1) as pool:
+        assert not list(pool.run([task()], time() - 1))
 
 
 @pytest.mark.parametrize("is_busy", [False, True])
 def test_a_worker_ends_quietly_with_who_started_it(is_busy: bool) -> None:
     pipe = subprocess.PIPE
-    command = [sys.executable, "-m", "chainform.search.worker"]
+    command = [sys.executable, "-m", "chainform.search.workers"]
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
     assert process.stdin is not None
     if is_busy:
@@ -163,12 +166,12 @@ def test_workers_end_when_the_parent_is_killed(tmp_path: Path, number: signal.Si
         "import sys; from pathlib import Path\n"
         "from chainform.algebra import STANDARD\n"
         "from chainform.graph import parse_graph\n"
-        "from chainform.search.crew import Crew\n"
+        "from chainform.search.workers import WorkerPool\n"
         "from chainform.search.task import Task\n"
         "graph = parse_graph(Path(sys.argv[1]).read_text('utf-8'))\n"
-        "with Crew(2) as crew:\n"
-        "    print(*crew.processes, flush=True)\n"
-        "    list(crew.run([Task(graph, n, 10**7, 0.4, STANDARD) for n in range(2)]))\n"
+        "with WorkerPool(2) as pool:\n"
+        "    print(*pool.processes, flush=True)\n"
+        "    list(pool.run([Task(graph, n, 10**7, 0.4, STANDARD) for n in range(2)]))\n"
     )
     pipe = subprocess.PIPE
     command = [sys.executable, "-c", script, str(text)]

@@ -1,15 +1,22 @@
-"""Several processes that carry out tasks at the same time."""
+"""Processes that run tasks at the same time, and the pool that feeds them.
+
+A process reads one line of JSON for each task and writes one for each result. The pool holds the
+other end of both pipes. When they break, nobody waits for an answer any more, and the process ends
+at once and silently.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from queue import Empty, Queue
+from queue import Empty, Queue, SimpleQueue
 from tempfile import TemporaryFile
 from threading import Thread
 from time import time
@@ -17,15 +24,13 @@ from types import TracebackType
 from typing import IO, Any
 
 from chainform.graph import Graph, graph_text, parse_graph
-from chainform.search.task import Task
+from chainform.search.task import Task, run
 
 LOSSES = 3
 """How often a task may lose its worker before it is given up."""
-
 GRACE = 2.0
 """How long after the time limit of the tasks a worker is waited for."""
-
-_COMMAND = (sys.executable, "-m", "chainform.search.worker")
+_COMMAND = (sys.executable, "-m", "chainform.search.workers")
 
 
 class LostError(Exception):
@@ -49,6 +54,9 @@ class Answer:
     def graph(self) -> Graph:
         """The graph that was found."""
         return parse_graph(self.text)
+
+
+# --- the pool -------------------------------------------------------------------------------------
 
 
 def _started(complaints: IO[str]) -> subprocess.Popen[str]:
@@ -86,9 +94,9 @@ class _Worker:
                 self._answers.put((self, line))
         self._answers.put((self, None))
 
-    def give(self, place: int, task: Task) -> None:
+    def give(self, number: int, task: Task) -> None:
         """Let the process carry out a task."""
-        self.task = place
+        self.task = number
         line = json.dumps(task.as_data()) + "\n"
         self._begin(Thread(target=self._write, args=(line,), daemon=True))
 
@@ -107,7 +115,7 @@ class _Worker:
             pass
 
 
-class Crew:
+class WorkerPool:
     """Workers that are stopped at the end, whatever happens; one that is lost is replaced."""
 
     def __init__(self, size: int) -> None:
@@ -115,9 +123,9 @@ class Crew:
         self._answers: Queue[tuple[_Worker, str | None]] = Queue()
         self._workers: list[_Worker] = []
 
-    def __enter__(self) -> Crew:
-        self._complaints = TemporaryFile("w+", encoding="utf-8", errors="replace")
-        # They are ready by the time there are tasks. Whatever is wrong is told then.
+    def __enter__(self) -> WorkerPool:
+        self._complaints = TemporaryFile("w+", encoding="utf-8", errors="renumber")
+        # They are ready by the time there are tasks. Whatever is wrong is reported then.
         with suppress(OSError):
             while len(self._workers) < self._size:
                 self._workers.append(_Worker(self._answers, self._complaints))
@@ -154,30 +162,30 @@ class Crew:
                 self._give_out(tasks, waiting)
             if all(worker.task is None for worker in self._workers):
                 return
-            heard = self._heard(until)
-            if heard is None:
+            event = self._next_event(until)
+            if event is None:
                 return
-            worker, line = heard
-            place = worker.task
-            if line is not None and place is not None:
-                answer = _answer_of(place, tasks[place], json.loads(line))
+            worker, line = event
+            number = worker.task
+            if line is not None and number is not None:
+                answer = _answer_of(number, tasks[number], json.loads(line))
                 if answer.is_done:
                     worker.task = None
                 yield answer
             elif line is None:
                 self._workers.remove(worker)
                 worker.end()
-                if place is not None:
-                    self._count(losses, place)
-                    waiting.append(place)
+                if number is not None:
+                    self._count(losses, number)
+                    waiting.append(number)
 
     def _give_out(self, tasks: Sequence[Task], waiting: list[int]) -> None:
         while waiting:
             worker = self._idle()
             if worker is None:
                 return
-            place = waiting.pop()
-            worker.give(place, tasks[place])
+            number = waiting.pop()
+            worker.give(number, tasks[number])
 
     def _idle(self) -> _Worker | None:
         """Return a worker that has nothing to do, a new one where some are missing."""
@@ -194,7 +202,7 @@ class Crew:
             raise LostError(f"no search process can be started: {problem}") from None
         return self._workers[-1]
 
-    def _heard(self, until: float | None) -> tuple[_Worker, str | None] | None:
+    def _next_event(self, until: float | None) -> tuple[_Worker, str | None] | None:
         """Return the next line of a worker, or that it ended; None once it is too late."""
         while True:
             left = float("inf") if until is None else until + GRACE - time()
@@ -205,9 +213,9 @@ class Crew:
                 if left <= 0:
                     return None
 
-    def _count(self, losses: Counter[int], place: int) -> None:
-        losses[place] += 1
-        if losses[place] < LOSSES:
+    def _count(self, losses: Counter[int], number: int) -> None:
+        losses[number] += 1
+        if losses[number] < LOSSES:
             return
         self._complaints.seek(0)
         lines = [line.strip() for line in self._complaints if line.strip()]
@@ -215,7 +223,53 @@ class Crew:
         raise LostError(f"a search process ended unexpectedly, {LOSSES} times{why}")
 
 
-def _answer_of(place: int, task: Task, data: dict[str, Any]) -> Answer:
+def _answer_of(number: int, task: Task, data: dict[str, Any]) -> Answer:
     if data["event"] == "failed":
-        return Answer(place, True, 0, float("inf"), graph_text(task.graph), data["problem"])
-    return Answer(place, data["event"] == "done", data["steps"], data["cost"], data["graph"])
+        return Answer(number, True, 0, float("inf"), graph_text(task.graph), data["problem"])
+    return Answer(number, data["event"] == "done", data["steps"], data["cost"], data["graph"])
+
+
+# --- the process: python -m chainform.search.workers ----------------------------------------------
+
+
+def main() -> None:
+    """Serve tasks until stdin ends; an interrupt is the business of who gave them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    lines: SimpleQueue[str] = SimpleQueue()
+    Thread(target=_read, args=(lines,), daemon=True).start()
+    while True:
+        line = lines.get()
+        try:
+            result = run(Task.from_data(json.loads(line)), _report)
+        except Exception as problem:  # noqa: BLE001
+            _answer({"event": "failed", "problem": f"{type(problem).__name__}: {problem}"[:200]})
+        else:
+            _send("done", result.steps, result.cost, result.graph)
+
+
+def _read(lines: SimpleQueue[str]) -> None:
+    """Take tasks in while another is carried out, so that the end of stdin is seen then, too."""
+    for line in sys.stdin:
+        lines.put(line)
+    os._exit(0)
+
+
+def _report(steps: int, cost: float, graph: Graph | None) -> None:
+    _send("better" if graph else "going", steps, cost, graph)
+
+
+def _send(event: str, steps: int, cost: float, graph: Graph | None) -> None:
+    text = graph_text(graph) if graph else ""
+    _answer({"event": event, "steps": steps, "cost": cost, "graph": text})
+
+
+def _answer(answer: dict[str, Any]) -> None:
+    try:
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+    except OSError:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

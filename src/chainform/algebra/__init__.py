@@ -1,6 +1,6 @@
 """Sums of terms that change in place: what reductions work on."""
 
-from chainform.algebra.convert import System, graph_of, system_of
+from chainform.algebra.convert import SumSystem, graph_of, system_of
 from chainform.algebra.expansion import multiply_out
 from chainform.algebra.extract import Settler
 from chainform.algebra.residues import is_same
@@ -11,8 +11,8 @@ __all__ = [
     "STANDARD",
     "Prices",
     "Settler",
+    "SumSystem",
     "Sums",
-    "System",
     "graph_of",
     "is_same",
     "multiply_out",

@@ -21,7 +21,7 @@ DEAREST_DIFFERENCE = 6.0
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class SumSystem:
     """Sums, and which variable of the graph each of them came from."""
 
     graph: Graph
@@ -30,12 +30,12 @@ class System:
     """Variable of the graph -> variable of the sums."""
     origin: Mapping[int, int]
     """Variable of the sums -> variable of the graph, for those that were there at the start."""
-    differences: Mapping[int, Difference]
+    differences: Mapping[int, AngleDifference]
     """Given variables that the graph has not: sines and cosines of differences of its angles."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class AngleDifference:
     """The sine or cosine of the difference of two variables of the graph."""
 
     function: str
@@ -43,7 +43,7 @@ class Difference:
     subtrahend: int
 
 
-def system_of(graph: Graph, prices: Prices = STANDARD) -> System:
+def system_of(graph: Graph, prices: Prices = STANDARD) -> SumSystem:
     """Return what the outputs of a graph need, as sums.
 
     Inputs, calls and whatever serves to form the argument of a sine or cosine are given; the
@@ -75,10 +75,10 @@ def system_of(graph: Graph, prices: Prices = STANDARD) -> System:
             sums.roots.add(place[v])
     sums.forget()
     differences = _differences(graph, sums, place)
-    return System(graph, sums, place, {new: old for old, new in place.items()}, differences)
+    return SumSystem(graph, sums, place, {new: old for old, new in place.items()}, differences)
 
 
-def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int, Difference]:
+def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int, AngleDifference]:
     """Offer sin and cos of the difference of two angles that share an input, at their price.
 
     cos(b - a) = cos a cos b + sin a sin b, sin(b - a) = cos a sin b - sin a cos b.
@@ -88,7 +88,7 @@ def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int
     calls = graph.call_variables
     angles = sorted({argument for function, argument in calls if function in TRIGONOMETRIC})
     angles = [a for a in angles if all(calls.get((f, a)) in place for f in TRIGONOMETRIC)]
-    differences: dict[int, Difference] = {}
+    differences: dict[int, AngleDifference] = {}
     inputs = {a: set(np.flatnonzero(graph.cone([a])).tolist()) & set(graph.inputs) for a in angles}
     for a, b in combinations(angles, 2):
         if not inputs[a] & inputs[b]:
@@ -97,8 +97,8 @@ def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int
         sin_b, cos_b = place[calls["sin", b]], place[calls["cos", b]]
         sine = sums.given(price=sums.prices.call)
         cosine = sums.given(price=sums.prices.call)
-        differences[sine] = Difference("sin", b, a)
-        differences[cosine] = Difference("cos", b, a)
+        differences[sine] = AngleDifference("sin", b, a)
+        differences[cosine] = AngleDifference("cos", b, a)
         sums.sines.add(sine)
         sums.partner[sine], sums.partner[cosine] = cosine, sine
         _note_identity(sums, (cos_a, cos_b), (sin_a, sin_b), ONE, cosine)
@@ -192,7 +192,7 @@ class _Terms:
         return known
 
 
-def graph_of(system: System) -> Graph:
+def graph_of(system: SumSystem) -> Graph:
     """Return the graph of a system as its sums are now.
 
     Outputs keep names, labels and values, variables that are still there their names. Intermediate
@@ -202,7 +202,7 @@ def graph_of(system: System) -> Graph:
 
 
 class _Writer:
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: SumSystem) -> None:
         self.old = system.graph
         self.system = system
         self.sums = system.sums

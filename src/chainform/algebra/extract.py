@@ -12,7 +12,7 @@ import heapq
 import random
 from typing import NamedTuple, cast
 
-from chainform.algebra.convert import System
+from chainform.algebra.convert import SumSystem
 from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Pair, Place, Product
 from chainform.algebra.monomials import ONE
 from chainform.algebra.resubstitution import Resubstitution
@@ -23,7 +23,7 @@ _LEAST = 1e-6
 _SCALES = 4
 
 
-class Plan(NamedTuple):
+class PairPlan(NamedTuple):
     """How a pair of terms is taken out: the gain, the scale, where, and the variable, if known."""
 
     gain: float
@@ -66,7 +66,7 @@ def gain_of(sums: Sums, key: Key) -> float:
     return _priced(sums, key)[0]
 
 
-def _priced(sums: Sums, key: Key) -> tuple[float, Plan | None]:
+def _priced(sums: Sums, key: Key) -> tuple[float, PairPlan | None]:
     """Return the gain of a divisor and, for a pair of terms, how it is taken out."""
     kind, divisor = key
     if kind == PAIR:
@@ -83,7 +83,7 @@ def take_out(sums: Sums, key: Key) -> None:
     _take_out(sums, key, _priced(sums, key)[1])
 
 
-def _take_out(sums: Sums, key: Key, plan: Plan | None) -> None:
+def _take_out(sums: Sums, key: Key, plan: PairPlan | None) -> None:
     kind, divisor = key
     if kind == PAIR:
         if plan:
@@ -94,7 +94,7 @@ def _take_out(sums: Sums, key: Key, plan: Plan | None) -> None:
         _take_product(sums, cast(Product, divisor))
 
 
-def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
+def _pair_plan(sums: Sums, divisor: Pair) -> PairPlan | None:
     found = sums.index.pairs.get(divisor)
     if not found:
         return None
@@ -114,18 +114,18 @@ def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
         after = _cofactors_cost(sums, cofactors, scale)
         if not sums.users[known]:
             after += sums.price.get(known, 0.0)
-        return Plan(before - after, scale, places, known)
+        return PairPlan(before - after, scale, places, known)
     if not (sums.monomials.degree[first] or sums.monomials.degree[second]):
         scaled_cost = sums.monomials.scaled_cost
         after = sum(scaled_cost[cofactor] for cofactor, _ in cofactors)
-        return Plan(before - after, ONE, places, None)
+        return PairPlan(before - after, ONE, places, None)
     cost, product, best, least = sums.term_cost, sums.numbers.product, ONE, float("inf")
     for scale in _scale_choices(sums, ratio, cofactors):
         after = cost(first, scale) + cost(second, product(scale, ratio))
         after += _cofactors_cost(sums, cofactors, scale)
         if after < least:
             best, least = scale, after
-    return Plan(before - sums.prices.addition - least, best, places, None)
+    return PairPlan(before - sums.prices.addition - least, best, places, None)
 
 
 def _before(sums: Sums, ratio: int, places: list[Place]) -> tuple[float, list[tuple[int, int]]]:
@@ -205,7 +205,7 @@ def _cofactors_cost(sums: Sums, cofactors: list[tuple[int, int]], scale: int) ->
     return total
 
 
-def _take_pair(sums: Sums, divisor: Pair, plan: Plan) -> None:
+def _take_pair(sums: Sums, divisor: Pair, plan: PairPlan) -> None:
     first, second, ratio = divisor
     numbers, monomials = sums.numbers, sums.monomials
     divided = plan.known
@@ -285,7 +285,7 @@ def _take_multiple(sums: Sums, multiple: Multiple) -> None:
 class Settler:
     """Takes out common parts and tidies up, in turns."""
 
-    def __init__(self, system: System, rng: random.Random | None = None) -> None:
+    def __init__(self, system: SumSystem, rng: random.Random | None = None) -> None:
         self.system = system
         self.sums = system.sums
         self.rng = rng or random.Random(0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chainform.algebra.monomials import EMPTY, Monomials, Numbers
+from chainform.algebra.monomials import EMPTY, Coefficients, Monomials
 
 Sum = dict[int, int]
 """Monomial -> coefficient, by their numbers."""
@@ -38,7 +38,10 @@ class Index:
     """The places of every divisor in the sums."""
 
     def __init__(
-        self, monomials: Monomials, numbers: Numbers, identities: Mapping[Pair, tuple[int, int]]
+        self,
+        monomials: Monomials,
+        numbers: Coefficients,
+        identities: Mapping[Pair, tuple[int, int]],
     ) -> None:
         self.monomials = monomials
         self.numbers = numbers

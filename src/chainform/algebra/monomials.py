@@ -159,7 +159,7 @@ ZERO = -1
 """What a sum of opposites gives; zero is no coefficient."""
 
 
-class Numbers:
+class Coefficients:
     """A table of exact rationals with remembered products, ratios and sums."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chainform.algebra.convert import System
+from chainform.algebra.convert import SumSystem
 from chainform.algebra.sums import complete
 from chainform.graph import Graph
 
@@ -56,7 +56,7 @@ class Needs:
     A variable keeps what it needed when it was first looked at, or less.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: SumSystem) -> None:
         self.system = system
         self.sums = system.sums
         self._of_graph, _ = group_bits(system.graph)

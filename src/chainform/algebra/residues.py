@@ -41,7 +41,7 @@ _COFACTOR = 12
 _DEPTH = 2
 """How many fields of angles there are below a field."""
 _SHORT_BITS = 12
-"""Numbers this short are taken to be meant, where a function has an exact value for them."""
+"""Coefficients this short are taken to be meant, where a function has an exact value for them."""
 
 _NOTHING: Mapping[str, Fraction] = MappingProxyType({})
 

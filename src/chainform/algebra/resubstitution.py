@@ -13,7 +13,7 @@ from itertools import chain, combinations, combinations_with_replacement, produc
 
 from flint import nmod
 
-from chainform.algebra.convert import System
+from chainform.algebra.convert import SumSystem
 from chainform.algebra.monomials import MINUS_ONE, ONE, Monomial
 from chainform.algebra.needs import Needs
 from chainform.algebra.residues import CURVED, LONG, SHORT, Field, rational, residues
@@ -27,7 +27,7 @@ class Values:
     A variable keeps its value whatever happens to its definition.
     """
 
-    def __init__(self, system: System, prime: int, seed: int) -> None:
+    def __init__(self, system: SumSystem, prime: int, seed: int) -> None:
         self.system = system
         self.sums = system.sums
         self.prime = prime
@@ -118,7 +118,7 @@ _LONGEST = 24
 class Resubstitution:
     """Replaces parts of sums by multiples of products of variables there are."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: SumSystem) -> None:
         self.system = system
         self.sums = system.sums
         self.first = Values(system, SHORT, 1)

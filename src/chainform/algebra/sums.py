@@ -1,8 +1,8 @@
 """A graph in the form reductions work on: sums of terms that change in place, and back again.
 
 Variable v is either given (an input, a call, an angle) or a sum: a dictionary from monomial to
-coefficient, both by number (`Monomials`, `Numbers`). Whatever is done to the sums, the value of a
-variable never changes; only its definition does. All changes go through `insert` and `remove`,
+coefficient, both by number (`Monomials`, `Coefficients`). Whatever is done to the sums, the value
+of a variable never changes; only its definition does. All changes go through `insert` and `remove`,
 which keep the cost, the users of each variable and the index of divisors up to date, and write a
 log; `undo` takes everything back to a mark, in time proportional to what was changed.
 """
@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TypeVar
 
 from chainform.algebra.index import LONG, Index, Pair, Sum
-from chainform.algebra.monomials import ZERO, Monomials, Numbers
+from chainform.algebra.monomials import ZERO, Coefficients, Monomials
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Sums:
 
     def __init__(self, prices: Prices = STANDARD) -> None:
         self.prices = prices
-        self.numbers = Numbers()
+        self.numbers = Coefficients()
         self.is_constant: list[bool] = []
         """Which variables depend on parameters alone: they are computed once and cost nothing."""
         self.monomials = Monomials(self.is_constant, prices.multiplication)

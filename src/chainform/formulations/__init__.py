@@ -8,39 +8,46 @@ from dataclasses import dataclass, replace
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
-from chainform.formulations.closure import has_basic_joints
 from chainform.formulations.complete import COMPLETE, with_actuators
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.constrained import with_constraints
-from chainform.formulations.constraint_laws import ConstraintLaws
-from chainform.formulations.constraint_laws import Row as ConstraintRow
-from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILATERAL
 from chainform.formulations.element_quantities import ElementQuantities
-from chainform.formulations.elements import UNKNOWN, elements
-from chainform.formulations.generalised import generalised_forces
+from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
-from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
-from chainform.formulations.laws import Laws
 from chainform.formulations.newton_euler import newton_euler
-from chainform.formulations.options import PARTS, AxisChoices, Method, Options
-from chainform.formulations.points import WorldColumns
-from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities, Request, parse_request
-from chainform.formulations.refusals import (
+from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
+from chainform.formulations.shared.closure import has_basic_joints
+from chainform.formulations.shared.constraints import ConstraintLaws, ConstraintRow
+from chainform.formulations.shared.forces import generalised_forces
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.laws import Laws
+from chainform.formulations.shared.options import (
+    PARTS,
+    AxisChoices,
+    Method,
+    Options,
+    OutputRequest,
+    parse_request,
+)
+from chainform.formulations.shared.scope import (
+    CONSTRAINED,
+    QUASI,
+    UNILATERAL,
+    UNKNOWN,
     UNMOVED,
+    check_frame,
     has_coupled,
     has_quaternions,
+    outputs_in_scope,
     refuse_base_without_laws,
+    refuse_elements,
     refuse_massless,
     refuse_moving_base,
-)
-from chainform.formulations.scope import (
-    check_frame,
-    outputs_in_scope,
-    refuse_elements,
     uses_elements,
 )
+from chainform.formulations.shared.world import WorldColumns
 from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism
 
@@ -232,9 +239,9 @@ __all__ = [
     "Kinematics",
     "Laws",
     "Options",
-    "Request",
-    "check_frame",
+    "OutputRequest",
     "WorldColumns",
+    "check_frame",
     "generalised_forces",
     "has_basic_joints",
     "has_coupled",

@@ -30,13 +30,12 @@ from functools import cache
 from itertools import product as pairs
 from math import prod
 
-from chainform.formulations.applied import outer_forces
-from chainform.formulations.closure import Closure, Columns
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import AxisChoices, Options
-from chainform.formulations.outputs import Key, Sums, add_to, declare, label
-from chainform.formulations.passive import rotor_inertias
-from chainform.formulations.refusals import refuse_quaternions
+from chainform.formulations.shared.closure import Closure, Columns
+from chainform.formulations.shared.forces import outer_forces, rotor_inertias
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.options import AxisChoices, Options
+from chainform.formulations.shared.outputs import Key, SymmetricSums, add_to, declare, label
+from chainform.formulations.shared.scope import refuse_quaternions
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Attachment, Mechanism
 from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale
@@ -149,7 +148,7 @@ class _ClosedForm:
 
     def _mass_matrix(self) -> dict[Key, Scalar]:
         """Return H_i_k."""
-        sums = Sums()
+        sums = SymmetricSums()
 
         def contribute(i: int, k: int, value: Scalar) -> None:
             sums.add(self._key(i, k), self._geared(value, i, k), same_joint=i == k)
@@ -168,9 +167,9 @@ class _ClosedForm:
 
     def _coriolis(self) -> dict[Key, Scalar]:
         """Return C_i_k_l."""
-        sums, doubled = Sums(), Sums()
+        sums, doubled = SymmetricSums(), SymmetricSums()
 
-        def contribute(to: Sums, i: int, k: int, l: int, value: Scalar) -> None:
+        def contribute(to: SymmetricSums, i: int, k: int, l: int, value: Scalar) -> None:
             to.add(self._key(i, k, l), self._geared(value, i, k, l), same_joint=k == l)
 
         for j in self._loaded(turning=False):
@@ -239,7 +238,7 @@ class _ClosedForm:
 
     # --- names and outputs --------------------------------------------------------------
 
-    def _named(self, letter: str, sums: Sums) -> dict[Key, Scalar]:
+    def _named(self, letter: str, sums: SymmetricSums) -> dict[Key, Scalar]:
         """Name the entries that are there, and return them with their mirror images."""
         for key in sorted(sums.values):
             sums.values[key] = self.builder.name(label(letter, key), sums.values[key])

@@ -30,12 +30,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainform.errors import DeriveError
-from chainform.formulations.drive_equations import drives_of
-from chainform.formulations.factorisation import solve
-from chainform.formulations.motion import is_zero
-from chainform.formulations.options import AxisChoices, Method, Options
-from chainform.formulations.outputs import Key, declare
-from chainform.graph import Builder, Scalar, include
+from chainform.formulations.shared.drives import drives_of
+from chainform.formulations.shared.options import AxisChoices, Method, Options
+from chainform.formulations.shared.outputs import Key, declare, solve
+from chainform.graph import Builder, Scalar, include, is_zero
 from chainform.mechanism import GROUND, Mechanism
 
 COMPLETE = (
@@ -79,7 +77,7 @@ def _refuse_without_actuators(mechanism: Mechanism) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class DriveResponse:
     """What actuators and mechanism do together: qdd and P by rate, x' in its order."""
 
     qdd: dict[int, Scalar]
@@ -160,15 +158,15 @@ class _Complete:
 
     # --- actuators and mechanism together -----------------------------------------------
 
-    def _whole(self) -> Response:
+    def _whole(self) -> DriveResponse:
         return self._response([drive.N for drive in self.drives], free=True)
 
-    def _unit_response(self, k: int) -> Response:
+    def _unit_response(self, k: int) -> DriveResponse:
         """Return the part that is linear in the signals, for one unit signal."""
         number = self.builder.number
         return self._response([number(int(k == l)) for l in range(len(self.drives))], free=False)
 
-    def _response(self, signals: Sequence[Scalar], *, free: bool) -> Response:
+    def _response(self, signals: Sequence[Scalar], *, free: bool) -> DriveResponse:
         """Return qdd, P and x' for given values of N; `free` tells whether x, h and tau act."""
         given = dict(zip(self.by_rate, signals, strict=True))
         known, effort = dict[int, Scalar](), dict[int, Scalar]()
@@ -189,7 +187,7 @@ class _Complete:
                 given[drive.rate], P[drive.rate], qdd[drive.rate], free=free
             )
         ]
-        return Response(qdd, P, xd)
+        return DriveResponse(qdd, P, xd)
 
     def _tau(self, i: int, *, free: bool) -> Scalar:
         return self.builder.input(f"tau{i + 1}", "tau", i) if free else self.builder.number(0)

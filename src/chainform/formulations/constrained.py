@@ -24,14 +24,16 @@ from functools import cached_property
 from typing import TypeAlias
 
 from chainform.errors import DeriveError
-from chainform.formulations.constraint_laws import ConstraintLaws, Row
-from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILATERAL
-from chainform.formulations.factorisation import solve
-from chainform.formulations.independence import dependent_rows, refuse_dependent
-from chainform.formulations.motion import is_zero
-from chainform.formulations.options import AxisChoices, Method, Options
-from chainform.formulations.outputs import Key, add_to, declare
-from chainform.graph import Builder, Graph, Scalar, include
+from chainform.formulations.shared.constraints import (
+    ConstraintLaws,
+    ConstraintRow,
+    dependent_rows,
+    refuse_dependent,
+)
+from chainform.formulations.shared.options import AxisChoices, Method, Options
+from chainform.formulations.shared.outputs import Key, add_to, declare, solve
+from chainform.formulations.shared.scope import CONSTRAINED, QUASI, UNILATERAL
+from chainform.graph import Builder, Graph, Scalar, include, is_zero
 from chainform.mechanism import Mechanism
 
 Column: TypeAlias = dict[int, Scalar]
@@ -126,7 +128,7 @@ class _Constrained:
         entries: dict[Key, Scalar] = {(i,): value for i, value in enumerate(values)}
         declare(self.builder, name, letter, (len(values),), entries)
 
-    def _rows(self, name: str, letter: str, rows: Sequence[Row]) -> None:
+    def _rows(self, name: str, letter: str, rows: Sequence[ConstraintRow]) -> None:
         entries = {(j, k): entry for j, row in enumerate(rows) for k, entry in row.J.items()}
         declare(self.builder, name, letter, (len(rows), self.mechanism.nv), entries)
 
@@ -221,8 +223,8 @@ class _Constrained:
             for k, a in row.J.items():
                 for l, b in row.J.items():
                     add_to(matrix, (k, l), a * b)
-        kept = {key: self.builder.keep(value) for key, value in matrix.items()}
-        return {key: value for key, value in kept.items() if not is_zero(value)}
+        entries = {key: self.builder.keep(value) for key, value in matrix.items()}
+        return {key: value for key, value in entries.items() if not is_zero(value)}
 
     def _inverse(self, right: Mapping[int, Scalar]) -> Column:
         """Return (K^T K)^-1 times a column."""

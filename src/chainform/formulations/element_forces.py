@@ -28,9 +28,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from chainform.formulations.element_frames import ElementFrames
-from chainform.formulations.motion import is_zero
-from chainform.formulations.outputs import Key, add_to
-from chainform.graph import Scalar, Tangents
+from chainform.formulations.shared.outputs import Key, add_to
+from chainform.graph import Scalar, Tangents, is_zero
 from chainform.mechanism import ZERO, Number
 from chainform.mechanism.elements import (
     WORLD,
@@ -145,7 +144,7 @@ class ElementForces:
     def _between(self, ends: tuple[Place, Place]) -> Vector:
         """Return r, world axes."""
         near, far = (self.frames.point(end) for end in ends)
-        return self.frames.kept(subtract(far, near))
+        return self.builder.keep_vector(subtract(far, near))
 
     def _leans(self, r: Vector) -> dict[int, Scalar]:
         """Return r . dr/dq by coordinate."""

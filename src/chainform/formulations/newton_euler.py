@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.formulations.applied import forces_beside_bodies
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import AxisChoices, Options
-from chainform.formulations.outputs import Key, add_to, declare
-from chainform.formulations.price import build_in_axes
-from chainform.formulations.skeleton import Skeleton
-from chainform.formulations.sweep import Sweep
+from chainform.formulations.shared.axes import build_in_axes
+from chainform.formulations.shared.forces import forces_beside_bodies
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.options import AxisChoices, Options
+from chainform.formulations.shared.outputs import Key, add_to, declare
+from chainform.formulations.shared.sweep import Sweep
+from chainform.formulations.shared.tree import Skeleton
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism
 

@@ -13,9 +13,9 @@ from chainform.graph.copy import (
 )
 from chainform.graph.cost import Cost, cost, cost_of, cost_once, parameter_only, term_costs
 from chainform.graph.differentiate import Tangents, differentiate
-from chainform.graph.evaluate import Plan, evaluate, evaluate_variables, sympy_expressions
+from chainform.graph.evaluate import BatchPlan, evaluate, evaluate_variables, sympy_expressions
 from chainform.graph.expand import LIMIT, Expansion, Symbol, expand, expansion_text
-from chainform.graph.scalar import Number, Scalar
+from chainform.graph.scalar import Number, Scalar, is_zero
 from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
 from chainform.graph.types import (
     CALLS,
@@ -39,6 +39,7 @@ __all__ = [
     "LIMIT",
     "Angle",
     "Arithmetic",
+    "BatchPlan",
     "Block",
     "Builder",
     "Call",
@@ -50,7 +51,6 @@ __all__ = [
     "Input",
     "Kind",
     "Number",
-    "Plan",
     "Scalar",
     "Symbol",
     "Tangents",
@@ -69,6 +69,7 @@ __all__ = [
     "graft",
     "graph_text",
     "include",
+    "is_zero",
     "number_text",
     "parameter_only",
     "parse_graph",

@@ -44,6 +44,8 @@ Key: TypeAlias = Definition | tuple[int, int]
 CONSTANT_NAMES: dict[Number, str] = {0: "zero", 1: "one", -1: "minus_one"}
 
 Entries: TypeAlias = Sequence[tuple[str, Scalar | Number]]
+Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
+Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 
 
 class Builder:
@@ -176,6 +178,14 @@ class Builder:
         if scalar.is_negative:
             return -self.scalar(self.define(None, (-scalar).terms))
         return self.scalar(self.define(None, scalar.terms))
+
+    def keep_vector(self, v: Vector) -> Vector:
+        """Make every component of a vector one variable."""
+        return (self.keep(v[0]), self.keep(v[1]), self.keep(v[2]))
+
+    def keep_matrix(self, m: Matrix) -> Matrix:
+        """Make every entry of a 3 x 3 matrix one variable, row by row."""
+        return (self.keep_vector(m[0]), self.keep_vector(m[1]), self.keep_vector(m[2]))
 
     def define(self, name: str | None, terms: Terms) -> int:
         """Return the variable with these terms, the earlier one if the definition is known."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from chainform.graph.builder import Builder
 from chainform.graph.copy import builder_of
-from chainform.graph.scalar import Monomial, Scalar, Terms
+from chainform.graph.scalar import Monomial, Scalar, Terms, is_zero
 from chainform.graph.types import CALLS, Graph
 
 
@@ -85,11 +85,6 @@ class Tangents:
                 product = product * self.builder.scalar(v)
             total = total + product
         return total
-
-
-def is_zero(value: Scalar) -> bool:
-    """Whether a scalar is the number zero."""
-    return value.is_number and not value.number
 
 
 def slope(builder: Builder, call: int, argument: int) -> Scalar:

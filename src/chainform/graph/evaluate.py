@@ -1,6 +1,6 @@
 """The meaning of a graph: values in any arithmetic, in SymPy, and in numpy for many states.
 
-A `Plan` evaluates many states at once in double precision, level by level. All variables of one
+A `BatchPlan` evaluates many states at once in double precision, level by level. All variables of one
 level depend on lower levels only, so they are computed together: gather the factors, multiply
 within terms, add within variables. The work for a batch is cut into pieces so that the gathered
 factors stay in the processor's cache.
@@ -183,7 +183,7 @@ class _Calls:
     arguments: NDArray[np.int64]
 
 
-class Plan:
+class BatchPlan:
     """The order of work for the variables wanted of one graph; made once, used often."""
 
     def __init__(self, graph: Graph, wanted: Sequence[int] | NDArray[np.int32]) -> None:

@@ -162,6 +162,13 @@ class Scalar:
         return self.builder.call("reciprocal", self) * other
 
 
+def is_zero(value: Scalar | Number) -> bool:
+    """Whether a scalar is known to be zero."""
+    if isinstance(value, Scalar):
+        return value.is_number and not value.number
+    return not value
+
+
 def shortest_number(value: Number) -> Number:
     """Return a fraction that is whole as an integer."""
     return value.numerator if value.denominator == 1 else value

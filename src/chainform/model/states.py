@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.given import argument, real_array
-from chainform.graph import Graph, Input, Plan
+from chainform.graph import BatchPlan, Graph, Input
 from chainform.mechanism import Mechanism
 from chainform.model.names import find_block
 
@@ -120,7 +120,7 @@ def evaluate_states(
     blocks = {name: find_block(graph, name) for name in names}
     entries = [v for block in blocks.values() for v in block.variables]
     wanted = np.unique(np.asarray(entries, dtype=np.int32))
-    plan = Plan(graph, wanted)
+    plan = BatchPlan(graph, wanted)
     arrays = _arrays(mechanism, graph, states)
     parameters = _parameters(graph, values)
     batch = _batch_shape(arrays, parameters)

@@ -18,7 +18,7 @@ SHORT = 64
 """Terms, multiplied out, up to which a sum of sines and cosines belongs to a part by itself."""
 
 
-class Step(Protocol):
+class GraphPass(Protocol):
     """What is done to the part: any pass."""
 
     def __call__(self, graph: Graph) -> Graph:
@@ -43,7 +43,7 @@ class ReducePart:
     may_cost_more: ClassVar[bool] = False
 
     names: tuple[str, ...] = ()
-    passes: tuple[Step, ...] = ()
+    passes: tuple[GraphPass, ...] = ()
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with the part reduced."""

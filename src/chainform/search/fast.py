@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
-from chainform.algebra import Prices, Settler, System, graph_of, multiply_out, system_of
+from chainform.algebra import Prices, Settler, SumSystem, graph_of, multiply_out, system_of
 from chainform.graph import Graph
 from chainform.search.neighbourhood import Walk
 
@@ -48,7 +48,7 @@ class StartGraph:
     """A graph to start from, its sums with common parts taken out, their cost, and the time."""
 
     graph: Graph
-    system: System
+    system: SumSystem
     cost: float
     seconds: float
 
@@ -67,7 +67,7 @@ def _changes(graph: Graph) -> int:
     return max(CHANGES, min(MOST_CHANGES, PER_VARIABLE * len(graph.factor)))
 
 
-def settled(graph: Graph, prices: Prices, *, is_expanded: bool = False) -> System | None:
+def settled(graph: Graph, prices: Prices, *, is_expanded: bool = False) -> SumSystem | None:
     """Return a graph as sums, common parts taken out; first multiplied out, unless that is long."""
     system = system_of(graph, prices)
     if is_expanded and not multiply_out(system.sums, LONGEST, TOTAL):
@@ -76,7 +76,7 @@ def settled(graph: Graph, prices: Prices, *, is_expanded: bool = False) -> Syste
     return system
 
 
-def _variants(graph: Graph, prices: Prices, *, is_expanded: bool) -> list[System]:
+def _variants(graph: Graph, prices: Prices, *, is_expanded: bool) -> list[SumSystem]:
     """Return a graph settled, and settled as if no further sine or cosine were worth its price."""
     system = settled(graph, prices, is_expanded=is_expanded)
     if system is None:

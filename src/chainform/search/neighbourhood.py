@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from time import time
 
-from chainform.algebra import Settler, System, graph_of, substitute
+from chainform.algebra import Settler, SumSystem, graph_of, substitute
 from chainform.algebra.expansion import Expansions
 from chainform.algebra.needs import Needs
 from chainform.algebra.sums import Sum, Sums
@@ -167,7 +167,7 @@ class Walk:
 
     def __init__(
         self,
-        system: System,
+        system: SumSystem,
         seed: int,
         temperature: float = 0.5,
         reach: Reach = NEAR,

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from chainform.algebra import Prices, System, system_of
+from chainform.algebra import Prices, SumSystem, system_of
 from chainform.algebra.residues import LONG, SHORT
 from chainform.algebra.resubstitution import Values
 from chainform.graph import parse_graph
@@ -39,7 +39,7 @@ output o [4]: x y z t
 """
 
 
-def system(text: str) -> System:
+def system(text: str) -> SumSystem:
     return system_of(parse_graph(INPUTS + text), CHEAP)
 
 

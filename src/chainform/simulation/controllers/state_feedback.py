@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chainform.formulations.motion import is_zero
-from chainform.graph import Scalar
+from chainform.graph import Scalar, is_zero
 from chainform.mechanism import Number
 from chainform.mechanism.types import ZERO
 from chainform.simulation.controllers.context import ControlContext

@@ -23,10 +23,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chainform.formulations import ConstraintRow
-from chainform.formulations.drive_equations import Drive
-from chainform.formulations.factorisation import solve
-from chainform.formulations.motion import is_zero
-from chainform.graph import Scalar
+from chainform.formulations.shared.drives import Drive
+from chainform.formulations.shared.outputs import solve
+from chainform.graph import Scalar, is_zero
 from chainform.mechanism import GROUND, Actuator, Mechanism, Number
 from chainform.mechanism.additions import reader_of
 

@@ -1,4 +1,4 @@
-"""The axes in which composite bodies are described.
+"""The axes in which composite bodies are described, and their choice by operations.
 
 The inertia of a limb and all it carries is described in the axes just before its joint turns,
 E, in which the joint axis is constant. Where axes are parallel one after another, the limbs
@@ -8,12 +8,15 @@ by the sum of the angles of the run.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
-from chainform.formulations.motion import AxisTurn, Turn
-from chainform.formulations.skeleton import Limb, Skeleton
-from chainform.graph import Scalar
-from chainform.mechanism import GROUND
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.options import BODIES, AxisChoice, AxisChoices, Options, Part
+from chainform.formulations.shared.tree import Limb, Skeleton
+from chainform.formulations.shared.turns import AxisTurn, FrameTurn
+from chainform.graph import Builder, Scalar, cost
+from chainform.mechanism import GROUND, Mechanism
 from chainform.spatial import Vector
 
 
@@ -48,7 +51,7 @@ class Axes:
         angle, call = self.angle(k), self.builder.call
         return AxisTurn(self.limbs[k].axis, call("cos", angle), call("sin", angle))
 
-    def joint_turns(self, k: int) -> list[Turn]:
+    def joint_turns(self, k: int) -> list[FrameTurn]:
         """Return the turns from B of the limb before to E of limb k."""
         return self.skeleton.turns(self.limbs[k])
 
@@ -63,7 +66,7 @@ class Axes:
             turn = self.own_turn(limb.parent)
             assert turn is not None
             reach = turn.back(reach)
-        return self.kept(reach)
+        return self.builder.keep_vector(reach)
 
     # --- moving vectors from limb to limb ----------------------------------------------
 
@@ -97,11 +100,6 @@ class Axes:
                 v = turn.back(v)
         return v
 
-    def kept(self, v: Vector) -> Vector:
-        """Make the components of a vector variables."""
-        keep = self.builder.keep
-        return (keep(v[0]), keep(v[1]), keep(v[2]))
-
 
 def is_parallel(limb: Limb, child: Limb) -> bool:
     """Whether two limbs turn about parallel axes, one after the other."""
@@ -121,3 +119,66 @@ def run_members(skeleton: Skeleton) -> list[int]:
         for k, limb in enumerate(limbs)
         if any(is_parallel(limb, limbs[c]) for c in skeleton.children(k))
     ]
+
+
+# --- the cheapest choice --------------------------------------------------------------------------
+
+Build = Callable[[Builder, frozenset[int], Options], None]
+SMALL = 12
+"""Up to this many turning limbs each is tried on its own; beyond, those in runs and the last."""
+MOST = 24
+"""With more than this many to try, the best start is taken as it is."""
+
+
+def build_in_axes(
+    builder: Builder,
+    mechanism: Mechanism,
+    part: Part,
+    options: Options,
+    build: Build,
+    *,
+    runs_only: bool = False,
+) -> AxisChoices:
+    """Build a part in the axes that the options choose for it, or else in the cheapest ones.
+
+    Returns the choices of axes that were ranked for it, if any.
+    """
+    choices: AxisChoices = {}
+    if part not in options.axes:
+        choices = {part: by_price(mechanism, build, runs_only=runs_only)}
+    build(builder, options.in_axes(choices).axes[part].limbs, options)
+    return choices
+
+
+def by_price(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> list[AxisChoice]:
+    """Return choices of limbs that are described in the axes before their joint, cheapest first.
+
+    A limb in a run of parallel joints may be, and so may the last one of a branch: nothing follows
+    that would need its own axes. Starts from the best of none, the runs, the last ones and both,
+    then changes one limb at a time while it pays. Composite bodies ask for `runs_only`.
+    """
+    skeleton = Skeleton(Kinematics(mechanism, Builder()))
+    turning = [k for k, limb in enumerate(skeleton.limbs) if limb.is_revolute]
+    runs = frozenset(run_members(skeleton))
+    last = frozenset(k for k in turning if not runs_only and not skeleton.children(k))
+    starts = dict.fromkeys((frozenset[int](), runs, last, runs | last))
+    prices = {chosen: _price(build, chosen) for chosen in starts}
+    tried = sorted(runs | last) if runs_only or len(turning) > SMALL else turning
+    improved = len(tried) <= (SMALL if runs_only else MOST)
+    while improved:
+        improved = False
+        for limb in tried:
+            best = min(prices, key=prices.__getitem__)
+            trial = best ^ {limb}
+            if trial not in prices:
+                prices[trial] = _price(build, trial)
+                improved = improved or prices[trial] < prices[best]
+    ranked = sorted(prices, key=prices.__getitem__)
+    return [AxisChoice(limbs, prices[limbs]) for limbs in ranked]
+
+
+def _price(build: Build, chosen: frozenset[int]) -> int:
+    builder = Builder()
+    build(builder, chosen, BODIES)
+    count = cost(builder.finish())
+    return count.multiplications + count.additions

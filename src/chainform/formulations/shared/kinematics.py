@@ -22,7 +22,7 @@ from functools import cache
 
 from chainform.errors import DeriveError
 from chainform.expressions import Expression, evaluate_expression, symbols_of
-from chainform.formulations.base import Base
+from chainform.formulations.shared.base import Base
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, JointKind, Mechanism, Segment
 from chainform.mechanism.laws import TIME

@@ -65,7 +65,7 @@ class Base:
         """R0; of exact numbers where the orientation is known."""
         if self.motion.rpy is not None:
             x, y, z = self._turns
-            return self._kept_matrix(product(product(z, y), x))
+            return self.builder.keep_matrix(product(product(z, y), x))
         if self.motion.quaternion is not None:
             return self._of_quaternion()
         return self.motion.rotation
@@ -98,7 +98,7 @@ class Base:
             turned = s * v[3 - i - k]
             return twice * (v[i] * v[k] + (turned if (k - i) % 3 == 2 else -turned))
 
-        return self._kept_matrix(matrix(entry))
+        return self.builder.keep_matrix(matrix(entry))
 
     # --- velocity -----------------------------------------------------------------------
 
@@ -118,12 +118,12 @@ class Base:
             a, b, c = self._rate(self._vector(motion.rpy))
             zero = self.builder.number(0)
             inner = add(unit(1, b, zero), apply(about_y, unit(0, a, zero)))
-            return self._kept(add(unit(2, c, zero), apply(about_z, inner)))
+            return self.builder.keep_vector(add(unit(2, c, zero), apply(about_z, inner)))
         if motion.quaternion is not None and is_law_of_time(motion.quaternion):
             v, s, twice = self._quaternion
             rate, slope = self._rate(v), self._tangents.of(s)
             turning = add(subtract(scale(s, rate), scale(slope, v)), cross(v, rate))
-            return self._kept(scale(twice, self._kept(turning)))
+            return self.builder.keep_vector(scale(twice, self.builder.keep_vector(turning)))
         return self._vector(motion.angular_velocity)
 
     # --- acceleration -------------------------------------------------------------------
@@ -152,11 +152,4 @@ class Base:
 
     def _rate(self, v: Vector) -> Vector:
         rate = self._tangents.of
-        return self._kept((rate(v[0]), rate(v[1]), rate(v[2])))
-
-    def _kept(self, v: Vector) -> Vector:
-        keep = self.builder.keep
-        return (keep(v[0]), keep(v[1]), keep(v[2]))
-
-    def _kept_matrix(self, m: Matrix) -> Matrix:
-        return (self._kept(m[0]), self._kept(m[1]), self._kept(m[2]))
+        return self.builder.keep_vector((rate(v[0]), rate(v[1]), rate(v[2])))

@@ -1,4 +1,4 @@
-"""What can be said to every formulation, and the choices of axes that it returns.
+"""What can be requested of every formulation: outputs and options; the choices of axes it returns.
 
 What is cheapest as it stands need not be cheapest once common parts are taken out. So a method
 returns all choices of axes whose operations it counted, and the next best ones can be built, too.
@@ -6,10 +6,12 @@ returns all choices of axes whose operations it counted, and the next best ones 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
+from chainform.errors import DeriveError
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
@@ -64,3 +66,49 @@ PLAIN = Options()
 
 BODIES = Options(without=frozenset({"friction", "springs", "forces"}))
 """The bodies and their drives alone: what the choice of axes is priced with."""
+
+
+# --- outputs by name ------------------------------------------------------------------------------
+
+AXES_CHOICES = ("world", "local", "mixed")
+
+OWN_AXES = {"reaction": "local"}
+"""The axes of a quantity where none are named, if they are not those of the world."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRequest:
+    """An output as it was asked for: its name, and the frame and axes where it has them."""
+
+    text: str
+    name: str
+    frame: str | None = None
+    axes: str = "world"
+
+
+def parse_request(text: str) -> OutputRequest:
+    """Read an output: `gravity`, `pose(tool)`, `jacobian(tool, local)`."""
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\)\s*)?", text, re.DOTALL)
+    if match is None:
+        raise DeriveError(
+            f"{text!r} is not the name of an output",
+            element="outputs",
+            remedy="write a name, or a name with a frame: jacobian(tool), jacobian(tool, local)",
+        )
+    name, inside = match.groups()
+    if inside is None:
+        return OutputRequest(name, name)
+    if not inside.strip() or inside.lstrip().startswith(","):
+        raise DeriveError(
+            f"no frame is named in {text.strip()!r}",
+            element="outputs",
+            remedy=f"write {name}(frame) or {name}(frame, local)",
+        )
+    # A frame may have commas in its name; only a known choice of axes after the last one counts.
+    frame, _, axes = inside.rpartition(",")
+    if axes.strip() not in AXES_CHOICES:
+        frame, axes = inside.strip(), OWN_AXES.get(name, "world")
+        return OutputRequest(f"{name}({frame})", name, frame or None, axes)
+    return OutputRequest(
+        f"{name}({frame.strip()},{axes.strip()})", name, frame.strip(), axes.strip()
+    )

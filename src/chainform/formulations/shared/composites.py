@@ -1,8 +1,15 @@
-"""H, C and hG from the inertia of everything beyond each joint.
+"""Composite bodies: each limb with everything it carries, taken as one rigid body.
 
-With f and n the momentum of the composite body beyond joint k for unit rate (see
-composites.py), S and h its moments about the joint, and for a joint i at or before it w_i the
-angular velocity and t_i the velocity of the point at joint k, both for unit rate,
+M, h and S of the composite are about the joint of its first limb, in the axes E in which that
+limb is described. With unit direction e of a joint its momentum for unit rate is
+
+    turning   f = e x h,   n = (tr S - S) e          sliding   f = M e,   n = h x e
+
+f the linear momentum, n the moment of momentum about the joint.
+
+H, C and hG follow from the inertia of everything beyond each joint. With f and n for joint k, S and
+h of its composite body, and for a joint i at or before it w_i the angular velocity and t_i the
+velocity of the point at joint k, both for unit rate,
 
     H_ik  = w_i . n + t_i . f                  hG_k = - g . f
     C^i_kl = w_i . ((S e_l) x e_k) + t_i . (e_l x (e_k x h))        k and l turning, l <= k
@@ -15,21 +22,122 @@ both, C^i_kl = - C^k_il, since neither H_ik nor H_il depends on q_l then.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from chainform.formulations.axes import Axes
-from chainform.formulations.composites import composites
-from chainform.formulations.motion import MatrixTurn
-from chainform.formulations.outputs import Key, Sums, add_to
-from chainform.formulations.skeleton import Column, Skeleton
-from chainform.graph import Scalar
+from chainform.formulations.shared.axes import Axes
+from chainform.formulations.shared.outputs import Key, SymmetricSums, add_to
+from chainform.formulations.shared.tree import Column, Skeleton
+from chainform.formulations.shared.turns import FrameTurn, MatrixTurn, others, turned_symmetric
+from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND
-from chainform.spatial import Vector, add, apply, cross, dot, scale, unit
+from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale, symmetric, unit
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """Mass, first moment and second moments about one point, in one set of axes."""
+
+    mass: Scalar
+    moment: Vector
+    second: Matrix
+    across: Scalar | None = None
+    """S_xx + S_yy across the axis of the limb, where it is known from before the limb turned."""
+
+    def momentum(self, freedom: Column) -> tuple[Vector, Vector]:
+        """Return f and n for unit rate of a joint freedom whose direction is a coordinate axis."""
+        builder = self.mass.builder
+        z = freedom.axis
+        x, y = others(z)
+        zero = builder.number(0)
+        force, moment = [zero] * 3, [zero] * 3
+        h, s = self.moment, self.second
+        if freedom.turning:
+            force[x], force[y] = -h[y], h[x]
+            moment[x], moment[y] = -s[x][z], -s[y][z]
+            both = s[x][x] + s[y][y] if self.across is None else self.across
+            moment[z] = builder.keep(both)
+        else:
+            force[z] = self.mass
+            moment[x], moment[y] = h[y], -h[x]
+        return _times(freedom.ratio, force), _times(freedom.ratio, moment)
+
+
+def composites(axes: Axes) -> list[Composite]:
+    """Return the composite body of every limb."""
+    limbs = axes.limbs
+    children = [axes.skeleton.children(k) for k in range(len(limbs))]
+    result: dict[int, Composite] = {}
+    for k in reversed(range(len(limbs))):
+        body = Composite(limbs[k].mass, limbs[k].moment, limbs[k].second)
+        for c in children[k]:
+            if not axes.continues(c):
+                outer = result[c]
+                for turn in reversed(axes.joint_turns(c)):
+                    outer = turned_back(turn, outer)
+                body = joined(body, outer, axes.reach(c))
+        own = axes.own_turn(k)
+        across: Scalar | None = None
+        if own is not None:
+            x, y = others(limbs[k].axis)
+            # Turning about the axis does not change this sum.
+            across = axes.builder.keep(body.second[x][x] + body.second[y][y])
+            body = turned_back(own, keep_composite(axes.builder, body))
+        for c in children[k]:
+            if axes.continues(c):
+                body, across = joined(body, result[c], axes.reach(c)), None
+        result[k] = replace(keep_composite(axes.builder, body), across=across)
+    return [result[k] for k in range(len(limbs))]
+
+
+def joined(body: Composite, other: Composite, d: Vector) -> Composite:
+    """Return two bodies as one; the other's reference point lies at d.
+
+    S grows by the integral of (r + d)(r + d)^T = S + h d^T + d (h + M d)^T.
+    """
+    keep = body.mass.builder.keep
+    h = other.moment
+    moved: Vector = (
+        keep(h[0] + other.mass * d[0]),
+        keep(h[1] + other.mass * d[1]),
+        keep(h[2] + other.mass * d[2]),
+    )
+
+    def entry(i: int, k: int) -> Scalar:
+        return body.second[i][k] + other.second[i][k] + h[i] * d[k] + d[i] * moved[k]
+
+    return Composite(
+        body.mass + other.mass,
+        add(body.moment, moved),
+        symmetric(entry),
+    )
+
+
+def turned_back(turn: FrameTurn, body: Composite) -> Composite:
+    """Return a body of the inner frame of a turn in the axes of the outer one."""
+    return Composite(body.mass, turn.back(body.moment), turned_symmetric(turn, body.second))
+
+
+def keep_composite(builder: Builder, body: Composite) -> Composite:
+    """Make every component a variable."""
+    keep = builder.keep
+    return Composite(
+        keep(body.mass),
+        builder.keep_vector(body.moment),
+        symmetric(lambda i, k: keep(body.second[i][k])),
+    )
+
+
+def _times(ratio: Fraction, v: list[Scalar]) -> Vector:
+    return (ratio * v[0], ratio * v[1], ratio * v[2])
+
+
+# --- H, C and hG ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Twist:
-    """Motion of a joint's place per unit rate of an earlier freedom: angular w, linear t."""
+    """FrameMotion of a joint's place per unit rate of an earlier freedom: angular w, linear t."""
 
     column: Column
     w: Vector
@@ -73,14 +181,14 @@ class CompositeWork:
     def _moved(self, k: int, twist: Twist) -> Twist:
         axes = self.axes
         w, t = axes.outward(k, twist.w), axes.outward(k, twist.t)
-        t = axes.kept(add(t, cross(w, axes.reach(k))))
+        t = axes.builder.keep_vector(add(t, cross(w, axes.reach(k))))
         return Twist(twist.column, axes.through(k, w), axes.through(k, t))
 
     # --- H by passing momenta inward ------------------------------------------------------
 
-    def mass_matrix(self) -> Sums:
+    def mass_matrix(self) -> SymmetricSums:
         """Return H."""
-        sums = Sums()
+        sums = SymmetricSums()
         for k, limb in enumerate(self.limbs):
             for place, column in enumerate(limb.columns):
                 force, moment = self.bodies[k].momentum(column)
@@ -89,19 +197,19 @@ class CompositeWork:
         return sums
 
     def _pass_inward(
-        self, sums: Sums, k: int, column: Column, force: Vector, moment: Vector
+        self, sums: SymmetricSums, k: int, column: Column, force: Vector, moment: Vector
     ) -> None:
         axes = self.axes
         while self.limbs[k].parent != GROUND:
             force, moment = axes.returned(k, force), axes.returned(k, moment)
-            moment = axes.kept(add(moment, cross(axes.reach(k), force)))
+            moment = axes.builder.keep_vector(add(moment, cross(axes.reach(k), force)))
             force, moment = axes.inward(k, force), axes.inward(k, moment)
             k = self.limbs[k].parent
             self._collect(sums, column, self.limbs[k].columns, force, moment)
 
     def _collect(
         self,
-        sums: Sums,
+        sums: SymmetricSums,
         column: Column,
         earlier: Sequence[Column],
         force: Vector,
@@ -128,9 +236,9 @@ class CompositeWork:
                 add_to(entries, (column.rate,), -dot(force, fields[k]))
         return entries
 
-    def mass_matrix_from_twists(self, twists: list[list[Twist]]) -> Sums:
+    def mass_matrix_from_twists(self, twists: list[list[Twist]]) -> SymmetricSums:
         """Return H, by scalar products with the twists."""
-        sums = Sums()
+        sums = SymmetricSums()
         for k, limb in enumerate(self.limbs):
             for place, column in enumerate(limb.columns):
                 force, moment = self.bodies[k].momentum(column)
@@ -140,9 +248,9 @@ class CompositeWork:
                     sums.add((twist.column.rate, column.rate), value, same_joint=False)
         return sums
 
-    def coriolis(self, twists: list[list[Twist]]) -> Sums:
+    def coriolis(self, twists: list[list[Twist]]) -> SymmetricSums:
         """Return C, for joints of one freedom each."""
-        sums = Sums()
+        sums = SymmetricSums()
         for k in range(len(self.limbs)):
             (own,) = self.own_twists(k)
             path = [*twists[k], own]
@@ -164,7 +272,11 @@ class CompositeWork:
         """Return force and moment at joint k for unit rates of its own freedom and of e_l."""
         body, e_k, axes = self.bodies[k], self._unit(column), self.axes
         if column.turning:
-            moment = cross(axes.kept(apply(body.second, e_l)), e_k)
-            return axes.kept(cross(e_l, axes.kept(cross(e_k, body.moment)))), axes.kept(moment)
-        across = axes.kept(cross(e_l, e_k))
-        return axes.kept(scale(body.mass, across)), axes.kept(cross(body.moment, across))
+            moment = cross(axes.builder.keep_vector(apply(body.second, e_l)), e_k)
+            return axes.builder.keep_vector(
+                cross(e_l, axes.builder.keep_vector(cross(e_k, body.moment)))
+            ), axes.builder.keep_vector(moment)
+        across = axes.builder.keep_vector(cross(e_l, e_k))
+        return axes.builder.keep_vector(scale(body.mass, across)), axes.builder.keep_vector(
+            cross(body.moment, across)
+        )

@@ -1,21 +1,54 @@
-"""Laws of an element model as scalars: with definitions, and with unknown forces or without."""
+"""Laws of coordinates, rates and time as scalars of a graph; element models add definitions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from graphlib import TopologicalSorter
 
-from chainform.expressions import symbols_of
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.laws import Laws
-from chainform.formulations.refusals import blamed
+from chainform.expressions import evaluate_expression, symbols_of
+from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
+from chainform.formulations.shared.scope import blamed
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.elements.numbers import numbers_in
 from chainform.mechanism.laws import meaning_of
 from chainform.mechanism.types import is_law_of_time
+
+
+class Laws:
+    """Reads the laws of one mechanism into its graph.
+
+    `further` are scalars that stand for names which only the caller knows.
+    """
+
+    def __init__(self, kinematics: Kinematics, further: Mapping[str, Scalar] | None = None) -> None:
+        self.kinematics = kinematics
+        self.builder = kinematics.builder
+        self.further = dict(further or {})
+
+    def time(self) -> Scalar:
+        """Return the time t, an input."""
+        return self.builder.input("t", "t", 0)
+
+    def scalar(self, law: Number) -> Scalar:
+        """Return a law as a scalar."""
+        if isinstance(law, Fraction):
+            return self.builder.number(law)
+        symbols = {name: self._symbol(name) for name in sorted(symbols_of(law))}
+        return evaluate_expression(law, symbols, BuilderArithmetic(self.builder))
+
+    def _symbol(self, name: str) -> Scalar:
+        if name in self.further:
+            return self.further[name]
+        mechanism = self.kinematics.mechanism
+        meaning = meaning_of(name, mechanism.coordinates, mechanism.rates)
+        if meaning is None:
+            return self.kinematics.parameter(name)
+        if meaning.group == "t":
+            return self.time()
+        return self.kinematics.q(meaning.index, meaning.group)
 
 
 class ElementLaws:

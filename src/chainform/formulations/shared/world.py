@@ -19,9 +19,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from chainform.formulations.axes import Axes, run_members
-from chainform.formulations.skeleton import Column, Skeleton
-from chainform.mechanism import GROUND, Frame
+from chainform.formulations.shared.axes import Axes, run_members
+from chainform.formulations.shared.closure import Columns
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.tree import Column, Skeleton
+from chainform.graph import Builder
+from chainform.mechanism import GROUND, Attachment, Frame, Mechanism
 from chainform.spatial import Matrix, Vector, add, apply, cross, product, scale, subtract, unit
 
 RATES = ("base", "qd", "qdd")
@@ -79,16 +82,16 @@ class World:
         """Return the origin of limb k."""
         if k == GROUND:
             return self.base.position
-        return self.axes.kept(add(self.origin(self.limbs[k].parent), self.arm(k)))
+        return self.builder.keep_vector(add(self.origin(self.limbs[k].parent), self.arm(k)))
 
     def _arm(self, k: int) -> Vector:
         """Return the vector to the origin of limb k from that of the limb before."""
-        return self.axes.kept(apply(self._reach_rotation(k), self.axes.reach(k)))
+        return self.builder.keep_vector(apply(self._reach_rotation(k), self.axes.reach(k)))
 
     def direction(self, k: int, column: Column) -> Vector:
         """Return a freedom of the joint of limb k as a vector, times its ratio."""
         e = unit(column.axis, self.builder.number(column.ratio), self.builder.number(0))
-        return self.axes.kept(apply(self.described_rotation(k), e))
+        return self.builder.keep_vector(apply(self.described_rotation(k), e))
 
     def path(self, k: int) -> list[int]:
         """Return the limbs from the base to limb k."""
@@ -118,14 +121,14 @@ class World:
         if k == GROUND:
             return self._of_base("angular_velocity")
         before = self.angular_velocity(self.limbs[k].parent)
-        return self.axes.kept(add(before, self._own(k, "qd", turning=True)))
+        return self.builder.keep_vector(add(before, self._own(k, "qd", turning=True)))
 
     def _velocity(self, k: int) -> Vector:
         if k == GROUND:
             return self._of_base("velocity")
         parent = self.limbs[k].parent
         carried = add(self.velocity(parent), cross(self.angular_velocity(parent), self.arm(k)))
-        return self.axes.kept(add(carried, self._own(k, "qd", turning=False)))
+        return self.builder.keep_vector(add(carried, self._own(k, "qd", turning=False)))
 
     # --- accelerations ------------------------------------------------------------------
 
@@ -137,27 +140,29 @@ class World:
         # The direction of a freedom turns with the limb before it; with a quaternion joint it
         # turns with the limb itself, which makes no difference to the sum.
         swing = cross(self.angular_velocity(parent), self._own(k, "qd", turning=True))
-        return self.axes.kept(add(self.angular_acceleration(parent), add(own, swing)))
+        return self.builder.keep_vector(add(self.angular_acceleration(parent), add(own, swing)))
 
     def _acceleration(self, k: int) -> Vector:
         if k == GROUND:
             start = self._of_base("acceleration")
-            return self.axes.kept(subtract(start, self.gravity)) if self.gravity else start
+            return (
+                self.builder.keep_vector(subtract(start, self.gravity)) if self.gravity else start
+            )
         parent, arm = self.limbs[k].parent, self.arm(k)
         w = self.angular_velocity(parent)
         carried = add(
             self.acceleration(parent),
             add(
                 cross(self.angular_acceleration(parent), arm),
-                cross(w, self.axes.kept(cross(w, arm))),
+                cross(w, self.builder.keep_vector(cross(w, arm))),
             ),
         )
-        slide = self.axes.kept(self._own(k, "qd", turning=False))
+        slide = self.builder.keep_vector(self._own(k, "qd", turning=False))
         # 2 w x slide for a joint whose direction turns with the limb before; a free joint has
         # its directions in its own axes, which adds its own angular velocity once.
         spin = add(w, self.angular_velocity(k))
         drift = add(self._own(k, "qdd", turning=False), cross(spin, slide))
-        return self.axes.kept(add(carried, drift))
+        return self.builder.keep_vector(add(carried, drift))
 
     # --- frames -------------------------------------------------------------------------
 
@@ -182,38 +187,63 @@ class World:
         """Return the axes of a frame in the world."""
         place = self.skeleton.places[frame.segment]
         local = product(place.rotation, frame.rotation)
-        return self._kept_matrix(product(self.rotation(self.limb_of(frame)), local))
+        return self.builder.keep_matrix(product(self.rotation(self.limb_of(frame)), local))
 
     def frame_arm(self, frame: Frame) -> Vector:
         """Return the vector from the origin of its limb to a frame, in world axes."""
         place = self.skeleton.places[frame.segment]
         point = self.skeleton.kinematics.vector(frame.point)
-        local = self.axes.kept(add(place.position, apply(place.rotation, point)))
-        return self.axes.kept(apply(self.rotation(self.limb_of(frame)), local))
+        local = self.builder.keep_vector(add(place.position, apply(place.rotation, point)))
+        return self.builder.keep_vector(apply(self.rotation(self.limb_of(frame)), local))
 
     def frame_origin(self, frame: Frame) -> Vector:
         """Return the origin of a frame."""
-        return self.axes.kept(add(self.origin(self.limb_of(frame)), self.frame_arm(frame)))
-
-    def _kept_matrix(self, m: Matrix) -> Matrix:
-        return (self.axes.kept(m[0]), self.axes.kept(m[1]), self.axes.kept(m[2]))
+        return self.builder.keep_vector(
+            add(self.origin(self.limb_of(frame)), self.frame_arm(frame))
+        )
 
     def column(self, k: int, column: Column, point: Vector) -> tuple[Vector, Vector]:
         """Return linear and angular velocity of a point for unit rate of a freedom of limb k."""
         e = self.direction(k, column)
         if not column.turning:
             return e, self.none
-        arm = self.axes.kept(subtract(point, self.origin(k)))
-        return self.axes.kept(cross(e, arm)), e
+        arm = self.builder.keep_vector(subtract(point, self.origin(k)))
+        return self.builder.keep_vector(cross(e, arm)), e
 
     def column_rate(
         self, k: int, column: Column, point: Vector, velocity: Vector
     ) -> tuple[Vector, Vector]:
         """Return the time derivative of `column`, for a point that moves with `velocity`."""
         e = self.direction(k, column)
-        swing = self.axes.kept(cross(self.angular_velocity(k), e))
+        swing = self.builder.keep_vector(cross(self.angular_velocity(k), e))
         if not column.turning:
             return swing, self.none
-        arm = self.axes.kept(subtract(point, self.origin(k)))
-        relative = self.axes.kept(subtract(velocity, self.velocity(k)))
-        return self.axes.kept(add(cross(swing, arm), cross(e, relative))), swing
+        arm = self.builder.keep_vector(subtract(point, self.origin(k)))
+        relative = self.builder.keep_vector(subtract(velocity, self.velocity(k)))
+        return self.builder.keep_vector(add(cross(swing, arm), cross(e, relative))), swing
+
+
+class WorldColumns:
+    """Velocities of points in world axes, for any joints."""
+
+    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
+        self.world = World(Skeleton(Kinematics(mechanism, builder)))
+
+    def of_attachment(self, name: str, end: Attachment) -> Columns:
+        """Return the columns of a point that a loop or a spring holds."""
+        return self.of_frame(Frame(name, end.segment, end.point, end.rotation))
+
+    def of_frame(self, frame: Frame) -> Columns:
+        """Return the columns of the origin of a frame."""
+        world = self.world
+        point, columns = world.frame_origin(frame), Columns()
+        for k in world.path(world.limb_of(frame)):
+            for column in world.limbs[k].columns:
+                before = columns.get(column.rate, (world.none, world.none))
+                linear, angular = world.column(k, column, point)
+                columns[column.rate] = (add(before[0], linear), add(before[1], angular))
+        return columns
+
+    def place_of(self, end: Attachment) -> Vector:
+        """Return the position of a point that a loop or a spring holds."""
+        return self.world.frame_origin(Frame("", end.segment, end.point, end.rotation))

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from chainform.formulations.kinematics import AXES, Kinematics
-from chainform.formulations.motion import MatrixTurn, Turn, others
+from chainform.formulations.shared.kinematics import AXES, Kinematics
+from chainform.formulations.shared.turns import FrameTurn, MatrixTurn, others
 from chainform.graph import Scalar
 from chainform.mechanism import GROUND, IDENTITY, JointKind, Mechanism, Segment
 from chainform.spatial import (
@@ -105,7 +105,7 @@ class Limb:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SegmentPose:
     """Where a segment sits on its limb: the turn from its axes to the limb's, and its origin."""
 
     limb: int
@@ -120,7 +120,7 @@ class Skeleton:
         self.kinematics = kinematics
         self.builder = kinematics.builder
         self.limbs: list[Limb] = []
-        self.places: dict[int, Place] = {GROUND: Place(GROUND, IDENTITY, self._zeros())}
+        self.places: dict[int, SegmentPose] = {GROUND: SegmentPose(GROUND, IDENTITY, self._zeros())}
         for j, segment in enumerate(kinematics.mechanism.segments):
             self._place(j, segment)
         for j, segment in enumerate(kinematics.mechanism.segments):
@@ -147,7 +147,7 @@ class Skeleton:
         offset = self.kinematics.vector(segment.position)
         position = add(before.position, apply(before.rotation, offset))
         if segment.coordinate is None:
-            self.places[j] = Place(before.limb, turn, position)
+            self.places[j] = SegmentPose(before.limb, turn, position)
             return
         frame, rotation = _frame(turn, segment)
         self.limbs.append(
@@ -164,7 +164,7 @@ class Skeleton:
                 second=(self._zeros(), self._zeros(), self._zeros()),
             )
         )
-        self.places[j] = Place(len(self.limbs) - 1, transpose(frame), self._zeros())
+        self.places[j] = SegmentPose(len(self.limbs) - 1, transpose(frame), self._zeros())
 
     def _named_vector(self, label: str, v: Vector) -> Vector:
         name = self.builder.name
@@ -178,12 +178,12 @@ class Skeleton:
         sense = 1 if limb.columns[0].ratio * segment.ratio > 0 else -1
         return sense * self.kinematics.displacement(segment)
 
-    def turns(self, limb: Limb) -> list[Turn]:
+    def turns(self, limb: Limb) -> list[FrameTurn]:
         """Return the turns from the axes of the limb before to the axes before a turning joint.
 
         For a joint with a quaternion they include its own turn.
         """
-        turns: list[Turn] = []
+        turns: list[FrameTurn] = []
         if limb.rotation is not None:
             turns.append(MatrixTurn(self.builder, limb.rotation))
         if limb.kind in (JointKind.SPHERICAL, JointKind.FREE):
@@ -204,17 +204,16 @@ class Skeleton:
             return limb.position
         if limb.rotation is not None:
             slide = MatrixTurn(self.builder, limb.rotation).back(slide)
-        keep, reach = self.builder.keep, add(limb.position, slide)
-        return (keep(reach[0]), keep(reach[1]), keep(reach[2]))
+        return self.builder.keep_vector(add(limb.position, slide))
 
     # --- inertia ------------------------------------------------------------------------
 
-    def _load(self, place: Place, segment: Segment) -> None:
+    def _load(self, place: SegmentPose, segment: Segment) -> None:
         """Add a body to its limb."""
         if place.limb != GROUND and not segment.body.is_massless:
             self._increase(place.limb, *self.inertia_of(place, segment))
 
-    def inertia_of(self, place: Place, segment: Segment) -> tuple[Scalar, Vector, Matrix]:
+    def inertia_of(self, place: SegmentPose, segment: Segment) -> tuple[Scalar, Vector, Matrix]:
         """Return M, h and S of one body about the origin of its limb, in the axes of the limb."""
         number = self.kinematics.number
         mass = number(segment.body.mass)

@@ -1,6 +1,12 @@
-"""What joints and springs do by themselves: friction, spring forces, the inertia of rotors.
+"""Forces besides H qdd + c + hG, for all methods alike: loops, wrenches, passive forces, laws.
 
-    tau = H qdd + c + hG + P,    H with the rotors' inertia on its diagonal
+    tau = H qdd + c + hG + B sigma - J^T wrench + P - Q,    H with the rotors' inertia
+
+B sigma are the reactions of closed loops (closure.py). A wrench is a force and a moment about the
+origin of its frame, world axes, acting on the body that carries the frame; virtual work gives its
+share of the equations.
+
+P are friction and springs:
 
 symbol   meaning                                                                     unit
 x, x'    motion of a joint, ratio q + offset, and its rate, ratio qd                 rad, m
@@ -18,28 +24,35 @@ I, N     inertia of a rotor, and its turns per turn of the joint                
 Joints that share a coordinate add their parts, each with its own ratio. Of the last spring only
 k0 needs the length, and only damping the square of it: a spring of rest length zero without
 damping has no length in its force, so that it may shrink to nothing; any other must not.
+
+Q are the laws of [[forces]], Q(q, qd, t). A piece of a force holds for start <= t < until. With
+step(x) = 1 from x = 0 on, its share is
+
+    Q_i = law step(t - start) (1 - step(t - until))
+
+where a missing start stands for 1 in place of the first step, a missing end for 0 in place of the
+second. Parameters may put the end before the start; such a piece never holds. All laws are computed
+at all times, so each must have a finite value at any time.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.motion import is_zero
-from chainform.formulations.options import PLAIN, Options
-from chainform.formulations.points import WorldColumns
-from chainform.formulations.refusals import blamed
-from chainform.graph import Builder, Scalar
-from chainform.mechanism import Attachment, Friction, Mechanism, Segment, Spring
+from chainform.formulations.shared.closure import Closure
+from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
+from chainform.formulations.shared.laws import Laws
+from chainform.formulations.shared.options import PLAIN, Options
+from chainform.formulations.shared.scope import blamed
+from chainform.formulations.shared.world import WorldColumns
+from chainform.graph import Builder, Scalar, is_zero
+from chainform.mechanism import Attachment, Force, Mechanism, Number, Piece, Segment, Spring
 from chainform.spatial import Vector, dot, scale, subtract
 
 HALF = Fraction(1, 2)
 
 
-def has_passive(mechanism: Mechanism) -> bool:
-    """Whether a mechanism has friction or springs."""
-    frictions = (segment.joint.friction for segment in mechanism.segments)
-    return bool(mechanism.springs) or any(f is not None and f != Friction() for f in frictions)
+# --- friction, springs, rotors --------------------------------------------------------------------
 
 
 def passive_forces(
@@ -154,7 +167,7 @@ class _Springs:
             return []
         near, far = spring.ends
         force = self._force_per_length(spring, spring.ends, self._slopes(spring.ends))
-        pull = self.columns.world.axes.kept(scale(force, self._between(spring.ends)))
+        pull = self.builder.keep_vector(scale(force, self._between(spring.ends)))
         return [(near, pull), (far, scale(-1, pull))]
 
     def energy(self, spring: Spring) -> Scalar:
@@ -207,7 +220,7 @@ class _Springs:
 
     def _between(self, ends: tuple[Attachment, Attachment]) -> Vector:
         near, far = (self.columns.place_of(end) for end in ends)
-        return self.columns.world.axes.kept(subtract(far, near))
+        return self.builder.keep_vector(subtract(far, near))
 
     def _slopes(self, ends: tuple[Attachment, Attachment]) -> dict[int, Scalar]:
         """Return r . J_i: half the derivative of the squared length, by rate."""
@@ -216,3 +229,95 @@ class _Springs:
             for rate, (linear, _) in self.columns.of_attachment("spring", end).items():
                 _add(slopes, rate, sign * dot(r, linear))
         return {i: self.builder.keep(v) for i, v in sorted(slopes.items()) if not is_zero(v)}
+
+
+# --- forces given by laws -------------------------------------------------------------------------
+
+
+def generalised_forces(
+    builder: Builder, mechanism: Mechanism, options: Options = PLAIN
+) -> dict[int, Scalar]:
+    """Return Q by rate: forces that act on the mechanism like drives."""
+    totals: dict[int, Scalar] = {}
+    if "forces" in options.without or not mechanism.forces:
+        return totals
+    laws = Laws(Kinematics(mechanism, builder))
+    for force in mechanism.forces:
+        with blamed(mechanism, f"force {force.name!r}"):
+            value = _force(laws, force)
+        totals[force.rate] = totals.get(force.rate, builder.number(0)) + value
+    return {rate: value for rate, value in sorted(totals.items()) if not is_zero(value)}
+
+
+def _force(laws: Laws, force: Force) -> Scalar:
+    total = laws.builder.number(0)
+    for piece in force.pieces:
+        total = total + laws.scalar(piece.law) * _window(laws, piece)
+    return total
+
+
+def _window(laws: Laws, piece: Piece) -> Scalar:
+    """Return 1 while the piece holds and 0 at all other times."""
+    one, zero = laws.builder.number(1), laws.builder.number(0)
+    begun = one if piece.start is None else _step(laws, piece.start)
+    over = zero if piece.until is None else _step(laws, piece.until)
+    return laws.builder.keep(begun * laws.builder.keep(one - over))
+
+
+def _step(laws: Laws, time: Number) -> Scalar:
+    since = laws.builder.keep(laws.time() - laws.scalar(time))
+    return laws.builder.keep(BuilderArithmetic(laws.builder).call("step", [since]))
+
+
+# --- all together ---------------------------------------------------------------------------------
+
+
+def world_closure(builder: Builder, mechanism: Mechanism) -> Closure:
+    """Return the closure equations from positions in world axes."""
+    columns = WorldColumns(builder, mechanism)
+    return Closure(builder, mechanism, columns.of_attachment)
+
+
+def outer_forces(
+    builder: Builder, mechanism: Mechanism, options: Options, closure: Closure | None = None
+) -> dict[int, Scalar]:
+    """Return what enters inverse dynamics besides H qdd + c + hG, by rate.
+
+    These are reactions of loops, wrenches, friction, springs and forces given by laws.
+    """
+    totals: dict[int, Scalar] = {}
+    if mechanism.loops:
+        loops = closure or world_closure(builder, mechanism)
+        totals = loops.forces(options.closure)
+    if options.wrenches:
+        columns = WorldColumns(builder, mechanism)
+        for place, name in enumerate(options.wrenches):
+            frame = mechanism.frame(name)
+            force, moment = _wrench(builder, 6 * place), _wrench(builder, 6 * place + 3)
+            for rate, (linear, angular) in columns.of_frame(frame).items():
+                share = dot(linear, force) + dot(angular, moment)
+                totals[rate] = totals.get(rate, builder.number(0)) - share
+    for rate, value in passive_forces(builder, mechanism, options).items():
+        totals[rate] = totals.get(rate, builder.number(0)) + value
+    for rate, value in generalised_forces(builder, mechanism, options).items():
+        totals[rate] = totals.get(rate, builder.number(0)) - value
+    return totals
+
+
+def forces_beside_bodies(
+    builder: Builder, mechanism: Mechanism, options: Options
+) -> dict[int, Scalar]:
+    """Return the outer forces and what rotors take of H qdd, by rate.
+
+    For a method that sums inertia forces of bodies without forming H.
+    """
+    totals = outer_forces(builder, mechanism, options)
+    for rate, inertia in rotor_inertias(builder, mechanism, options).items():
+        share = inertia * builder.input(f"qdd{rate + 1}", "qdd", rate)
+        totals[rate] = totals.get(rate, builder.number(0)) + share
+    return totals
+
+
+def _wrench(builder: Builder, first: int) -> tuple[Scalar, Scalar, Scalar]:
+    x, y, z = (builder.input(f"wrench{first + k + 1}", "wrench", first + k) for k in range(3))
+    return (x, y, z)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from chainform.errors import DeriveError
-from chainform.formulations.outputs import Key, declare
+from chainform.formulations.shared.outputs import Key, declare
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Attachment, Loop, Mechanism
 from chainform.spatial import Vector

@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.formulations.axes import is_parallel
-from chainform.formulations.motion import AxisTurn, MatrixTurn, Motion, Turn, is_zero, others
-from chainform.formulations.skeleton import Column, Limb, Skeleton
-from chainform.graph import Scalar
+from chainform.formulations.shared.axes import is_parallel
+from chainform.formulations.shared.tree import Column, Limb, Skeleton
+from chainform.formulations.shared.turns import AxisTurn, FrameMotion, FrameTurn, MatrixTurn, others
+from chainform.graph import Scalar, is_zero
 from chainform.mechanism import GROUND, JointKind
 from chainform.spatial import Vector, add, cross, scale, unit
 
@@ -39,11 +39,11 @@ class Sweep:
         self.limbs = skeleton.limbs
         self.shared = shared
         self.rates = rates
-        self.motion: list[Motion] = []
+        self.motion: list[FrameMotion] = []
         self.acceleration: list[Vector] = []
         self.angle: list[Scalar | None] = []
         """The angle a limb is still turned by against the axes it is described in."""
-        self.path: list[list[Turn]] = []
+        self.path: list[list[FrameTurn]] = []
 
     def _rate(self, column: Column, group: str) -> Scalar:
         if group not in self.rates:
@@ -87,21 +87,27 @@ class Sweep:
         self.angle.append(angle)
         self.path.append(turns)
 
-    def _joint_frame(self, limb: Limb) -> tuple[Motion, Vector, list[Turn], Scalar | None]:
+    def _joint_frame(
+        self, limb: Limb
+    ) -> tuple[FrameMotion, Vector, list[FrameTurn], Scalar | None]:
         """Return the motion of the limb before at the joint, in axes that suit the joint.
 
         With it come the turns that lead to these axes, and the angle about the joint axis
         that is left over from a run of parallel axes.
         """
-        turns: list[Turn] = []
+        turns: list[FrameTurn] = []
         if limb.parent == GROUND:
             motion, angle = self._base_motion(), None
-            origin = self.kept(add(self._lift(), motion.apply(self.skeleton.reach(limb))))
+            origin = self.builder.keep_vector(
+                add(self._lift(), motion.apply(self.skeleton.reach(limb)))
+            )
         else:
             parent = self.limbs[limb.parent]
             motion, angle = self.motion[limb.parent], self.angle[limb.parent]
             reach = self.in_axes(limb.parent, self.skeleton.reach(limb))
-            origin = self.kept(add(self.acceleration[limb.parent], motion.apply(reach)))
+            origin = self.builder.keep_vector(
+                add(self.acceleration[limb.parent], motion.apply(reach))
+            )
             if angle is not None and not is_parallel(parent, limb):
                 turn = self._turn(parent.axis, angle)
                 motion, origin, angle = motion.turned(turn), turn.into(origin), None
@@ -112,26 +118,30 @@ class Sweep:
             turns.append(turn)
         return motion, origin, turns, angle
 
-    def _with_quaternion(self, limb: Limb, motion: Motion, origin: Vector) -> tuple[Motion, Vector]:
+    def _with_quaternion(
+        self, limb: Limb, motion: FrameMotion, origin: Vector
+    ) -> tuple[FrameMotion, Vector]:
         """Add the relative motion of a spherical or free joint, given in the limb's axes."""
         before = motion.w
         w, alpha = self._triple(limb.columns[-3:], "qd"), self._triple(limb.columns[-3:], "qdd")
         carried: Vector = (motion.alpha(0), motion.alpha(1), motion.alpha(2))
-        alpha = self.kept(add(add(carried, alpha), cross(before, w)))
-        total = self.kept(add(before, w))
+        alpha = self.builder.keep_vector(add(add(carried, alpha), cross(before, w)))
+        total = self.builder.keep_vector(add(before, w))
         if limb.kind == JointKind.FREE:
             v = self._triple(limb.columns[:3], "qd")
             twice = add(total, before)
             origin = add(origin, add(self._triple(limb.columns[:3], "qdd"), cross(twice, v)))
-        return Motion.of(total, alpha), self.kept(origin)
+        return FrameMotion.of(total, alpha), self.builder.keep_vector(origin)
 
-    def _base_motion(self) -> Motion:
+    def _base_motion(self) -> FrameMotion:
         """Return the turning of the base, in its own axes."""
         if "base" not in self.rates or not self.skeleton.mechanism.base.is_turning:
-            return Motion.at_rest(self.builder)
+            return FrameMotion.at_rest(self.builder)
         base = self.kinematics.base
         turn = MatrixTurn(self.builder, base.rotation)
-        return Motion.of(turn.into(base.angular_velocity), turn.into(base.angular_acceleration))
+        return FrameMotion.of(
+            turn.into(base.angular_velocity), turn.into(base.angular_acceleration)
+        )
 
     def _lift(self) -> Vector:
         """Return the acceleration of the base, less gravity, in its own axes."""
@@ -139,9 +149,9 @@ class Sweep:
         felt = scale(-1, self.kinematics.vector(self.skeleton.mechanism.gravity))
         if "base" in self.rates:
             felt = add(felt, base.acceleration)
-        return MatrixTurn(self.builder, base.rotation).into(self.kept(felt))
+        return MatrixTurn(self.builder, base.rotation).into(self.builder.keep_vector(felt))
 
-    def _slide(self, limb: Limb, motion: Motion, origin: Vector) -> Vector:
+    def _slide(self, limb: Limb, motion: FrameMotion, origin: Vector) -> Vector:
         """Add what a sliding joint does: qdd along its axis, and 2 w x qd."""
         (column,) = limb.columns
         rate, acceleration = self._rate(column, "qd"), self._rate(column, "qdd")
@@ -155,10 +165,6 @@ class Sweep:
     def _turn(self, axis: int, angle: Scalar) -> AxisTurn:
         call = self.builder.call
         return AxisTurn(axis, call("cos", angle), call("sin", angle))
-
-    def kept(self, v: Vector) -> Vector:
-        keep = self.builder.keep
-        return (keep(v[0]), keep(v[1]), keep(v[2]))
 
     def in_axes(self, k: int, v: Vector) -> Vector:
         """Return a vector given in limb axes in the axes the limb is described in."""
@@ -208,7 +214,7 @@ class Sweep:
         return self._shared_axes(k, limb, motion, a, force)
 
     def _own_axes(
-        self, limb: Limb, motion: Motion, a: Vector, force: Vector
+        self, limb: Limb, motion: FrameMotion, a: Vector, force: Vector
     ) -> tuple[Vector, Vector]:
         h, s, u = limb.moment, limb.second, motion.u
         moment: list[Scalar] = []
@@ -226,7 +232,7 @@ class Sweep:
         return add(force, motion.apply(h)), (moment[0], moment[1], moment[2])
 
     def _shared_axes(
-        self, k: int, limb: Limb, motion: Motion, a: Vector, force: Vector
+        self, k: int, limb: Limb, motion: FrameMotion, a: Vector, force: Vector
     ) -> tuple[Vector, Vector]:
         """Return force and moment of a limb that is described in the axes of a run's root.
 
@@ -249,13 +255,13 @@ class Sweep:
             inner = scale(limb.moment[i], a)
             for l in range(3):
                 inner = add(inner, scale(s[i][l], self._column(k, motion, l)))
-            total = add(total, cross(self._direction(k, i), self.kept(inner)))
+            total = add(total, cross(self._direction(k, i), self.builder.keep_vector(inner)))
         return force, total
 
     def _direction(self, k: int, i: int) -> Vector:
         """Return axis i of a limb in the axes it is described in."""
         return self.in_axes(k, unit(i, self.builder.number(1), self.builder.number(0)))
 
-    def _column(self, k: int, motion: Motion, i: int) -> Vector:
+    def _column(self, k: int, motion: FrameMotion, i: int) -> Vector:
         """Return U e_i, e_i an axis of the limb."""
         return motion.apply(self._direction(k, i))

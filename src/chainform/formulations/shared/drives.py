@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.motion import is_zero
-from chainform.graph import Builder, Scalar
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.graph import Builder, Scalar, is_zero
 from chainform.mechanism import Actuator, Mechanism, Number
 
 HALF = Fraction(1, 2)

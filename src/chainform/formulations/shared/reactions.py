@@ -12,20 +12,31 @@ M, h, S  inertia of all bodies beyond the joint on the same limb, about its orig
 
 The motion is that of the recursive equations (sweep.py), but with the inertia of the bodies as it
 is: moving a parameter to the limb before does not change a drive, yet it changes the reaction.
+
+Loads are forces and moments on the bodies besides inertia and weight, in world axes:
+
+    wrench     on a frame, given as an input
+    sigma      reaction of a loop: on the closing body, and the opposite on the other one
+    spring     between two points: a pull on both ends, along the line between them
+
+Each acts on a segment at a point of it. What acts in a joint, such as friction, a drive or the
+spring of a joint, is no load: it is part of what the joint transmits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from chainform.errors import DeriveError
-from chainform.formulations.loads import Load, all_loads
-from chainform.formulations.options import Options
-from chainform.formulations.skeleton import Limb, Skeleton
-from chainform.formulations.sweep import Sweep
-from chainform.formulations.world import RATES, World
+from chainform.formulations.shared.forces import spring_pulls
+from chainform.formulations.shared.options import Options
+from chainform.formulations.shared.sweep import Sweep
+from chainform.formulations.shared.tree import Limb, Skeleton
+from chainform.formulations.shared.world import RATES, World
 from chainform.graph import Scalar
-from chainform.mechanism import GROUND, IDENTITY, Frame, JointKind, Mechanism
+from chainform.mechanism import GROUND, IDENTITY, Attachment, Frame, JointKind, Mechanism
 from chainform.spatial import (
     Vector,
     add,
@@ -33,8 +44,63 @@ from chainform.spatial import (
     apply_transposed,
     cross,
     product,
+    scale,
     subtract,
 )
+
+# --- loads ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A force through the origin of a frame on its segment, and a moment; world axes."""
+
+    frame: Frame
+    force: Vector
+    moment: Vector
+
+
+def wrench_loads(world: World, options: Options) -> Iterator[Load]:
+    """Yield the external wrenches on chosen frames."""
+    for place, name in enumerate(options.wrenches):
+        frame = world.skeleton.mechanism.frame(name)
+        force = _inputs(world, "wrench", 6 * place)
+        yield Load(frame, force, _inputs(world, "wrench", 6 * place + 3))
+
+
+def loop_loads(world: World) -> Iterator[Load]:
+    """Yield the reactions of closed loops on both bodies of each."""
+    row = 0
+    for loop in world.skeleton.mechanism.loops:
+        is_frame = loop.kind == "frame"
+        force = _inputs(world, "sigma", row)
+        moment = _inputs(world, "sigma", row + 3) if is_frame else world.none
+        yield Load(_frame(loop.closing), force, moment)
+        yield Load(_frame(loop.target), scale(-1, force), scale(-1, moment))
+        row += 6 if is_frame else 3
+
+
+def spring_loads(world: World, options: Options) -> Iterator[Load]:
+    """Yield the pulls of springs and dampers between two points."""
+    for end, pull in spring_pulls(world.builder, world.skeleton.mechanism, options):
+        yield Load(_frame(end), pull, world.none)
+
+
+def all_loads(world: World, options: Options) -> list[Load]:
+    """Return everything that acts on the bodies from outside or from other bodies."""
+    return [*wrench_loads(world, options), *loop_loads(world), *spring_loads(world, options)]
+
+
+def _inputs(world: World, group: str, first: int) -> Vector:
+    x, y, z = (world.builder.input(f"{group}{i + 1}", group, i) for i in range(first, first + 3))
+    return (x, y, z)
+
+
+def _frame(end: Attachment) -> Frame:
+    return Frame("", end.segment, end.point, end.rotation)
+
+
+# --- reactions ------------------------------------------------------------------------------------
 
 
 class Reactions:
@@ -74,7 +140,7 @@ class Reactions:
         """
         place = self.skeleton.places[frame.segment]
         force, moment = self.carried(frame.segment)
-        moment = self._kept(subtract(moment, cross(self._arm(frame), force)))
+        moment = self.skeleton.builder.keep_vector(subtract(moment, cross(self._arm(frame), force)))
         own = product(place.rotation, frame.rotation)
         if axes == "local":
             return [*apply_transposed(own, force), *apply_transposed(own, moment)]
@@ -121,12 +187,12 @@ class Reactions:
         for i in fixed:
             for load in self.loads.get(i, ()):
                 back = self.world.rotation(limb)
-                push = self._kept(apply_transposed(back, load.force))
+                push = self.skeleton.builder.keep_vector(apply_transposed(back, load.force))
                 turning = add(
                     apply_transposed(back, load.moment), cross(self._arm(load.frame), push)
                 )
                 force, moment = subtract(force, push), subtract(moment, turning)
-        return self._kept(force), self._kept(moment)
+        return self.skeleton.builder.keep_vector(force), self.skeleton.builder.keep_vector(moment)
 
     def _body(self, limb: int, segments: list[int]) -> Limb:
         """Return some bodies of a limb as one."""
@@ -146,11 +212,7 @@ class Reactions:
         """Return the vector from the origin of its limb to a frame, in the axes of the limb."""
         place = self.skeleton.places[frame.segment]
         point = apply(place.rotation, self.skeleton.kinematics.vector(frame.point))
-        return self._kept(add(place.position, point))
-
-    def _kept(self, v: Vector) -> Vector:
-        keep = self.skeleton.builder.keep
-        return (keep(v[0]), keep(v[1]), keep(v[2]))
+        return self.skeleton.builder.keep_vector(add(place.position, point))
 
 
 def frame_of_joint(mechanism: Mechanism, name: str) -> Frame:

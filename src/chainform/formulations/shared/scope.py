@@ -1,4 +1,4 @@
-"""What a method cannot take, said so that the user knows what to do instead."""
+"""Which outputs a mechanism has, and the refusals: which methods can give them, with a remedy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,90 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from chainform.errors import DeriveError, Error
-from chainform.mechanism import JointKind, Mechanism
+from chainform.mechanism import Friction, JointKind, Mechanism
+from chainform.mechanism.elements import InertialElement
+
+CONSTRAINED = (
+    "constraint",
+    "constraint_rate",
+    "constraint_jacobian",
+    "constraint_right",
+    "constrained_dynamics",
+    "multipliers",
+)
+"""The outputs of a mechanism with bilateral constraints."""
+UNILATERAL = ("unilateral", "unilateral_jacobian")
+"""The outputs of a mechanism with unilateral constraints: g(q, t) and its derivatives."""
+QUASI = (
+    "quasi_velocities",
+    "quasi_matrix",
+    "quasi_mass_matrix",
+    "quasi_bias",
+    "quasi_dynamics",
+)
+"""The outputs of a mechanism with quasi-velocities."""
+UNKNOWN = ("force_matrix", "force_right")
+"""The outputs that only a model with unknown forces has."""
+TAKE_ELEMENTS = ("auto", "elements")
+"""The formulations that take a mechanism with elements."""
+OF_JOINTS = ("closure", "closure_jacobian", "reaction", "reactions")
+"""What is said about joints or loops, which an element model does not have."""
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+def has_passive(mechanism: Mechanism) -> bool:
+    """Whether a mechanism has friction or springs."""
+    frictions = (segment.joint.friction for segment in mechanism.segments)
+    return bool(mechanism.springs) or any(f is not None and f != Friction() for f in frictions)
+
+
+def uses_elements(mechanism: Mechanism) -> bool:
+    """Whether the equations of a mechanism need the formulation by elements."""
+    return bool(mechanism.elements) or not mechanism.segments
+
+
+def refuse_elements(mechanism: Mechanism, who: str) -> None:
+    """Refuse a mechanism with elements where a formulation knows segments only."""
+    if uses_elements(mechanism) and who not in TAKE_ELEMENTS:
+        raise DeriveError(
+            f"{who} knows segments and joints, and the mechanism has elements",
+            file=mechanism.file,
+            element="elements",
+            remedy='use formulation="elements" or "auto"',
+        )
+
+
+def check_frame(mechanism: Mechanism, name: str) -> None:
+    """Raise an error where no frame, segment or element has this name."""
+    own = [e.name for e in mechanism.elements if isinstance(e, InertialElement)]
+    if name not in own:
+        mechanism.frame(name)
+
+
+def outputs_in_scope(mechanism: Mechanism, who: str, outputs: Sequence[str]) -> tuple[str, ...]:
+    """Return the outputs that a formulation can give for a mechanism, as far as this decides it."""
+    if uses_elements(mechanism) and who not in TAKE_ELEMENTS:
+        return ()
+    kinds = {constraint.kind for constraint in mechanism.constraints}
+    missing: set[str] = set()
+    if uses_elements(mechanism):
+        missing.update(OF_JOINTS)
+    elif not has_passive(mechanism):
+        missing.add("passive")
+    if not mechanism.unknowns:
+        missing.update(UNKNOWN)
+    if not kinds - {"unilateral"}:
+        missing.update(CONSTRAINED)
+    if "unilateral" not in kinds:
+        missing.update(UNILATERAL)
+    if not mechanism.quasi:
+        missing.update(QUASI)
+    return tuple(output for output in outputs if output not in missing)
+
+
+# --- refusals -------------------------------------------------------------------------------------
 
 
 @contextmanager

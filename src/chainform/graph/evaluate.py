@@ -1,7 +1,7 @@
 """The meaning of a graph: values in any arithmetic, in SymPy, and in numpy for many states.
 
-A `BatchPlan` evaluates many states at once in double precision, level by level. All variables of one
-level depend on lower levels only, so they are computed together: gather the factors, multiply
+A `BatchPlan` evaluates many states at once in double precision, level by level. All variables of
+one level depend on lower levels only, so they are computed together: gather the factors, multiply
 within terms, add within variables. The work for a batch is cut into pieces so that the gathered
 factors stay in the processor's cache.
 """

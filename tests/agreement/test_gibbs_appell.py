@@ -15,7 +15,7 @@ import pytest
 import chainform as cf
 from chainform.analysis.exact_state import exact_state
 from chainform.formulations.shared.kinematics import Kinematics
-from chainform.formulations.shared.steps import Step, steps_of
+from chainform.formulations.shared.steps import AppellStep, steps_of
 from chainform.formulations.shared.tree import Skeleton
 from chainform.graph import EXACT, Builder, Graph, differentiate, evaluate
 from chainform.mechanism import BaseMotion, JointKind
@@ -202,7 +202,7 @@ def test_wrenches(output: str) -> None:
 # --- steps ----------------------------------------------------------------------------------
 
 
-def steps(mechanism: cf.Mechanism) -> list[Step]:
+def steps(mechanism: cf.Mechanism) -> list[AppellStep]:
     return steps_of(Skeleton(Kinematics(mechanism, Builder())))
 
 

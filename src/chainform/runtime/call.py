@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from chainform.errors import RunError
-from chainform.runtime.arrays import (
+from chainform.runtime.arguments import (
     Array,
     batch_shape,
     check_apart,
@@ -19,10 +19,10 @@ from chainform.runtime.arrays import (
     overlaps,
     rows,
     rows_of_result,
+    values_of,
 )
 from chainform.runtime.declarations import OPTIONS, description, python_signature
 from chainform.runtime.kernel import Kernel
-from chainform.runtime.options import values_of
 from chainform.runtime.serialisation import ProgramState, serialise
 from chainform.runtime.threads import cores, share
 
@@ -30,8 +30,11 @@ PIECE = 10_000_000
 """About how many operations are worth waking a thread for."""
 
 
-class Call:
-    """Calls a kernel: `call(q, qd, qdd, out=None, values=None)`."""
+class CompiledFunction:
+    """Calls a kernel: `function(q, qd, qdd, out=None, values=None)`.
+
+    `restore` makes the function again, in another process, from bytes and outputs.
+    """
 
     def __init__(
         self,
@@ -39,6 +42,7 @@ class Call:
         parameters: Mapping[str, float | None],
         threads: int | None,
         state: ProgramState,
+        restore: Callable[[bytes, Sequence[str]], Any],
     ) -> None:
         self.kernel = kernel
         self.threads = threads
@@ -52,21 +56,14 @@ class Call:
         self.__signature__ = python_signature(self.arguments)
         self.__doc__ = description(self.arguments, kernel.signature.results, parameters)
         self._state = state
+        self._restore = restore
 
     def to_bytes(self) -> bytes:
         """Return the program that the function belongs to, with the function's machine code."""
         return serialise(self._state.with_codes(self.kernel.codes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from chainform.runtime.program import function_from
-
-        return function_from, (self.to_bytes(), self.outputs)
-
-    def as_attribute(self) -> tuple[Any, ...]:
-        """Return how to make, in another process, an object with the function as an attribute."""
-        from chainform.runtime.program import ProgramFunctions
-
-        return ProgramFunctions, (self.to_bytes(),)
+        return self._restore, (self.to_bytes(), self.outputs)
 
     def __call__(
         self,

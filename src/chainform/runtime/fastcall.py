@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.emitters.llvm import Form, Signature
+from chainform.emitters.llvm import NumberType, Signature
 
 # Where the fields of an array object are, in bytes; numpy's binary interface fixes it.
 _DATA, _DIMENSIONS_COUNT, _DIMENSIONS, _DESCRIPTION, _FLAGS = 16, 24, 32, 56, 64
@@ -43,13 +43,13 @@ def is_possible() -> bool:
     )
 
 
-def text(signature: Signature, kernel: str, name: str, form: Form) -> str:
+def text(signature: Signature, kernel: str, name: str, form: NumberType) -> str:
     """Return the text of the function, in a module that defines the kernel."""
     return _Text(signature, kernel, name, form).text()
 
 
 class _Text:
-    def __init__(self, signature: Signature, kernel: str, name: str, form: Form) -> None:
+    def __init__(self, signature: Signature, kernel: str, name: str, form: NumberType) -> None:
         self.arguments = [a for a in signature.arguments if a.group != "parameter"]
         self.has_parameters = len(self.arguments) < len(signature.arguments)
         self.result = signature.results[0]

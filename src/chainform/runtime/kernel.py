@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from chainform.emitters.llvm import Form, Signature, many, packed, single
+from chainform.emitters.llvm import NumberType, Signature, many, packed, single
 from chainform.graph import Graph, cost
 from chainform.runtime import fastcall
 from chainform.runtime.cache import CodeCache, cached_code
 from chainform.runtime.engine import Library, compiled
-from chainform.runtime.locks import Gate, free_properties_in_copies
 from chainform.runtime.target import Target
+from chainform.runtime.threads import Gate, free_properties_in_copies
 
 SINGLE, PYTHON, BATCH, PACKED = "single", "python", "batch", "packed"
 """Names of the functions in the machine code."""
@@ -68,9 +68,9 @@ class Kernel:
 
     def _text(self, part: str) -> str:
         if part == BATCH:
-            form = Form(self.precision, self.lanes, self.target.fused)
+            form = NumberType(self.precision, self.lanes, self.target.fused)
             return many(self.graph, self.signature, BATCH, form)
-        form = Form(self.precision, 1, self.target.fused)
+        form = NumberType(self.precision, 1, self.target.fused)
         text = single(self.graph, self.signature, SINGLE, form, self.target.lanes(self.precision))
         text += packed(self.signature, SINGLE, PACKED, form)
         if self.has_one_result:

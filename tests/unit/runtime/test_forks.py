@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from chainform.runtime import Program, call, kernel
-from chainform.runtime.locks import LLVM, Gate
+from chainform.runtime.threads import LLVM, Gate
 from unit.runtime.programs import Memory, graph_of, small
 
 pytestmark = [

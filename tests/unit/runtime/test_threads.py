@@ -21,13 +21,13 @@ pytestmark = pytest.mark.any_processor
 
 def test_large_batches_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[tuple[int, int]] = []
-    whole = call.Call._piece
+    whole = call.CompiledFunction._piece
 
-    def piece(self: call.Call, start: int, end: int, arrays: Any) -> None:
+    def piece(self: call.CompiledFunction, start: int, end: int, arrays: Any) -> None:
         pieces.append((start, end))
         whole(self, start, end, arrays)
 
-    monkeypatch.setattr(call.Call, "_piece", piece)
+    monkeypatch.setattr(call.CompiledFunction, "_piece", piece)
     monkeypatch.setattr(call, "PIECE", 1000)
     monkeypatch.setattr(call, "cores", lambda: 3)
     values = np.random.default_rng(0).uniform(-3, 3, (1001, 3))

@@ -1,4 +1,4 @@
-"""Arguments of compiled functions: checked, broadcast, and seen as rows of states."""
+"""Options of a program and arguments of its functions: checked, broadcast, seen as rows of states."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.emitters.llvm import Argument, Result
+from chainform.emitters.llvm import Argument, ResultArray
 from chainform.errors import RunError
-from chainform.given import real_array
+from chainform.given import argument, real_array
+from chainform.graph import GROUPS
 
 Array: TypeAlias = NDArray[np.floating[Any]]
-
 _WORK: Any = 100_000
 """How hard numpy may try to tell whether arrays overlap."""
 
@@ -65,10 +65,9 @@ def rows(array: Array, batch: tuple[int, ...], length: int) -> Array:
     return array if len(batch) == 1 else array.reshape(prod(batch), length)
 
 
-# --- arrays for results ---------------------------------------------------------------------
-
-
-def checked_out(result: Result, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def checked_out(
+    result: ResultArray, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Array:
     """Return the array for a result as a plain one, if it can take it; RunError if not."""
     if not isinstance(out, np.ndarray):
         raise RunError(f"out for {result.name} is not an array", element="out")
@@ -145,3 +144,56 @@ def rows_of_result(array: Array, count: int, length: int) -> Array | None:
 def overlaps(array: Array, others: Sequence[Array]) -> bool:
     """Whether an array may share memory with others."""
     return any(np.may_share_memory(array, other) for other in others)
+
+
+# --- options of a program -------------------------------------------------------------------------
+
+PRECISIONS = ("float64", "float32")
+LANES = (2, 4, 8, 16)
+
+
+def precision_of(value: Any) -> str:
+    """Return a precision by its name; the type of numpy's numbers will do as well."""
+    name: Any = value.name if isinstance(value, np.dtype) else value
+    return argument("precision", name).choice(PRECISIONS)
+
+
+def threads_of(value: Any) -> int | None:
+    """Return a number of threads; None stands for all cores."""
+    return None if value is None else argument("threads", value).whole(1)
+
+
+def lanes_of(value: Any, native: int) -> int:
+    """Return a number of lanes; None stands for what the processor has."""
+    if value is None:
+        return native
+    given = argument("lanes", value)
+    if given.whole() not in LANES:
+        raise given.error(f"there are no {given.whole()} lanes", "give 2, 4, 8 or 16")
+    return given.whole()
+
+
+def lengths_of(value: Any) -> dict[str, int]:
+    """Return how many numbers the groups of inputs have."""
+    if value is None:
+        return {}
+    table = argument("lengths", value).table(GROUPS, 'write {"q": 6}')
+    return {group: length.whole() for group, length in table.items()}
+
+
+def values_of(what: str, values: Any, known: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return parameters that are given by name, each of them known."""
+    given = argument(what, values).table(remedy='write {"name": number}').value
+    for name in given:
+        if name not in known:
+            remedy = "" if known else "the model has no free parameters"
+            raise argument(name[:60], name).unknown("free parameter", known, remedy)
+    return given
+
+
+def number_of(name: str, value: Any) -> float:
+    """Return the value of a parameter, one number."""
+    array = real_array(name, value)
+    if array.ndim:
+        raise RunError(f"{name} must be one number", element=name, remedy="give one number")
+    return float(array)

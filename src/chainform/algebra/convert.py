@@ -16,7 +16,7 @@ from chainform.graph import CALLS, Block, Builder, Graph, Kind, Scalar, paramete
 
 TRIGONOMETRIC = ("sin", "cos")
 
-DEAREST_DIFFERENCE = 6.0
+MAX_COST_DIFFERENCE = 6.0
 """The price of a sine up to which differences of angles are worth a look."""
 
 
@@ -83,7 +83,7 @@ def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int
 
     cos(b - a) = cos a cos b + sin a sin b, sin(b - a) = cos a sin b - sin a cos b.
     """
-    if sums.prices.call > DEAREST_DIFFERENCE:
+    if sums.prices.call > MAX_COST_DIFFERENCE:
         return {}
     calls = graph.call_variables
     angles = sorted({argument for function, argument in calls if function in TRIGONOMETRIC})
@@ -196,7 +196,7 @@ def graph_of(system: SumSystem) -> Graph:
     """Return the graph of a system as its sums are now.
 
     Outputs keep names, labels and values, variables that are still there their names. Intermediate
-    quantities are kept where all their entries are left.
+    quantities stay where all their entries are left.
     """
     return _Writer(system).graph()
 
@@ -208,13 +208,13 @@ class _Writer:
         self.sums = system.sums
         self.builder = Builder()
         self.scalars: dict[int, Scalar] = {}
-        self.kept: dict[int, Scalar] = {}
+        self.copied: dict[int, Scalar] = {}
 
     def graph(self) -> Graph:
         old, builder = self.old, self.builder
         for v in sorted(old.inputs):
             given = old.inputs[v]
-            self.kept[v] = builder.input(given.name, given.group, given.index, given.default)
+            self.copied[v] = builder.input(given.name, given.group, given.index, given.default)
         for variable in self.sums.order():
             self.scalar(variable)
         for name, block in old.outputs.items():
@@ -249,7 +249,7 @@ class _Writer:
 
     def _copied(self, v: int) -> Scalar:
         """Return a variable of the old graph as it was: an input, a sine, an angle."""
-        return complete(self.kept, v, self._names, self._copy)
+        return complete(self.copied, v, self._names, self._copy)
 
     def _names(self, v: int) -> list[int]:
         """Return what a variable of the old graph is computed from."""
@@ -262,13 +262,13 @@ class _Writer:
         if old.kind[v] == Kind.CONSTANT:
             return builder.number(old.number_value[v])
         if old.call[v]:
-            inner = self.kept[int(old.argument[v])]
+            inner = self.copied[int(old.argument[v])]
             return builder.call(CALLS[int(old.call[v])], inner, old.names[v])
         scalar = builder.number(0)
         for term in old.terms(v):
             product = builder.number(term.coefficient)
             for factor in term.factors:
-                product = product * self.kept[factor.variable] ** factor.power
+                product = product * self.copied[factor.variable] ** factor.power
             scalar = scalar + product
         return builder.name(old.names[v], scalar)
 
@@ -308,7 +308,7 @@ class _Writer:
         return product
 
     def _is_there(self, v: int) -> bool:
-        if v in self.old.inputs or v in self.kept or self.old.kind[v] == Kind.CONSTANT:
+        if v in self.old.inputs or v in self.copied or self.old.kind[v] == Kind.CONSTANT:
             return True
         variable = self.system.place.get(v, -1)
         return variable in self.scalars and self._is_original(variable)

@@ -2,7 +2,7 @@
 
 Three kinds of divisor compete: two terms of a sum up to scale, the product of two variables, a
 constant times a variable. Products of sums and Horner forms come out by repetition.
-The best one is found by a heap whose entries may be out of date: taking a part out can only lower
+The best one is found by a heap whose entries may be out of date: extraction can only lower
 the gain of what was already there, so an entry is priced again when it comes up.
 """
 
@@ -137,7 +137,7 @@ def _before(sums: Sums, ratio: int, places: list[Place]) -> tuple[float, list[tu
     for v, m, n in places:
         k = sums.sum_of(v)[m]
         before += cost(m, k) + cost(n, product(k, ratio))
-        # A constant that stands beside others in the sum is added with them, once for all.
+        # A constant that stands with others in the sum is added with them, once for all.
         if constants[v] < 2 or (degree[m] and degree[n]):
             before += addition
         cofactors.append((shared(m, n)[0], k))

@@ -2,7 +2,7 @@
 
 Two terms k1 g a + k2 g b of any sum hold the divisor a + (k2/k1) b, in which the common part g and
 the scale are divided out; the same divisor in other sums is found under the same key. The index is
-kept up to date term by term, never made again.
+updated term by term, never made again.
 """
 
 from __future__ import annotations

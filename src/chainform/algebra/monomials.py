@@ -86,7 +86,7 @@ class Monomials:
         return products
 
     def shared(self, a: int, b: int) -> tuple[int, int, int]:
-        """Return what two monomials have in common, and what each has beside it."""
+        """Return what two monomials have in common, and the rest of each."""
         known = self.shared_parts[a].get(b)
         if known is None:
             known = self._parts(a, b)

@@ -2,7 +2,7 @@
 
 A = (A + x) - x is true, and may save an operation where A + x is there already. But then A cannot
 be had without x any more, and is not a number where x is none. So a sum is written by what needs no
-group of inputs beside those that it needs itself, unless all outputs need the same.
+group of inputs other than its own, unless all outputs need the same.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def needs_more(before: Graph, after: Graph) -> bool:
 
 
 class Needs:
-    """The groups that the variables of a system are computed from, found when they are asked for.
+    """The groups that the variables of a system are computed from, found at their first use.
 
     A variable keeps what it needed when it was first looked at, or less.
     """

@@ -22,7 +22,7 @@ from chainform.graph import CALLS
 
 
 class Values:
-    """The values of a system's variables, found when they are asked for.
+    """The values of a system's variables, found at their first use.
 
     A variable keeps its value whatever happens to its definition.
     """
@@ -300,26 +300,26 @@ class Resubstitution:
         variable: int,
         part: Part,
         factors: Monomial,
-        beside: Part,
+        rest: Part,
         above: float,
     ) -> bool:
-        """Write a part as a multiple of a product, beside variables with a sign."""
+        """Write a part as a multiple of a product, plus variables with a sign."""
         sums = self.sums
         monomial = sums.monomials.of(tuple(sorted(factors)))
         own = {m for m, _ in part}
-        others = [(sums.monomials.of((v,)), sign) for v, sign in beside]
+        others = [(sums.monomials.of((v,)), sign) for v, sign in rest]
         if monomial in own or any(m in own for m, _ in others):
             return False
         addition = sums.prices.addition
         before = sum(sums.term_cost(m, k) + addition for m, k in part)
         after = sums.term_cost(monomial, ONE) + addition * (1 + len(others))
-        names = (*factors, *(v for v, _ in beside))
+        names = (*factors, *(v for v, _ in rest))
         after += sum(sums.price.get(v, 0.0) for v in names if not sums.users[v])
         if after > before + above or self._is_above(variable, names):
             return False
         if not all(self.needs.allow(variable, v) for v in names):
             return False
-        scale = self._scale(part, factors, beside)
+        scale = self._scale(part, factors, rest)
         if scale is None:
             return False
         after += sums.term_cost(monomial, scale) - sums.term_cost(monomial, ONE)
@@ -332,14 +332,14 @@ class Resubstitution:
             sums.insert(variable, m, sign)
         return True
 
-    def _scale(self, part: Part, factors: Monomial, beside: Part) -> int | None:
-        """Return k with: part = k times the factors, and the variables beside it."""
+    def _scale(self, part: Part, factors: Monomial, rest: Part) -> int | None:
+        """Return k with: part = k times the factors, plus the other variables."""
         exact = self.exact
         for m, _ in part:
             for v in self.sums.monomials.factors[m]:
                 exact.of(v)
         value = sum(exact.term(m, k) for m, k in part)
-        for v, sign in beside:
+        for v, sign in rest:
             value += exact.of(v) if sign == MINUS_ONE else -exact.of(v)
         for v in factors:
             value = value * pow(exact.of(v), -1, LONG) % LONG

@@ -216,7 +216,7 @@ class Sums:
             self.cost += sign * self.prices.addition
         self.cost += sign * self.term_cost(monomial, coefficient)
 
-    # --- taking back --------------------------------------------------------------------
+    # --- undo ---------------------------------------------------------------------------
 
     def mark(self) -> int:
         """Return the present place in the log."""

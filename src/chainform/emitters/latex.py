@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from chainform.graph import CALLS, Expansion, Graph, Kind, Symbol, number_text
+from chainform.graph import CALLS, Expansion, ExpansionSymbol, Graph, Kind, number_text
 
 GREEK = {
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
@@ -141,7 +141,7 @@ def expansion_latex(expansion: Expansion) -> str:
     return _sum_latex((k, factors_latex(factors)) for k, factors in expansion.terms)
 
 
-def symbol_latex(symbol: Symbol, power: int = 1) -> str:
+def symbol_latex(symbol: ExpansionSymbol, power: int = 1) -> str:
     """Return a letter of an expansion, to a power."""
     if symbol.inner is None:
         return _raised(latex_name(symbol.argument), power)

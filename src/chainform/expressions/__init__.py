@@ -1,6 +1,10 @@
 """The safe parser and printer for expressions in files (parameters, forces)."""
 
-from chainform.expressions.evaluate import Arithmetic, evaluate_expression, exact_square_root
+from chainform.expressions.evaluate import (
+    ExpressionArithmetic,
+    evaluate_expression,
+    exact_square_root,
+)
 from chainform.expressions.parser import parse
 from chainform.expressions.printer import format_expression, format_fraction
 from chainform.expressions.tokens import fraction_of_decimal
@@ -27,10 +31,10 @@ __all__ = [
     "FUNCTIONS",
     "RATE",
     "Apply",
-    "Arithmetic",
     "Binary",
     "Constant",
     "Expression",
+    "ExpressionArithmetic",
     "Negate",
     "Number",
     "Operator",

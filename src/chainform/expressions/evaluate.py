@@ -31,7 +31,7 @@ PI = Fraction(math.pi)
 """The double next to pi, as an exact number."""
 
 
-class Arithmetic(Protocol[T]):
+class ExpressionArithmetic(Protocol[T]):
     """What evaluation needs from a scalar beyond its own + - * and unary minus.
 
     `call` receives a function of the table FUNCTIONS, or `reciprocal` (one argument), or `pow`
@@ -44,7 +44,7 @@ class Arithmetic(Protocol[T]):
 
 
 def evaluate_expression(
-    expression: Expression, symbols: Mapping[str, T], arithmetic: Arithmetic[T]
+    expression: Expression, symbols: Mapping[str, T], arithmetic: ExpressionArithmetic[T]
 ) -> T:
     """Return the value of `expression`, each symbol standing for the scalar given in `symbols`.
 
@@ -62,7 +62,7 @@ class _Evaluation:
     The scalar type is unknown here, so values are typed Any; the two public functions are typed.
     """
 
-    def __init__(self, symbols: Mapping[str, Any], arithmetic: Arithmetic[Any]) -> None:
+    def __init__(self, symbols: Mapping[str, Any], arithmetic: ExpressionArithmetic[Any]) -> None:
         self.symbols = symbols
         self.arithmetic = arithmetic
 

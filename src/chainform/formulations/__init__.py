@@ -105,7 +105,7 @@ class Formulation:
 
 
 def _builder(mechanism: Mechanism) -> Builder:
-    """Return a builder that knows the parameters, q, qd and qdd, so that all can be asked about."""
+    """Return a builder that knows the parameters, q, qd and qdd, so that each has a name."""
     builder = Builder()
     for parameter in mechanism.parameters:
         builder.parameter(parameter.name, parameter.value)

@@ -127,7 +127,7 @@ class Articulated:
             moment=add(self.moment, scale(gain, moment)),
             force=add(self.force, scale(gain, force)),
         )
-        # Beside a rotor the freedom does not give way freely, so some resistance is left.
+        # With a rotor the freedom does not give way freely, so some resistance is left.
         cleared = reduced.without(column) if rotor is None else reduced
         return cleared.as_variables(), JointResponse(column, moment, force, inverse, drive)
 

@@ -1,4 +1,4 @@
-"""The best method for each output asked."""
+"""The best method for each output."""
 
 from __future__ import annotations
 

@@ -49,12 +49,12 @@ def with_constraints(method: Method) -> Method:
     ) -> AxisChoices:
         own = [output for output in outputs if output not in OUTPUTS]
         choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
-        asked = [output for output in outputs if output in OUTPUTS]
-        if not asked:
+        wanted = [output for output in outputs if output in OUTPUTS]
+        if not wanted:
             return choices
-        _refuse_without(mechanism, asked)
+        _refuse_without(mechanism, wanted)
         work = _Constrained(builder, mechanism, options.in_axes(choices), method)
-        for output in asked:
+        for output in wanted:
             work.declare(output)
         return {**choices, **work.choices}
 

@@ -77,10 +77,10 @@ class ElementForces:
         """Return what springs and dampers add to inverse dynamics, by rate."""
         totals: dict[Key, Scalar] = {}
         for spring in self.springs:
-            with self.frames.blamed(spring):
+            with self.frames.error_context(spring):
                 self._add_spring(totals, spring)
         for damper in self.dampers:
-            with self.frames.blamed(damper):
+            with self.frames.error_context(damper):
                 self._add_damper(totals, damper)
         return totals
 
@@ -186,7 +186,7 @@ class ElementForces:
             for j in laws.unknowns_in(_components(load)):
                 unknown = self.builder.variable_of(laws.unknowns[j])
                 by = Tangents(self.builder, {unknown: self.builder.number(1)})
-                with self.frames.blamed(load):
+                with self.frames.error_context(load):
                     slopes = tuple(by.of(value) for value in laws.whole(_components(load)))
                     shares = self._share(load, slopes)
                 for k, value in shares.items():
@@ -196,7 +196,7 @@ class ElementForces:
     def _work(self, reader: Reader) -> dict[Key, Scalar]:
         totals: dict[Key, Scalar] = {}
         for load in self.loads:
-            with self.frames.blamed(load):
+            with self.frames.error_context(load):
                 shares = self._share(load, reader(_components(load)))
             for k, value in shares.items():
                 add_to(totals, (k,), value)

@@ -25,7 +25,7 @@ from functools import cache, cached_property
 from typing import TypeVar
 
 from chainform.formulations.shared.laws import ElementLaws
-from chainform.formulations.shared.scope import blamed
+from chainform.formulations.shared.scope import error_context
 from chainform.formulations.shared.turns import AxisTurn, FrameTurn, MatrixTurn
 from chainform.graph import Scalar, Tangents, is_zero
 from chainform.mechanism import Mechanism, Number
@@ -101,7 +101,7 @@ class Derivatives:
 
 
 class ElementFrames:
-    """The frames of one element model, each built when it is asked for."""
+    """The frames of one element model, each built at its first use."""
 
     def __init__(self, laws: ElementLaws) -> None:
         self.laws = laws
@@ -146,9 +146,9 @@ class ElementFrames:
         """The mechanism whose elements these are."""
         return self.laws.mechanism
 
-    def blamed(self, element: Element) -> AbstractContextManager[None]:
+    def error_context(self, element: Element) -> AbstractContextManager[None]:
         """Say of what goes wrong inside that it is in the laws of an element."""
-        return blamed(self.mechanism, f"element {element.name!r}")
+        return error_context(self.mechanism, f"element {element.name!r}")
 
     @cached_property
     def none(self) -> Vector:
@@ -164,7 +164,7 @@ class ElementFrames:
     # --- steps of a chain ---------------------------------------------------------------
 
     def _steps(self, name: str) -> list[_Moved]:
-        with self.blamed(self.elements[name]):
+        with self.error_context(self.elements[name]):
             return [self._step(step) for step in self.elements[name].chain]
 
     def _step(self, step: Shift | Turn | Fixed) -> _Moved:

@@ -98,7 +98,7 @@ class ElementInertia:
     def _rotor_columns(self, element: InertiaElement) -> dict[int, Scalar]:
         """Return ds/dq by rate."""
         by = self.frames.derivatives.by_coordinate
-        with self.frames.blamed(element):
+        with self.frames.error_context(element):
             law = self.frames.laws.scalar(element.along)
             columns = {k: self.builder.keep(by(k).of(law)) for k in range(self.nv)}
         return {k: w for k, w in columns.items() if not is_zero(w)}
@@ -184,7 +184,7 @@ class ElementInertia:
         return self.builder.keep(self.frames.laws.scalar(rotor.inertia) * clock.of(rate))
 
     def _rotor_rate(self, rotor: InertiaElement) -> Scalar:
-        with self.frames.blamed(rotor):
+        with self.frames.error_context(rotor):
             law = self.frames.laws.scalar(rotor.along)
             return self.builder.keep(self.frames.derivatives.by_time.of(law))
 

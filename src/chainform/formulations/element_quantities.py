@@ -27,7 +27,7 @@ Six: TypeAlias = tuple[Vector, Vector]
 
 
 class ElementQuantities:
-    """Builds the quantities asked for into one graph."""
+    """Builds quantities into one graph."""
 
     def __init__(self, builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> None:
         self.builder = builder
@@ -103,7 +103,7 @@ class ElementQuantities:
         return columns
 
     def _in_axes(self, request: OutputRequest, frame: str, parts: Six) -> list[Scalar]:
-        """Return a six-component quantity, given in the axes of the frame, in those asked for."""
+        """Return a six-component quantity, given in the axes of the frame, in those of the request."""
         linear, angular = parts
         rotation = self.frames.rotation(frame)
         if request.axes != "local":

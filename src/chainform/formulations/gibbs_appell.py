@@ -52,7 +52,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from chainform.formulations.shared.forces import forces_beside_bodies, outer_forces, rotor_inertias
+from chainform.formulations.shared.forces import (
+    outer_and_rotor_forces,
+    outer_forces,
+    rotor_inertias,
+)
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.options import AxisChoices, Options
 from chainform.formulations.shared.outputs import Key, declare, solve
@@ -264,8 +268,8 @@ class _GibbsAppell:
         letter, *causes = SWEEPS[output]
         totals = AppellSweep(self.kinematics, self.steps, causes).efforts()
         if output == "inverse_dynamics":
-            beside = forces_beside_bodies(self.builder, self.mechanism, self.options)
-            for rate, value in beside.items():
+            outer = outer_and_rotor_forces(self.builder, self.mechanism, self.options)
+            for rate, value in outer.items():
                 totals[rate] = totals[rate] + value
         self._declare(output, letter, totals)
 

@@ -104,7 +104,7 @@ class Equilibrium:
         self.tensor = cache(self._tensor)
         self._carried: dict[int, Pair] = {}
 
-    # --- what is asked for --------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------
 
     def reaction(self, j: int) -> Pair:
         """Return FR_j and MR_j, the moment about the origin of the frame of segment j."""
@@ -280,7 +280,7 @@ class _Kinetostatic:
             return Equilibrium(world).drives()
         named = "qdd" in motions and self.is_complete
         drives = Equilibrium(world, self._loads(world), named=named).drives()
-        for rate, value in self._beside_loads().items():
+        for rate, value in self._other_forces().items():
             drives[rate] = drives[rate] + value
         if "qdd" in motions:
             q = self.skeleton.kinematics.q
@@ -299,7 +299,7 @@ class _Kinetostatic:
             return all_loads(world, self.options)
         return [*wrench_loads(world, self.options), *spring_loads(world, self.options)]
 
-    def _beside_loads(self) -> dict[int, Scalar]:
+    def _other_forces(self) -> dict[int, Scalar]:
         """Return by rate what does not enter as a load on a body."""
         loops = () if self.is_complete else self.mechanism.loops
         springs = tuple(spring for spring in self.mechanism.springs if spring.ends is None)

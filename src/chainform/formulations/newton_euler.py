@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chainform.formulations.shared.axes import build_in_axes
-from chainform.formulations.shared.forces import forces_beside_bodies
+from chainform.formulations.shared.forces import outer_and_rotor_forces
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.options import AxisChoices, Options
 from chainform.formulations.shared.outputs import Key, add_to, declare
@@ -60,6 +60,6 @@ def _build(
         sweep.outward()
         torques: dict[Key, Scalar] = {(i,): torque for i, torque in sweep.inward().items()}
         if output == "inverse_dynamics":
-            for i, value in forces_beside_bodies(builder, mechanism, options).items():
+            for i, value in outer_and_rotor_forces(builder, mechanism, options).items():
                 add_to(torques, (i,), value)
         declare(builder, output, letter, (mechanism.nv,), torques)

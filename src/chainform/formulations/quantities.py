@@ -182,7 +182,7 @@ Six: TypeAlias = tuple[Vector, Vector]
 
 
 class Quantities:
-    """Builds the quantities asked for into one graph."""
+    """Builds quantities into one graph."""
 
     def __init__(self, builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> None:
         self.builder = builder
@@ -203,7 +203,7 @@ class Quantities:
     def _frame(self, request: OutputRequest) -> Frame:
         if request.frame is None:
             raise DeriveError(
-                f"{request.name} is the {request.name} of a frame; which one is not said",
+                f"{request.name} is the {request.name} of a frame, which is not named",
                 element=request.name,
                 remedy=f"{request.name}({self.mechanism.segments[-1].name})",
             )
@@ -273,7 +273,7 @@ class Quantities:
     # --- axes and entries ---------------------------------------------------------------
 
     def _in_axes(self, request: OutputRequest, frame: Frame, parts: Six) -> list[Scalar]:
-        """Return a six-component quantity, given in world axes, in the axes asked for."""
+        """Return a six-component quantity, given in world axes, in the axes of the request."""
         linear, angular = parts
         if request.axes != "world":
             rotation = self.world.frame_rotation(frame)

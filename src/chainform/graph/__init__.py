@@ -14,7 +14,7 @@ from chainform.graph.copy import (
 from chainform.graph.cost import Cost, cost, cost_of, cost_once, parameter_only, term_costs
 from chainform.graph.differentiate import Tangents, differentiate
 from chainform.graph.evaluate import BatchPlan, evaluate, evaluate_variables, sympy_expressions
-from chainform.graph.expand import LIMIT, Expansion, Symbol, expand, expansion_text
+from chainform.graph.expand import LIMIT, Expansion, ExpansionSymbol, expand, expansion_text
 from chainform.graph.scalar import Number, Scalar, is_zero
 from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
 from chainform.graph.types import (
@@ -45,6 +45,7 @@ __all__ = [
     "Call",
     "Cost",
     "Expansion",
+    "ExpansionSymbol",
     "Factor",
     "Graph",
     "GraphError",
@@ -52,7 +53,6 @@ __all__ = [
     "Kind",
     "Number",
     "Scalar",
-    "Symbol",
     "Tangents",
     "Term",
     "Variable",

@@ -41,7 +41,7 @@ def call_of_number(function: str, value: int | Fraction) -> Fraction | None:
         case "reciprocal":
             if number == 0:
                 raise RunError(
-                    "the reciprocal of something that is always zero was asked for",
+                    "the reciprocal of something that is always zero has no value",
                     element="reciprocal",
                     remedy="look for a freedom that nothing resists, a constraint that follows "
                     "from others, or a length of zero",
@@ -62,7 +62,7 @@ def call_of_number(function: str, value: int | Fraction) -> Fraction | None:
 def square_root(number: Fraction) -> Fraction | None:
     """Return the root of a perfect square, or None."""
     if number < 0:
-        raise RunError(f"the square root of {number} was asked for")
+        raise RunError(f"the square root of {number} has no value")
     root = Fraction(isqrt(number.numerator), isqrt(number.denominator))
     return root if root * root == number else None
 

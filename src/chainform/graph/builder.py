@@ -49,7 +49,7 @@ Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 
 
 class Builder:
-    """A graph in the making. With `share=False` every definition stays as it is written."""
+    """A graph under construction. With `share=False` every definition stays as it is written."""
 
     def __init__(self, *, share: bool = True) -> None:
         self.share = share
@@ -344,7 +344,7 @@ class Builder:
         self.outputs[name] = self.block(name, shape, entries)
 
     def quantity(self, name: str, shape: Sequence[int], entries: Entries) -> tuple[Scalar, ...]:
-        """Declare an intermediate quantity that can be asked for, and return its scalars."""
+        """Declare an intermediate quantity under a name, and return its scalars."""
         named = [self._named(label, value) for label, value in entries]
         labels = tuple(label for label, _ in entries)
         variables = tuple(variable for variable, _ in named)

@@ -26,7 +26,7 @@ def builder_of(graph: Graph) -> Builder:
 def rebuild(graph: Graph, replacement: Callable[[int, Builder], Scalar | None]) -> Graph:
     """Return the graph built again, with some variables replaced by other values.
 
-    `replacement` is asked for each variable and answers None to keep it. Everything computed
+    `replacement` is called for each variable and returns None to keep it. Everything computed
     from a replaced variable is simplified and shared anew on the way.
     """
     builder = Builder()

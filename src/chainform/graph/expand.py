@@ -32,7 +32,7 @@ LARGEST_MULTIPLE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class ExpansionSymbol:
     """A letter of an expansion: an input (function empty), or a call on an expanded argument."""
 
     function: str
@@ -48,7 +48,7 @@ class Symbol:
 class Expansion:
     """A sum of products of symbols; `terms` holds (coefficient, ((symbol, power), ...))."""
 
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[ExpansionSymbol, ...]
     terms: tuple[tuple[Fraction, tuple[tuple[int, int], ...]], ...]
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class Expansion:
         return hash(frozenset(self.as_dict().items()))
 
 
-def expansion_text(expansion: Expansion, name: Callable[[Symbol], str] = str) -> str:
+def expansion_text(expansion: Expansion, name: Callable[[ExpansionSymbol], str] = str) -> str:
     """Return an expansion as text, a term for each product."""
     return sum_text(
         (k, product_text((name(expansion.symbols[s]), power) for s, power in factors))
@@ -137,8 +137,8 @@ class Expander:
         self.limit = limit_of(limit)
         self.variable = 0
         order = np.flatnonzero(graph.cone(variables)).tolist()
-        self.symbols: list[Symbol | None] = []
-        self.place: dict[Symbol, int] = {}
+        self.symbols: list[ExpansionSymbol | None] = []
+        self.place: dict[ExpansionSymbol, int] = {}
         self.room: dict[int, int] = {}
         self._lay_out(order)
         names = [f"x{place}" for place in range(len(self.symbols))]
@@ -165,22 +165,24 @@ class Expander:
             sums = self._angle_sums(in_angles)
             for v in (v for v in in_angles if v in graph.inputs):
                 angle = self._input_expansion(v)
-                self._put(Symbol("sin", graph.names[v], angle))
-                self._put(Symbol("cos", graph.names[v], angle))
+                self._put(ExpansionSymbol("sin", graph.names[v], angle))
+                self._put(ExpansionSymbol("cos", graph.names[v], angle))
         for v in (v for v in order if v in graph.inputs):
-            self._put(Symbol("", graph.names[v]))
+            self._put(ExpansionSymbol("", graph.names[v]))
         for v in (v for v in order if graph.call[v]):
             if v in trigonometric and int(graph.argument[v]) in sums:
                 continue
             self.room[v] = len(self.symbols)
             self.symbols += [None] * (2 if v in trigonometric else 1)
 
-    def _put(self, symbol: Symbol) -> None:
+    def _put(self, symbol: ExpansionSymbol) -> None:
         self.place[symbol] = len(self.symbols)
         self.symbols.append(symbol)
 
     def _input_expansion(self, variable: int) -> Expansion:
-        return Expansion((Symbol("", self.graph.names[variable]),), ((Fraction(1), ((0, 1),)),))
+        return Expansion(
+            (ExpansionSymbol("", self.graph.names[variable]),), ((Fraction(1), ((0, 1),)),)
+        )
 
     def _angle_sums(self, order: Sequence[int]) -> set[int]:
         """Return the variables that are plainly sums of inputs with whole coefficients."""
@@ -246,7 +248,7 @@ class Expander:
     def _polynomial(self, variable: int) -> fmpq_mpoly:
         graph = self.graph
         if variable in graph.inputs:
-            return self.generators[self.place[Symbol("", graph.names[variable])]]
+            return self.generators[self.place[ExpansionSymbol("", graph.names[variable])]]
         if graph.call[variable]:
             return self._call(variable)
         total = self.ring.constant(0)
@@ -286,12 +288,12 @@ class Expander:
                 remedy="look at the definitions instead (str, or show --steps); an expression with "
                 "nested reciprocals, such as forward dynamics, is not meant to be multiplied out",
             )
-        symbol = Symbol(function, _text(inner), inner)
+        symbol = ExpansionSymbol(function, _text(inner), inner)
         if symbol not in self.place:
             room = self.room[variable]
             names = ("sin", "cos") if function in ("sin", "cos") else (function,)
             for offset, name in enumerate(names):
-                letter = Symbol(name, symbol.argument, inner)
+                letter = ExpansionSymbol(name, symbol.argument, inner)
                 self.symbols[room + offset] = letter
                 self.place[letter] = room + offset
             if len(names) == 2:
@@ -302,8 +304,8 @@ class Expander:
         """Return the cosine and sine of a sum of angles by the addition formulas."""
         cosine, sine = self.ring.constant(1), self.ring.constant(0)
         for name, count in parts.items():
-            s = self.generators[self.place[Symbol("sin", name)]]
-            c = self.generators[self.place[Symbol("cos", name)]]
+            s = self.generators[self.place[ExpansionSymbol("sin", name)]]
+            c = self.generators[self.place[ExpansionSymbol("cos", name)]]
             for _ in range(abs(count)):
                 turn = s if count > 0 else -s
                 cosine, sine = cosine * c - sine * turn, sine * c + cosine * turn

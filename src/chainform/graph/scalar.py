@@ -1,4 +1,4 @@
-"""A number in the making: what formulations compute with."""
+"""A number under construction: what formulations compute with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Terms: TypeAlias = dict[Monomial, Number]
 """A sum: the non-zero coefficient of each monomial."""
 
 
-class Definitions(Protocol):
+class ScalarFactory(Protocol):
     """The builder as its scalars see it: it defines variables and makes scalars."""
 
     names: list[str]
@@ -43,7 +43,7 @@ class Scalar:
 
     __slots__ = ("builder", "terms")
 
-    def __init__(self, builder: Definitions, terms: Terms) -> None:
+    def __init__(self, builder: ScalarFactory, terms: Terms) -> None:
         self.builder = builder
         self.terms = terms
 

@@ -255,7 +255,7 @@ class Graph:
     def cone(self, variables: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Return a mask of the given variables and everything that is needed to compute them.
 
-        Definitions point backwards only, so one sweep from the last variable to the first
+        ScalarFactory point backwards only, so one sweep from the last variable to the first
         finds the cone, in time proportional to its size.
         """
         needed = bytearray(len(self))

@@ -29,7 +29,7 @@ class ExtractMonomials:
     where nothing but mu is left), each sum gains one, and mu is computed once. Formula (3.5), as it
     is printed, charges deg(mu) - 1 to every sum instead; `printed_saving` gives it.
 
-    A new sum that is already there, up to its sign, is not made again. Savings are kept up to date
+    A new sum that is already there, up to its sign, is not made again. Savings are updated
     term by term, so the time grows with the number of products, not with the square of the sums.
     `limit` ends the search after so many extractions.
     """
@@ -212,7 +212,7 @@ class _Table:
 
 
 def _saving(held: dict[Product, int], degree: int) -> int:
-    """Return the multiplications saved in one sum by taking a product out of its terms."""
+    """Return the multiplications saved in one sum by extracting a product from its terms."""
     if len(held) > 1:
         return sum(held.values()) - 1
     return degree - 1 if held else 0

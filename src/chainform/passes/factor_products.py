@@ -69,7 +69,7 @@ def over(a: Monomial, b: Monomial) -> Monomial | None:
 
 
 def compared(a: Monomial, b: Monomial) -> tuple[Monomial, Monomial, Monomial]:
-    """Return what two monomials share, and what each has beside it."""
+    """Return what two monomials share, and the rest of each."""
     shared: list[int] = []
     rest = list(b)
     left: list[int] = []

@@ -24,8 +24,8 @@ from chainform.graph.scalar import Monomial, Number, Terms
 # --- squares of sines and cosines -----------------------------------------------------------------
 
 
-def without_square(terms: Terms, gone: int, kept: int) -> Terms:
-    """Return a sum with every square of one letter replaced: gone^2 = 1 - kept^2.
+def without_square(terms: Terms, gone: int, other: int) -> Terms:
+    """Return a sum with every square of one letter replaced: gone^2 = 1 - other^2.
 
     The result is canonical in this angle. Where the true function is at most quadratic in sine and
     cosine of it, no power above two is left.
@@ -39,7 +39,7 @@ def without_square(terms: Terms, gone: int, kept: int) -> Terms:
             continue
         rest = _without(_without(monomial, gone), gone)
         stack.append((rest, k))
-        stack.append((tuple(sorted((*rest, kept, kept))), -k))
+        stack.append((tuple(sorted((*rest, other, other))), -k))
     return total
 
 

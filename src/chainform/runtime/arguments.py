@@ -1,4 +1,4 @@
-"""Options of a program and arguments of its functions: checked, broadcast, seen as rows of states."""
+"""Options of a program and arguments of its functions: checked, broadcast, as rows of states."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def batch_shape(arrays: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*arrays.values())
     except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in arrays.items())
+        listed = ", ".join(f"{name} {shape}" for name, shape in arrays.items())
         raise RunError(
-            f"the leading dimensions of the arguments do not fit together: {told}",
+            f"the leading dimensions of the arguments do not fit together: {listed}",
             element=", ".join(arrays),
             remedy="give every argument the same number of states, or one for all of them",
         ) from None
@@ -108,7 +108,7 @@ def check_apart(names: Sequence[str], outs: Sequence[Array]) -> None:
 
 
 def _meet(a: Array, b: Array) -> bool:
-    """Whether two arrays have memory in common; what cannot be told in reasonable time has."""
+    """Whether two arrays have memory in common; where numpy cannot decide it in time, they have."""
     try:
         return np.may_share_memory(a, b) and np.shares_memory(a, b, _WORK)
     except np.exceptions.TooHardError:

@@ -40,9 +40,9 @@ def share(work: Callable[[Piece], None], pieces: Iterable[Piece], threads: int) 
     finally:
         # After an exception as well: nobody may go on writing when the caller has gone on.
         left.clear()
-        begun = [helper for helper in helpers if not helper.cancel()]
-        wait(begun)
-    for helper in begun:
+        running = [helper for helper in helpers if not helper.cancel()]
+        wait(running)
+    for helper in running:
         helper.result()
 
 

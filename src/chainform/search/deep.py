@@ -94,7 +94,7 @@ def deep(
     The starts are graphs of the same values; the walks are spread over the best of them. An
     interrupt (Ctrl-C) ends the search; the best graph so far is returned, and that is no worse than
     what a fast reduction finds: the first interrupt waits for it, the second does not. Where the
-    processes of the search cannot be kept alive, it ends with a warning and the best graph so far;
+    processes of the search do not stay alive, it ends with a warning and the best graph so far;
     a walk that fails is left out, with a warning.
     """
     search = _Search(starts, prices, steps, seconds, seed, progress)

@@ -146,7 +146,7 @@ class Reach:
     """How much one step may change."""
 
     neighbours: tuple[int, ...]
-    """How many definitions are written out beside the first; one of these at random."""
+    """How many definitions are written out besides the first; one of these at random."""
     growth: int
     """The most terms one definition may add where it is written out."""
     terms: int

@@ -124,7 +124,7 @@ class _Run:
 
         Shorter expressions do not always end in a cheaper graph: sums of angles take sharing
         away, and a graph that came from a good recursion is cheaper than anything that is made
-        of its expressions. So the cheapest of these ends is kept, the fewest calls among equals.
+        of its expressions. So the cheapest of these ends is chosen, the fewest calls among equals.
         """
         expressions = self.show(EXPRESSIONS, self._expanded(graph))
         identities = TrigIdentities(sine_cost=self.options.sine_cost)

@@ -16,24 +16,26 @@ from chainform.graph import Graph
 ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { nounwind noinline }\n"
 
 
-def single(graph: Graph, signature: Signature, name: str, form: NumberType, beside: int = 1) -> str:
-    """Return a module with the function for one state; sines and cosines `beside` one another."""
-    functions = Functions(Definitions(graph), signature, name, form, beside)
+def single(
+    graph: Graph, signature: Signature, name: str, form: NumberType, trig_lanes: int = 1
+) -> str:
+    """Return a module with the function for one state; sines and cosines `trig_lanes` at a time."""
+    functions = Functions(Definitions(graph), signature, name, form, trig_lanes)
     code = functions.whole()
-    return _module([code.text], [code.declared], form, {form.lanes, beside})
+    return _module([code.text], [code.declared], form, {form.lanes, trig_lanes})
 
 
 def together(
-    kernels: Sequence[tuple[Graph, Signature, str]], form: NumberType, beside: int = 1
+    kernels: Sequence[tuple[Graph, Signature, str]], form: NumberType, trig_lanes: int = 1
 ) -> str:
     """Return a module with functions for one state, each of a graph and a signature of its own."""
     all_of_them = [
-        Functions(Definitions(graph), signature, name, form, beside)
+        Functions(Definitions(graph), signature, name, form, trig_lanes)
         for graph, signature, name in kernels
     ]
     codes = [functions.whole() for functions in all_of_them]
     declared = [code.declared for code in codes]
-    return _module([code.text for code in codes], declared, form, {form.lanes, beside})
+    return _module([code.text for code in codes], declared, form, {form.lanes, trig_lanes})
 
 
 def side_by_side(

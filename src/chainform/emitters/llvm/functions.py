@@ -140,7 +140,7 @@ class Parts:
         return body.lines
 
     def _keep(self, body: StatementWriter, address: Address, v: int) -> None:
-        """Store a value where it is asked for."""
+        """Store a value where results need it."""
         if v in self.slots:
             address.store(address.work(v), body.value(v))
         if self.is_fixed:

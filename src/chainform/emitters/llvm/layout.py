@@ -195,8 +195,8 @@ _CHOICE = """\
 define internal {ptr, i64} @fetch(
     ptr %array, i64 %state, i64 %entry, i64 %n, i64 %valid, ptr %buffer) #0 {
   %whole = icmp eq i64 %valid, $LANES$
-  %beside = icmp eq i64 %state, $SIZE$
-  %direct = and i1 %whole, %beside
+  %adjacent = icmp eq i64 %state, $SIZE$
+  %direct = and i1 %whole, %adjacent
   br i1 %direct, label %there, label %moved
 there:
   %a = insertvalue {ptr, i64} poison, ptr %array, 0
@@ -220,8 +220,8 @@ end:
 
 define internal {ptr, i64} @aim(ptr %array, i64 %state, i64 %entry, i64 %valid, ptr %buffer) #0 {
   %whole = icmp eq i64 %valid, $LANES$
-  %beside = icmp eq i64 %state, $SIZE$
-  %direct = and i1 %whole, %beside
+  %adjacent = icmp eq i64 %state, $SIZE$
+  %direct = and i1 %whole, %adjacent
   %p = select i1 %direct, ptr %array, ptr %buffer
   %e = select i1 %direct, i64 %entry, i64 $VECTOR$
   %a = insertvalue {ptr, i64} poison, ptr %p, 0

@@ -1,6 +1,6 @@
 """Sine and cosine as LLVM text, for one number or for the lanes of a vector register.
 
-x = k pi/2 + r with |r| <= pi/4: k is x 2/pi, rounded by adding and taking away a number so large
+x = k pi/2 + r with |r| <= pi/4: k is x 2/pi, rounded by adding and subtracting a number so large
 that the sum holds no fraction; the last bits of that sum hold the quadrant. r is found as r - rest,
 where rest corrects the rounding of r. Sine and cosine are polynomials in z = r^2:
 

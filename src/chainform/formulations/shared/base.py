@@ -37,7 +37,7 @@ from chainform.spatial import (
 
 
 class Base:
-    """The motion of the base as scalars of a graph; everything is built when it is asked for.
+    """The motion of the base as scalars of a graph; each built at its first use.
 
     `number` gives a number of the mechanism, an expression of parameters or a law of time.
     """

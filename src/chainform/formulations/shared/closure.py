@@ -75,7 +75,7 @@ class Closure:
     def _require_loops(self, output: str) -> None:
         if not self.size:
             raise DeriveError(
-                f"{output} was asked for, but the mechanism has no closed loop",
+                f"{output} needs a closed loop, and the mechanism has none",
                 file=self.mechanism.file,
                 element=output,
                 remedy="describe a loop in [[loops]], or leave this output out",

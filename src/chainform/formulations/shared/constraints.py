@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from chainform.errors import DeriveError
 from chainform.formulations.shared.laws import ElementLaws
 from chainform.formulations.shared.outputs import declare
-from chainform.formulations.shared.scope import blamed
+from chainform.formulations.shared.scope import error_context
 from chainform.graph import BatchPlan, Builder, Graph, Scalar, Tangents, is_zero
 from chainform.mechanism import JointKind, Mechanism, Number, Segment
 from chainform.mechanism.constraints import Constraint
@@ -72,12 +72,12 @@ class ConstraintLaws:
         """The rows of quasi-velocities: S in place of J, and minus the part of pi' without qdd."""
         rows: list[ConstraintRow] = []
         for quasi in self.mechanism.quasi:
-            with blamed(self.mechanism, f"quasi-velocity {quasi.name!r}"):
+            with error_context(self.mechanism, f"quasi-velocity {quasi.name!r}"):
                 rows.append(self._of_rate(quasi.law))
         return rows
 
     def _row(self, constraint: Constraint) -> ConstraintRow:
-        with blamed(self.mechanism, f"constraint {constraint.name!r}"):
+        with error_context(self.mechanism, f"constraint {constraint.name!r}"):
             if constraint.kind == "nonholonomic":
                 return self._of_rate(constraint.law)
             return self.holonomic(self.laws.scalar(constraint.law))
@@ -167,7 +167,7 @@ def dependent_rows(graph: Graph, output: str) -> list[int]:
 
 
 def _dependent(matrix: NDArray[np.float64]) -> list[int]:
-    """Return the rows that have no part of their own beside those before them."""
+    """Return the rows that have no part independent of those before them."""
     basis = np.zeros((0, matrix.shape[1]))
     dependent: list[int] = []
     for place, row in enumerate(matrix):

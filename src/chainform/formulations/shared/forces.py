@@ -43,7 +43,7 @@ from chainform.formulations.shared.closure import Closure
 from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
 from chainform.formulations.shared.laws import Laws
 from chainform.formulations.shared.options import PLAIN, Options
-from chainform.formulations.shared.scope import blamed
+from chainform.formulations.shared.scope import error_context
 from chainform.formulations.shared.world import WorldColumns
 from chainform.graph import Builder, Scalar, is_zero
 from chainform.mechanism import Attachment, Force, Mechanism, Number, Piece, Segment, Spring
@@ -65,7 +65,7 @@ def passive_forces(
     if "springs" not in options.without and mechanism.springs:
         work = _Springs(builder, mechanism)
         for spring in mechanism.springs:
-            with blamed(mechanism, f"spring {spring.name!r}"):
+            with error_context(mechanism, f"spring {spring.name!r}"):
                 work.add_force(totals, spring)
     return {rate: value for rate, value in sorted(totals.items()) if not is_zero(value)}
 
@@ -78,7 +78,7 @@ def spring_pulls(
         return []
     work, pulls = _Springs(builder, mechanism), list[tuple[Attachment, Vector]]()
     for spring in mechanism.springs:
-        with blamed(mechanism, f"spring {spring.name!r}"):
+        with error_context(mechanism, f"spring {spring.name!r}"):
             pulls += work.pulls(spring)
     return pulls
 
@@ -243,7 +243,7 @@ def generalised_forces(
         return totals
     laws = Laws(Kinematics(mechanism, builder))
     for force in mechanism.forces:
-        with blamed(mechanism, f"force {force.name!r}"):
+        with error_context(mechanism, f"force {force.name!r}"):
             value = _force(laws, force)
         totals[force.rate] = totals.get(force.rate, builder.number(0)) + value
     return {rate: value for rate, value in sorted(totals.items()) if not is_zero(value)}
@@ -259,9 +259,9 @@ def _force(laws: Laws, force: Force) -> Scalar:
 def _window(laws: Laws, piece: Piece) -> Scalar:
     """Return 1 while the piece holds and 0 at all other times."""
     one, zero = laws.builder.number(1), laws.builder.number(0)
-    begun = one if piece.start is None else _step(laws, piece.start)
+    started = one if piece.start is None else _step(laws, piece.start)
     over = zero if piece.until is None else _step(laws, piece.until)
-    return laws.builder.keep(begun * laws.builder.keep(one - over))
+    return laws.builder.keep(started * laws.builder.keep(one - over))
 
 
 def _step(laws: Laws, time: Number) -> Scalar:
@@ -304,7 +304,7 @@ def outer_forces(
     return totals
 
 
-def forces_beside_bodies(
+def outer_and_rotor_forces(
     builder: Builder, mechanism: Mechanism, options: Options
 ) -> dict[int, Scalar]:
     """Return the outer forces and what rotors take of H qdd, by rate.

@@ -107,7 +107,7 @@ class BuilderArithmetic:
 
 
 class Kinematics:
-    """What every formulation in world axes needs of a mechanism, built as it is asked for."""
+    """What every formulation in world axes needs of a mechanism, each part built at its first use."""
 
     def __init__(self, mechanism: Mechanism, builder: Builder) -> None:
         self.mechanism = mechanism
@@ -162,7 +162,7 @@ class Kinematics:
     # --- naming -------------------------------------------------------------------------
 
     def named_scalar(self, name: str, value: Scalar) -> Scalar:
-        """Give a scalar a name by which it can be asked for."""
+        """Give a scalar a name under which it is an intermediate quantity."""
         (named,) = self.builder.quantity(name, (), [(name, value)])
         return named
 
@@ -264,7 +264,7 @@ class Kinematics:
         return self.named_vector(f"r_{name}_{i + 1}", add(self.offset(j, i), beyond))
 
     def build_all(self) -> None:
-        """Make Q, e and r of every segment, so that each can be asked for."""
+        """Make Q, e and r of every segment, so that each has a name."""
         for j, segment in enumerate(self.mechanism.segments):
             self.rotation(j)
             if segment.coordinate is not None:

@@ -9,7 +9,7 @@ from graphlib import TopologicalSorter
 
 from chainform.expressions import evaluate_expression, symbols_of
 from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
-from chainform.formulations.shared.scope import blamed
+from chainform.formulations.shared.scope import error_context
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Mechanism, Number
 from chainform.mechanism.elements.numbers import numbers_in
@@ -84,7 +84,7 @@ class ElementLaws:
         given = {d.name: d.law for d in self.mechanism.definitions}
         needs = {name: _names(law) & given.keys() for name, law in given.items()}
         for name in TopologicalSorter(needs).static_order():
-            with blamed(self.mechanism, f"definition {name!r}"):
+            with error_context(self.mechanism, f"definition {name!r}"):
                 laws.further[name] = self.builder.name(name, laws.scalar(given[name]))
         return laws.further
 

@@ -78,7 +78,7 @@ OWN_AXES = {"reaction": "local"}
 
 @dataclass(frozen=True, slots=True)
 class OutputRequest:
-    """An output as it was asked for: its name, and the frame and axes where it has them."""
+    """An output as requested: its name, and the frame and axes where it has them."""
 
     text: str
     name: str

@@ -155,13 +155,13 @@ class Reactions:
         """Return f and n of segment j."""
         waiting = [j]
         for i in waiting:
-            waiting += [self.skeleton.limbs[k].segment for k in self._limbs_on(self._beside(i))]
+            waiting += [self.skeleton.limbs[k].segment for k in self._limbs_on(self._fixed_with(i))]
         for i in reversed(waiting):
             if i not in self._carried:
                 self._carried[i] = self._sum(i)
         return self._carried[j]
 
-    def _beside(self, j: int) -> list[int]:
+    def _fixed_with(self, j: int) -> list[int]:
         """Return the segments at or beyond j that are fixed to it."""
         fixed = [j]
         for i in fixed:
@@ -175,7 +175,7 @@ class Reactions:
         return [k for k, parent in enumerate(parents) if parent in segments]
 
     def _sum(self, j: int) -> tuple[Vector, Vector]:
-        fixed = self._beside(j)
+        fixed = self._fixed_with(j)
         limb = self.skeleton.places[j].limb
         force, moment = self.sweep.inertia_forces(limb, self._body(limb, fixed))
         for k in self._limbs_on(fixed):
@@ -216,7 +216,7 @@ class Reactions:
 
 
 def frame_of_joint(mechanism: Mechanism, name: str) -> Frame:
-    """Return the frame that a reaction is asked for: by its name, a segment's or a joint's."""
+    """Return the frame of a reaction: by its name, a segment's or a joint's."""
     parts = (*mechanism.frames, *mechanism.segments)
     joints = [segment.joint.name for segment in mechanism.segments]
     if name in joints and name not in {part.name for part in parts}:

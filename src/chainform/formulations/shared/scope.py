@@ -33,7 +33,7 @@ UNKNOWN = ("force_matrix", "force_right")
 TAKE_ELEMENTS = ("auto", "elements")
 """The formulations that take a mechanism with elements."""
 OF_JOINTS = ("closure", "closure_jacobian", "reaction", "reactions")
-"""What is said about joints or loops, which an element model does not have."""
+"""Outputs about joints or loops, which an element model does not have."""
 
 
 # --- outputs --------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def outputs_in_scope(mechanism: Mechanism, who: str, outputs: Sequence[str]) -> 
 
 
 @contextmanager
-def blamed(mechanism: Mechanism, element: str) -> Generator[None]:
+def error_context(mechanism: Mechanism, element: str) -> Generator[None]:
     """Say which element of the mechanism is wrong where the graph alone could not know it."""
     try:
         yield

@@ -6,7 +6,7 @@ directions as the frame of the limb before it when the coordinate is zero. Frame
 that are turned by quarter turns then cost nothing at all.
 
 Inertia is taken about the frame origin, as M (mass), h (first moment) and S (second moment,
-the integral of r r^T dm). `regroup` moves to the limb before what cannot be told apart from
+the integral of r r^T dm). `regroup` moves to the limb before what cannot be distinguished from
 it: of a revolute limb the mass, the first and the second moment along the axis, of a
 prismatic limb the second moments. The rest are the base parameters.
 """

@@ -89,7 +89,7 @@ class FrameMotion:
     """w and U of one frame.
 
     Given are w, the column of U along one axis z, and alpha_z; every other entry of U follows
-    from them and is computed when it is asked for.
+    from them and is computed at its first use.
     """
 
     def __init__(self, w: Vector, axis: int, along: Vector, alpha: Scalar) -> None:

@@ -31,7 +31,7 @@ RATES = ("base", "qd", "qdd")
 
 
 class World:
-    """What is known of a mechanism in world axes; everything is built when it is asked for."""
+    """What is known of a mechanism in world axes; each part built at its first use."""
 
     def __init__(self, skeleton: Skeleton, rates: Sequence[str] = RATES) -> None:
         self.skeleton = skeleton

@@ -32,9 +32,11 @@ def group_bits(graph: Graph) -> tuple[list[int], dict[str, int]]:
     return bits, bit
 
 
-def groups_needed(graph: Graph) -> Mapping[str, frozenset[str]]:
-    """Return the groups of inputs that each output needs."""
-    bits, bit = group_bits(graph)
+def groups_needed(
+    graph: Graph, known: tuple[list[int], dict[str, int]] | None = None
+) -> Mapping[str, frozenset[str]]:
+    """Return the groups of inputs that each output needs; `known` are the bits of the graph."""
+    bits, bit = known or group_bits(graph)
     needed: dict[str, frozenset[str]] = {}
     for name, block in graph.outputs.items():
         found = 0
@@ -59,9 +61,10 @@ class Needs:
     def __init__(self, system: SumSystem) -> None:
         self.system = system
         self.sums = system.sums
-        self._of_graph, _ = group_bits(system.graph)
+        known = group_bits(system.graph)
+        self._of_graph = known[0]
         self._known: dict[int, int] = {}
-        self._differ = len(set(groups_needed(system.graph).values())) > 1
+        self._differ = len(set(groups_needed(system.graph, known).values())) > 1
 
     def of(self, variable: int) -> int:
         """Return the groups that a variable is computed from."""

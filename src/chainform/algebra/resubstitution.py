@@ -125,12 +125,16 @@ class Resubstitution:
         self.second = Values(system, SHORT, 2)
         self.exact = Values(system, LONG, 3)
         self.needs = Needs(system)
-        self._ratio: dict[int, tuple[int, int]] = {}
+        self._ratio: dict[int, tuple[int, int, int, int]] = {}
         self.by_ratio: dict[int, int] = {}
         self.inverses: list[tuple[int, int]] = []
         self._above: set[int] | None = None
         self._products: set[int] | None = None
         """The values of the products of two variables, scale divided out, where they are noted."""
+        self._multiplied: set[int] = set()
+        """The values whose products with each other were noted at any time,"""
+        self._all_products: set[int] = set()
+        """and these products; more than there are now do no harm."""
 
     def sweep(self) -> int:
         """Replace every part that is cheaper otherwise; return how many were replaced."""
@@ -192,10 +196,13 @@ class Resubstitution:
         first, second, factors = self.first, self.second, self.sums.monomials.factors
         values: dict[int, tuple[int, int]] = {}
         for m, k in terms:
-            for v in factors[m]:
-                first.of(v)
-                second.of(v)
-            values[m] = (first.term(m, k), second.term(m, k))
+            try:
+                values[m] = (first.term(m, k), second.term(m, k))
+            except KeyError:
+                for v in factors[m]:
+                    first.of(v)
+                    second.of(v)
+                values[m] = (first.term(m, k), second.term(m, k))
         return values
 
     def _used(self) -> list[int]:
@@ -209,19 +216,31 @@ class Resubstitution:
 
     def _offer(self, variables: Iterable[int]) -> None:
         """Let some variables be used in replacements."""
-        self.by_ratio, self.inverses, self._products = {}, [], None
+        self.by_ratio = by_ratio = dict[int, int]()
+        self.inverses = inverses = list[tuple[int, int]]()
+        self._products = None
+        get, birth = self._ratio.get, self.sums.birth
         for v in variables:
-            ratio, inverse = self._ratio_of(v)
-            if ratio and ratio not in self.by_ratio:
-                self.by_ratio[ratio] = v
-                self.inverses.append((v, inverse))
+            ratio, inverse, _, _ = get(birth[v]) or self._ratio_of(v)
+            if ratio and ratio not in by_ratio:
+                by_ratio[ratio] = v
+                inverses.append((v, inverse))
 
     def _note_products(self) -> None:
         """Note the values of all products, so that most parts are known to be none of them."""
-        ratios = [self._ratio_of(v)[0] for v, _ in self.inverses]
-        others = self.by_ratio.keys() - set(ratios)
-        pairs = chain(combinations_with_replacement(ratios, 2), product(ratios, others))
-        self._products = {x * y % SHORT for x, y in pairs}
+        ratios = {self._ratio_of(v)[0] for v, _ in self.inverses}
+        others = self.by_ratio.keys() - ratios
+        if others or len(self._multiplied) > 2 * len(ratios):
+            self._multiplied, self._all_products = set(), set()
+        fresh = ratios - self._multiplied
+        pairs = chain(
+            combinations_with_replacement(fresh, 2),
+            product(fresh, self._multiplied),
+            product(ratios, others),
+        )
+        self._all_products.update([x * y % SHORT for x, y in pairs])
+        self._multiplied |= fresh
+        self._products = self._all_products
 
     def _is_above(self, variable: int, names: Iterable[int]) -> bool:
         """Whether one of some variables is computed from this one, or is it."""
@@ -229,15 +248,15 @@ class Resubstitution:
             self._above = self.sums.above(variable)
         return any(v in self._above for v in names)
 
-    def _ratio_of(self, variable: int) -> tuple[int, int]:
-        """Return the value of a variable with its scale divided out, and its inverse."""
+    def _ratio_of(self, variable: int) -> tuple[int, int, int, int]:
+        """Return a / b, with the scale divided out, and b / a, a, b of a variable's values."""
         birth = self.sums.birth[variable]
         known = self._ratio.get(birth)
         if known is None:
             a, b = self.first.of(variable), self.second.of(variable)
-            known = (0, 0)
+            known = (0, 0, a, b)
             if a and b:
-                known = (_quotient(a, b), _quotient(b, a))
+                known = (_quotient(a, b), _quotient(b, a), a, b)
             self._ratio[birth] = known
         return known
 
@@ -273,7 +292,7 @@ class Resubstitution:
             self._note_products()
         found: list[tuple[int, int, Monomial]] = []
         for v in usable:
-            first, second = self.first.of(v), self.second.of(v)
+            _, _, first, second = self._ratio_of(v)
             for sign, x, y in ((ONE, a - first, b - second), (MINUS_ONE, a + first, b + second)):
                 wanted = _quotient(x, y) if y % SHORT else 0
                 if products or wanted in self.by_ratio:

@@ -82,10 +82,11 @@ class Formulation:
         requests = [parse_request(output) for output in outputs]
         own = [request.name for request in requests if request.name in self.outputs]
         choices: AxisChoices = self.build(builder, mechanism, own, options) if own else {}
-        kind = ElementQuantities if uses_elements(mechanism) else Quantities
-        quantities = kind(builder, mechanism, options)
-        for request in requests:
-            if request.name not in self.outputs:
+        others = [request for request in requests if request.name not in self.outputs]
+        if others:
+            kind = ElementQuantities if uses_elements(mechanism) else Quantities
+            quantities = kind(builder, mechanism, options)
+            for request in others:
                 quantities.build(request)
         graph = builder.finish()
         blocks = {request.text: graph.outputs[request.text] for request in requests}

@@ -103,7 +103,7 @@ class ElementQuantities:
         return columns
 
     def _in_axes(self, request: OutputRequest, frame: str, parts: Six) -> list[Scalar]:
-        """Return a six-component quantity, given in the axes of the frame, in those of the request."""
+        """Return a six-component quantity, given in the frame's axes, in those of the request."""
         linear, angular = parts
         rotation = self.frames.rotation(frame)
         if request.axes != "local":

@@ -137,7 +137,8 @@ def reduce_graph(
         case "thesis":
             run.thesis()
         case "fast":
-            run.fast()
+            with without_collection():
+                run.fast()
         case "deep":
             run.deep()
         case _:
@@ -164,6 +165,15 @@ class _Run:
         self._accept(start)
 
     def _accept(self, stage: Stage) -> None:
+        if self.stages and loses_digits(self.stages[0].graph, stage.graph):
+            raise DeriveError(
+                f"the step {stage.name} makes rounding errors far larger",
+                element=stage.name,
+                remedy="leave it out, or take the effort fast, which does so by itself",
+            )
+        self._append(stage)
+
+    def _append(self, stage: Stage) -> None:
         if self.stages:
             self._check(stage)
         self.stages.append(stage)
@@ -177,12 +187,6 @@ class _Run:
             fault = "changed a value"
         elif needs_more(first, stage.graph):
             fault = "let an output need other inputs"
-        elif loses_digits(first, stage.graph):
-            raise DeriveError(
-                f"the step {stage.name} makes rounding errors far larger",
-                element=stage.name,
-                remedy="leave it out, or take the effort fast, which does so by itself",
-            )
         if fault is not None:
             raise DeriveError(
                 f"the step {stage.name} {fault}; this is a defect of chainform",
@@ -194,7 +198,7 @@ class _Run:
         """Accept a stage unless it lets rounding errors grow; tell whether it was accepted."""
         is_fine = not loses_digits(self.stages[0].graph, stage.graph)
         if is_fine:
-            self._accept(stage)
+            self._append(stage)
         return is_fine
 
     def _step(self, name: str, step: Callable[[Graph], Graph], **options: Option) -> None:
@@ -235,10 +239,9 @@ class _Run:
         """Take out common parts, then walk a little, from the start that leads farthest."""
         sine_cost, seed = self.effort.sine_cost, self.effort.seed
         began = perf_counter()
-        with without_collection():
-            starts = best_starts(self._starts(), self.prices)
-            settling = perf_counter() - began
-            start, walk = best_walk(starts, self.prices, seed)
+        starts = best_starts(self._starts(), self.prices)
+        settling = perf_counter() - began
+        start, walk = best_walk(starts, self.prices, seed)
         walking = perf_counter() - began - settling
         if start.graph is not self.stages[0].graph:
             self._accept(stage_of("choose_start", start.graph, settling - start.seconds))

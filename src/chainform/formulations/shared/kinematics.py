@@ -107,7 +107,7 @@ class BuilderArithmetic:
 
 
 class Kinematics:
-    """What every formulation in world axes needs of a mechanism, each part built at its first use."""
+    """What formulations in world axes need of a mechanism, each part built at its first use."""
 
     def __init__(self, mechanism: Mechanism, builder: Builder) -> None:
         self.mechanism = mechanism

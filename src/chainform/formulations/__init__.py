@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
-from chainform.formulations.complete import COMPLETE, with_actuators
+from chainform.formulations.complete import COMPLETE, CompleteModel
 from chainform.formulations.composite_body import composite_body
-from chainform.formulations.constrained import with_constraints
+from chainform.formulations.constrained import ConstrainedEquations
 from chainform.formulations.element_quantities import ElementQuantities
 from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
@@ -29,6 +30,7 @@ from chainform.formulations.shared.options import (
     Method,
     Options,
     OutputRequest,
+    extended,
     parse_request,
 )
 from chainform.formulations.shared.scope import (
@@ -116,6 +118,10 @@ def _builder(mechanism: Mechanism) -> Builder:
     return builder
 
 
+CONSTRAINTS = (*CONSTRAINED, *UNILATERAL, *QUASI)
+_with_actuators = partial(extended, outputs=COMPLETE, extension=CompleteModel)
+_with_constraints = partial(extended, outputs=CONSTRAINTS, extension=ConstrainedEquations)
+
 _METHODS = (
     Formulation(
         "auto",
@@ -131,11 +137,9 @@ _METHODS = (
             "closure_jacobian",
             *COMPLETE,
             *UNKNOWN,
-            *CONSTRAINED,
-            *UNILATERAL,
-            *QUASI,
+            *CONSTRAINTS,
         ),
-        with_constraints(with_actuators(auto)),
+        _with_constraints(_with_actuators(auto)),
         moving_base=True,
     ),
     Formulation(
@@ -159,7 +163,7 @@ _METHODS = (
             "reactions",
             *COMPLETE,
         ),
-        with_actuators(kinetostatic),
+        _with_actuators(kinetostatic),
         moving_base=True,
     ),
     Formulation(
@@ -214,11 +218,9 @@ _METHODS = (
             "closure",
             "closure_jacobian",
             *UNKNOWN,
-            *CONSTRAINED,
-            *UNILATERAL,
-            *QUASI,
+            *CONSTRAINTS,
         ),
-        with_constraints(elements),
+        _with_constraints(elements),
     ),
 )
 

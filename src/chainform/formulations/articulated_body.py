@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from chainform.formulations.shared.forces import outer_forces, rotor_inertias
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.options import AxisChoices, Options
-from chainform.formulations.shared.outputs import declare
+from chainform.formulations.shared.outputs import declare_equation
 from chainform.formulations.shared.scope import refuse_coupled, refuse_massless
 from chainform.formulations.shared.sweep import Sweep
 from chainform.formulations.shared.tree import Column, Limb, Skeleton
@@ -59,7 +59,7 @@ class Articulated:
     @staticmethod
     def of_limb(limb: Limb, moment: Vector, force: Vector) -> Articulated:
         """Return a limb as one rigid body."""
-        builder: Builder = limb.mass.builder
+        builder = limb.mass.builder
         zero, h, s = builder.number(0), limb.moment, limb.second
         trace = s[0][0] + s[1][1] + s[2][2]
         return Articulated(
@@ -195,8 +195,7 @@ def articulated_body(
     outer = outer_forces(builder, mechanism, options)
     rotors = rotor_inertias(builder, mechanism, options)
     qdd = _ArticulatedBody(skeleton, outer, rotors).accelerations()
-    values = {(i,): value for i, value in qdd.items()}
-    declare(builder, "forward_dynamics", "qdd", (mechanism.nv,), values)
+    declare_equation(builder, mechanism, "forward_dynamics", qdd)
     return {}
 
 

@@ -44,12 +44,11 @@ def auto(
         choices = {**choices, **newton_euler(builder, mechanism, recursive, options)}
     if "forward_dynamics" in outputs:
         choices = {**choices, **_forward_dynamics(builder, mechanism, options)}
-    if "closure" in outputs or "closure_jacobian" in outputs:
-        loops = world_closure(builder, mechanism)
-        if "closure" in outputs:
-            loops.build_matrix()
-        if "closure_jacobian" in outputs:
-            loops.build_jacobian()
+    loops = [output for output in ("closure", "closure_jacobian") if output in outputs]
+    if loops:
+        closure = world_closure(builder, mechanism)
+        for output in loops:
+            closure.declare(output)
     return choices
 
 

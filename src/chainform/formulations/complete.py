@@ -31,8 +31,8 @@ from dataclasses import dataclass
 
 from chainform.errors import DeriveError
 from chainform.formulations.shared.drives import drives_of
-from chainform.formulations.shared.options import AxisChoices, Method, Options
-from chainform.formulations.shared.outputs import Key, declare, solve
+from chainform.formulations.shared.options import Method, Options
+from chainform.formulations.shared.outputs import Key, add_to, declare, solve
 from chainform.graph import Builder, Scalar, include, is_zero
 from chainform.mechanism import GROUND, Mechanism
 
@@ -44,26 +44,6 @@ COMPLETE = (
     "drives",
 )
 """The outputs of a mechanism with actuators."""
-
-
-def with_actuators(method: Method) -> Method:
-    """Return a method that gives the complete model, too, out of its own mass matrix and bias."""
-
-    def build(
-        builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-    ) -> AxisChoices:
-        own = [output for output in outputs if output not in COMPLETE]
-        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
-        if len(own) == len(outputs):
-            return choices
-        _refuse_without_actuators(mechanism)
-        model = _Complete(builder, mechanism, options.in_axes(choices), method)
-        for output in outputs:
-            if output in COMPLETE:
-                model.declare(output)
-        return {**choices, **model.choices}
-
-    return build
 
 
 def _refuse_without_actuators(mechanism: Mechanism) -> None:
@@ -85,12 +65,13 @@ class DriveResponse:
     xd: list[Scalar]
 
 
-class _Complete:
-    """The complete model of one mechanism."""
+class CompleteModel:
+    """The complete model of one mechanism, from the mass matrix and bias that a method gives."""
 
     def __init__(
         self, builder: Builder, mechanism: Mechanism, options: Options, method: Method
     ) -> None:
+        _refuse_without_actuators(mechanism)
         self.builder = builder
         self.mechanism = mechanism
         self.rates = range(mechanism.nv)
@@ -109,15 +90,13 @@ class _Complete:
                 declare(self.builder, output, "Bh", (order, signals), entries)
             case "complete_drift":
                 drift = self._response([zero] * signals, free=True).xd
-                declare(self.builder, output, "Ah", (order,), _numbered(drift))
+                declare(self.builder, output, "Ah", (order,), drift)
             case "complete_model":
-                declare(self.builder, output, "xd", (order,), _numbered(self._whole().xd))
+                declare(self.builder, output, "xd", (order,), self._whole().xd)
             case "drives":
-                values: dict[Key, Scalar] = {(i,): P for i, P in self._whole().P.items()}
-                declare(self.builder, output, "drive", (n,), values)
+                declare(self.builder, output, "drive", (n,), self._whole().P)
             case _:
-                values = {(i,): qdd for i, qdd in self._whole().qdd.items()}
-                declare(self.builder, output, "qddx", (n,), values)
+                declare(self.builder, output, "qddx", (n,), self._whole().qdd)
 
     # --- the mechanism ------------------------------------------------------------------
 
@@ -205,9 +184,8 @@ class _Complete:
         for i in effort:
             drive = self.by_rate.get(i)
             if drive is not None and drive.inertia is not None:
-                before = matrix.get((i, i))
-                total = drive.inertia if before is None else before + drive.inertia
-                matrix[i, i] = self.builder.keep(total)
+                add_to(matrix, (i, i), drive.inertia)
+                matrix[i, i] = self.builder.keep(matrix[i, i])
         right: dict[int, Scalar] = {}
         for i, value in effort.items():
             rest = value - self._bias(i, free=free)
@@ -231,7 +209,3 @@ class _Complete:
         if drive is None or drive.inertia is None:
             return effort[i]
         return self.builder.keep(effort[i] - drive.inertia * qdd[i])
-
-
-def _numbered(values: Sequence[Scalar]) -> dict[Key, Scalar]:
-    return {(i,): value for i, value in enumerate(values)}

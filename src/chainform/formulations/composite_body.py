@@ -27,12 +27,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from chainform.formulations.shared.axes import Axes, build_in_axes
+from chainform.formulations.shared.axes import Axes, in_cheapest_axes
 from chainform.formulations.shared.composites import CompositeWork
 from chainform.formulations.shared.forces import outer_forces, rotor_inertias
 from chainform.formulations.shared.kinematics import Kinematics
-from chainform.formulations.shared.options import AxisChoices, Options
-from chainform.formulations.shared.outputs import Key, SymmetricSums, add_to, declare, solve
+from chainform.formulations.shared.options import Options
+from chainform.formulations.shared.outputs import (
+    Key,
+    SymmetricSums,
+    add_all,
+    add_to,
+    declare_equation,
+    solve,
+)
 from chainform.formulations.shared.scope import refuse_quaternions
 from chainform.formulations.shared.sweep import Sweep
 from chainform.formulations.shared.tree import Column, Skeleton
@@ -218,20 +225,6 @@ def _pass_inward(
 # --- the method -----------------------------------------------------------------------------------
 
 
-def composite_body(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> AxisChoices:
-    """Build H, C and hG, in the cheapest choice of axes."""
-    return build_in_axes(
-        builder,
-        mechanism,
-        ("composite_body", *outputs),
-        options,
-        lambda trial, shared, given: _build(trial, mechanism, outputs, shared, given),
-        runs_only=True,
-    )
-
-
 def _build(
     builder: Builder,
     mechanism: Mechanism,
@@ -244,39 +237,41 @@ def _build(
     if "coriolis" in outputs:
         refuse_quaternions(mechanism, "the three-index coriolis", "the output coriolis_matrix")
     work = CompositeWork(skeleton, shared)
-    n = mechanism.nv
     twists = work.twists() if "coriolis" in outputs else []
     for output in outputs:
-        if output == "mass_matrix":
-            half = work.mass_matrix_from_twists(twists) if twists else work.mass_matrix()
-            declare(builder, output, "H", (n, n), _with_rotors(half, skeleton, options))
-        elif output == "coriolis":
-            declare(builder, output, "C", (n, n, n), work.coriolis(twists).mirrored())
-        elif output == "coriolis_matrix":
-            declare(builder, output, "Cm", (n, n), coriolis_matrix(work))
-        elif output == "forward_dynamics":
-            declare(builder, output, "qdd", (n,), _accelerations(skeleton, work, shared, options))
-        else:
-            declare(builder, output, "hG", (n,), work.gravity())
+        values: dict[Key, Scalar] | dict[int, Scalar]
+        match output:
+            case "mass_matrix":
+                half = work.mass_matrix_from_twists(twists) if twists else work.mass_matrix()
+                values = _with_rotors(half, skeleton, options)
+            case "coriolis":
+                values = work.coriolis(twists).mirrored()
+            case "coriolis_matrix":
+                values = coriolis_matrix(work)
+            case "forward_dynamics":
+                values = _accelerations(skeleton, work, shared, options)
+            case _:
+                values = work.gravity()
+        declare_equation(builder, mechanism, output, values)
 
 
 def _accelerations(
     skeleton: Skeleton, work: CompositeWork, shared: frozenset[int], options: Options
-) -> dict[Key, Scalar]:
+) -> dict[int, Scalar]:
     """Return qdd from H qdd = tau - bias."""
     sweep = Sweep(skeleton, shared, ("base", "qd"))
     sweep.outward()
     q = skeleton.kinematics.q
-    rest = {i: q(i, "tau") - bias for i, bias in sweep.inward().items()}
-    for i, value in outer_forces(skeleton.builder, skeleton.mechanism, options).items():
-        rest[i] = rest[i] - value
-    matrix = _with_rotors(work.mass_matrix(), skeleton, options)
-    return {(i,): value for i, value in solve(matrix, rest).items()}
+    right = {i: q(i, "tau") - bias for i, bias in sweep.inward().items()}
+    add_all(right, outer_forces(skeleton.builder, skeleton.mechanism, options), -1)
+    return solve(_with_rotors(work.mass_matrix(), skeleton, options), right)
 
 
 def _with_rotors(half: SymmetricSums, skeleton: Skeleton, options: Options) -> dict[Key, Scalar]:
     """Return all entries of H, given those of the bodies on one side of the diagonal."""
-    rotors = rotor_inertias(skeleton.builder, skeleton.mechanism, options)
-    for i, rotor in rotors.items():
-        half.add((i, i), rotor, same_joint=True)
+    half.add_diagonal(rotor_inertias(skeleton.builder, skeleton.mechanism, options))
     return half.mirrored()
+
+
+composite_body = in_cheapest_axes("composite_body", _build, runs_only=True)
+"""Build H, C and hG, in the cheapest choice of axes."""

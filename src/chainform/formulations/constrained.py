@@ -32,55 +32,32 @@ from chainform.formulations.shared.constraints import (
 )
 from chainform.formulations.shared.options import AxisChoices, Method, Options
 from chainform.formulations.shared.outputs import Key, add_to, declare, solve
-from chainform.formulations.shared.scope import CONSTRAINED, QUASI, UNILATERAL
+from chainform.formulations.shared.scope import QUASI, UNILATERAL
 from chainform.graph import Builder, Graph, Scalar, include, is_zero
 from chainform.mechanism import Mechanism
 
 Column: TypeAlias = dict[int, Scalar]
 
-OUTPUTS = (*CONSTRAINED, *UNILATERAL, *QUASI)
 
-
-def with_constraints(method: Method) -> Method:
-    """Return a method that gives the outputs of constraints, too, out of its own equations."""
-
-    def build(
-        builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-    ) -> AxisChoices:
-        own = [output for output in outputs if output not in OUTPUTS]
-        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
-        wanted = [output for output in outputs if output in OUTPUTS]
-        if not wanted:
-            return choices
-        _refuse_without(mechanism, wanted)
-        work = _Constrained(builder, mechanism, options.in_axes(choices), method)
-        for output in wanted:
-            work.declare(output)
-        return {**choices, **work.choices}
-
-    return build
-
-
-def _refuse_without(mechanism: Mechanism, outputs: Sequence[str]) -> None:
-    """Refuse outputs of constraints that the mechanism does not have."""
+def _refuse_without(mechanism: Mechanism, output: str) -> None:
+    """Refuse an output of constraints that the mechanism does not have."""
     kinds = {"unilateral" if c.kind == "unilateral" else "" for c in mechanism.constraints}
-    for output in outputs:
-        field, there = "constraints", "" in kinds
-        if output in UNILATERAL:
-            there = "unilateral" in kinds
-        elif output in QUASI:
-            field, there = "quasi", bool(mechanism.quasi)
-        if not there:
-            raise DeriveError(
-                f"{output} is that of a mechanism with {field}, and this one has none such",
-                file=mechanism.file,
-                element=field,
-                remedy=f"describe them under {field} in the file",
-            )
+    field, there = "constraints", "" in kinds
+    if output in UNILATERAL:
+        there = "unilateral" in kinds
+    elif output in QUASI:
+        field, there = "quasi", bool(mechanism.quasi)
+    if not there:
+        raise DeriveError(
+            f"{output} is that of a mechanism with {field}, and this one has none such",
+            file=mechanism.file,
+            element=field,
+            remedy=f"describe them under {field} in the file",
+        )
 
 
-class _Constrained:
-    """The outputs of one mechanism with constraints."""
+class ConstrainedEquations:
+    """The outputs of constraints of one mechanism, from the equations that a method gives."""
 
     def __init__(
         self, builder: Builder, mechanism: Mechanism, options: Options, method: Method
@@ -94,6 +71,7 @@ class _Constrained:
 
     def declare(self, output: str) -> None:
         """Declare one output."""
+        _refuse_without(self.mechanism, output)
         n, quasi = self.mechanism.nv, len(self.mechanism.quasi)
         match output:
             case "constraint":
@@ -125,8 +103,7 @@ class _Constrained:
                 self._vector(output, "pid", _listed(self._quasi_motion(), quasi))
 
     def _vector(self, name: str, letter: str, values: Sequence[Scalar]) -> None:
-        entries: dict[Key, Scalar] = {(i,): value for i, value in enumerate(values)}
-        declare(self.builder, name, letter, (len(values),), entries)
+        declare(self.builder, name, letter, (len(values),), values)
 
     def _rows(self, name: str, letter: str, rows: Sequence[ConstraintRow]) -> None:
         entries = {(j, k): entry for j, row in enumerate(rows) for k, entry in row.J.items()}

@@ -7,7 +7,6 @@ and the segments and frames of a mechanism that has such.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -67,7 +66,7 @@ class ElementQuantities:
             (i, k): rotation[i][k] + self.builder.number(0) for i in range(3) for k in range(3)
         }
         values |= {(i, 3): origin[i] for i in range(3)} | {(3, 3): self.builder.number(1)}
-        declare(self.builder, request.text, f"T_{_word(request)}", (4, 4), values)
+        declare(self.builder, request.text, request.label("T"), (4, 4), values)
 
     def velocity(self, request: OutputRequest, frame: str) -> None:
         """Declare linear and angular velocity."""
@@ -113,13 +112,11 @@ class ElementQuantities:
         return [*linear, *angular]
 
     def _six(self, request: OutputRequest, values: list[Scalar], letter: str) -> None:
-        entries = {(i,): value for i, value in enumerate(values)}
-        declare(self.builder, request.text, f"{letter}_{_word(request)}", (6,), entries)
+        declare(self.builder, request.text, request.label(letter), (6,), values)
 
     def _rows(self, request: OutputRequest, letter: str, columns: list[list[Scalar]]) -> None:
         entries = {(i, k): columns[k][i] for k in range(len(columns)) for i in range(6)}
-        name = f"{letter}_{_word(request)}"
-        declare(self.builder, request.text, name, (6, len(columns)), entries)
+        declare(self.builder, request.text, request.label(letter), (6, len(columns)), entries)
 
     # --- quantities of the whole model --------------------------------------------------
 
@@ -186,14 +183,7 @@ class ElementQuantities:
         return self.builder.keep_vector(linear), self.builder.keep_vector(angular)
 
     def _momentum(self, request: OutputRequest, parts: Six, letter: str) -> None:
-        entries = {(i,): value for i, value in enumerate((*parts[0], *parts[1]))}
-        declare(self.builder, request.text, letter, (6,), entries)
-
-
-def _word(request: OutputRequest) -> str:
-    """Return the frame and axes as part of a variable's name."""
-    axes = () if request.axes == "world" else (request.axes,)
-    return re.sub(r"[^A-Za-z0-9_]", "_", "_".join((request.frame or "", *axes)))
+        declare(self.builder, request.text, letter, (6,), (*parts[0], *parts[1]))
 
 
 OF_FRAME: dict[str, Callable[[ElementQuantities, OutputRequest, str], None]] = {

@@ -27,10 +27,20 @@ from chainform.errors import DeriveError
 from chainform.formulations.element_forces import ElementForces
 from chainform.formulations.element_frames import ElementFrames
 from chainform.formulations.element_inertia import ElementInertia
+from chainform.formulations.shared.closure import Closure
 from chainform.formulations.shared.forces import outer_forces, world_closure
+from chainform.formulations.shared.kinematics import wrench_inputs
 from chainform.formulations.shared.laws import ElementLaws
 from chainform.formulations.shared.options import AxisChoices, Options
-from chainform.formulations.shared.outputs import Key, add_to, declare, label, solve
+from chainform.formulations.shared.outputs import (
+    Key,
+    add_all,
+    add_to,
+    declare,
+    declare_equation,
+    label,
+    solve,
+)
 from chainform.formulations.shared.scope import UNKNOWN
 from chainform.graph import Builder, Scalar, Tangents
 from chainform.mechanism import ZERO, Mechanism
@@ -44,7 +54,6 @@ from chainform.mechanism.elements import (
     MomentElement,
 )
 from chainform.mechanism.elements.numbers import names_in
-from chainform.spatial import Vector
 
 # --- the general equation, term by term -----------------------------------------------------------
 
@@ -206,7 +215,9 @@ def elements(
             element="unknowns",
             remedy='name them: unknowns = ["F"], and use them in the components of forces',
         )
-    _Elements(builder, mechanism, options).build(outputs)
+    work = _Elements(builder, mechanism, options)
+    for output in outputs:
+        work.declare(output)
     return {}
 
 
@@ -219,42 +230,40 @@ class _Elements:
         self.options = options
         self.equation = ElementEquation(builder, mechanism, options)
 
-    def build(self, outputs: Sequence[str]) -> None:
-        """Declare the outputs."""
-        n, m, equation = self.mechanism.nv, len(self.mechanism.unknowns), self.equation
-        closure = {"closure", "closure_jacobian"}.intersection(outputs)
-        loops = world_closure(self.builder, self.mechanism) if closure else None
-        for output in outputs:
-            match output:
-                case "mass_matrix":
-                    self.declare(output, "H", (n, n), equation.mass_matrix)
-                case "coriolis":
-                    self.declare(output, "C", (n, n, n), equation.coriolis())
-                case "coriolis_matrix":
-                    self.declare(output, "Cm", (n, n), self.coriolis_matrix())
-                case "gravity":
-                    self.declare(output, "hG", (n,), equation.gravity)
-                case "bias":
-                    self.declare(output, "h", (n,), equation.bias)
-                case "inverse_dynamics":
-                    self.declare(output, "tau", (n,), self.drives())
-                case "forward_dynamics":
-                    self.declare(output, "qdd", (n,), self.accelerations())
-                case "force_matrix":
-                    self.declare(output, "A", (n, m), equation.force_matrix)
-                case "force_right":
-                    self.declare(output, "b", (n,), self.right())
-                case "closure" if loops is not None:
-                    loops.build_matrix()
-                case _ if loops is not None:
-                    loops.build_jacobian()
-                case _:
-                    raise AssertionError(output)
+    @cached_property
+    def closure(self) -> Closure:
+        """The closure equations of loops."""
+        return world_closure(self.builder, self.mechanism)
 
-    def declare(
-        self, name: str, letter: str, shape: tuple[int, ...], values: dict[Key, Scalar]
-    ) -> None:
-        declare(self.builder, name, letter, shape, values)
+    def declare(self, output: str) -> None:
+        """Declare one output."""
+        n, m, equation = self.mechanism.nv, len(self.mechanism.unknowns), self.equation
+        match output:
+            case "force_matrix":
+                declare(self.builder, output, "A", (n, m), equation.force_matrix)
+            case "force_right":
+                declare(self.builder, output, "b", (n,), self.right())
+            case "closure" | "closure_jacobian":
+                self.closure.declare(output)
+            case _:
+                declare_equation(self.builder, self.mechanism, output, self._values(output))
+
+    def _values(self, output: str) -> dict[Key, Scalar] | dict[int, Scalar]:
+        match output:
+            case "mass_matrix":
+                return self.equation.mass_matrix
+            case "coriolis":
+                return self.equation.coriolis()
+            case "coriolis_matrix":
+                return self.coriolis_matrix()
+            case "gravity":
+                return self.equation.gravity
+            case "bias":
+                return self.equation.bias
+            case "inverse_dynamics":
+                return self.drives()
+            case _:
+                return self.accelerations()
 
     def coriolis_matrix(self) -> dict[Key, Scalar]:
         """Return the sum of the Christoffel symbols times qd, over the last index."""
@@ -273,30 +282,25 @@ class _Elements:
     def drives(self) -> dict[Key, Scalar]:
         """Return tau."""
         totals = self.right()
-        for key, value in self.equation.unknown_share().items():
-            add_to(totals, key, -value)
+        add_all(totals, self.equation.unknown_share(), -1)
         return totals
 
-    def accelerations(self) -> dict[Key, Scalar]:
+    def accelerations(self) -> dict[int, Scalar]:
         """Return qdd from H qdd = tau less all the rest."""
         q = self.equation.frames.laws.kinematics.q
         rest: dict[Key, Scalar] = {(i,): q(i, "tau") for i in range(self.mechanism.nv)}
         taken = dict(self.equation.bias)
         self.add_outer(taken)
-        for key, value in taken.items():
-            rest[key] = rest[key] - value
-        for key, value in self.equation.unknown_share().items():
-            rest[key] = rest[key] + value
+        add_all(rest, taken, -1)
+        add_all(rest, self.equation.unknown_share())
         right = {i: self.builder.keep(value) for (i,), value in rest.items()}
-        solution = solve(self.equation.mass_matrix, right)
-        return {(i,): value for i, value in solution.items()}
+        return solve(self.equation.mass_matrix, right)
 
     def add_outer(self, totals: dict[Key, Scalar]) -> None:
         """Add springs, dampers and known forces, and what all methods share."""
-        for key, value in self.equation.at_rest_forces().items():
-            add_to(totals, key, value)
+        add_all(totals, self.equation.at_rest_forces())
         for place, name in enumerate(self.options.wrenches):
-            force, moment = self.wrench(6 * place), self.wrench(6 * place + 3)
+            force, moment = wrench_inputs(self.builder, place)
             for i, value in self.equation.forces.wrench(name, force, moment).items():
                 add_to(totals, (i,), -value)
         # Springs and friction are elements here, and wrenches act on their frames.
@@ -304,10 +308,3 @@ class _Elements:
         shared = replace(self.options, wrenches=(), without=left_out)
         for i, value in outer_forces(self.builder, self.mechanism, shared).items():
             add_to(totals, (i,), value)
-
-    def wrench(self, first: int) -> Vector:
-        """Return three components of the wrenches, inputs."""
-        x, y, z = (
-            self.builder.input(f"wrench{k + 1}", "wrench", k) for k in range(first, first + 3)
-        )
-        return (x, y, z)

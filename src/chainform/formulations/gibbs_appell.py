@@ -49,7 +49,7 @@ B3 r'' + 2 B6 w + (B7 + B8) w' + [w] (B7 + B8) w, written with few products.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from chainform.formulations.shared.forces import (
@@ -59,7 +59,7 @@ from chainform.formulations.shared.forces import (
 )
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.options import AxisChoices, Options
-from chainform.formulations.shared.outputs import Key, declare, solve
+from chainform.formulations.shared.outputs import Key, add_all, declare_equation, solve
 from chainform.formulations.shared.steps import AppellInertia, AppellStep, StepFreedom, steps_of
 from chainform.formulations.shared.tree import Skeleton
 from chainform.formulations.shared.turns import FrameMotion, MatrixTurn, others
@@ -230,11 +230,11 @@ class AppellSweep:
 # --- the method -----------------------------------------------------------------------------------
 
 SWEEPS = {
-    "inverse_dynamics": ("tau", "gravity", "base", "qd", "qdd"),
-    "bias": ("h", "gravity", "base", "qd"),
-    "gravity": ("hG", "gravity"),
+    "inverse_dynamics": ("gravity", "base", "qd", "qdd"),
+    "bias": ("gravity", "base", "qd"),
+    "gravity": ("gravity",),
 }
-"""The outputs of a sweep: the letter of each, and the causes of motion that it takes."""
+"""The outputs of a sweep, and the causes of motion that each takes."""
 
 
 def gibbs_appell(
@@ -242,16 +242,16 @@ def gibbs_appell(
 ) -> AxisChoices:
     """Build the recursive equations of Gibbs and Appell."""
     work = _GibbsAppell(builder, mechanism, options)
-    makers = {
-        "mass_matrix": work.mass_matrix,
-        "forward_dynamics": work.forward_dynamics,
-        "acceleration_energy": work.acceleration_energy,
-    }
     for output in outputs:
-        if output in SWEEPS:
-            work.sweep(output)
-        else:
-            makers[output]()
+        match output:
+            case "acceleration_energy":
+                builder.output(output, (), [("S", work.acceleration_energy())])
+            case "mass_matrix":
+                declare_equation(builder, mechanism, output, work.mass_matrix())
+            case "forward_dynamics":
+                declare_equation(builder, mechanism, output, work.accelerations())
+            case _:
+                declare_equation(builder, mechanism, output, work.efforts(output))
     return {}
 
 
@@ -263,45 +263,32 @@ class _GibbsAppell:
         self.kinematics = Kinematics(mechanism, builder)
         self.steps = steps_of(Skeleton(self.kinematics))
 
-    def sweep(self, output: str) -> None:
-        """Declare inverse dynamics, bias or gravity."""
-        letter, *causes = SWEEPS[output]
-        totals = AppellSweep(self.kinematics, self.steps, causes).efforts()
+    def efforts(self, output: str) -> dict[int, Scalar]:
+        """Return inverse dynamics, bias or gravity."""
+        totals = AppellSweep(self.kinematics, self.steps, SWEEPS[output]).efforts()
         if output == "inverse_dynamics":
-            outer = outer_and_rotor_forces(self.builder, self.mechanism, self.options)
-            for rate, value in outer.items():
-                totals[rate] = totals[rate] + value
-        self._declare(output, letter, totals)
+            add_all(totals, outer_and_rotor_forces(self.builder, self.mechanism, self.options))
+        return totals
 
-    def mass_matrix(self) -> None:
-        """Declare H."""
-        n = self.mechanism.nv
-        declare(self.builder, "mass_matrix", "H", (n, n), self._inertia())
-
-    def forward_dynamics(self) -> None:
-        """Declare qdd from H qdd = tau - bias."""
-        bias = AppellSweep(self.kinematics, self.steps, SWEEPS["bias"]).efforts()
+    def accelerations(self) -> dict[int, Scalar]:
+        """Return qdd from H qdd = tau - bias."""
+        bias = self.efforts("bias")
         right = {rate: self.kinematics.q(rate, "tau") - value for rate, value in bias.items()}
-        outer = outer_forces(self.builder, self.mechanism, self.options)
-        for rate, value in outer.items():
-            right[rate] = right[rate] - value
-        self._declare("forward_dynamics", "qdd", solve(self._inertia(), right))
+        add_all(right, outer_forces(self.builder, self.mechanism, self.options), -1)
+        return solve(self.mass_matrix(), right)
 
-    def acceleration_energy(self) -> None:
-        """Declare S, that of rotors included; gravity is not in it."""
+    def acceleration_energy(self) -> Scalar:
+        """Return S, that of rotors included; gravity is not in it."""
         total = AppellSweep(self.kinematics, self.steps, ("base", "qd", "qdd")).energy()
-        rotors = rotor_inertias(self.builder, self.mechanism, self.options)
-        for rate, inertia in rotors.items():
+        for rate, inertia in self._rotors().items():
             total = total + HALF * inertia * self.kinematics.q(rate, "qdd") ** 2
-        self.builder.output("acceleration_energy", (), [("S", total)])
+        return total
 
-    def _inertia(self) -> dict[Key, Scalar]:
+    def mass_matrix(self) -> dict[Key, Scalar]:
+        """Return H."""
         sums = AppellInertia(self.kinematics, self.steps).mass_matrix()
-        rotors = rotor_inertias(self.builder, self.mechanism, self.options)
-        for rate, inertia in rotors.items():
-            sums.add((rate, rate), inertia, same_joint=True)
+        sums.add_diagonal(self._rotors())
         return sums.mirrored()
 
-    def _declare(self, output: str, letter: str, values: Mapping[int, Scalar]) -> None:
-        entries = {(rate,): value for rate, value in values.items()}
-        declare(self.builder, output, letter, (self.mechanism.nv,), entries)
+    def _rotors(self) -> dict[int, Scalar]:
+        return rotor_inertias(self.builder, self.mechanism, self.options)

@@ -58,7 +58,15 @@ from typing import TypeAlias
 from chainform.formulations.shared.forces import outer_forces, rotor_inertias
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.options import AxisChoices, Options
-from chainform.formulations.shared.outputs import Key, SymmetricSums, declare, solve
+from chainform.formulations.shared.outputs import (
+    Key,
+    SymmetricSums,
+    add_all,
+    add_to,
+    declare,
+    declare_equation,
+    solve,
+)
 from chainform.formulations.shared.reactions import Load, all_loads, spring_loads, wrench_loads
 from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.formulations.shared.world import World
@@ -219,11 +227,11 @@ def _is_alike(rows: Matrix3) -> bool:
 # --- the method -----------------------------------------------------------------------------------
 
 MOTIONS = {
-    "inverse_dynamics": ("tau", "gravity", "base", "qd", "qdd"),
-    "bias": ("h", "gravity", "base", "qd"),
-    "gravity": ("hG", "gravity"),
+    "inverse_dynamics": ("gravity", "base", "qd", "qdd"),
+    "bias": ("gravity", "base", "qd"),
+    "gravity": ("gravity",),
 }
-"""The drives: the letter of each, and the motions that are not taken as zero."""
+"""The drives, and the motions that are not zero in each."""
 
 
 def kinetostatic(
@@ -232,16 +240,16 @@ def kinetostatic(
     """Build drives, H and qdd from the equilibrium beyond each joint."""
     work = _Kinetostatic(builder, mechanism, options)
     for output in outputs:
-        if output == "mass_matrix":
-            declare(builder, output, "H", (mechanism.nv,) * 2, work.mass_matrix())
-        elif output == "forward_dynamics":
-            declare(builder, output, "qdd", (mechanism.nv,), work.accelerations())
-        elif output == "reactions":
-            declare(builder, output, "R", (len(mechanism.segments), 6), work.reactions())
-        else:
-            letter, *motions = MOTIONS[output]
-            values = work.drives(motions, loaded=output == "inverse_dynamics")
-            declare(builder, output, letter, (mechanism.nv,), _keyed(values))
+        match output:
+            case "reactions":
+                declare(builder, output, "R", (len(mechanism.segments), 6), work.reactions())
+            case "mass_matrix":
+                declare_equation(builder, mechanism, output, work.mass_matrix())
+            case "forward_dynamics":
+                declare_equation(builder, mechanism, output, work.accelerations())
+            case _:
+                values = work.drives(MOTIONS[output], loaded=output == "inverse_dynamics")
+                declare_equation(builder, mechanism, output, values)
     return {}
 
 
@@ -261,7 +269,7 @@ class _Kinetostatic:
 
     def reactions(self) -> dict[Key, Scalar]:
         """Return force and moment in every joint, in the axes of the child."""
-        world = World(self.skeleton, MOTIONS["inverse_dynamics"][1:])
+        world = World(self.skeleton, MOTIONS["inverse_dynamics"])
         equilibrium = Equilibrium(world, all_loads(world, self.options), named=True)
         values: dict[Key, Scalar] = {}
         for j, segment in enumerate(self.mechanism.segments):
@@ -280,12 +288,11 @@ class _Kinetostatic:
             return Equilibrium(world).drives()
         named = "qdd" in motions and self.is_complete
         drives = Equilibrium(world, self._loads(world), named=named).drives()
-        for rate, value in self._other_forces().items():
-            drives[rate] = drives[rate] + value
+        add_all(drives, self._other_forces())
         if "qdd" in motions:
             q = self.skeleton.kinematics.q
             for rate, inertia in self._rotors().items():
-                drives[rate] = drives[rate] + inertia * q(rate, "qdd")
+                add_to(drives, rate, inertia * q(rate, "qdd"))
         return drives
 
     @property
@@ -325,8 +332,7 @@ class _Kinetostatic:
                     linear, angular = world.column(i, other, world.origin(k))
                     value = dot(linear, force) + dot(angular, moment)
                     sums.add((other.rate, column.rate), value, same_joint=other is column)
-        for rate, inertia in self._rotors().items():
-            sums.add((rate, rate), inertia, same_joint=True)
+        sums.add_diagonal(self._rotors())
         return sums.mirrored()
 
     def _reaction(self, equilibrium: Equilibrium, k: int, column: Column) -> tuple[Vector, Vector]:
@@ -351,13 +357,9 @@ class _Kinetostatic:
         own = self.skeleton.limbs[k].segment
         return [j for j in self.bodies if own in self.mechanism.path_to(j)]
 
-    def accelerations(self) -> dict[Key, Scalar]:
+    def accelerations(self) -> dict[int, Scalar]:
         """Return qdd from H qdd = tau - h."""
         q = self.skeleton.kinematics.q
-        drives = self.drives(("gravity", "base", "qd"), loaded=True)
-        rest = {rate: q(rate, "tau") - value for rate, value in drives.items()}
-        return _keyed(solve(self.mass_matrix(), rest))
-
-
-def _keyed(values: dict[int, Scalar]) -> dict[Key, Scalar]:
-    return {(rate,): value for rate, value in values.items()}
+        drives = self.drives(MOTIONS["bias"], loaded=True)
+        right = {rate: q(rate, "tau") - value for rate, value in drives.items()}
+        return solve(self.mass_matrix(), right)

@@ -54,12 +54,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from chainform.formulations.shared.axes import build_in_axes
+from chainform.formulations.shared.axes import in_cheapest_axes
 from chainform.formulations.shared.composites import CompositeWork, Twist
 from chainform.formulations.shared.forces import outer_forces, rotor_inertias
 from chainform.formulations.shared.kinematics import Kinematics
-from chainform.formulations.shared.options import AxisChoices, Options
-from chainform.formulations.shared.outputs import Key, SymmetricSums, add_to, declare, label, solve
+from chainform.formulations.shared.options import Options
+from chainform.formulations.shared.outputs import (
+    Key,
+    SymmetricSums,
+    add_all,
+    add_to,
+    declare_equation,
+    label,
+    solve,
+)
 from chainform.formulations.shared.scope import refuse_quaternions
 from chainform.formulations.shared.tree import Skeleton
 from chainform.graph import Builder, Scalar, is_zero
@@ -135,21 +143,6 @@ class _Beyond:
 # --- the method -----------------------------------------------------------------------------------
 
 
-def lagrange(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> AxisChoices:
-    """Build Lagrange's equations, in the cheapest choice of axes; quaternions are refused."""
-    refuse_quaternions(mechanism, "Lagrange's method", 'formulation="auto"')
-    return build_in_axes(
-        builder,
-        mechanism,
-        ("lagrange", *outputs),
-        options,
-        lambda trial, shared, given: _build(trial, mechanism, outputs, shared, given),
-        runs_only=True,
-    )
-
-
 def _build(
     builder: Builder,
     mechanism: Mechanism,
@@ -157,21 +150,25 @@ def _build(
     shared: frozenset[int],
     options: Options,
 ) -> None:
+    refuse_quaternions(mechanism, "Lagrange's method", 'formulation="auto"')
     equations = _Equations(builder, mechanism, shared, options)
     equations.needs_twists = any(output not in ("mass_matrix", "gravity") for output in outputs)
     makers = {
-        "mass_matrix": ("H", 2, equations.tensor),
-        "metric_derivative": ("dH", 3, equations.derivatives),
-        "coriolis": ("C", 3, equations.symbols),
-        "coriolis_matrix": ("Cm", 2, equations.symbols_times_rates),
-        "gravity": ("hG", 1, equations.gravity),
-        "bias": ("h", 1, equations.bias),
-        "inverse_dynamics": ("tau", 1, equations.drives),
-        "forward_dynamics": ("qdd", 1, equations.accelerations),
+        "mass_matrix": equations.tensor,
+        "metric_derivative": equations.derivatives,
+        "coriolis": equations.symbols,
+        "coriolis_matrix": equations.symbols_times_rates,
+        "gravity": equations.gravity,
+        "bias": equations.bias,
+        "inverse_dynamics": equations.drives,
+        "forward_dynamics": equations.accelerations,
     }
     for output in outputs:
-        letter, rank, values = makers[output]
-        declare(builder, output, letter, (mechanism.nv,) * rank, values())
+        declare_equation(builder, mechanism, output, makers[output]())
+
+
+lagrange = in_cheapest_axes("lagrange", _build, runs_only=True)
+"""Build Lagrange's equations, in the cheapest choice of axes; quaternions are refused."""
 
 
 class _Equations:
@@ -200,11 +197,8 @@ class _Equations:
         sums = (
             work.mass_matrix_from_twists(self.twists()) if self.needs_twists else work.mass_matrix()
         )
-        for i, rotor in rotor_inertias(self.builder, self.mechanism, self.options).items():
-            sums.add((i, i), rotor, same_joint=True)
-        for key in sorted(sums.values):
-            sums.values[key] = self.builder.name(label("H", key), sums.values[key])
-        return sums.mirrored()
+        sums.add_diagonal(rotor_inertias(self.builder, self.mechanism, self.options))
+        return sums.named(self.builder, "H")
 
     def _derivatives(self) -> dict[Key, Scalar]:
         """Return da_ij/dq_k by (i, j, k): Table 2, summed over the bodies."""
@@ -253,8 +247,7 @@ class _Equations:
     def bias(self) -> dict[Key, Scalar]:
         """Return [j,k;i] qd_j qd_k + dPi/dq_i."""
         rows = dict(self.gravity())
-        for key, value in self._velocity_terms().items():
-            add_to(rows, key, value)
+        add_all(rows, self._velocity_terms())
         return rows
 
     def drives(self) -> dict[Key, Scalar]:
@@ -262,18 +255,19 @@ class _Equations:
         rows = self.bias()
         for (i, j), value in sorted(self.tensor().items()):
             add_to(rows, (i,), value * self.q(j, "qdd"))
-        for i, value in outer_forces(self.builder, self.mechanism, self.options).items():
-            add_to(rows, (i,), value)
+        add_all(rows, self._outer())
         return rows
 
-    def accelerations(self) -> dict[Key, Scalar]:
+    def accelerations(self) -> dict[int, Scalar]:
         """Return qdd, the normal form."""
-        right = {i: self.q(i, "tau") for i in range(self.mechanism.nv)}
-        for (i,), value in self.bias().items():
-            right[i] = right[i] - value
-        for i, value in outer_forces(self.builder, self.mechanism, self.options).items():
-            right[i] = right[i] - value
-        return {(i,): value for i, value in solve(self.tensor(), right).items()}
+        right = {(i,): self.q(i, "tau") for i in range(self.mechanism.nv)}
+        add_all(right, self.bias(), -1)
+        add_all(right, self._outer(), -1)
+        return solve(self.tensor(), {i: value for (i,), value in right.items()})
+
+    def _outer(self) -> dict[Key, Scalar]:
+        outer = outer_forces(self.builder, self.mechanism, self.options)
+        return {(i,): value for i, value in outer.items()}
 
 
 def _turns(key: Key) -> list[Key]:

@@ -16,7 +16,6 @@ and second moments S
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -25,8 +24,8 @@ from typing import TypeAlias
 from chainform.errors import DeriveError
 from chainform.formulations.shared.forces import passive_forces, rotor_energy, spring_energy
 from chainform.formulations.shared.kinematics import AXES, Kinematics
-from chainform.formulations.shared.options import OWN_AXES, PLAIN, Options, OutputRequest
-from chainform.formulations.shared.outputs import declare
+from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
+from chainform.formulations.shared.outputs import Key, add_to, declare
 from chainform.formulations.shared.reactions import Reactions, frame_of_joint
 from chainform.formulations.shared.tree import Column, Limb, Skeleton
 from chainform.formulations.shared.turns import AxisTurn, FrameTurn, MatrixTurn
@@ -218,10 +217,8 @@ class Quantities:
         rotation, origin = self.world.frame_rotation(frame), self.world.frame_origin(frame)
         rows = [[*rotation[i], origin[i]] for i in range(3)]
         rows.append([self.builder.number(int(k == 3)) for k in range(4)])
-        entries = [
-            (f"T_{_word(request)}_{i + 1}_{k + 1}", rows[i][k]) for i in range(4) for k in range(4)
-        ]
-        self.builder.output(request.text, (4, 4), entries)
+        values = {(i, k): value for i, row in enumerate(rows) for k, value in enumerate(row)}
+        declare(self.builder, request.text, request.label("T"), (4, 4), values)
 
     def velocity(self, request: OutputRequest, frame: Frame) -> None:
         """Declare linear and angular velocity."""
@@ -261,8 +258,7 @@ class Quantities:
     def reaction(self, request: OutputRequest, frame: Frame) -> None:
         """Declare what the parent exerts on the segment of a frame: force, moment about it."""
         values = self.joints.of(frame, request.axes)
-        entries = [(f"R_{_word(request)}_{i + 1}", values[i]) for i in range(6)]
-        self.builder.output(request.text, (6,), entries)
+        declare(self.builder, request.text, request.label("R"), (6,), values)
 
     def _velocity(self, frame: Frame) -> Six:
         world = self.world
@@ -284,8 +280,7 @@ class Quantities:
 
     def _six(self, request: OutputRequest, frame: Frame, parts: Six, letter: str) -> None:
         values = self._in_axes(request, frame, parts)
-        entries = [(f"{letter}_{_word(request)}_{i + 1}", values[i]) for i in range(6)]
-        self.builder.output(request.text, (6,), entries)
+        declare(self.builder, request.text, request.label(letter), (6,), values)
 
     def _columns(
         self,
@@ -294,20 +289,13 @@ class Quantities:
         letter: str,
         column_of: Callable[[int, Column], Six],
     ) -> None:
-        n = self.mechanism.nv
-        columns: dict[int, list[Scalar]] = {}
+        entries: dict[Key, Scalar] = {}
         for k in self.world.path(self.world.limb_of(frame)):
             for column in self.world.limbs[k].columns:
-                values = self._in_axes(request, frame, column_of(k, column))
-                before = columns.get(column.rate, [self.builder.number(0)] * 6)
-                columns[column.rate] = [a + b for a, b in zip(before, values, strict=True)]
-        zeros = [self.builder.number(0)] * 6
-        entries = [
-            (f"{letter}_{_word(request)}_{i + 1}_{k + 1}", columns.get(k, zeros)[i])
-            for i in range(6)
-            for k in range(n)
-        ]
-        self.builder.output(request.text, (6, n), entries)
+                for i, value in enumerate(self._in_axes(request, frame, column_of(k, column))):
+                    add_to(entries, (i, column.rate), value)
+        shape = (6, self.mechanism.nv)
+        declare(self.builder, request.text, request.label(letter), shape, entries)
 
     # --- quantities of the whole mechanism ----------------------------------------------
 
@@ -324,8 +312,7 @@ class Quantities:
     def passive(self, request: OutputRequest) -> None:
         """Declare what friction and springs add to inverse dynamics."""
         forces = passive_forces(self.builder, self.mechanism, self.options)
-        values = {(rate,): value for rate, value in forces.items()}
-        declare(self.builder, request.text, "P", (self.mechanism.nv,), values)
+        declare(self.builder, request.text, "P", (self.mechanism.nv,), forces)
 
     def reactions(self, request: OutputRequest) -> None:
         """Declare force and moment in every joint: of the parent on the child, its frame."""
@@ -351,15 +338,7 @@ class Quantities:
         self._momentum(request, (linear, moved), "pc")
 
     def _momentum(self, request: OutputRequest, parts: Six, letter: str) -> None:
-        values = [*parts[0], *parts[1]]
-        entries = [(f"{letter}_{i + 1}", values[i]) for i in range(6)]
-        self.builder.output(request.text, (6,), entries)
-
-
-def _word(request: OutputRequest) -> str:
-    """Return the frame and axes as part of a variable's name."""
-    axes = () if request.axes == OWN_AXES.get(request.name, "world") else (request.axes,)
-    return re.sub(r"[^A-Za-z0-9_]", "_", "_".join((request.frame or "", *axes)))
+        declare(self.builder, request.text, letter, (6,), (*parts[0], *parts[1]))
 
 
 OF_FRAME: dict[str, Callable[[Quantities, OutputRequest, Frame], None]] = {

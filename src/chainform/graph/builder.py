@@ -23,7 +23,7 @@ from typing import TypeAlias
 import numpy as np
 
 from chainform.graph.arithmetic import call_of_number, is_even, is_odd
-from chainform.graph.scalar import Monomial, Number, Scalar, Terms, shortest_number
+from chainform.graph.scalar import Matrix, Monomial, Number, Scalar, Terms, Vector, shortest_number
 from chainform.graph.types import (
     CALL_NUMBER,
     GROUPS,
@@ -44,8 +44,6 @@ Key: TypeAlias = Definition | tuple[int, int]
 CONSTANT_NAMES: dict[Number, str] = {0: "zero", 1: "one", -1: "minus_one"}
 
 Entries: TypeAlias = Sequence[tuple[str, Scalar | Number]]
-Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
-Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 
 
 class Builder:

@@ -37,6 +37,10 @@ class ScalarFactory(Protocol):
         """Return a value as one variable."""
         ...
 
+    def keep_vector(self, v: Vector) -> Vector:
+        """Make every component of a vector one variable."""
+        ...
+
 
 class Scalar:
     """A sum of terms without a name, on its way into a graph. Immutable."""
@@ -160,6 +164,10 @@ class Scalar:
 
     def __rtruediv__(self, other: Number) -> Scalar:
         return self.builder.call("reciprocal", self) * other
+
+
+Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
+Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 
 
 def is_zero(value: Scalar | Number) -> bool:

@@ -8,11 +8,11 @@ by the sum of the angles of the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from chainform.formulations.shared.kinematics import Kinematics
-from chainform.formulations.shared.options import BODIES, AxisChoice, AxisChoices, Options, Part
+from chainform.formulations.shared.options import BODIES, AxisChoice, AxisChoices, Method, Options
 from chainform.formulations.shared.tree import Limb, Skeleton
 from chainform.formulations.shared.turns import AxisTurn, FrameTurn
 from chainform.graph import Builder, Scalar, cost
@@ -124,30 +124,35 @@ def run_members(skeleton: Skeleton) -> list[int]:
 # --- the cheapest choice --------------------------------------------------------------------------
 
 Build = Callable[[Builder, frozenset[int], Options], None]
+BuildInAxes = Callable[[Builder, Mechanism, Sequence[str], frozenset[int], Options], None]
+"""Builds outputs of a mechanism with some limbs described in the axes before their joint."""
+
 SMALL = 12
 """Up to this many turning limbs each is tried on its own; beyond, those in runs and the last."""
 MOST = 24
 """With more than this many to try, the best start is taken as it is."""
 
 
-def build_in_axes(
-    builder: Builder,
-    mechanism: Mechanism,
-    part: Part,
-    options: Options,
-    build: Build,
-    *,
-    runs_only: bool = False,
-) -> AxisChoices:
-    """Build a part in the axes that the options choose for it, or else in the cheapest ones.
+def in_cheapest_axes(name: str, build: BuildInAxes, *, runs_only: bool = False) -> Method:
+    """Return a method that builds in the axes that its options choose, or else in the cheapest.
 
-    Returns the choices of axes that were ranked for it, if any.
+    It returns the choices of axes that it ranked, if any.
     """
-    choices: AxisChoices = {}
-    if part not in options.axes:
-        choices = {part: by_price(mechanism, build, runs_only=runs_only)}
-    build(builder, options.in_axes(choices).axes[part].limbs, options)
-    return choices
+
+    def method(
+        builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
+    ) -> AxisChoices:
+        def build_part(trial: Builder, limbs: frozenset[int], given: Options) -> None:
+            build(trial, mechanism, outputs, limbs, given)
+
+        part = (name, *outputs)
+        choices: AxisChoices = {}
+        if part not in options.axes:
+            choices = {part: by_price(mechanism, build_part, runs_only=runs_only)}
+        build_part(builder, options.in_axes(choices).axes[part].limbs, options)
+        return choices
+
+    return method
 
 
 def by_price(mechanism: Mechanism, build: Build, *, runs_only: bool = False) -> list[AxisChoice]:

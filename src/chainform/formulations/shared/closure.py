@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from chainform.errors import DeriveError
-from chainform.formulations.shared.outputs import Key, declare
+from chainform.formulations.shared.outputs import Key, add_to, declare
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Attachment, Loop, Mechanism
 from chainform.spatial import Vector
@@ -52,24 +52,24 @@ class Closure:
 
     # --- outputs ------------------------------------------------------------------------
 
-    def build_jacobian(self) -> None:
-        """Make the complete closure Jacobian, (rows of all loops, nv)."""
-        self._require_loops("closure_jacobian")
-        shape = (self.size, self.mechanism.nv)
-        declare(self.builder, "closure_jacobian", "J", shape, self._jacobian())
+    def declare(self, output: str) -> None:
+        """Declare the complete closure Jacobian, (rows of all loops, nv), or B, (nv, rows).
 
-    def build_matrix(self) -> None:
-        """Make B, (nv, rows of all loops), with the rows of the basic joints."""
-        self._require_loops("closure")
-        shape = (self.mechanism.nv, self.size)
-        declare(self.builder, "closure", "B", shape, self._matrix("basic"))
+        B has the rows of the basic joints.
+        """
+        self._require_loops(output)
+        n = self.mechanism.nv
+        if output == "closure":
+            declare(self.builder, output, "B", (n, self.size), self._matrix("basic"))
+        else:
+            declare(self.builder, output, "J", (self.size, n), self._jacobian())
 
     def forces(self, kind: str) -> dict[int, Scalar]:
         """Return the entries of B sigma by rate; `kind` is "complete" or "basic"."""
         totals: dict[int, Scalar] = {}
         for (i, row), value in sorted(self._matrix(kind).items()):
             sigma = self.builder.input(f"sigma{row + 1}", "sigma", row)
-            totals[i] = totals[i] + value * sigma if i in totals else value * sigma
+            add_to(totals, i, value * sigma)
         return totals
 
     def _require_loops(self, output: str) -> None:
@@ -141,8 +141,7 @@ class Closure:
         for i, (linear, angular) in self.columns_of(name, end).items():
             components = linear if size == 3 else (*linear, *angular)
             for place, component in enumerate(components):
-                key = (row + place, i)
-                found[key] = found.get(key, self.builder.number(0)) + sign * component
+                add_to(found, (row + place, i), sign * component)
 
 
 def has_basic_joints(mechanism: Mechanism) -> bool:

@@ -40,9 +40,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 from chainform.formulations.shared.closure import Closure
-from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
+from chainform.formulations.shared.kinematics import (
+    BuilderArithmetic,
+    Kinematics,
+    wrench_inputs,
+)
 from chainform.formulations.shared.laws import Laws
 from chainform.formulations.shared.options import PLAIN, Options
+from chainform.formulations.shared.outputs import add_all, add_to
 from chainform.formulations.shared.scope import error_context
 from chainform.formulations.shared.world import WorldColumns
 from chainform.graph import Builder, Scalar, is_zero
@@ -95,7 +100,7 @@ def rotor_inertias(
         joint = segment.joint
         if segment.rate is not None and joint.rotor_inertia != 0:
             gear = segment.ratio * number(joint.gear_ratio)
-            _add(totals, segment.rate, gear * gear * number(joint.rotor_inertia))
+            add_to(totals, segment.rate, gear * gear * number(joint.rotor_inertia))
     return {rate: builder.keep(value) for rate, value in sorted(totals.items())}
 
 
@@ -117,10 +122,6 @@ def rotor_energy(builder: Builder, mechanism: Mechanism, options: Options = PLAI
     return total
 
 
-def _add(totals: dict[int, Scalar], rate: int, value: Scalar) -> None:
-    totals[rate] = totals[rate] + value if rate in totals else value
-
-
 def _add_friction(totals: dict[int, Scalar], kinematics: Kinematics) -> None:
     """Add friction; ratio sign(ratio qd) is |ratio| sign(qd)."""
     for segment in kinematics.mechanism.segments:
@@ -130,10 +131,10 @@ def _add_friction(totals: dict[int, Scalar], kinematics: Kinematics) -> None:
         qd = kinematics.q(segment.rate, "qd")
         if friction.viscous != 0:
             slope = segment.ratio**2 * kinematics.number(friction.viscous)
-            _add(totals, segment.rate, slope * qd)
+            add_to(totals, segment.rate, slope * qd)
         if friction.coulomb != 0:
             size = abs(segment.ratio) * kinematics.number(friction.coulomb)
-            _add(totals, segment.rate, size * kinematics.builder.call("sign", qd))
+            add_to(totals, segment.rate, size * kinematics.builder.call("sign", qd))
 
 
 class _Springs:
@@ -150,7 +151,7 @@ class _Springs:
         if spring.ends is None:
             segment = self._segment(spring)
             assert segment.rate is not None
-            _add(totals, segment.rate, self._joint_force(spring, segment))
+            add_to(totals, segment.rate, self._joint_force(spring, segment))
             return
         if self._is_rigid(spring.ends):
             return
@@ -159,7 +160,7 @@ class _Springs:
             return
         force = self._force_per_length(spring, spring.ends, slopes)
         for rate, slope in slopes.items():
-            _add(totals, rate, force * slope)
+            add_to(totals, rate, force * slope)
 
     def pulls(self, spring: Spring) -> list[tuple[Attachment, Vector]]:
         """Return what a spring between two bodies exerts on both; one in a joint has no ends."""
@@ -227,7 +228,7 @@ class _Springs:
         r, slopes = self._between(ends), dict[int, Scalar]()
         for end, sign in zip(ends, (-1, 1), strict=True):
             for rate, (linear, _) in self.columns.of_attachment("spring", end).items():
-                _add(slopes, rate, sign * dot(r, linear))
+                add_to(slopes, rate, sign * dot(r, linear))
         return {i: self.builder.keep(v) for i, v in sorted(slopes.items()) if not is_zero(v)}
 
 
@@ -245,7 +246,7 @@ def generalised_forces(
     for force in mechanism.forces:
         with error_context(mechanism, f"force {force.name!r}"):
             value = _force(laws, force)
-        totals[force.rate] = totals.get(force.rate, builder.number(0)) + value
+        add_to(totals, force.rate, value)
     return {rate: value for rate, value in sorted(totals.items()) if not is_zero(value)}
 
 
@@ -293,14 +294,11 @@ def outer_forces(
         columns = WorldColumns(builder, mechanism)
         for place, name in enumerate(options.wrenches):
             frame = mechanism.frame(name)
-            force, moment = _wrench(builder, 6 * place), _wrench(builder, 6 * place + 3)
+            force, moment = wrench_inputs(builder, place)
             for rate, (linear, angular) in columns.of_frame(frame).items():
-                share = dot(linear, force) + dot(angular, moment)
-                totals[rate] = totals.get(rate, builder.number(0)) - share
-    for rate, value in passive_forces(builder, mechanism, options).items():
-        totals[rate] = totals.get(rate, builder.number(0)) + value
-    for rate, value in generalised_forces(builder, mechanism, options).items():
-        totals[rate] = totals.get(rate, builder.number(0)) - value
+                add_to(totals, rate, -(dot(linear, force) + dot(angular, moment)))
+    add_all(totals, passive_forces(builder, mechanism, options))
+    add_all(totals, generalised_forces(builder, mechanism, options), -1)
     return totals
 
 
@@ -313,11 +311,5 @@ def outer_and_rotor_forces(
     """
     totals = outer_forces(builder, mechanism, options)
     for rate, inertia in rotor_inertias(builder, mechanism, options).items():
-        share = inertia * builder.input(f"qdd{rate + 1}", "qdd", rate)
-        totals[rate] = totals.get(rate, builder.number(0)) + share
+        add_to(totals, rate, inertia * builder.input(f"qdd{rate + 1}", "qdd", rate))
     return totals
-
-
-def _wrench(builder: Builder, first: int) -> tuple[Scalar, Scalar, Scalar]:
-    x, y, z = (builder.input(f"wrench{first + k + 1}", "wrench", first + k) for k in range(3))
-    return (x, y, z)

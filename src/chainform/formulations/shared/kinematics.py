@@ -52,6 +52,19 @@ def _quaternion_entry(one: Scalar, v: Vector, w: Scalar, i: int, k: int) -> Scal
     return 2 * one.builder.keep(v[i] * v[k] + turned)
 
 
+def input_vector(builder: Builder, group: str, first: int) -> Vector:
+    """Return three inputs of a group that follow one another."""
+    x, y, z = (builder.input(f"{group}{k + 1}", group, k) for k in range(first, first + 3))
+    return (x, y, z)
+
+
+def wrench_inputs(builder: Builder, number: int) -> tuple[Vector, Vector]:
+    """Return force and moment of an external wrench, counted from 0."""
+    return input_vector(builder, "wrench", 6 * number), input_vector(
+        builder, "wrench", 6 * number + 3
+    )
+
+
 class BuilderArithmetic:
     """Expressions of parameters, computed inside a graph."""
 

@@ -7,9 +7,9 @@ returns all choices of axes whose operations it counted, and the next best ones 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from chainform.errors import DeriveError
 from chainform.graph import Builder
@@ -61,6 +61,40 @@ class Options:
 Method: TypeAlias = Callable[[Builder, Mechanism, Sequence[str], Options], AxisChoices]
 """What adds outputs to a graph and returns the choices of axes that it has ranked."""
 
+
+class Extension(Protocol):
+    """Further outputs of one mechanism, from the equations that a method gives."""
+
+    choices: AxisChoices
+
+    def declare(self, output: str) -> None:
+        """Declare one output."""
+        ...
+
+
+def extended(
+    method: Method,
+    outputs: Collection[str],
+    extension: Callable[[Builder, Mechanism, Options, Method], Extension],
+) -> Method:
+    """Return a method that gives further outputs, too."""
+
+    def build(
+        builder: Builder, mechanism: Mechanism, wanted: Sequence[str], options: Options
+    ) -> AxisChoices:
+        own = [output for output in wanted if output not in outputs]
+        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
+        if len(own) == len(wanted):
+            return choices
+        work = extension(builder, mechanism, options.in_axes(choices), method)
+        for output in wanted:
+            if output in outputs:
+                work.declare(output)
+        return {**choices, **work.choices}
+
+    return build
+
+
 PLAIN = Options()
 """All that the mechanism has, and no wrenches."""
 
@@ -84,6 +118,12 @@ class OutputRequest:
     name: str
     frame: str | None = None
     axes: str = "world"
+
+    def label(self, letter: str) -> str:
+        """Return a letter with the frame and the axes, as part of a variable's name."""
+        axes = () if self.axes == OWN_AXES.get(self.name, "world") else (self.axes,)
+        word = "_".join((self.frame or "", *axes))
+        return f"{letter}_{re.sub(r'[^A-Za-z0-9_]', '_', word)}"
 
 
 def parse_request(text: str) -> OutputRequest:

@@ -7,13 +7,29 @@ one reciprocal is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import TypeVar
 
 from chainform.formulations.shared.scope import refuse_massless
 from chainform.graph import Builder, Scalar, is_zero
+from chainform.mechanism import Mechanism
 
 Key = tuple[int, ...]
+Entry = TypeVar("Entry", int, Key)
+"""An entry of an array over the rates, by one index or by several."""
+
+EQUATIONS = {
+    "mass_matrix": ("H", 2),
+    "metric_derivative": ("dH", 3),
+    "coriolis": ("C", 3),
+    "coriolis_matrix": ("Cm", 2),
+    "gravity": ("hG", 1),
+    "bias": ("h", 1),
+    "inverse_dynamics": ("tau", 1),
+    "forward_dynamics": ("qdd", 1),
+}
+"""The parts of the equations of motion: the letter of each, and how many indices it has."""
 
 
 def label(letter: str, key: Key) -> str:
@@ -22,13 +38,29 @@ def label(letter: str, key: Key) -> str:
 
 
 def declare(
-    builder: Builder, name: str, letter: str, shape: tuple[int, ...], values: Mapping[Key, Scalar]
+    builder: Builder,
+    name: str,
+    letter: str,
+    shape: tuple[int, ...],
+    values: Mapping[Key, Scalar] | Mapping[int, Scalar] | Sequence[Scalar],
 ) -> None:
-    """Declare an output; entries that are not given are zero."""
+    """Declare an output; entries that are not given are zero. A vector may have plain indices."""
+    items = values.items() if isinstance(values, Mapping) else enumerate(values)
+    known = {key if isinstance(key, tuple) else (key,): value for key, value in items}
     zero = builder.number(0)
     keys = product(*(range(length) for length in shape))
-    entries = [(label(letter, key), values.get(key, zero)) for key in keys]
-    builder.output(name, shape, entries)
+    builder.output(name, shape, [(label(letter, key), known.get(key, zero)) for key in keys])
+
+
+def declare_equation(
+    builder: Builder,
+    mechanism: Mechanism,
+    output: str,
+    values: Mapping[Key, Scalar] | Mapping[int, Scalar],
+) -> None:
+    """Declare a part of the equations of motion."""
+    letter, rank = EQUATIONS[output]
+    declare(builder, output, letter, (mechanism.nv,) * rank, values)
 
 
 class SymmetricSums:
@@ -49,6 +81,17 @@ class SymmetricSums:
         before = self.values.get(place)
         self.values[place] = value if before is None else before + value
 
+    def add_diagonal(self, values: Mapping[int, Scalar]) -> None:
+        """Add to entries (i, i), such as the inertia of rotors."""
+        for i, value in values.items():
+            self.add((i, i), value, same_joint=True)
+
+    def named(self, builder: Builder, letter: str) -> dict[Key, Scalar]:
+        """Name the entries that are there, and return them with their mirror images."""
+        for key in sorted(self.values):
+            self.values[key] = builder.name(label(letter, key), self.values[key])
+        return self.mirrored()
+
     def mirrored(self) -> dict[Key, Scalar]:
         """Return all entries, with those whose last two indices are exchanged."""
         return {
@@ -57,9 +100,15 @@ class SymmetricSums:
         }
 
 
-def add_to(values: dict[Key, Scalar], key: Key, value: Scalar) -> None:
+def add_to(values: dict[Entry, Scalar], key: Entry, value: Scalar) -> None:
     """Add a value to an entry."""
     values[key] = values[key] + value if key in values else value
+
+
+def add_all(values: dict[Entry, Scalar], more: Mapping[Entry, Scalar], sign: int = 1) -> None:
+    """Add values, or with the sign -1 subtract them, entry by entry."""
+    for key, value in more.items():
+        add_to(values, key, value if sign > 0 else -value)
 
 
 # --- factorisation --------------------------------------------------------------------------------

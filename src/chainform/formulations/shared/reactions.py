@@ -31,6 +31,7 @@ from functools import cached_property
 
 from chainform.errors import DeriveError
 from chainform.formulations.shared.forces import spring_pulls
+from chainform.formulations.shared.kinematics import input_vector, wrench_inputs
 from chainform.formulations.shared.options import Options
 from chainform.formulations.shared.sweep import Sweep
 from chainform.formulations.shared.tree import Limb, Skeleton
@@ -64,8 +65,7 @@ def wrench_loads(world: World, options: Options) -> Iterator[Load]:
     """Yield the external wrenches on chosen frames."""
     for place, name in enumerate(options.wrenches):
         frame = world.skeleton.mechanism.frame(name)
-        force = _inputs(world, "wrench", 6 * place)
-        yield Load(frame, force, _inputs(world, "wrench", 6 * place + 3))
+        yield Load(frame, *wrench_inputs(world.builder, place))
 
 
 def loop_loads(world: World) -> Iterator[Load]:
@@ -73,8 +73,8 @@ def loop_loads(world: World) -> Iterator[Load]:
     row = 0
     for loop in world.skeleton.mechanism.loops:
         is_frame = loop.kind == "frame"
-        force = _inputs(world, "sigma", row)
-        moment = _inputs(world, "sigma", row + 3) if is_frame else world.none
+        force = input_vector(world.builder, "sigma", row)
+        moment = input_vector(world.builder, "sigma", row + 3) if is_frame else world.none
         yield Load(_frame(loop.closing), force, moment)
         yield Load(_frame(loop.target), scale(-1, force), scale(-1, moment))
         row += 6 if is_frame else 3
@@ -89,11 +89,6 @@ def spring_loads(world: World, options: Options) -> Iterator[Load]:
 def all_loads(world: World, options: Options) -> list[Load]:
     """Return everything that acts on the bodies from outside or from other bodies."""
     return [*wrench_loads(world, options), *loop_loads(world), *spring_loads(world, options)]
-
-
-def _inputs(world: World, group: str, first: int) -> Vector:
-    x, y, z = (world.builder.input(f"{group}{i + 1}", group, i) for i in range(first, first + 3))
-    return (x, y, z)
 
 
 def _frame(end: Attachment) -> Frame:

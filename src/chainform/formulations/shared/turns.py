@@ -96,7 +96,7 @@ class FrameMotion:
         self.w = w
         self.axis = axis
         self.column = along
-        self.builder: Builder = alpha.builder
+        self.builder = alpha.builder
         self._alpha = {axis: alpha}
         self._u: dict[tuple[int, int], Scalar] = {}
 
@@ -109,8 +109,7 @@ class FrameMotion:
     @staticmethod
     def of(w: Vector, alpha: Vector) -> FrameMotion:
         """Return the motion with given angular velocity and acceleration."""
-        builder: Builder = alpha[2].builder
-        keep = builder.keep
+        keep = alpha[2].builder.keep
         along = (
             keep(w[0] * w[2] + alpha[1]),
             keep(w[1] * w[2] - alpha[0]),

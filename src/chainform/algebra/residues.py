@@ -25,8 +25,7 @@ import numpy as np
 from flint import fmpz_mod_poly_ctx, fq_default, fq_default_ctx
 
 from chainform.errors import RunError
-from chainform.graph import CALLS, Graph
-from chainform.graph.arithmetic import call_of_number, is_even, is_odd
+from chainform.graph import CALLS, Graph, call_of_number, is_even, is_odd
 
 SHORT = 2**61 - 1_046_589
 LONG = 2**521 - 2_528_437_149

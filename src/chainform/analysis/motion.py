@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.formulations.shared.kinematics import Kinematics
-from chainform.formulations.shared.laws import Laws
+from chainform.formulations import Kinematics, Laws
 from chainform.given import Given, real_array
 from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import Mechanism

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.motion import Motion
 from chainform.errors import RunError
-from chainform.formulations.shared.kinematics import Kinematics
-from chainform.formulations.shared.laws import Laws
+from chainform.formulations import Kinematics, Laws
 from chainform.given import finite_array
 from chainform.graph import Builder, Tangents
 from chainform.mechanism import Mechanism

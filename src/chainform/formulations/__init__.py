@@ -19,10 +19,11 @@ from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
-from chainform.formulations.shared.closure import has_basic_joints
+from chainform.formulations.shared.closure import basic_rates, has_basic_joints
 from chainform.formulations.shared.constraints import ConstraintLaws, ConstraintRow
-from chainform.formulations.shared.forces import generalised_forces
-from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.drives import Drive
+from chainform.formulations.shared.forces import generalised_forces, passive_forces
+from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
 from chainform.formulations.shared.laws import Laws
 from chainform.formulations.shared.options import (
     PARTS,
@@ -33,6 +34,7 @@ from chainform.formulations.shared.options import (
     extended,
     parse_request,
 )
+from chainform.formulations.shared.outputs import solve
 from chainform.formulations.shared.scope import (
     CONSTRAINED,
     QUASI,
@@ -236,14 +238,17 @@ __all__ = [
     "PARTS",
     "UNMOVED",
     "AxisChoices",
+    "BuilderArithmetic",
     "ConstraintLaws",
     "ConstraintRow",
+    "Drive",
     "Formulation",
     "Kinematics",
     "Laws",
     "Options",
     "OutputRequest",
     "WorldColumns",
+    "basic_rates",
     "check_frame",
     "generalised_forces",
     "has_basic_joints",
@@ -251,9 +256,11 @@ __all__ = [
     "has_quaternions",
     "outputs_in_scope",
     "parse_request",
+    "passive_forces",
     "refuse_base_without_laws",
     "refuse_elements",
     "refuse_massless",
     "refuse_moving_base",
+    "solve",
     "uses_elements",
 ]

@@ -1,6 +1,15 @@
 """The computation graph: types, builder, checker, interpreter, and what can be done with one."""
 
-from chainform.graph.arithmetic import EXACT, FLOAT, Angle, Arithmetic
+from chainform.graph.angles import Angles, AngleSum, combined, whole_parts
+from chainform.graph.arithmetic import (
+    EXACT,
+    FLOAT,
+    Angle,
+    Arithmetic,
+    call_of_number,
+    is_even,
+    is_odd,
+)
 from chainform.graph.builder import Builder
 from chainform.graph.copy import (
     builder_of,
@@ -11,11 +20,20 @@ from chainform.graph.copy import (
     set_defaults,
     substitute,
 )
-from chainform.graph.cost import Cost, cost, cost_of, cost_once, parameter_only, term_costs
+from chainform.graph.cost import (
+    Cost,
+    angle_variables,
+    cost,
+    cost_of,
+    cost_once,
+    parameter_only,
+    term_costs,
+)
 from chainform.graph.differentiate import Tangents, differentiate
+from chainform.graph.draft import Draft, add_term, cheaper_graph, terms_cost
 from chainform.graph.evaluate import BatchPlan, evaluate, evaluate_variables, sympy_expressions
 from chainform.graph.expand import LIMIT, Expansion, ExpansionSymbol, expand, expansion_text
-from chainform.graph.scalar import Number, Scalar, is_zero
+from chainform.graph.scalar import Monomial, Number, Scalar, Terms, is_zero, shortest_number
 from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
 from chainform.graph.types import (
     CALLS,
@@ -38,12 +56,15 @@ __all__ = [
     "GROUPS",
     "LIMIT",
     "Angle",
+    "AngleSum",
+    "Angles",
     "Arithmetic",
     "BatchPlan",
     "Block",
     "Builder",
     "Call",
     "Cost",
+    "Draft",
     "Expansion",
     "ExpansionSymbol",
     "Factor",
@@ -51,12 +72,19 @@ __all__ = [
     "GraphError",
     "Input",
     "Kind",
+    "Monomial",
     "Number",
     "Scalar",
     "Tangents",
     "Term",
+    "Terms",
     "Variable",
+    "add_term",
+    "angle_variables",
     "builder_of",
+    "call_of_number",
+    "cheaper_graph",
+    "combined",
     "cost",
     "cost_of",
     "cost_once",
@@ -69,6 +97,8 @@ __all__ = [
     "graft",
     "graph_text",
     "include",
+    "is_even",
+    "is_odd",
     "is_zero",
     "number_text",
     "parameter_only",
@@ -76,8 +106,11 @@ __all__ = [
     "rebuild",
     "restrict",
     "set_defaults",
+    "shortest_number",
     "substitute",
     "sympy_expressions",
     "term_costs",
+    "terms_cost",
     "verify",
+    "whole_parts",
 ]

@@ -184,7 +184,7 @@ def copied_block(builder: Builder, block: Block, scalars: Mapping[int, Scalar]) 
     return builder.block(block.name, block.shape, [(label, scalars[v]) for label, v in pairs])
 
 
-def not_dearer(after: Graph, before: Graph) -> Graph:
+def cheaper_graph(after: Graph, before: Graph) -> Graph:
     """Return the graph after a step, or the one before if the step took more operations.
 
     A step looks at what it saves itself; that something else was shared before can be lost by it.
@@ -198,7 +198,7 @@ def operations(graph: Graph) -> int:
     return count.multiplications + count.additions
 
 
-def price(terms: Terms) -> int:
+def terms_cost(terms: Terms) -> int:
     """Return the multiplications and additions of one sum, by the house's counting rule."""
     total = max(len(terms) - 1, 0)
     for monomial, coefficient in terms.items():

@@ -107,7 +107,6 @@ __all__ = [
     "float_of",
     "float_vector",
     "known_values",
-    "reader_of",
     "lacks_inertia",
     "law_reader",
     "names_in",
@@ -115,5 +114,6 @@ __all__ = [
     "numeric_tree",
     "parametrise",
     "poses_of",
+    "reader_of",
     "with_named_numbers",
 ]

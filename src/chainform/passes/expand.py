@@ -17,10 +17,7 @@ from typing import ClassVar
 
 from chainform.errors import DeriveError
 from chainform.given import Given
-from chainform.graph import Graph
-from chainform.graph.angles import Angles, whole_parts
-from chainform.graph.draft import Draft
-from chainform.graph.scalar import Number, Terms, shortest_number
+from chainform.graph import Angles, Draft, Graph, Number, Terms, shortest_number, whole_parts
 
 
 @dataclass(frozen=True, slots=True)

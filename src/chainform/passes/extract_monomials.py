@@ -9,9 +9,7 @@ from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import ClassVar, TypeAlias
 
-from chainform.graph import Graph
-from chainform.graph.draft import Draft, add_term, not_dearer
-from chainform.graph.scalar import Number, Terms
+from chainform.graph import Draft, Graph, Number, Terms, add_term, cheaper_graph
 
 Product: TypeAlias = tuple[int, ...]
 """Letters, ascending: variables, and numbers other than +-1 as negative letters."""
@@ -46,7 +44,7 @@ class ExtractMonomials:
         table = _Table(draft, self.degree)
         table.run(self.limit)
         table.write()
-        return not_dearer(draft.finish(), graph)
+        return cheaper_graph(draft.finish(), graph)
 
 
 def printed_saving(terms: int, degree: int, sums: int) -> int:

@@ -21,9 +21,16 @@ from itertools import combinations
 from math import gcd, lcm
 from typing import ClassVar, TypeAlias
 
-from chainform.graph import Graph
-from chainform.graph.draft import Draft, add_term, not_dearer
-from chainform.graph.scalar import Monomial, Number, Terms, shortest_number
+from chainform.graph import (
+    Draft,
+    Graph,
+    Monomial,
+    Number,
+    Terms,
+    add_term,
+    cheaper_graph,
+    shortest_number,
+)
 
 Ratio: TypeAlias = tuple[Monomial, Monomial, int, int]
 """What two terms differ by: the two without what they share, and k1 : k2 in lowest terms."""
@@ -243,7 +250,7 @@ class FactorProducts:
         draft = Draft(graph)
         sums = [v for v in draft.live_sums() if 4 <= len(draft.terms[v]) <= self.limit]
         _Factoring(draft, sums).run()
-        return not_dearer(draft.finish(), graph)
+        return cheaper_graph(draft.finish(), graph)
 
 
 class _Factoring:

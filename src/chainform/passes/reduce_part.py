@@ -11,8 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from chainform.errors import DeriveError
-from chainform.graph import Block, Graph, graft, restrict
-from chainform.graph.draft import not_dearer
+from chainform.graph import Block, Graph, cheaper_graph, graft, restrict
 
 SHORT = 64
 """Terms, multiplied out, up to which a sum of sines and cosines belongs to a part by itself."""
@@ -59,9 +58,9 @@ class ReducePart:
         reduced = part
         for step in self.passes:
             reduced = step(reduced)
-        if not_dearer(reduced, part) is part:
+        if cheaper_graph(reduced, part) is part:
             return graph
-        return not_dearer(graft(graph, top, reduced), graph)
+        return cheaper_graph(graft(graph, top, reduced), graph)
 
 
 def part_top(graph: Graph, names: Sequence[str] = ()) -> list[int]:

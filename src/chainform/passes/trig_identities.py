@@ -16,10 +16,19 @@ from typing import ClassVar, TypeAlias
 
 from chainform.errors import DeriveError
 from chainform.given import Given
-from chainform.graph import Graph
-from chainform.graph.angles import Angle, Angles, combined
-from chainform.graph.draft import Draft, add_term, not_dearer, price
-from chainform.graph.scalar import Monomial, Number, Terms
+from chainform.graph import (
+    Angles,
+    AngleSum,
+    Draft,
+    Graph,
+    Monomial,
+    Number,
+    Terms,
+    add_term,
+    cheaper_graph,
+    combined,
+    terms_cost,
+)
 
 # --- squares of sines and cosines -----------------------------------------------------------------
 
@@ -75,7 +84,7 @@ def cheapest_squares(terms: Terms, sine: int, cosine: int) -> Terms:
 
 def _group_price(forms: tuple[Monomial, ...], choice: tuple[Number, ...]) -> int:
     present = {monomial: k for monomial, k in zip(forms, choice, strict=True) if k}
-    return price(present) + 1 if present else 0
+    return terms_cost(present) + 1 if present else 0
 
 
 def highest_power(terms: Terms, letters: tuple[int, int]) -> int:
@@ -112,7 +121,7 @@ def _rewritten(terms: Terms, pair: tuple[int, int]) -> Terms:
 
 def _grade(terms: Terms, pair: tuple[int, int]) -> tuple[int, int]:
     """Return what makes one form better than another: its price, then its highest power."""
-    return price(terms), highest_power(terms, pair)
+    return terms_cost(terms), highest_power(terms, pair)
 
 
 # --- the pass -------------------------------------------------------------------------------------
@@ -153,7 +162,7 @@ class TrigIdentities:
         self._squares(draft, angles, sums)
         _AngleSums(draft, angles, sums, self).run()
         self._squares(draft, angles, sums)
-        return not_dearer(draft.finish(), graph)
+        return cheaper_graph(draft.finish(), graph)
 
     def _squares(self, draft: Draft, angles: Angles, sums: list[int]) -> None:
         pairs = [(angles.sine(angle), angles.cosine(angle)) for angle in angles.complete]
@@ -182,8 +191,8 @@ class _AngleSums:
         self.draft = draft
         self.angles = angles
         self.options = options
-        self.numbered: list[Angle] = []
-        self.number: dict[Angle, int] = {}
+        self.numbered: list[AngleSum] = []
+        self.number: dict[AngleSum, int] = {}
         self.letters: dict[int, tuple[int, str]] = {}
         """The angle of each sine and cosine, and which of the two it is."""
         self.products: dict[Place, dict[str, Monomial]] = {}
@@ -226,7 +235,7 @@ class _AngleSums:
         is_first = self.options.choose == "first"
         return (0 if is_first else -self._gain(identity)), order, identity
 
-    def _combined(self, identity: Identity) -> tuple[Angle, int]:
+    def _combined(self, identity: Identity) -> tuple[AngleSum, int]:
         (a, b), sign = identity
         return combined(self.numbered[a], self.numbered[b], sign)
 

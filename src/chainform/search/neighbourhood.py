@@ -16,10 +16,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from time import time
 
-from chainform.algebra import Settler, SumSystem, graph_of, substitute
-from chainform.algebra.expansion import Expansions
-from chainform.algebra.needs import Needs
-from chainform.algebra.sums import Sum, Sums
+from chainform.algebra import Expansions, Needs, Settler, Sum, Sums, SumSystem, graph_of, substitute
 from chainform.graph import Graph
 
 _TRIALS = 120

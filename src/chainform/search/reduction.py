@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.algebra import Prices, is_same
-from chainform.algebra.needs import needs_more
+from chainform.algebra import Prices, is_same, needs_more
 from chainform.errors import DeriveError, RunError
 from chainform.graph import FLOAT, Graph, evaluate_variables
 from chainform.search.efforts import (

@@ -17,9 +17,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from chainform.graph import Cost, Graph, Kind, cost, graft
-from chainform.graph.cost import angle_variables
-from chainform.graph.draft import not_dearer
+from chainform.graph import Cost, Graph, Kind, angle_variables, cheaper_graph, cost, graft
 from chainform.passes import (
     DropNeutral,
     DropUnused,
@@ -29,8 +27,9 @@ from chainform.passes import (
     MergeEqual,
     Pass,
     TrigIdentities,
+    part_of,
+    part_top,
 )
-from chainform.passes.reduce_part import part_of, part_top
 from chainform.search.efforts import Observer, Stage, stage_of
 
 PARTS = (("Q_*", "e_*"), ("Q_*", "e_*", "w_*"))
@@ -133,7 +132,7 @@ class _Run:
         if _calls(simplified) > _calls(expressions) and _is_multiplied_out(expressions):
             plain = _after(expressions, TrigIdentities(new_angles=False), MergeEqual())
             ends.append(self._formed(plain, shown=False))
-        ends.append(self._formed(MergeEqual()(not_dearer(graph, start)), shown=False))
+        ends.append(self._formed(MergeEqual()(cheaper_graph(graph, start)), shown=False))
         best = min(ends, key=_grade)
         return self.show(FINAL_GRAPH, DropUnused(keep_quantities=True)(best))
 

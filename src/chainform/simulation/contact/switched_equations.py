@@ -22,8 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from chainform.formulations import ConstraintRow
-from chainform.formulations.shared.kinematics import BuilderArithmetic
+from chainform.formulations import BuilderArithmetic, ConstraintRow
 from chainform.graph import Builder, Scalar, is_zero
 from chainform.simulation.contact.barriers import Barrier, GapContext
 from chainform.simulation.contact.friction import DryJoint

@@ -23,7 +23,7 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any, cast
 
-from chainform.formulations.shared.drives import Drive
+from chainform.formulations import Drive
 from chainform.given import Given
 from chainform.graph import Graph, Scalar, include, is_zero
 from chainform.mechanism import Mechanism, Number, number_of

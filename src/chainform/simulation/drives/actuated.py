@@ -22,9 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chainform.formulations import ConstraintRow
-from chainform.formulations.shared.drives import Drive
-from chainform.formulations.shared.outputs import solve
+from chainform.formulations import ConstraintRow, Drive, solve
 from chainform.graph import Scalar, is_zero
 from chainform.mechanism import GROUND, Actuator, Mechanism, Number
 from chainform.mechanism.additions import reader_of

@@ -1,8 +1,7 @@
 """What somebody gave, checked in one way wherever it comes in: files, arguments, command lines.
 
-given = Given(table, "segment 'arm'", file)
-table = given.table({"mass", "com"})           no other fields
-mass = table["mass"].number(least=0)           an error is about "segment 'arm', mass"
+table = Given(table, "segment 'arm'", file).table({"mass", "com"})    no other fields
+mass = table["mass"].number(least=0)                  an error is about "segment 'arm', mass"
 """
 
 from __future__ import annotations
@@ -26,9 +25,8 @@ Real = TypeVar("Real", float, Fraction)
 FREE_TEXT = frozenset({"note", "description", "frame_rule", "source", "comment"})
 """Fields that may stand in any table of a file and are not read."""
 
-LONGEST_NAME = 200
-SHOWN = 40
-"""How many names a remedy lists at most."""
+LONGEST_NAME, SHOWN = 200, 40
+"""The longest name, and how many names a remedy lists at most."""
 
 NUMBERS = "fiu"
 """The kinds of numpy's types that are real numbers; truth values, texts and dates are none."""

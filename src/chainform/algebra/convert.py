@@ -26,7 +26,7 @@ class SumSystem:
 
     graph: Graph
     sums: Sums
-    place: Mapping[int, int]
+    to_sums: Mapping[int, int]
     """Variable of the graph -> variable of the sums."""
     origin: Mapping[int, int]
     """Variable of the sums -> variable of the graph, for those that were there at the start."""
@@ -50,35 +50,37 @@ def system_of(graph: Graph, prices: Prices = STANDARD) -> SumSystem:
     arguments of other calls are sums that have to stay.
     """
     sums = Sums(prices)
-    place: dict[int, int] = {}
+    to_sums: dict[int, int] = {}
     needed = graph.cone(graph.output_variables())
     constant = parameter_only(graph)
     angles = _angles(graph, needed)
-    terms = _Terms(graph, sums, place)
+    terms = _Terms(graph, sums, to_sums)
     for v in np.flatnonzero(needed).tolist():
         if graph.kind[v] == Kind.CONSTANT:
             continue
         is_constant = bool(constant[v])
         if graph.call[v] and CALLS[int(graph.call[v])] in TRIGONOMETRIC:
             price = 0.0 if is_constant else prices.call
-            place[v] = sums.given(is_constant=is_constant, price=price)
+            to_sums[v] = sums.given(is_constant=is_constant, price=price)
         elif v in graph.inputs or angles[v] or graph.call[v]:
-            place[v] = sums.given(is_constant=is_constant)
+            to_sums[v] = sums.given(is_constant=is_constant)
             if graph.call[v]:
-                _note_argument(graph, sums, v, place)
+                _note_argument(graph, sums, v, to_sums)
         else:
-            place[v] = sums.define((), is_constant=is_constant)
+            to_sums[v] = sums.define((), is_constant=is_constant)
             terms.copy(v)
-    _note_partners(graph, sums, place)
+    _note_partners(graph, sums, to_sums)
     for v in graph.output_variables().tolist():
-        if v in place and sums.terms[place[v]] is not None:
-            sums.roots.add(place[v])
+        if v in to_sums and sums.terms[to_sums[v]] is not None:
+            sums.roots.add(to_sums[v])
     sums.forget()
-    differences = _differences(graph, sums, place)
-    return SumSystem(graph, sums, place, {new: old for old, new in place.items()}, differences)
+    differences = _differences(graph, sums, to_sums)
+    return SumSystem(graph, sums, to_sums, {new: old for old, new in to_sums.items()}, differences)
 
 
-def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int, AngleDifference]:
+def _differences(
+    graph: Graph, sums: Sums, to_sums: Mapping[int, int]
+) -> dict[int, AngleDifference]:
     """Offer sin and cos of the difference of two angles that share an input, at their price.
 
     cos(b - a) = cos a cos b + sin a sin b, sin(b - a) = cos a sin b - sin a cos b.
@@ -87,14 +89,14 @@ def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int
         return {}
     calls = graph.call_variables
     angles = sorted({argument for function, argument in calls if function in TRIGONOMETRIC})
-    angles = [a for a in angles if all(calls.get((f, a)) in place for f in TRIGONOMETRIC)]
+    angles = [a for a in angles if all(calls.get((f, a)) in to_sums for f in TRIGONOMETRIC)]
     differences: dict[int, AngleDifference] = {}
     inputs = {a: set(np.flatnonzero(graph.cone([a])).tolist()) & set(graph.inputs) for a in angles}
     for a, b in combinations(angles, 2):
         if not inputs[a] & inputs[b]:
             continue
-        sin_a, cos_a = place[calls["sin", a]], place[calls["cos", a]]
-        sin_b, cos_b = place[calls["sin", b]], place[calls["cos", b]]
+        sin_a, cos_a = to_sums[calls["sin", a]], to_sums[calls["cos", a]]
+        sin_b, cos_b = to_sums[calls["sin", b]], to_sums[calls["cos", b]]
         sine = sums.given(price=sums.prices.call)
         cosine = sums.given(price=sums.prices.call)
         differences[sine] = AngleDifference("sin", b, a)
@@ -130,19 +132,19 @@ def _angles(graph: Graph, needed: np.ndarray) -> np.ndarray:
     return graph.cone(graph.argument[calls])
 
 
-def _note_argument(graph: Graph, sums: Sums, call: int, place: Mapping[int, int]) -> None:
-    argument = place.get(int(graph.argument[call]), -1)
+def _note_argument(graph: Graph, sums: Sums, call: int, to_sums: Mapping[int, int]) -> None:
+    argument = to_sums.get(int(graph.argument[call]), -1)
     if argument >= 0:
-        sums.argument[place[call]] = argument
+        sums.argument[to_sums[call]] = argument
         if sums.terms[argument] is not None:
             sums.roots.add(argument)
 
 
-def _note_partners(graph: Graph, sums: Sums, place: Mapping[int, int]) -> None:
+def _note_partners(graph: Graph, sums: Sums, to_sums: Mapping[int, int]) -> None:
     for (function, argument), v in graph.call_variables.items():
         cosine = graph.call_variables.get(("cos", argument))
-        if function == "sin" and cosine is not None and v in place and cosine in place:
-            sine, partner = place[v], place[cosine]
+        if function == "sin" and cosine is not None and v in to_sums and cosine in to_sums:
+            sine, partner = to_sums[v], to_sums[cosine]
             sums.sines.add(sine)
             sums.partner[sine], sums.partner[partner] = partner, sine
 
@@ -153,9 +155,9 @@ _UNIT = Fraction(1)
 class _Terms:
     """The terms of a graph, row by row, on their way into sums."""
 
-    def __init__(self, graph: Graph, sums: Sums, place: Mapping[int, int]) -> None:
+    def __init__(self, graph: Graph, sums: Sums, to_sums: Mapping[int, int]) -> None:
         self.sums = sums
-        self.place = place
+        self.to_sums = to_sums
         self.numbers = graph.number_value
         self.coefficients = graph.coefficients
         self.term_start, self.factor_start = graph.term_start.tolist(), graph.factor_start.tolist()
@@ -166,7 +168,7 @@ class _Terms:
 
     def copy(self, v: int) -> None:
         """Insert the terms of a variable into its sum."""
-        sums, place, numbers = self.sums, self.place, self.numbers
+        sums, to_sums, numbers = self.sums, self.to_sums, self.numbers
         for t in range(self.term_start[v], self.term_start[v + 1]):
             scale = _UNIT
             factors: list[int] = []
@@ -175,11 +177,11 @@ class _Terms:
                 if variable in numbers:
                     scale *= numbers[variable] ** power
                 else:
-                    factors += [place[variable]] * power
+                    factors += [to_sums[variable]] * power
             coefficient = self._coefficient(self.coefficient[t], scale)
             if coefficient is not None:
                 monomial = sums.monomials.of(tuple(sorted(factors)))
-                sums.insert(place[v], monomial, coefficient)
+                sums.insert(to_sums[v], monomial, coefficient)
 
     def _coefficient(self, number: int, scale: Fraction) -> int | None:
         """Return a coefficient times a scale, by its number in the sums; None for zero."""
@@ -310,7 +312,7 @@ class _Writer:
     def _is_there(self, v: int) -> bool:
         if v in self.old.inputs or v in self.copied or self.old.kind[v] == Kind.CONSTANT:
             return True
-        variable = self.system.place.get(v, -1)
+        variable = self.system.to_sums.get(v, -1)
         return variable in self.scalars and self._is_original(variable)
 
     def _block(self, block: Block) -> Block:
@@ -321,6 +323,6 @@ class _Writer:
         return Block(block.name, block.shape, variables, block.labels)
 
     def _value(self, v: int) -> Scalar:
-        if v in self.system.place:
-            return self.scalar(self.system.place[v])
+        if v in self.system.to_sums:
+            return self.scalar(self.system.to_sums[v])
         return self._copied(v)

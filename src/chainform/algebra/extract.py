@@ -13,7 +13,7 @@ import random
 from typing import NamedTuple, cast
 
 from chainform.algebra.convert import SumSystem
-from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Pair, Place, Product
+from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Occurrence, Pair, Product
 from chainform.algebra.monomials import ONE
 from chainform.algebra.resubstitution import Resubstitution
 from chainform.algebra.sums import Sums
@@ -28,7 +28,7 @@ class PairPlan(NamedTuple):
 
     gain: float
     scale: int
-    places: list[Place]
+    occurrences: list[Occurrence]
     known: int | None
 
 
@@ -73,8 +73,8 @@ def _priced(sums: Sums, key: Key) -> tuple[float, PairPlan | None]:
         plan = _pair_plan(sums, cast(Pair, divisor))
         return (plan.gain if plan else 0.0), plan
     if kind == MULTIPLE:
-        places = sums.index.multiples.get(cast(Multiple, divisor), ())
-        return sums.prices.multiplication * (len(places) - 1), None
+        occurrences = sums.index.multiples.get(cast(Multiple, divisor), ())
+        return sums.prices.multiplication * (len(occurrences) - 1), None
     return _product_gain(sums, cast(Product, divisor)), None
 
 
@@ -102,39 +102,41 @@ def _pair_plan(sums: Sums, divisor: Pair) -> PairPlan | None:
     known, scale = None, ONE
     if len(found) > 1 or divisor in sums.identities:
         known, scale = _known(sums, divisor, found)
-        places = _apart(found, known)
-        if not places:
+        occurrences = _apart(found, known)
+        if not occurrences:
             return None
     else:
-        places = list(found)
-        if places[0][1] == first:
+        occurrences = list(found)
+        if occurrences[0][1] == first:
             return None
-    before, cofactors = _before(sums, ratio, places)
+    before, cofactors = _before(sums, ratio, occurrences)
     if known is not None:
         after = _cofactors_cost(sums, cofactors, scale)
         if not sums.users[known]:
             after += sums.price.get(known, 0.0)
-        return PairPlan(before - after, scale, places, known)
+        return PairPlan(before - after, scale, occurrences, known)
     if not (sums.monomials.degree[first] or sums.monomials.degree[second]):
         scaled_cost = sums.monomials.scaled_cost
         after = sum(scaled_cost[cofactor] for cofactor, _ in cofactors)
-        return PairPlan(before - after, ONE, places, None)
+        return PairPlan(before - after, ONE, occurrences, None)
     cost, product, best, least = sums.term_cost, sums.numbers.product, ONE, float("inf")
     for scale in _scale_choices(sums, ratio, cofactors):
         after = cost(first, scale) + cost(second, product(scale, ratio))
         after += _cofactors_cost(sums, cofactors, scale)
         if after < least:
             best, least = scale, after
-    return PairPlan(before - sums.prices.addition - least, best, places, None)
+    return PairPlan(before - sums.prices.addition - least, best, occurrences, None)
 
 
-def _before(sums: Sums, ratio: int, places: list[Place]) -> tuple[float, list[tuple[int, int]]]:
-    """Return what the terms of all places cost, and the common part and coefficient of each."""
+def _before(
+    sums: Sums, ratio: int, occurrences: list[Occurrence]
+) -> tuple[float, list[tuple[int, int]]]:
+    """Return the cost of the terms of all occurrences, and each common part and coefficient."""
     cost, shared, product = sums.term_cost, sums.monomials.shared, sums.numbers.product
     constants, degree, addition = sums.constants, sums.monomials.degree, sums.prices.addition
     before = 0.0
     cofactors: list[tuple[int, int]] = []
-    for v, m, n in places:
+    for v, m, n in occurrences:
         k = sums.sum_of(v)[m]
         before += cost(m, k) + cost(n, product(k, ratio))
         # A constant that stands with others in the sum is added with them, once for all.
@@ -144,7 +146,7 @@ def _before(sums: Sums, ratio: int, places: list[Place]) -> tuple[float, list[tu
     return before, cofactors
 
 
-def _known(sums: Sums, divisor: Pair, found: dict[Place, None]) -> tuple[int | None, int]:
+def _known(sums: Sums, divisor: Pair, found: dict[Occurrence, None]) -> tuple[int | None, int]:
     """Return the variable that is a multiple of the divisor already, and the multiple."""
     given = sums.identities.get(divisor)
     if given is not None:
@@ -158,19 +160,19 @@ def _known(sums: Sums, divisor: Pair, found: dict[Place, None]) -> tuple[int | N
     return None, ONE
 
 
-def _apart(found: dict[Place, None], known: int | None) -> list[Place]:
-    """Return places that share no term."""
+def _apart(found: dict[Occurrence, None], known: int | None) -> list[Occurrence]:
+    """Return occurrences that share no term."""
     if len(found) == 1:
-        return [place for place in found if place[0] != known]
+        return [occurrence for occurrence in found if occurrence[0] != known]
     used: set[tuple[int, int]] = set()
-    places: list[Place] = []
-    for place in found:
-        v, m, n = place
+    occurrences: list[Occurrence] = []
+    for occurrence in found:
+        v, m, n = occurrence
         if v != known and (v, m) not in used and (v, n) not in used:
             used.add((v, m))
             used.add((v, n))
-            places.append(place)
-    return places
+            occurrences.append(occurrence)
+    return occurrences
 
 
 def _scale_choices(sums: Sums, ratio: int, cofactors: list[tuple[int, int]]) -> list[int]:
@@ -213,8 +215,8 @@ def _take_pair(sums: Sums, divisor: Pair, plan: PairPlan) -> None:
         constant = not (monomials.degree[first] or monomials.degree[second])
         terms = ((first, plan.scale), (second, numbers.product(plan.scale, ratio)))
         divided = sums.define(terms, is_constant=constant)
-    for v, m, n in plan.places:
-        # What was written for an earlier place may have met a term of this one.
+    for v, m, n in plan.occurrences:
+        # What was written for an earlier occurrence may have met a term of this one.
         if (v, m, n) not in sums.index.pairs.get(divisor, ()):
             continue
         common = monomials.shared(m, n)[0]

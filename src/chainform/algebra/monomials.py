@@ -38,7 +38,7 @@ class Monomials:
         self.scaled_cost: list[float] = []
         """The cost with a coefficient other than 1 and 2."""
         self.has_constant: list[bool] = []
-        self._place: dict[Monomial, int] = {}
+        self._number_of: dict[Monomial, int] = {}
         self._products: list[tuple[tuple[int, int], ...] | None] = []
         self.shared_parts: list[dict[int, tuple[int, int, int]]] = []
         """What `shared` has found already, a row for each monomial."""
@@ -48,10 +48,10 @@ class Monomials:
 
     def of(self, factors: Monomial) -> int:
         """Return the number of a monomial, given in ascending order."""
-        place = self._place.get(factors)
-        if place is not None:
-            return place
-        place = self._place[factors] = len(self.factors)
+        number = self._number_of.get(factors)
+        if number is not None:
+            return number
+        number = self._number_of[factors] = len(self.factors)
         self.factors.append(factors)
         constant = self.is_constant
         degree = len(factors)
@@ -66,14 +66,14 @@ class Monomials:
         self.scaled_cost.append(scaled)
         self._products.append(None)
         self.shared_parts.append({})
-        return place
+        return number
 
     def _pairs_of(self, factors: Monomial) -> tuple[tuple[int, int], ...]:
         constant = self.is_constant
         pairs = {
             (x, y): None
-            for place, x in enumerate(factors)
-            for y in factors[place + 1 :]
+            for index, x in enumerate(factors)
+            for y in factors[index + 1 :]
             if not (constant[x] and constant[y])
         }
         return tuple(pairs)
@@ -166,7 +166,7 @@ class Coefficients:
         self.values: list[fmpq] = []
         self.bits: list[int] = []
         """The sizes of the coefficients, as powers of two."""
-        self._place: dict[tuple[int, int], int] = {}
+        self._number_of: dict[tuple[int, int], int] = {}
         """The number of each magnitude, by numerator and denominator: an fmpq is slow to hash."""
         self._product: dict[tuple[int, int], int] = {}
         self.ratios: list[dict[int, int]] = []
@@ -179,14 +179,14 @@ class Coefficients:
         numerator, denominator = int(value.p), int(value.q)
         is_negative = numerator < 0
         magnitude = (-numerator if is_negative else numerator, denominator)
-        place = self._place.get(magnitude)
-        if place is None:
-            place = self._place[magnitude] = len(self.values)
+        number = self._number_of.get(magnitude)
+        if number is None:
+            number = self._number_of[magnitude] = len(self.values)
             size = -value if is_negative else value
             self.values += [size, -size]
             self.ratios += [{}, {}]
             self.bits += [magnitude[0].bit_length() - denominator.bit_length()] * 2
-        return place + is_negative
+        return number + is_negative
 
     def of(self, value: Fraction | int) -> int:
         """Return the number of a coefficient that is not zero."""

@@ -46,7 +46,7 @@ _NOTHING: Mapping[str, Fraction] = MappingProxyType({})
 
 
 class Field:
-    """The arithmetic of residues at one random place.
+    """The arithmetic of residues at one random point.
 
     `angles` is the field of the values of angles. At the bottom it is the field itself, and there
     a point depends on the value of its angle without any law but that opposites have opposite ones.

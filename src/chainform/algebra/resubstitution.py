@@ -105,7 +105,7 @@ class Values:
 Part = tuple[tuple[int, int], ...]
 """Some terms of a sum: monomials and coefficients."""
 Pairs = Mapping[int, tuple[int, int]]
-"""The values of terms at the two places, by monomial."""
+"""The values of terms at the two points, by monomial."""
 _PAIRS = 12
 """How many pairs of terms of one sum are looked up in a random step."""
 _COMBINED = 150

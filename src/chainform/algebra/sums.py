@@ -49,7 +49,7 @@ class Sums:
         self.argument: dict[int, int] = {}
         """The argument of each given variable that is a call of a sum."""
         self.birth: list[int] = []
-        """A number for each variable that no earlier holder of the same place had."""
+        """A number for each variable that no earlier variable of the same index had."""
         self._births = 0
         self.partner: dict[int, int] = {}
         """The cosine of each given sine and the sine of each given cosine."""
@@ -79,9 +79,9 @@ class Sums:
 
     def define(self, terms: Iterable[tuple[int, int]], *, is_constant: bool = False) -> int:
         """Return a new variable with these terms."""
-        places = self._free[is_constant]
-        if places:
-            variable = places.pop()
+        free = self._free[is_constant]
+        if free:
+            variable = free.pop()
             self.terms[variable] = {}
             self._births += 1
             self.birth[variable] = self._births
@@ -102,7 +102,7 @@ class Sums:
         return len(self.terms) - 1
 
     def drop(self, variable: int) -> None:
-        """Remove a sum that nothing uses; its place is free once this cannot be taken back."""
+        """Remove a sum that nothing uses; its index is free once this cannot be taken back."""
         for monomial in list(self.sum_of(variable)):
             self.remove(variable, monomial)
         self.terms[variable] = None
@@ -219,7 +219,7 @@ class Sums:
     # --- undo ---------------------------------------------------------------------------
 
     def mark(self) -> int:
-        """Return the present place in the log."""
+        """Return the present length of the log."""
         return len(self._log)
 
     def undo(self, mark: int) -> None:

@@ -240,4 +240,4 @@ class _ClosedForm:
 
 def _ordered_pairs(path: Sequence[int]) -> list[tuple[int, int]]:
     """Return the pairs (i, k) of a path with i before or at k."""
-    return [(i, k) for place, i in enumerate(path) for k in path[place:]]
+    return [(i, k) for index, i in enumerate(path) for k in path[index:]]

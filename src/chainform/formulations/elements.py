@@ -299,8 +299,8 @@ class _Elements:
     def add_outer(self, totals: dict[Key, Scalar]) -> None:
         """Add springs, dampers and known forces, and what all methods share."""
         add_all(totals, self.equation.at_rest_forces())
-        for place, name in enumerate(self.options.wrenches):
-            force, moment = wrench_inputs(self.builder, place)
+        for index, name in enumerate(self.options.wrenches):
+            force, moment = wrench_inputs(self.builder, index)
             for i, value in self.equation.forces.wrench(name, force, moment).items():
                 add_to(totals, (i,), -value)
         # Springs and friction are elements here, and wrenches act on their frames.

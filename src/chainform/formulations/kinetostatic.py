@@ -159,7 +159,7 @@ class Equilibrium:
         for child in self.children[j]:
             outer, turning = self._carried[child]
             if self.mechanism.segments[child].coordinate is not None:
-                arm = world.arm(world.skeleton.places[child].limb)
+                arm = world.arm(world.skeleton.poses[child].limb)
                 turning = add(turning, cross(arm, outer))
             force, moment = add(force, outer), add(moment, turning)
         return keep(force), keep(moment)
@@ -207,12 +207,12 @@ class Equilibrium:
         if all(entry == 0 for row in rows for entry in row):
             return None
         world, keep = self.world, self.world.builder.keep_vector
-        vector, place = world.skeleton.kinematics.vector, world.skeleton.places[j]
+        vector, pose = world.skeleton.kinematics.vector, world.skeleton.poses[j]
         own: Matrix = (vector(rows[0]), vector(rows[1]), vector(rows[2]))
         if _is_alike(rows):
             return own
-        in_limb = product(product(place.rotation, own), transpose(place.rotation))
-        turn = world.rotation(place.limb)
+        in_limb = product(product(pose.rotation, own), transpose(pose.rotation))
+        turn = world.rotation(pose.limb)
         half = [keep(row) for row in product(turn, in_limb)]
         return symmetric(lambda i, k: self.builder.keep(dot(half[i], turn[k])))
 
@@ -324,9 +324,9 @@ class _Kinetostatic:
         world = World(self.skeleton, ())
         equilibrium = Equilibrium(world)
         for k, limb in enumerate(world.limbs):
-            for place, column in enumerate(limb.columns):
+            for index, column in enumerate(limb.columns):
                 force, moment = self._reaction(equilibrium, k, column)
-                inner = [(k, other) for other in limb.columns[: place + 1]]
+                inner = [(k, other) for other in limb.columns[: index + 1]]
                 inner += [(i, c) for i in world.path(k)[:-1] for c in world.limbs[i].columns]
                 for i, other in inner:
                     linear, angular = world.column(i, other, world.origin(k))

@@ -37,7 +37,7 @@ from chainform.graph.types import (
 from chainform.graph.verify import GraphError
 
 Definition: TypeAlias = tuple[tuple[Monomial, int], ...]
-"""Terms in the order of monomials; a coefficient is its place in the pool."""
+"""Terms in the order of monomials; a coefficient is its index in the pool."""
 Key: TypeAlias = Definition | tuple[int, int]
 """What tells two variables apart: a definition, or a function and its argument."""
 
@@ -66,7 +66,7 @@ class Builder:
         self.quantities: dict[str, Block] = {}
         self.aliases: dict[str, int] = {}
         self._pool: dict[int | tuple[int, int], int] = {}
-        """The place of each coefficient; a fraction by its two numbers, as it is slow to hash."""
+        """The index of each coefficient; a fraction by its two numbers, as it is slow to hash."""
         self._values: list[Number] = []
         self._known: dict[Key, int] = {}
         self._taken: dict[str, int] = {}
@@ -76,7 +76,7 @@ class Builder:
     def resume(self, graph: Graph) -> None:
         """Take over a whole graph, row by row, into a builder that is still empty."""
         self._values = [shortest_number(k) for k in graph.coefficients]
-        self._pool = {_exact(k): place for place, k in enumerate(self._values)}
+        self._pool = {_exact(k): index for index, k in enumerate(self._values)}
         self.names = list(graph.names)
         self._taken = {name: v for v, name in enumerate(self.names)}
         self.kind, self.level = graph.kind.tolist(), graph.level.tolist()
@@ -298,8 +298,8 @@ class Builder:
 
     def _pooled(self, coefficient: Number) -> int:
         key = _exact(coefficient)
-        place = self._pool.get(key)
-        if place is None:
+        index = self._pool.get(key)
+        if index is None:
             size = max(abs(coefficient.numerator), coefficient.denominator)
             if size.bit_length() > LARGEST_BITS:
                 raise GraphError(
@@ -308,9 +308,9 @@ class Builder:
                     remedy="known rotations one after the other multiply the digits of their exact "
                     "numbers: put fewer of them into one fixed part, or use right angles",
                 )
-            place = self._pool[key] = len(self._values)
+            index = self._pool[key] = len(self._values)
             self._values.append(coefficient)
-        return place
+        return index
 
     def _free_name(self, name: str | None, variable: int) -> str:
         free = name or f"x_{variable}"

@@ -121,7 +121,7 @@ def restrict(graph: Graph, needed: NDArray[np.bool_]) -> Graph:
 
     Quantities go unless all their entries stay; other names go with their variables.
     """
-    place = np.cumsum(needed, dtype=np.int32) - 1
+    new_index = np.cumsum(needed, dtype=np.int32) - 1
     rows = np.flatnonzero(needed)
     in_term = np.repeat(needed, np.diff(graph.term_start))
     in_factor = np.repeat(in_term, np.diff(graph.factor_start))
@@ -132,20 +132,20 @@ def restrict(graph: Graph, needed: NDArray[np.bool_]) -> Graph:
         kind=graph.kind[rows],
         level=graph.level[rows],
         call=graph.call[rows],
-        argument=np.where(argument >= 0, place[argument], -1).astype(np.int32),
+        argument=np.where(argument >= 0, new_index[argument], -1).astype(np.int32),
         term_start=_starts(np.diff(graph.term_start)[rows]),
         coefficient=graph.coefficient[in_term],
         factor_start=_starts(np.diff(graph.factor_start)[in_term]),
-        factor=place[graph.factor[in_factor]],
+        factor=new_index[graph.factor[in_factor]],
         power=graph.power[in_factor],
-        inputs={int(place[v]): given for v, given in graph.inputs.items() if needed[v]},
-        outputs={name: _moved(block, place) for name, block in graph.outputs.items()},
+        inputs={int(new_index[v]): given for v, given in graph.inputs.items() if needed[v]},
+        outputs={name: _renumbered(block, new_index) for name, block in graph.outputs.items()},
         quantities={
-            name: _moved(block, place)
+            name: _renumbered(block, new_index)
             for name, block in graph.quantities.items()
             if all(needed[v] for v in block.variables)
         },
-        aliases={name: int(place[v]) for name, v in graph.aliases.items() if needed[v]},
+        aliases={name: int(new_index[v]) for name, v in graph.aliases.items() if needed[v]},
     )
 
 
@@ -153,8 +153,8 @@ def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _moved(block: Block, place: NDArray[np.int32]) -> Block:
-    return replace(block, variables=tuple(int(place[v]) for v in block.variables))
+def _renumbered(block: Block, new_index: NDArray[np.int32]) -> Block:
+    return replace(block, variables=tuple(int(new_index[v]) for v in block.variables))
 
 
 def graft(graph: Graph, top: Sequence[int], part: Graph) -> Graph:

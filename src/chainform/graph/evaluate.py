@@ -245,14 +245,14 @@ def _sums_of(graph: Graph, variables: NDArray[np.int64], pool: Values) -> _Sums:
     term_counts = np.diff(graph.term_start)[variables]
     terms = _ranges(graph.term_start[variables], term_counts)
     factor_counts = np.diff(graph.factor_start)[terms]
-    places = _ranges(graph.factor_start[terms], factor_counts)
-    powers = graph.power[places].astype(np.int64)
+    indices = _ranges(graph.factor_start[terms], factor_counts)
+    powers = graph.power[indices].astype(np.int64)
     degrees = np.bincount(
         np.repeat(np.arange(len(terms)), factor_counts), weights=powers, minlength=len(terms)
     ).astype(np.int64)
     lengths = np.maximum(degrees, 1)
     factors = np.full(int(lengths.sum()), len(graph), dtype=np.int64)
-    factors[np.repeat(degrees > 0, lengths)] = np.repeat(graph.factor[places], powers)
+    factors[np.repeat(degrees > 0, lengths)] = np.repeat(graph.factor[indices], powers)
     return _Sums(
         variables.astype(np.int64),
         np.cumsum(term_counts) - term_counts,

@@ -138,16 +138,16 @@ class Expander:
         self.variable = 0
         order = np.flatnonzero(graph.cone(variables)).tolist()
         self.symbols: list[ExpansionSymbol | None] = []
-        self.place: dict[ExpansionSymbol, int] = {}
+        self.index: dict[ExpansionSymbol, int] = {}
         self.room: dict[int, int] = {}
         self._lay_out(order)
-        names = [f"x{place}" for place in range(len(self.symbols))]
+        names = [f"x{index}" for index in range(len(self.symbols))]
         self.ring = fmpq_mpoly_ctx.get(names, Ordering.lex)
         self.generators = self.ring.gens()
         self.pythagoras: dict[int, fmpq_mpoly] = {}
-        for symbol, place in self.place.items():
+        for symbol, index in self.index.items():
             if symbol.function == "sin":
-                self._relate(place)
+                self._relate(index)
         self.polynomials: dict[int, fmpq_mpoly] = {}
         for v in order:
             self.variable = v
@@ -176,7 +176,7 @@ class Expander:
             self.symbols += [None] * (2 if v in trigonometric else 1)
 
     def _put(self, symbol: ExpansionSymbol) -> None:
-        self.place[symbol] = len(self.symbols)
+        self.index[symbol] = len(self.symbols)
         self.symbols.append(symbol)
 
     def _input_expansion(self, variable: int) -> Expansion:
@@ -196,11 +196,11 @@ class Expander:
                     parts[v] = total
         return {v for v, total in parts.items() if _is_angle(total.values())}
 
-    def _relate(self, place: int) -> None:
-        """Note s^2 + c^2 = 1 for the sine at a place and the cosine next to it."""
+    def _relate(self, index: int) -> None:
+        """Note s^2 + c^2 = 1 for the sine at an index and the cosine next to it."""
         if self.trig:
-            sine, cosine = self.generators[place], self.generators[place + 1]
-            self.pythagoras[place] = sine**2 + cosine**2 - 1
+            sine, cosine = self.generators[index], self.generators[index + 1]
+            self.pythagoras[index] = sine**2 + cosine**2 - 1
 
     # --- polynomials --------------------------------------------------------------------
 
@@ -248,7 +248,7 @@ class Expander:
     def _polynomial(self, variable: int) -> fmpq_mpoly:
         graph = self.graph
         if variable in graph.inputs:
-            return self.generators[self.place[ExpansionSymbol("", graph.names[variable])]]
+            return self.generators[self.index[ExpansionSymbol("", graph.names[variable])]]
         if graph.call[variable]:
             return self._call(variable)
         total = self.ring.constant(0)
@@ -281,7 +281,7 @@ class Expander:
         return sign * self._letter(variable, function, inner)
 
     def _letter(self, variable: int, function: str, inner: Expansion) -> fmpq_mpoly:
-        """Return the letter of a call; its sine or cosine partner gets its place as well."""
+        """Return the letter of a call; its sine or cosine partner gets an index as well."""
         if len(inner.terms) > _LONGEST_ARGUMENT:
             raise RunError(
                 f"the argument of {function} alone has {len(inner.terms)} terms, multiplied out",
@@ -289,23 +289,23 @@ class Expander:
                 "nested reciprocals, such as forward dynamics, is not meant to be multiplied out",
             )
         symbol = ExpansionSymbol(function, _text(inner), inner)
-        if symbol not in self.place:
+        if symbol not in self.index:
             room = self.room[variable]
             names = ("sin", "cos") if function in ("sin", "cos") else (function,)
             for offset, name in enumerate(names):
                 letter = ExpansionSymbol(name, symbol.argument, inner)
                 self.symbols[room + offset] = letter
-                self.place[letter] = room + offset
+                self.index[letter] = room + offset
             if len(names) == 2:
                 self._relate(room)
-        return self.generators[self.place[symbol]]
+        return self.generators[self.index[symbol]]
 
     def _cosine_and_sine(self, parts: dict[str, int]) -> tuple[fmpq_mpoly, fmpq_mpoly]:
         """Return the cosine and sine of a sum of angles by the addition formulas."""
         cosine, sine = self.ring.constant(1), self.ring.constant(0)
         for name, count in parts.items():
-            s = self.generators[self.place[ExpansionSymbol("sin", name)]]
-            c = self.generators[self.place[ExpansionSymbol("cos", name)]]
+            s = self.generators[self.index[ExpansionSymbol("sin", name)]]
+            c = self.generators[self.index[ExpansionSymbol("cos", name)]]
             for _ in range(abs(count)):
                 turn = s if count > 0 else -s
                 cosine, sine = cosine * c - sine * turn, sine * c + cosine * turn
@@ -320,14 +320,14 @@ class Expander:
 
     def _expansion(self, polynomial: fmpq_mpoly) -> Expansion:
         rows = [
-            (_fraction(k), [(place, int(power)) for place, power in enumerate(powers) if power])
+            (_fraction(k), [(index, int(power)) for index, power in enumerate(powers) if power])
             for powers, k in polynomial.terms()
         ]
-        used = sorted({place for _, factors in rows for place, _ in factors})
-        new_place = {place: new for new, place in enumerate(used)}
+        used = sorted({index for _, factors in rows for index, _ in factors})
+        new_index = {index: new for new, index in enumerate(used)}
         return Expansion(
             tuple(symbol for symbol in map(self.symbols.__getitem__, used) if symbol is not None),
-            tuple((k, tuple((new_place[p], power) for p, power in row)) for k, row in rows),
+            tuple((k, tuple((new_index[p], power) for p, power in row)) for k, row in rows),
         )
 
     def _by_name(self, polynomial: fmpq_mpoly) -> Expansion:

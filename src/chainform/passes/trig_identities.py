@@ -53,18 +53,18 @@ def without_square(terms: Terms, gone: int, other: int) -> Terms:
 
 
 def _without(monomial: Monomial, letter: int) -> Monomial:
-    place = monomial.index(letter)
-    return monomial[:place] + monomial[place + 1 :]
+    index = monomial.index(letter)
+    return monomial[:index] + monomial[index + 1 :]
 
 
 def cheapest_squares(terms: Terms, sine: int, cosine: int) -> Terms:
     """Return a sum with the cheapest of the three forms chosen for each cofactor of an angle."""
     groups: dict[Monomial, list[Number]] = {}
     for monomial, k in terms.items():
-        for letter, place in ((sine, 0), (cosine, 1)):
+        for letter, index in ((sine, 0), (cosine, 1)):
             if monomial.count(letter) >= 2:
                 rest = _without(_without(monomial, letter), letter)
-                groups.setdefault(rest, [0, 0, 0])[place] = k
+                groups.setdefault(rest, [0, 0, 0])[index] = k
     total = dict(terms)
     for rest in sorted(groups, key=len, reverse=True):
         forms = (
@@ -172,7 +172,7 @@ class TrigIdentities:
 
 Pair: TypeAlias = tuple[int, int]
 """Two angles by number, ascending."""
-Place: TypeAlias = tuple[int, Monomial, Pair]
+Occurrence: TypeAlias = tuple[int, Monomial, Pair]
 """Where an identity may apply: the products of two angles with one cofactor in one sum."""
 Identity: TypeAlias = tuple[Pair, int]
 """Sine and cosine of a + b (1) or a - b (-1)."""
@@ -195,12 +195,12 @@ class _AngleSums:
         self.number: dict[AngleSum, int] = {}
         self.letters: dict[int, tuple[int, str]] = {}
         """The angle of each sine and cosine, and which of the two it is."""
-        self.products: dict[Place, dict[str, Monomial]] = {}
-        self.places: dict[Identity, dict[tuple[Place, str], int]] = defaultdict(dict)
+        self.products: dict[Occurrence, dict[str, Monomial]] = {}
+        self.occurrences: dict[Identity, dict[tuple[Occurrence, str], int]] = defaultdict(dict)
         self.saving: dict[Identity, dict[str, int]] = defaultdict(lambda: {"cos": 0, "sin": 0})
         self.heap: list[Entry] = []
         self.order: dict[Identity, int] = {}
-        self.noted: set[Place] = set()
+        self.noted: set[Occurrence] = set()
         self.running = False
         for v in list(angles.of):
             self._letter(v)
@@ -217,7 +217,7 @@ class _AngleSums:
 
     def run(self) -> None:
         """Apply identities, one pair of angles after another, until none saves anything."""
-        self.heap = [self._entry(identity) for identity in self.places]
+        self.heap = [self._entry(identity) for identity in self.occurrences]
         heapify(self.heap)
         self.running = True
         while self.heap:
@@ -253,13 +253,13 @@ class _AngleSums:
 
     # --- finding ------------------------------------------------------------------------
 
-    def _pairs(self, owner: int, monomial: Monomial) -> Iterator[tuple[Place, str]]:
-        """Yield each product of two angles in a monomial: its place, and which product it is."""
+    def _pairs(self, owner: int, monomial: Monomial) -> Iterator[tuple[Occurrence, str]]:
+        """Yield each product of two angles in a monomial: where, and which product it is."""
         letters = self.letters
         found = [(i, v, *letters[v]) for i, v in enumerate(monomial) if v in letters]
         seen: set[Pair] = set()
-        for place, (i, x, a, kind) in enumerate(found):
-            for j, y, b, other in found[place + 1 :]:
+        for index, (i, x, a, kind) in enumerate(found):
+            for j, y, b, other in found[index + 1 :]:
                 if (x, y) in seen:
                     continue
                 seen.add((x, y))
@@ -272,22 +272,22 @@ class _AngleSums:
                     yield (owner, rest, (a, a)), kind + other if kind == other else "sc"
 
     def _enter(self, owner: int, monomial: Monomial) -> None:
-        for place, kind in self._pairs(owner, monomial):
-            present = self.products.setdefault(place, {})
+        for occurrence, kind in self._pairs(owner, monomial):
+            present = self.products.setdefault(occurrence, {})
             present[kind] = monomial
-            if len(present) > 1 or place[2][0] == place[2][1]:
-                self._look(place)
+            if len(present) > 1 or occurrence[2][0] == occurrence[2][1]:
+                self._look(occurrence)
 
     def _leave(self, owner: int, monomial: Monomial) -> None:
-        for place, kind in self._pairs(owner, monomial):
-            self.products[place].pop(kind, None)
-            if place in self.noted:
-                self._look(place)
+        for occurrence, kind in self._pairs(owner, monomial):
+            self.products[occurrence].pop(kind, None)
+            if occurrence in self.noted:
+                self._look(occurrence)
 
-    def _look(self, place: Place) -> None:
-        """Note which identities apply at a place, and what each would save."""
-        present = self.products[place]
-        owner, cofactor, (a, b) = place
+    def _look(self, occurrence: Occurrence) -> None:
+        """Note which identities apply at an occurrence, and what each would save."""
+        present = self.products[occurrence]
+        owner, cofactor, (a, b) = occurrence
         terms = self.draft.terms[owner]
         for sign in (1, -1):
             for function, (first, second) in KINDS.items():
@@ -298,19 +298,19 @@ class _AngleSums:
                     k, l = terms[present[first]], terms[present[second]]
                     if l == (-sign * k if function == "cos" else sign * k):
                         saving = len(cofactor) + 3 + (k not in (1, -1))
-                self._note(((a, b), sign), place, function, saving)
+                self._note(((a, b), sign), occurrence, function, saving)
 
-    def _note(self, identity: Identity, place: Place, function: str, saving: int) -> None:
-        places = self.places[identity]
-        before = places.get((place, function), 0)
+    def _note(self, identity: Identity, occurrence: Occurrence, function: str, saving: int) -> None:
+        occurrences = self.occurrences[identity]
+        before = occurrences.get((occurrence, function), 0)
         if before == saving:
             return
         self.saving[identity][function] += saving - before
         if not saving:
-            del places[place, function]
+            del occurrences[occurrence, function]
             return
-        self.noted.add(place)
-        places[place, function] = saving
+        self.noted.add(occurrence)
+        occurrences[occurrence, function] = saving
         if self.running:
             heappush(self.heap, self._entry(identity))
 
@@ -319,11 +319,11 @@ class _AngleSums:
     def _apply(self, identity: Identity) -> None:
         """Write every pair of products of an identity as one sine or cosine."""
         angle, sign = self._combined(identity)
-        for place, function in list(self.places[identity]):
-            if (place, function) not in self.places[identity]:
+        for occurrence, function in list(self.occurrences[identity]):
+            if (occurrence, function) not in self.occurrences[identity]:
                 continue
-            owner, cofactor, (a, b) = place
-            terms, present = self.draft.terms[owner], self.products[place]
+            owner, cofactor, (a, b) = occurrence
+            terms, present = self.draft.terms[owner], self.products[occurrence]
             monomials = [present[kind] for kind in KINDS[function] if kind in present]
             k = terms[monomials[0]]
             if a == b and function == "sin":

@@ -87,8 +87,8 @@ class _Text:
         self._need(self._new(f"icmp eq i32 {count}, {len(shape)}"))
         if shape:
             dimensions = self._field(item, _DIMENSIONS)
-            for place, length in enumerate(shape):
-                found = self._field(dimensions, 8 * place, "i64")
+            for index, length in enumerate(shape):
+                found = self._field(dimensions, 8 * index, "i64")
                 self._need(self._new(f"icmp eq i64 {found}, {length}"))
         return self._field(item, _DATA)
 

@@ -254,8 +254,8 @@ class _Search:
     def _follow(self) -> None:
         """Let the worse half start again where the better half has got to."""
         ranked = self._ranked()
-        for place in range(WALKS // 2):
-            better, worse = ranked[place], ranked[WALKS - 1 - place]
+        for index in range(WALKS // 2):
+            better, worse = ranked[index], ranked[WALKS - 1 - index]
             self.islands[worse] = replace(self.islands[better])
 
     def _start_again(self) -> None:

@@ -36,7 +36,7 @@ class Definitions:
         self._power: list[int] = graph.power.tolist()
         self.place = {v: given.index for v, given in graph.inputs.items()}
         """The place of each input in the array of its group; parameters stand without gaps."""
-        self.place.update({v: place for place, v in enumerate(parameters_of(graph))})
+        self.place.update({v: index for index, v in enumerate(parameters_of(graph))})
         self.constants = {v: FLOAT.number(k) for v, k in graph.number_value.items()}
 
     def terms(self, v: int) -> list[tuple[float, list[int]]]:

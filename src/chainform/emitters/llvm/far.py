@@ -45,7 +45,7 @@ WORDS = 20
 def reduce_double() -> str:
     """Return the reduction of one number, with the digits of 2/pi that it needs."""
     digits = (2 << 64 * (WORDS - 1) + PI_DIGITS) // pi()
-    words = [digits >> 64 * place & (1 << 64) - 1 for place in range(WORDS)]
+    words = [digits >> 64 * index & (1 << 64) - 1 for index in range(WORDS)]
     return REDUCE_DOUBLE.format(
         size=WORDS,
         words=", ".join(f"i64 {word}" for word in words),

@@ -300,7 +300,7 @@ class Functions:
         order = depth_first(self.definitions, self.places, set(known))
         used = {u for v in order if v not in parameter_only for u in self.definitions.needs(v)}
         crossing = sorted((used | set(self.places)) & parameter_only)
-        self.fixed = {v: place for place, v in enumerate(crossing)}
+        self.fixed = {v: index for index, v in enumerate(crossing)}
         prepare = ""
         if crossing:
             prepare = self._function(f"{self.name}.fixed", crossing, known=known, is_fixed=True)

@@ -252,7 +252,7 @@ def _with_far_lanes(
         values = zip((code.type, *types), (x, *near), strict=True)
         arguments = ", ".join(f"{kind} {value}" for kind, value in values)
         call = code.new(f"call {triple} @{name}.far({arguments})")
-    far = [code.new(f"extractvalue {triple} {call}, {place}") for place in range(3)]
+    far = [code.new(f"extractvalue {triple} {call}, {index}") for index in range(3)]
     code.lines += ["  br label %both", "both:"]
     return [
         code.new(f"phi {kind} [{a}, %near], [{b}, %far]")

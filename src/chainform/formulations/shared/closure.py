@@ -140,8 +140,8 @@ class Closure:
     ) -> None:
         for i, (linear, angular) in self.columns_of(name, end).items():
             components = linear if size == 3 else (*linear, *angular)
-            for place, component in enumerate(components):
-                add_to(found, (row + place, i), sign * component)
+            for index, component in enumerate(components):
+                add_to(found, (row + index, i), sign * component)
 
 
 def has_basic_joints(mechanism: Mechanism) -> bool:

@@ -190,9 +190,9 @@ class CompositeWork:
         """Return H."""
         sums = SymmetricSums()
         for k, limb in enumerate(self.limbs):
-            for place, column in enumerate(limb.columns):
+            for index, column in enumerate(limb.columns):
                 force, moment = self.bodies[k].momentum(column)
-                self._collect(sums, column, limb.columns[: place + 1], force, moment)
+                self._collect(sums, column, limb.columns[: index + 1], force, moment)
                 self._pass_inward(sums, k, column, force, moment)
         return sums
 
@@ -240,9 +240,9 @@ class CompositeWork:
         """Return H, by scalar products with the twists."""
         sums = SymmetricSums()
         for k, limb in enumerate(self.limbs):
-            for place, column in enumerate(limb.columns):
+            for index, column in enumerate(limb.columns):
                 force, moment = self.bodies[k].momentum(column)
-                self._collect(sums, column, limb.columns[: place + 1], force, moment)
+                self._collect(sums, column, limb.columns[: index + 1], force, moment)
                 for twist in twists[k]:
                     value = dot(twist.w, moment) + dot(twist.t, force)
                     sums.add((twist.column.rate, column.rate), value, same_joint=False)
@@ -254,7 +254,7 @@ class CompositeWork:
         for k in range(len(self.limbs)):
             (own,) = self.own_twists(k)
             path = [*twists[k], own]
-            for place, outer in enumerate(path):
+            for index, outer in enumerate(path):
                 if not outer.column.turning:
                     continue
                 force, moment = self._rate_of_momentum(k, own.column, outer.w)
@@ -263,9 +263,9 @@ class CompositeWork:
                     value = self.builder.keep(dot(twist.w, moment) + dot(twist.t, force))
                     i = twist.column.rate
                     sums.add((i, *k_l), value, same_joint=outer is own)
-                    if place <= rank:
+                    if index <= rank:
                         turned = (k_l[0], i, k_l[1])
-                        sums.add(turned, -value, same_joint=place == rank)
+                        sums.add(turned, -value, same_joint=index == rank)
         return sums
 
     def _rate_of_momentum(self, k: int, column: Column, e_l: Vector) -> tuple[Vector, Vector]:

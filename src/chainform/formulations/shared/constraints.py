@@ -170,10 +170,10 @@ def _dependent(matrix: NDArray[np.float64]) -> list[int]:
     """Return the rows that have no part independent of those before them."""
     basis = np.zeros((0, matrix.shape[1]))
     dependent: list[int] = []
-    for place, row in enumerate(matrix):
+    for index, row in enumerate(matrix):
         largest = np.max(np.abs(row), initial=0.0)
         if not largest:
-            dependent.append(place)
+            dependent.append(index)
             continue
         left = row / largest
         size = np.linalg.norm(left)
@@ -182,7 +182,7 @@ def _dependent(matrix: NDArray[np.float64]) -> list[int]:
             left = left - basis.T @ (basis @ left)
         own = np.linalg.norm(left)
         if own <= RANK * size:
-            dependent.append(place)
+            dependent.append(index)
         else:
             basis = np.vstack((basis, left / own))
     return dependent

@@ -24,10 +24,10 @@ def drives_of(builder: Builder, mechanism: Mechanism) -> list[Drive]:
     """Return the actuators of a mechanism; x and u are declared whole, in their order."""
     kinematics, drives = Kinematics(mechanism, builder), list[Drive]()
     first = 0
-    for place, actuator in enumerate(mechanism.actuators):
+    for index, actuator in enumerate(mechanism.actuators):
         states = range(first, first + actuator.order)
         x = [builder.input(f"x{k + 1}", "x", k) for k in states]
-        drives.append(Drive(actuator, kinematics, x, place))
+        drives.append(Drive(actuator, kinematics, x, index))
         first += actuator.order
     return drives
 
@@ -110,7 +110,7 @@ class Drive:
         """Whether qd is a multiple of state k alone."""
         if self.g is None or is_zero(self.g[k]):
             return False
-        return all(is_zero(entry) for place, entry in enumerate(self.g) if place != k)
+        return all(is_zero(entry) for index, entry in enumerate(self.g) if index != k)
 
     def _combined(self, factor: Scalar, N: Scalar, *, free: bool) -> Scalar:
         """Return factor g (A x + b N), with numbers and parameters multiplied out beforehand."""

@@ -186,8 +186,8 @@ class _Springs:
 
     def _is_rigid(self, ends: tuple[Attachment, Attachment]) -> bool:
         """Whether both ends sit on one body, so that their distance never changes."""
-        places = self.columns.world.skeleton.places
-        return places[ends[0].segment].limb == places[ends[1].segment].limb
+        poses = self.columns.world.skeleton.poses
+        return poses[ends[0].segment].limb == poses[ends[1].segment].limb
 
     def _segment(self, spring: Spring) -> Segment:
         assert spring.segment is not None
@@ -292,9 +292,9 @@ def outer_forces(
         totals = loops.forces(options.closure)
     if options.wrenches:
         columns = WorldColumns(builder, mechanism)
-        for place, name in enumerate(options.wrenches):
+        for index, name in enumerate(options.wrenches):
             frame = mechanism.frame(name)
-            force, moment = wrench_inputs(builder, place)
+            force, moment = wrench_inputs(builder, index)
             for rate, (linear, angular) in columns.of_frame(frame).items():
                 add_to(totals, rate, -(dot(linear, force) + dot(angular, moment)))
     add_all(totals, passive_forces(builder, mechanism, options))

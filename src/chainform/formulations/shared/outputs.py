@@ -132,8 +132,8 @@ def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int
         inverse[k] = h[k, k].builder.call("reciprocal", h[k, k])
         row = [i for i in sorted(left) if (k, i) in h]
         factors[k] = [(i, keep(h[k, i] * inverse[k])) for i in row]
-        for place, (i, factor) in enumerate(factors[k]):
-            for l in row[: place + 1]:
+        for index, (i, factor) in enumerate(factors[k]):
+            for l in row[: index + 1]:
                 change = factor * h[k, l]
                 updated = keep(h[i, l] - change) if (i, l) in h else keep(-change)
                 h[i, l] = h[l, i] = updated

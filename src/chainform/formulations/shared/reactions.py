@@ -63,9 +63,9 @@ class Load:
 
 def wrench_loads(world: World, options: Options) -> Iterator[Load]:
     """Yield the external wrenches on chosen frames."""
-    for place, name in enumerate(options.wrenches):
+    for index, name in enumerate(options.wrenches):
         frame = world.skeleton.mechanism.frame(name)
-        yield Load(frame, *wrench_inputs(world.builder, place))
+        yield Load(frame, *wrench_inputs(world.builder, index))
 
 
 def loop_loads(world: World) -> Iterator[Load]:
@@ -133,16 +133,16 @@ class Reactions:
         The moment is about the origin of the frame. `axes`: "local" for those of the frame,
         "world", or "mixed" for the force in world axes and the moment in those of the frame.
         """
-        place = self.skeleton.places[frame.segment]
+        pose = self.skeleton.poses[frame.segment]
         force, moment = self.carried(frame.segment)
         moment = self.skeleton.builder.keep_vector(subtract(moment, cross(self._arm(frame), force)))
-        own = product(place.rotation, frame.rotation)
+        own = product(pose.rotation, frame.rotation)
         if axes == "local":
             return [*apply_transposed(own, force), *apply_transposed(own, moment)]
-        force = apply(self.world.rotation(place.limb), force)
+        force = apply(self.world.rotation(pose.limb), force)
         if axes == "mixed":
             return [*force, *apply_transposed(own, moment)]
-        return [*force, *apply(self.world.rotation(place.limb), moment)]
+        return [*force, *apply(self.world.rotation(pose.limb), moment)]
 
     # --- sums over what lies beyond -----------------------------------------------------
 
@@ -171,7 +171,7 @@ class Reactions:
 
     def _sum(self, j: int) -> tuple[Vector, Vector]:
         fixed = self._fixed_with(j)
-        limb = self.skeleton.places[j].limb
+        limb = self.skeleton.poses[j].limb
         force, moment = self.sweep.inertia_forces(limb, self._body(limb, fixed))
         for k in self._limbs_on(fixed):
             outer, turning = self._carried[self.skeleton.limbs[k].segment]
@@ -199,15 +199,15 @@ class Reactions:
         for j in segments:
             segment = self.mechanism.segments[j]
             if not segment.body.is_massless:
-                place = self.skeleton.places[j]
-                body = body.plus(*self.skeleton.inertia_of(place, segment))
+                pose = self.skeleton.poses[j]
+                body = body.plus(*self.skeleton.inertia_of(pose, segment))
         return body
 
     def _arm(self, frame: Frame) -> Vector:
         """Return the vector from the origin of its limb to a frame, in the axes of the limb."""
-        place = self.skeleton.places[frame.segment]
-        point = apply(place.rotation, self.skeleton.kinematics.vector(frame.point))
-        return self.skeleton.builder.keep_vector(add(place.position, point))
+        pose = self.skeleton.poses[frame.segment]
+        point = apply(pose.rotation, self.skeleton.kinematics.vector(frame.point))
+        return self.skeleton.builder.keep_vector(add(pose.position, point))
 
 
 def frame_of_joint(mechanism: Mechanism, name: str) -> Frame:

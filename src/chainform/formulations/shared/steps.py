@@ -343,9 +343,9 @@ class AppellInertia:
         """Return H, each pair of coordinates once."""
         sums = SymmetricSums()
         for k, step in enumerate(self.steps):
-            for place, freedom in enumerate(step.freedoms):
+            for index, freedom in enumerate(step.freedoms):
                 force, moment = self._column(k, freedom)
-                _collect(sums, freedom, step.freedoms[: place + 1], force, moment)
+                _collect(sums, freedom, step.freedoms[: index + 1], force, moment)
                 self._pass_inward(sums, freedom, k, force, moment)
         return sums
 

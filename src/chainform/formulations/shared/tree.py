@@ -120,11 +120,11 @@ class Skeleton:
         self.kinematics = kinematics
         self.builder = kinematics.builder
         self.limbs: list[Limb] = []
-        self.places: dict[int, SegmentPose] = {GROUND: SegmentPose(GROUND, IDENTITY, self._zeros())}
+        self.poses: dict[int, SegmentPose] = {GROUND: SegmentPose(GROUND, IDENTITY, self._zeros())}
         for j, segment in enumerate(kinematics.mechanism.segments):
-            self._place(j, segment)
+            self._locate(j, segment)
         for j, segment in enumerate(kinematics.mechanism.segments):
-            self._load(self.places[j], segment)
+            self._load(self.poses[j], segment)
 
     @property
     def mechanism(self) -> Mechanism:
@@ -141,13 +141,13 @@ class Skeleton:
 
     # --- frames -------------------------------------------------------------------------
 
-    def _place(self, j: int, segment: Segment) -> None:
-        before = self.places[segment.parent]
+    def _locate(self, j: int, segment: Segment) -> None:
+        before = self.poses[segment.parent]
         turn = product(before.rotation, segment.rotation)
         offset = self.kinematics.vector(segment.position)
         position = add(before.position, apply(before.rotation, offset))
         if segment.coordinate is None:
-            self.places[j] = SegmentPose(before.limb, turn, position)
+            self.poses[j] = SegmentPose(before.limb, turn, position)
             return
         frame, rotation = _frame(turn, segment)
         self.limbs.append(
@@ -164,7 +164,7 @@ class Skeleton:
                 second=(self._zeros(), self._zeros(), self._zeros()),
             )
         )
-        self.places[j] = SegmentPose(len(self.limbs) - 1, transpose(frame), self._zeros())
+        self.poses[j] = SegmentPose(len(self.limbs) - 1, transpose(frame), self._zeros())
 
     def _named_vector(self, label: str, v: Vector) -> Vector:
         name = self.builder.name
@@ -208,18 +208,18 @@ class Skeleton:
 
     # --- inertia ------------------------------------------------------------------------
 
-    def _load(self, place: SegmentPose, segment: Segment) -> None:
+    def _load(self, pose: SegmentPose, segment: Segment) -> None:
         """Add a body to its limb."""
-        if place.limb != GROUND and not segment.body.is_massless:
-            self._increase(place.limb, *self.inertia_of(place, segment))
+        if pose.limb != GROUND and not segment.body.is_massless:
+            self._increase(pose.limb, *self.inertia_of(pose, segment))
 
-    def inertia_of(self, place: SegmentPose, segment: Segment) -> tuple[Scalar, Vector, Matrix]:
+    def inertia_of(self, pose: SegmentPose, segment: Segment) -> tuple[Scalar, Vector, Matrix]:
         """Return M, h and S of one body about the origin of its limb, in the axes of the limb."""
         number = self.kinematics.number
         mass = number(segment.body.mass)
         rows = [self.kinematics.vector(row) for row in segment.body.inertia]
-        tensor = _turned(place.rotation, (rows[0], rows[1], rows[2]))
-        com = add(place.position, apply(place.rotation, self.kinematics.vector(segment.body.com)))
+        tensor = _turned(pose.rotation, (rows[0], rows[1], rows[2]))
+        com = add(pose.position, apply(pose.rotation, self.kinematics.vector(segment.body.com)))
         half_trace = (rows[0][0] + rows[1][1] + rows[2][2]) * HALF
         second = matrix(
             lambda i, k: (half_trace if i == k else 0) - tensor[i][k] + mass * com[i] * com[k]

@@ -168,7 +168,7 @@ class World:
 
     def limb_of(self, frame: Frame) -> int:
         """Return the limb a frame is fixed to, all limbs before it being known."""
-        limb = self.skeleton.places[frame.segment].limb
+        limb = self.skeleton.poses[frame.segment].limb
         # From the base outward, so that no recursion gets deep.
         for k in self.path(limb):
             self.origin(k)
@@ -185,15 +185,15 @@ class World:
 
     def frame_rotation(self, frame: Frame) -> Matrix:
         """Return the axes of a frame in the world."""
-        place = self.skeleton.places[frame.segment]
-        local = product(place.rotation, frame.rotation)
+        pose = self.skeleton.poses[frame.segment]
+        local = product(pose.rotation, frame.rotation)
         return self.builder.keep_matrix(product(self.rotation(self.limb_of(frame)), local))
 
     def frame_arm(self, frame: Frame) -> Vector:
         """Return the vector from the origin of its limb to a frame, in world axes."""
-        place = self.skeleton.places[frame.segment]
+        pose = self.skeleton.poses[frame.segment]
         point = self.skeleton.kinematics.vector(frame.point)
-        local = self.builder.keep_vector(add(place.position, apply(place.rotation, point)))
+        local = self.builder.keep_vector(add(pose.position, apply(pose.rotation, point)))
         return self.builder.keep_vector(apply(self.rotation(self.limb_of(frame)), local))
 
     def frame_origin(self, frame: Frame) -> Vector:

@@ -22,7 +22,6 @@ from chainform.runtime.arguments import (
     values_of,
 )
 from chainform.runtime.cache import CodeCache, CodeStorage, content_of
-from chainform.runtime.call import CompiledFunction
 from chainform.runtime.declarations import (
     c_name,
     c_names,
@@ -31,7 +30,7 @@ from chainform.runtime.declarations import (
     outputs_named,
     prototype,
 )
-from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Kernel
+from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, CompiledFunction, Kernel
 from chainform.runtime.serialisation import CodeTable, ProgramState, deserialise, serialise
 from chainform.runtime.target import Target, target_for
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from chainform.emitters.llvm.body import FEW, Fill, NumberType, StatementWriter
 from chainform.emitters.llvm.definitions import Definitions, chunks, depth_first
@@ -18,55 +17,39 @@ from chainform.emitters.llvm.signature import Signature
 # --- what a function loads, computes and stores ---------------------------------------------------
 
 
-class KernelLayout(Protocol):
-    """What is to be written: definitions, form, and where results go."""
+@dataclass(frozen=True)
+class Schedule:
+    """What a function computes, in this order."""
 
-    definitions: Definitions
-    form: NumberType
-    packed: int
-    declared: set[str]
-    name: str
-    places: dict[int, list[tuple[int, int]]]
-    fills: list[Fill]
-    fixed: dict[int, int]
-
-    def parameters_of(self, *, is_fixed: bool = False) -> str:
-        """Return the parameters of a function, as in its definition."""
-        ...
+    before: Sequence[int]
+    """What the first angles need."""
+    angles: Sequence[int]
+    of_angles: Sequence[int]
+    """The sines and cosines of these angles."""
+    parts: Sequence[Sequence[int]]
+    """The rest, cut into functions."""
+    known: set[int]
+    """What need not be computed."""
 
 
 class Parts:
     """Writes one function, or several that follow one another."""
 
-    def __init__(
-        self,
-        functions: KernelLayout,
-        name: str,
-        is_fixed: bool,
-        angles: Sequence[int],
-        before: Sequence[int],
-        of_angles: Sequence[int],
-        parts: Sequence[Sequence[int]],
-        known: set[int],
-    ) -> None:
+    def __init__(self, functions: Functions, name: str, schedule: Schedule, is_fixed: bool) -> None:
         self.functions = functions
         self.name = name
+        self.schedule = schedule
         self.is_fixed = is_fixed
-        self.angles = angles
-        self.computed = [[*before, *of_angles, *parts[0]], *parts[1:]]
-        self.before = before
-        self.of_angles = of_angles
-        self.parts = parts
-        self.known = known
-        self.slots = self._work_slots() if len(parts) > 1 else {}
+        self.parts = schedule.parts
+        self.known = schedule.known
+        self.slots = self._work_slots() if len(self.parts) > 1 else {}
 
     def _work_slots(self) -> dict[int, int]:
-        """Return a place in the work area for everything that a later part needs."""
+        """Return a slot of the work area for everything that a later part needs."""
+        before, of_angles = self.schedule.before, self.schedule.of_angles
+        computed = [[*before, *of_angles, *self.parts[0]], *self.parts[1:]]
         part_of = {
-            v: number
-            for number, part in enumerate(self.computed)
-            for v in part
-            if v not in self.known
+            v: number for number, part in enumerate(computed) for v in part if v not in self.known
         }
         last: dict[int, int] = {}
         for number, part in enumerate(self.parts):
@@ -78,7 +61,7 @@ class Parts:
         free: list[int] = []
         size = 0
         ends: dict[int, list[int]] = {}
-        for number, part in enumerate(self.computed):
+        for number, part in enumerate(computed):
             free += [slots[v] for v in ends.get(number, [])]
             for v in part:
                 if v in last:
@@ -124,10 +107,11 @@ class Parts:
         address = Address(functions, body, self.slots, self.is_fixed)
         body.missing = address.load
         if number == 0:
-            for v in self.before:
+            schedule = self.schedule
+            for v in schedule.before:
                 body.statement(v)
-            body.sine_and_cosine(self.angles, functions.packed)
-            for v in [*self.before, *self.of_angles]:
+            body.sine_and_cosine(schedule.angles, functions.packed)
+            for v in [*schedule.before, *schedule.of_angles]:
                 self._keep(body, address, v)
             if not self.is_fixed:
                 for fill in functions.fills:
@@ -147,7 +131,7 @@ class Parts:
             if v in self.functions.fixed:
                 address.store(address.fixed(v), body.value(v))
             return
-        for number, index in self.functions.places.get(v, ()):
+        for number, index in self.functions.entries.get(v, ()):
             address.store(address.entry(f"out{number}", index), body.value(v))
 
 
@@ -155,7 +139,7 @@ class Address:
     """Loads and stores of one function."""
 
     def __init__(
-        self, functions: KernelLayout, body: StatementWriter, slots: dict[int, int], is_fixed: bool
+        self, functions: Functions, body: StatementWriter, slots: dict[int, int], is_fixed: bool
     ) -> None:
         self.functions = functions
         self.form = functions.form
@@ -229,27 +213,27 @@ class Functions:
         self.packed = packed
         """How many sines and cosines of one state are computed side by side."""
         self.declared: set[str] = set()
-        self.places = self._places()
+        self.entries = self._entries()
         self.fills = self._fills()
         self.fixed: dict[int, int] = {}
-        """The places, in the area of what is fixed, of what depends on parameters only."""
+        """The index, in the area of what is fixed, of what depends on parameters only."""
 
-    def _places(self) -> dict[int, list[tuple[int, int]]]:
+    def _entries(self) -> dict[int, list[tuple[int, int]]]:
         """Return where each variable goes: numbers of result and entry."""
-        places: dict[int, list[tuple[int, int]]] = {}
+        entries: dict[int, list[tuple[int, int]]] = {}
         for number, result in enumerate(self.signature.results):
             for index, v in enumerate(self.definitions.graph.block(result.name).variables):
-                places.setdefault(v, []).append((number, index))
-        return places
+                entries.setdefault(v, []).append((number, index))
+        return entries
 
     def _fills(self) -> list[Fill]:
-        """Take numbers that stand in many places out of the places, to be stored in loops."""
+        """Take numbers that are many entries out of these, to be stored in loops."""
         fills: list[Fill] = []
-        for v in [v for v in self.places if v in self.definitions.constants]:
-            if len(self.places[v]) <= FEW:
+        for v in [v for v in self.entries if v in self.definitions.constants]:
+            if len(self.entries[v]) <= FEW:
                 continue
             by_result: dict[int, list[int]] = {}
-            for number, index in self.places.pop(v):
+            for number, index in self.entries.pop(v):
                 by_result.setdefault(number, []).append(index)
             value = self.definitions.constants[v]
             fills += [Fill(number, value, entries) for number, entries in by_result.items()]
@@ -291,20 +275,20 @@ class Functions:
 
     def whole(self) -> FunctionTexts:
         """Return the function that computes all results from all arguments."""
-        return self._code(self._function(self.name, list(self.places), known=self._known()))
+        return self._code(self._function(self.name, list(self.entries), known=self._known()))
 
     def in_two(self) -> FunctionTexts:
         """Return two functions: NAME.fixed for what depends on parameters only, and the rest."""
         parameter_only = self._parameter_only()
         known = self._known()
-        order = depth_first(self.definitions, self.places, set(known))
+        order = depth_first(self.definitions, self.entries, set(known))
         used = {u for v in order if v not in parameter_only for u in self.definitions.needs(v)}
-        crossing = sorted((used | set(self.places)) & parameter_only)
+        crossing = sorted((used | set(self.entries)) & parameter_only)
         self.fixed = {v: index for index, v in enumerate(crossing)}
         prepare = ""
         if crossing:
             prepare = self._function(f"{self.name}.fixed", crossing, known=known, is_fixed=True)
-        main = self._function(self.name, list(self.places), known={*known, *crossing})
+        main = self._function(self.name, list(self.entries), known={*known, *crossing})
         return self._code(prepare + main)
 
     def _code(self, text: str) -> FunctionTexts:
@@ -328,13 +312,14 @@ class Functions:
         after = [v for v in wanted if v in known] + depth_first(definitions, wanted, done)
         stores = dict.fromkeys(self.fixed, 1) if is_fixed else self._stores()
         parts = chunks(definitions, after, stores) or [[]]
-        text = Parts(self, name, is_fixed, angles, before, of_angles, parts, known).text()
+        schedule = Schedule(before, angles, of_angles, parts, known)
+        text = Parts(self, name, schedule, is_fixed).text()
         if is_fixed:
             return text
         return "".join(fill.text(self.name, self.form) for fill in self.fills) + text
 
     def _stores(self) -> dict[int, int]:
-        return {v: len(places) for v, places in self.places.items()}
+        return {v: len(entries) for v, entries in self.entries.items()}
 
     def parameters_of(self, *, is_fixed: bool = False) -> str:
         """Return the parameters of a function, as in its definition."""

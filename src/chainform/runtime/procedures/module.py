@@ -33,6 +33,8 @@ class Module:
         """The procedures that can be called from outside."""
         self.texts: dict[str, str] = {}
         self.procedures: dict[str, Callable[..., Any]] = {}
+        self.arguments: dict[str, list[str]] = {}
+        self.results: dict[str, str] = {}
         self.constants: dict[str, str] = {}
         self.declared: set[str] = set()
         self.called: set[str] = set()

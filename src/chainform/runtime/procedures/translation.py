@@ -160,6 +160,10 @@ class Translation(Module):
     def add(self, procedure: Callable[..., Any]) -> None:
         """Translate a procedure that is called from outside, and those that it calls."""
         self.entries.add(procedure.__name__)
+        self.include(procedure)
+
+    def include(self, procedure: Callable[..., Any]) -> None:
+        """Translate a procedure that others call, and those that it calls, each once."""
         pending = [procedure]
         while pending:
             procedure = pending.pop()
@@ -169,4 +173,5 @@ class Translation(Module):
             if name not in self.texts:
                 statements = Statements(self, procedure)
                 self.texts[name] = statements.text()
+                self.arguments[name], self.results[name] = statements.arguments, statements.result
                 pending += reversed(statements.callees)

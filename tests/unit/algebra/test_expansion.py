@@ -41,9 +41,9 @@ def plain(system: SumSystem, terms: dict[int, int]) -> Plain:
 def check_expansions(graph: Graph) -> None:
     system = system_of(graph)
     expansions = Expansions(system.sums, 10_000)
-    wanted = [v for v in system.origin.values() if system.sums.terms[system.place[v]] is not None]
+    wanted = [v for v in system.origin.values() if system.sums.terms[system.to_sums[v]] is not None]
     for v, expected in zip(wanted, expand(graph, wanted, split_angles=False), strict=True):
-        terms = expansions.of(system.place[v])
+        terms = expansions.of(system.to_sums[v])
         assert terms is not None
         assert plain(system, terms) == expected.as_dict()
 

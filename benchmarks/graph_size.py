@@ -22,9 +22,9 @@ import numpy as np
 
 from chainform.graph import (
     FLOAT,
+    BatchPlan,
     Builder,
     Graph,
-    Plan,
     Scalar,
     cost,
     evaluate,
@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> None:
     timed("verify", lambda: verify(graph))
     print(timed("count", lambda: cost(graph)))
     timed("evaluate one state", lambda: evaluate(graph, states, FLOAT))
-    plan = timed("plan", lambda: Plan(graph, graph.output_variables()))
+    plan = timed("plan", lambda: BatchPlan(graph, graph.output_variables()))
     inputs = {v: np.full(100, states[given.name]) for v, given in graph.inputs.items()}
     timed("evaluate 100 states", lambda: plan.run(inputs, 100))
     text = timed("write text", lambda: graph_text(graph))

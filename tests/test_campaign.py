@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.formulations import passive
+from chainform.formulations.shared import forces
 from chainform.model import Model
 from chainform.readers import read_text
 from chainform.runtime import Program
@@ -307,8 +307,8 @@ def test_a_wrong_sign_in_a_formulation_is_found(monkeypatch: pytest.MonkeyPatch)
     given = case(table)
     path = path_of("newton_euler")
     assert not outcome_of(path, given).findings
-    right = passive._Springs._joint_force
-    monkeypatch.setattr(passive._Springs, "_joint_force", lambda *a: -1 * right(*a))
+    right = forces._Springs._joint_force
+    monkeypatch.setattr(forces._Springs, "_joint_force", lambda *a: -1 * right(*a))
     findings = outcome_of(path, given).findings
     assert {finding.key for finding in findings} == {"inverse_dynamics", "passive"}
     smaller, script = shown(path, given, findings[0])

@@ -1,8 +1,7 @@
 """What somebody gave, checked in one way wherever it comes in: files, arguments, command lines.
 
-given = Given(table, "segment 'arm'", file)
-table = given.table({"mass", "com"})           no other fields
-mass = table["mass"].number(least=0)           an error is about "segment 'arm', mass"
+table = Given(table, "segment 'arm'", file).table({"mass", "com"})    no other fields
+mass = table["mass"].number(least=0)                  an error is about "segment 'arm', mass"
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ Real = TypeVar("Real", float, Fraction)
 FREE_TEXT = frozenset({"note", "description", "frame_rule", "source", "comment"})
 """Fields that may stand in any table of a file and are not read."""
 
-LONGEST_NAME = 200
-SHOWN = 40
-"""How many names a remedy lists at most."""
+LONGEST_NAME, SHOWN = 200, 40
+"""The longest name, and how many names a remedy lists at most."""
 
 NUMBERS = "fiu"
 """The kinds of numpy's types that are real numbers; truth values, texts and dates are none."""
@@ -54,7 +52,10 @@ def counted(count: int, word: str) -> str:
 
 def shown(value: object) -> str:
     """Return a value for a message: short, and in one line."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write whole numbers of thousands of digits
+        text = "a number of many digits"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -279,7 +280,7 @@ class Given:
             got = kind_of(self.value) if number is None else shown(self.value)
             message = f"expected a whole number {bounds}, got {got}"
             raise self.error(message, remedy or "correct it, or leave it out")
-        return int(number)
+        return self.value if isinstance(self.value, int) else int(number)
 
 
 def argument(element: str, value: Any) -> Given:
@@ -301,7 +302,7 @@ def double_of(value: Any) -> float | None:
     try:
         return float(convert())
     except OverflowError:
-        return inf
+        return -inf if value < 0 else inf
     except (TypeError, ValueError):
         return None
 

@@ -19,7 +19,7 @@ from chainform.formulations import (
     UNMOVED,
     Formulation,
     Options,
-    Request,
+    OutputRequest,
     check_frame,
     has_basic_joints,
     has_quaternions,
@@ -130,7 +130,7 @@ def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[
     return tuple(o for o in outputs if o != "coriolis" or not has_quaternions(mechanism))
 
 
-def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[Request]) -> None:
+def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[OutputRequest]) -> None:
     """Refuse a base that moves as prescribed where the method has no place for it."""
     if _takes_base(mechanism, method):
         return
@@ -142,7 +142,7 @@ def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[Requ
             refuse_moving_base(mechanism, output, method.name, [f.name for f in others])
 
 
-def _check_masses(mechanism: Mechanism, wanted: Sequence[Request], options: Options) -> None:
+def _check_masses(mechanism: Mechanism, wanted: Sequence[OutputRequest], options: Options) -> None:
     """Refuse accelerations where the mass matrix is singular in every pose, for any parameters.
 
     A pivot that is zero as a number may be a sum of terms that only cancel, and rounding would
@@ -194,7 +194,7 @@ def _formulation(name: str) -> Formulation:
     return FORMULATIONS[_choice("formulation", name, tuple(FORMULATIONS))]
 
 
-def _outputs(method: Formulation, outputs: Sequence[str]) -> list[Request]:
+def _outputs(method: Formulation, outputs: Sequence[str]) -> list[OutputRequest]:
     choices = (*method.outputs, *COMMON)
     requests = [parse_request(output_of(output)) for output in names_in("outputs", outputs)]
     for request in requests:

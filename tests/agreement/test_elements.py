@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.formulations.element_equation import ElementEquation
-from chainform.formulations.options import Options
-from chainform.formulations.outputs import declare
+from chainform.formulations.elements import ElementEquation
+from chainform.formulations.shared.options import Options
+from chainform.formulations.shared.outputs import declare
 from chainform.graph import EXACT, Builder, cost, evaluate, verify
 from chainform.mechanism import BaseMotion, parametrise
 from chainform.pipeline import available_outputs

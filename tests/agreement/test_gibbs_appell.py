@@ -14,9 +14,9 @@ import pytest
 
 import chainform as cf
 from chainform.analysis.comparison import exact_state
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.skeleton import Skeleton
-from chainform.formulations.steps import Step, steps_of
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.steps import AppellStep, steps_of
+from chainform.formulations.shared.tree import Skeleton
 from chainform.graph import EXACT, Builder, Graph, differentiate, evaluate
 from chainform.mechanism import BaseMotion, JointKind
 from sliding_chains import CHAINS, sliding_chain, sliding_tree
@@ -202,7 +202,7 @@ def test_wrenches(output: str) -> None:
 # --- steps ----------------------------------------------------------------------------------
 
 
-def steps(mechanism: cf.Mechanism) -> list[Step]:
+def steps(mechanism: cf.Mechanism) -> list[AppellStep]:
     return steps_of(Skeleton(Kinematics(mechanism, Builder())))
 
 

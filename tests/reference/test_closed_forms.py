@@ -6,7 +6,7 @@ import pytest
 
 import chainform as cf
 from chainform.expressions import evaluate_expression, parse, symbols_of
-from chainform.formulations.kinematics import BuilderArithmetic
+from chainform.formulations.shared.kinematics import BuilderArithmetic
 from chainform.graph import Builder, Expansion, Scalar, expand
 from zoo import reference, reference_data
 

@@ -7,7 +7,7 @@ import pytest
 
 import chainform as cf
 from chainform.expressions import evaluate_expression, parse, symbols_of
-from chainform.formulations.kinematics import BuilderArithmetic
+from chainform.formulations.shared.kinematics import BuilderArithmetic
 from chainform.graph import FLOAT, Builder, Graph, differentiate, evaluate_variables
 from docs import DOCS
 from zoo import reference_data

@@ -15,7 +15,7 @@ import pytest
 import chainform as cf
 from chainform.analysis import complete, drives
 from chainform.errors import ReadError, RunError
-from chainform.given import Given, argument, finite_array, near, real_array
+from chainform.given import Given, argument, double_of, finite_array, near, real_array, shown
 from chainform.simulation import simulate_batch
 
 X = np.array([0.3, 0.2])
@@ -236,3 +236,9 @@ def test_numbers_beyond_single_precision_are_refused(arm: cf.Mechanism) -> None:
             program.gravity(wrong)
     with pytest.raises(RunError, match="beyond the range of float32"):
         program.gravity([0.1, 0.2], values={"w": 1e39})
+
+
+def test_whole_numbers_beyond_doubles_stay_exact() -> None:
+    assert argument("seed", 10**18 - 1).whole(0, 10**18) == 10**18 - 1
+    assert double_of(-(10**400)) == -np.inf
+    assert shown(10**5000) == "a number of many digits"

@@ -9,34 +9,33 @@ from itertools import combinations
 
 import numpy as np
 
-from chainform.algebra.completion import complete
 from chainform.algebra.index import PAIR
-from chainform.algebra.numbers import MINUS_ONE, ONE
-from chainform.algebra.sums import STANDARD, Prices, Sums
+from chainform.algebra.monomials import MINUS_ONE, ONE
+from chainform.algebra.sums import STANDARD, Prices, Sums, complete
 from chainform.graph import CALLS, Block, Builder, Graph, Kind, Scalar, parameter_only
 
 TRIGONOMETRIC = ("sin", "cos")
 
-DEAREST_DIFFERENCE = 6.0
+MAX_COST_DIFFERENCE = 6.0
 """The price of a sine up to which differences of angles are worth a look."""
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class SumSystem:
     """Sums, and which variable of the graph each of them came from."""
 
     graph: Graph
     sums: Sums
-    place: Mapping[int, int]
+    to_sums: Mapping[int, int]
     """Variable of the graph -> variable of the sums."""
     origin: Mapping[int, int]
     """Variable of the sums -> variable of the graph, for those that were there at the start."""
-    differences: Mapping[int, Difference]
+    differences: Mapping[int, AngleDifference]
     """Given variables that the graph has not: sines and cosines of differences of its angles."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class AngleDifference:
     """The sine or cosine of the difference of two variables of the graph."""
 
     function: str
@@ -44,62 +43,64 @@ class Difference:
     subtrahend: int
 
 
-def system_of(graph: Graph, prices: Prices = STANDARD) -> System:
+def system_of(graph: Graph, prices: Prices = STANDARD) -> SumSystem:
     """Return what the outputs of a graph need, as sums.
 
     Inputs, calls and whatever serves to form the argument of a sine or cosine are given; the
     arguments of other calls are sums that have to stay.
     """
     sums = Sums(prices)
-    place: dict[int, int] = {}
+    to_sums: dict[int, int] = {}
     needed = graph.cone(graph.output_variables())
     constant = parameter_only(graph)
     angles = _angles(graph, needed)
-    terms = _Terms(graph, sums, place)
+    terms = _Terms(graph, sums, to_sums)
     for v in np.flatnonzero(needed).tolist():
         if graph.kind[v] == Kind.CONSTANT:
             continue
         is_constant = bool(constant[v])
         if graph.call[v] and CALLS[int(graph.call[v])] in TRIGONOMETRIC:
             price = 0.0 if is_constant else prices.call
-            place[v] = sums.given(is_constant=is_constant, price=price)
+            to_sums[v] = sums.given(is_constant=is_constant, price=price)
         elif v in graph.inputs or angles[v] or graph.call[v]:
-            place[v] = sums.given(is_constant=is_constant)
+            to_sums[v] = sums.given(is_constant=is_constant)
             if graph.call[v]:
-                _note_argument(graph, sums, v, place)
+                _note_argument(graph, sums, v, to_sums)
         else:
-            place[v] = sums.define((), is_constant=is_constant)
+            to_sums[v] = sums.define((), is_constant=is_constant)
             terms.copy(v)
-    _note_partners(graph, sums, place)
+    _note_partners(graph, sums, to_sums)
     for v in graph.output_variables().tolist():
-        if v in place and sums.terms[place[v]] is not None:
-            sums.roots.add(place[v])
+        if v in to_sums and sums.terms[to_sums[v]] is not None:
+            sums.roots.add(to_sums[v])
     sums.forget()
-    differences = _differences(graph, sums, place)
-    return System(graph, sums, place, {new: old for old, new in place.items()}, differences)
+    differences = _differences(graph, sums, to_sums)
+    return SumSystem(graph, sums, to_sums, {new: old for old, new in to_sums.items()}, differences)
 
 
-def _differences(graph: Graph, sums: Sums, place: Mapping[int, int]) -> dict[int, Difference]:
+def _differences(
+    graph: Graph, sums: Sums, to_sums: Mapping[int, int]
+) -> dict[int, AngleDifference]:
     """Offer sin and cos of the difference of two angles that share an input, at their price.
 
     cos(b - a) = cos a cos b + sin a sin b, sin(b - a) = cos a sin b - sin a cos b.
     """
-    if sums.prices.call > DEAREST_DIFFERENCE:
+    if sums.prices.call > MAX_COST_DIFFERENCE:
         return {}
     calls = graph.call_variables
     angles = sorted({argument for function, argument in calls if function in TRIGONOMETRIC})
-    angles = [a for a in angles if all(calls.get((f, a)) in place for f in TRIGONOMETRIC)]
-    differences: dict[int, Difference] = {}
+    angles = [a for a in angles if all(calls.get((f, a)) in to_sums for f in TRIGONOMETRIC)]
+    differences: dict[int, AngleDifference] = {}
     inputs = {a: set(np.flatnonzero(graph.cone([a])).tolist()) & set(graph.inputs) for a in angles}
     for a, b in combinations(angles, 2):
         if not inputs[a] & inputs[b]:
             continue
-        sin_a, cos_a = place[calls["sin", a]], place[calls["cos", a]]
-        sin_b, cos_b = place[calls["sin", b]], place[calls["cos", b]]
+        sin_a, cos_a = to_sums[calls["sin", a]], to_sums[calls["cos", a]]
+        sin_b, cos_b = to_sums[calls["sin", b]], to_sums[calls["cos", b]]
         sine = sums.given(price=sums.prices.call)
         cosine = sums.given(price=sums.prices.call)
-        differences[sine] = Difference("sin", b, a)
-        differences[cosine] = Difference("cos", b, a)
+        differences[sine] = AngleDifference("sin", b, a)
+        differences[cosine] = AngleDifference("cos", b, a)
         sums.sines.add(sine)
         sums.partner[sine], sums.partner[cosine] = cosine, sine
         _note_identity(sums, (cos_a, cos_b), (sin_a, sin_b), ONE, cosine)
@@ -131,19 +132,19 @@ def _angles(graph: Graph, needed: np.ndarray) -> np.ndarray:
     return graph.cone(graph.argument[calls])
 
 
-def _note_argument(graph: Graph, sums: Sums, call: int, place: Mapping[int, int]) -> None:
-    argument = place.get(int(graph.argument[call]), -1)
+def _note_argument(graph: Graph, sums: Sums, call: int, to_sums: Mapping[int, int]) -> None:
+    argument = to_sums.get(int(graph.argument[call]), -1)
     if argument >= 0:
-        sums.argument[place[call]] = argument
+        sums.argument[to_sums[call]] = argument
         if sums.terms[argument] is not None:
             sums.roots.add(argument)
 
 
-def _note_partners(graph: Graph, sums: Sums, place: Mapping[int, int]) -> None:
+def _note_partners(graph: Graph, sums: Sums, to_sums: Mapping[int, int]) -> None:
     for (function, argument), v in graph.call_variables.items():
         cosine = graph.call_variables.get(("cos", argument))
-        if function == "sin" and cosine is not None and v in place and cosine in place:
-            sine, partner = place[v], place[cosine]
+        if function == "sin" and cosine is not None and v in to_sums and cosine in to_sums:
+            sine, partner = to_sums[v], to_sums[cosine]
             sums.sines.add(sine)
             sums.partner[sine], sums.partner[partner] = partner, sine
 
@@ -154,9 +155,9 @@ _UNIT = Fraction(1)
 class _Terms:
     """The terms of a graph, row by row, on their way into sums."""
 
-    def __init__(self, graph: Graph, sums: Sums, place: Mapping[int, int]) -> None:
+    def __init__(self, graph: Graph, sums: Sums, to_sums: Mapping[int, int]) -> None:
         self.sums = sums
-        self.place = place
+        self.to_sums = to_sums
         self.numbers = graph.number_value
         self.coefficients = graph.coefficients
         self.term_start, self.factor_start = graph.term_start.tolist(), graph.factor_start.tolist()
@@ -167,7 +168,7 @@ class _Terms:
 
     def copy(self, v: int) -> None:
         """Insert the terms of a variable into its sum."""
-        sums, place, numbers = self.sums, self.place, self.numbers
+        sums, to_sums, numbers = self.sums, self.to_sums, self.numbers
         for t in range(self.term_start[v], self.term_start[v + 1]):
             scale = _UNIT
             factors: list[int] = []
@@ -176,11 +177,11 @@ class _Terms:
                 if variable in numbers:
                     scale *= numbers[variable] ** power
                 else:
-                    factors += [place[variable]] * power
+                    factors += [to_sums[variable]] * power
             coefficient = self._coefficient(self.coefficient[t], scale)
             if coefficient is not None:
                 monomial = sums.monomials.of(tuple(sorted(factors)))
-                sums.insert(place[v], monomial, coefficient)
+                sums.insert(to_sums[v], monomial, coefficient)
 
     def _coefficient(self, number: int, scale: Fraction) -> int | None:
         """Return a coefficient times a scale, by its number in the sums; None for zero."""
@@ -193,29 +194,29 @@ class _Terms:
         return known
 
 
-def graph_of(system: System) -> Graph:
+def graph_of(system: SumSystem) -> Graph:
     """Return the graph of a system as its sums are now.
 
     Outputs keep names, labels and values, variables that are still there their names. Intermediate
-    quantities are kept where all their entries are left.
+    quantities stay where all their entries are left.
     """
     return _Writer(system).graph()
 
 
 class _Writer:
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: SumSystem) -> None:
         self.old = system.graph
         self.system = system
         self.sums = system.sums
         self.builder = Builder()
         self.scalars: dict[int, Scalar] = {}
-        self.kept: dict[int, Scalar] = {}
+        self.copied: dict[int, Scalar] = {}
 
     def graph(self) -> Graph:
         old, builder = self.old, self.builder
         for v in sorted(old.inputs):
             given = old.inputs[v]
-            self.kept[v] = builder.input(given.name, given.group, given.index, given.default)
+            self.copied[v] = builder.input(given.name, given.group, given.index, given.default)
         for variable in self.sums.order():
             self.scalar(variable)
         for name, block in old.outputs.items():
@@ -250,7 +251,7 @@ class _Writer:
 
     def _copied(self, v: int) -> Scalar:
         """Return a variable of the old graph as it was: an input, a sine, an angle."""
-        return complete(self.kept, v, self._names, self._copy)
+        return complete(self.copied, v, self._names, self._copy)
 
     def _names(self, v: int) -> list[int]:
         """Return what a variable of the old graph is computed from."""
@@ -263,13 +264,13 @@ class _Writer:
         if old.kind[v] == Kind.CONSTANT:
             return builder.number(old.number_value[v])
         if old.call[v]:
-            inner = self.kept[int(old.argument[v])]
+            inner = self.copied[int(old.argument[v])]
             return builder.call(CALLS[int(old.call[v])], inner, old.names[v])
         scalar = builder.number(0)
         for term in old.terms(v):
             product = builder.number(term.coefficient)
             for factor in term.factors:
-                product = product * self.kept[factor.variable] ** factor.power
+                product = product * self.copied[factor.variable] ** factor.power
             scalar = scalar + product
         return builder.name(old.names[v], scalar)
 
@@ -309,9 +310,9 @@ class _Writer:
         return product
 
     def _is_there(self, v: int) -> bool:
-        if v in self.old.inputs or v in self.kept or self.old.kind[v] == Kind.CONSTANT:
+        if v in self.old.inputs or v in self.copied or self.old.kind[v] == Kind.CONSTANT:
             return True
-        variable = self.system.place.get(v, -1)
+        variable = self.system.to_sums.get(v, -1)
         return variable in self.scalars and self._is_original(variable)
 
     def _block(self, block: Block) -> Block:
@@ -322,6 +323,6 @@ class _Writer:
         return Block(block.name, block.shape, variables, block.labels)
 
     def _value(self, v: int) -> Scalar:
-        if v in self.system.place:
-            return self.scalar(self.system.place[v])
+        if v in self.system.to_sums:
+            return self.scalar(self.system.to_sums[v])
         return self._copied(v)

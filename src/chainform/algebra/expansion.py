@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from chainform.algebra.completion import complete
-from chainform.algebra.monomials import EMPTY
-from chainform.algebra.numbers import ONE, ZERO
-from chainform.algebra.sums import Sum, Sums
+from chainform.algebra.monomials import EMPTY, ONE, ZERO
+from chainform.algebra.sums import Sum, Sums, complete
 
 
 class TooMuchWorkError(Exception):

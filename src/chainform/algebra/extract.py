@@ -2,7 +2,7 @@
 
 Three kinds of divisor compete: two terms of a sum up to scale, the product of two variables, a
 constant times a variable. Products of sums and Horner forms come out by repetition.
-The best one is found by a heap whose entries may be out of date: taking a part out can only lower
+The best one is found by a heap whose entries may be out of date: extraction can only lower
 the gain of what was already there, so an entry is priced again when it comes up.
 """
 
@@ -12,20 +12,23 @@ import heapq
 import random
 from typing import NamedTuple, cast
 
-from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Pair, Place, Product
-from chainform.algebra.numbers import ONE
+from chainform.algebra.convert import SumSystem
+from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Occurrence, Pair, Product
+from chainform.algebra.monomials import ONE
+from chainform.algebra.resubstitution import Resubstitution
 from chainform.algebra.sums import Sums
+from chainform.algebra.tidy import Tidier
 
 _LEAST = 1e-6
 _SCALES = 4
 
 
-class Plan(NamedTuple):
+class PairPlan(NamedTuple):
     """How a pair of terms is taken out: the gain, the scale, where, and the variable, if known."""
 
     gain: float
     scale: int
-    places: list[Place]
+    occurrences: list[Occurrence]
     known: int | None
 
 
@@ -63,15 +66,15 @@ def gain_of(sums: Sums, key: Key) -> float:
     return _priced(sums, key)[0]
 
 
-def _priced(sums: Sums, key: Key) -> tuple[float, Plan | None]:
+def _priced(sums: Sums, key: Key) -> tuple[float, PairPlan | None]:
     """Return the gain of a divisor and, for a pair of terms, how it is taken out."""
     kind, divisor = key
     if kind == PAIR:
         plan = _pair_plan(sums, cast(Pair, divisor))
         return (plan.gain if plan else 0.0), plan
     if kind == MULTIPLE:
-        places = sums.index.multiples.get(cast(Multiple, divisor), ())
-        return sums.prices.multiplication * (len(places) - 1), None
+        occurrences = sums.index.multiples.get(cast(Multiple, divisor), ())
+        return sums.prices.multiplication * (len(occurrences) - 1), None
     return _product_gain(sums, cast(Product, divisor)), None
 
 
@@ -80,7 +83,7 @@ def take_out(sums: Sums, key: Key) -> None:
     _take_out(sums, key, _priced(sums, key)[1])
 
 
-def _take_out(sums: Sums, key: Key, plan: Plan | None) -> None:
+def _take_out(sums: Sums, key: Key, plan: PairPlan | None) -> None:
     kind, divisor = key
     if kind == PAIR:
         if plan:
@@ -91,10 +94,7 @@ def _take_out(sums: Sums, key: Key, plan: Plan | None) -> None:
         _take_product(sums, cast(Product, divisor))
 
 
-# --- pairs of terms -------------------------------------------------------------------------
-
-
-def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
+def _pair_plan(sums: Sums, divisor: Pair) -> PairPlan | None:
     found = sums.index.pairs.get(divisor)
     if not found:
         return None
@@ -102,49 +102,51 @@ def _pair_plan(sums: Sums, divisor: Pair) -> Plan | None:
     known, scale = None, ONE
     if len(found) > 1 or divisor in sums.identities:
         known, scale = _known(sums, divisor, found)
-        places = _apart(found, known)
-        if not places:
+        occurrences = _apart(found, known)
+        if not occurrences:
             return None
     else:
-        places = list(found)
-        if places[0][1] == first:
+        occurrences = list(found)
+        if occurrences[0][1] == first:
             return None
-    before, cofactors = _before(sums, ratio, places)
+    before, cofactors = _before(sums, ratio, occurrences)
     if known is not None:
         after = _cofactors_cost(sums, cofactors, scale)
         if not sums.users[known]:
             after += sums.price.get(known, 0.0)
-        return Plan(before - after, scale, places, known)
+        return PairPlan(before - after, scale, occurrences, known)
     if not (sums.monomials.degree[first] or sums.monomials.degree[second]):
         scaled_cost = sums.monomials.scaled_cost
         after = sum(scaled_cost[cofactor] for cofactor, _ in cofactors)
-        return Plan(before - after, ONE, places, None)
+        return PairPlan(before - after, ONE, occurrences, None)
     cost, product, best, least = sums.term_cost, sums.numbers.product, ONE, float("inf")
     for scale in _scale_choices(sums, ratio, cofactors):
         after = cost(first, scale) + cost(second, product(scale, ratio))
         after += _cofactors_cost(sums, cofactors, scale)
         if after < least:
             best, least = scale, after
-    return Plan(before - sums.prices.addition - least, best, places, None)
+    return PairPlan(before - sums.prices.addition - least, best, occurrences, None)
 
 
-def _before(sums: Sums, ratio: int, places: list[Place]) -> tuple[float, list[tuple[int, int]]]:
-    """Return what the terms of all places cost, and the common part and coefficient of each."""
+def _before(
+    sums: Sums, ratio: int, occurrences: list[Occurrence]
+) -> tuple[float, list[tuple[int, int]]]:
+    """Return the cost of the terms of all occurrences, and each common part and coefficient."""
     cost, shared, product = sums.term_cost, sums.monomials.shared, sums.numbers.product
     constants, degree, addition = sums.constants, sums.monomials.degree, sums.prices.addition
     before = 0.0
     cofactors: list[tuple[int, int]] = []
-    for v, m, n in places:
+    for v, m, n in occurrences:
         k = sums.sum_of(v)[m]
         before += cost(m, k) + cost(n, product(k, ratio))
-        # A constant that stands beside others in the sum is added with them, once for all.
+        # A constant that stands with others in the sum is added with them, once for all.
         if constants[v] < 2 or (degree[m] and degree[n]):
             before += addition
         cofactors.append((shared(m, n)[0], k))
     return before, cofactors
 
 
-def _known(sums: Sums, divisor: Pair, found: dict[Place, None]) -> tuple[int | None, int]:
+def _known(sums: Sums, divisor: Pair, found: dict[Occurrence, None]) -> tuple[int | None, int]:
     """Return the variable that is a multiple of the divisor already, and the multiple."""
     given = sums.identities.get(divisor)
     if given is not None:
@@ -158,19 +160,19 @@ def _known(sums: Sums, divisor: Pair, found: dict[Place, None]) -> tuple[int | N
     return None, ONE
 
 
-def _apart(found: dict[Place, None], known: int | None) -> list[Place]:
-    """Return places that share no term."""
+def _apart(found: dict[Occurrence, None], known: int | None) -> list[Occurrence]:
+    """Return occurrences that share no term."""
     if len(found) == 1:
-        return [place for place in found if place[0] != known]
+        return [occurrence for occurrence in found if occurrence[0] != known]
     used: set[tuple[int, int]] = set()
-    places: list[Place] = []
-    for place in found:
-        v, m, n = place
+    occurrences: list[Occurrence] = []
+    for occurrence in found:
+        v, m, n = occurrence
         if v != known and (v, m) not in used and (v, n) not in used:
             used.add((v, m))
             used.add((v, n))
-            places.append(place)
-    return places
+            occurrences.append(occurrence)
+    return occurrences
 
 
 def _scale_choices(sums: Sums, ratio: int, cofactors: list[tuple[int, int]]) -> list[int]:
@@ -205,7 +207,7 @@ def _cofactors_cost(sums: Sums, cofactors: list[tuple[int, int]], scale: int) ->
     return total
 
 
-def _take_pair(sums: Sums, divisor: Pair, plan: Plan) -> None:
+def _take_pair(sums: Sums, divisor: Pair, plan: PairPlan) -> None:
     first, second, ratio = divisor
     numbers, monomials = sums.numbers, sums.monomials
     divided = plan.known
@@ -213,17 +215,14 @@ def _take_pair(sums: Sums, divisor: Pair, plan: Plan) -> None:
         constant = not (monomials.degree[first] or monomials.degree[second])
         terms = ((first, plan.scale), (second, numbers.product(plan.scale, ratio)))
         divided = sums.define(terms, is_constant=constant)
-    for v, m, n in plan.places:
-        # What was written for an earlier place may have met a term of this one.
+    for v, m, n in plan.occurrences:
+        # What was written for an earlier occurrence may have met a term of this one.
         if (v, m, n) not in sums.index.pairs.get(divisor, ()):
             continue
         common = monomials.shared(m, n)[0]
         k = sums.remove(v, m)
         sums.remove(v, n)
         sums.insert(v, monomials.times(common, divided), numbers.ratio(k, plan.scale))
-
-
-# --- products of two variables --------------------------------------------------------------
 
 
 def _product_gain(sums: Sums, product: Product) -> float:
@@ -265,9 +264,6 @@ def _is_only(sums: Sums, variable: int, monomial: int) -> bool:
     return len(terms) == 1 and terms[monomial] == ONE
 
 
-# --- a constant times a variable ------------------------------------------------------------
-
-
 def _take_multiple(sums: Sums, multiple: Multiple) -> None:
     magnitude, x = multiple
     monomials = sums.monomials
@@ -283,3 +279,45 @@ def _take_multiple(sums: Sums, multiple: Multiple) -> None:
         rest = monomials.quotient(m, single)
         assert rest is not None
         sums.insert(v, monomials.times(rest, divided), (k & 1) ^ sign)
+
+
+# --- until nothing is gained ----------------------------------------------------------------------
+
+
+class Settler:
+    """Takes out common parts and tidies up, in turns."""
+
+    def __init__(self, system: SumSystem, rng: random.Random | None = None) -> None:
+        self.system = system
+        self.sums = system.sums
+        self.rng = rng or random.Random(0)
+        self.tidier = Tidier(system.sums)
+        self.resubstitution = Resubstitution(system)
+
+    def reduce(self, noise: float = 0.0) -> None:
+        """Settle what was touched since the last time."""
+        self.tidier.tidy()
+        while self.sums.index.fresh:
+            extract(self.sums, noise, self.rng)
+            self.tidier.tidy()
+
+    def _use_identities(self) -> None:
+        """Use differences of angles first, before their terms are taken apart."""
+        for divisor in list(self.sums.identities):
+            key = (PAIR, divisor)
+            while gain_of(self.sums, key) > 0:
+                take_out(self.sums, key)
+
+    def settle(self, *, resubstitute: bool = False) -> None:
+        """Settle everything; with `resubstitute`, find parts that are computed already as well."""
+        sums = self.sums
+        self._use_identities()
+        sums.touched.update(dict.fromkeys(sums.defined()))
+        self.reduce()
+        if resubstitute:
+            cost = sums.cost + 1
+            while sums.cost < cost - 1e-9:
+                cost = sums.cost
+                self.resubstitution.sweep()
+                self.reduce()
+        sums.forget()

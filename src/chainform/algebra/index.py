@@ -2,7 +2,7 @@
 
 Two terms k1 g a + k2 g b of any sum hold the divisor a + (k2/k1) b, in which the common part g and
 the scale are divided out; the same divisor in other sums is found under the same key. The index is
-kept up to date term by term, never made again.
+updated term by term, never made again.
 """
 
 from __future__ import annotations
@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chainform.algebra.monomials import EMPTY, Monomials
-from chainform.algebra.numbers import Numbers
+from chainform.algebra.monomials import EMPTY, Coefficients, Monomials
 
 Sum = dict[int, int]
 """Monomial -> coefficient, by their numbers."""
 Pair = tuple[int, int, int]
 """The two monomials of a divisor and the ratio of their coefficients."""
-Place = tuple[int, int, int]
+Occurrence = tuple[int, int, int]
 """A variable and the monomials of two of its terms."""
 Product = tuple[int, int]
 """Two variables, the lower first."""
 Multiple = tuple[int, int]
 """A coefficient without sign, and a variable."""
-TermPlace = tuple[int, int]
+TermOccurrence = tuple[int, int]
 """A variable and the monomial of one of its terms."""
 
 PAIR, PRODUCT, MULTIPLE = 0, 1, 2
@@ -36,17 +35,20 @@ LONG = 120
 
 
 class Index:
-    """The places of every divisor in the sums."""
+    """The occurrences of every divisor in the sums."""
 
     def __init__(
-        self, monomials: Monomials, numbers: Numbers, identities: Mapping[Pair, tuple[int, int]]
+        self,
+        monomials: Monomials,
+        numbers: Coefficients,
+        identities: Mapping[Pair, tuple[int, int]],
     ) -> None:
         self.monomials = monomials
         self.numbers = numbers
         self.identities = identities
-        self.pairs: dict[Pair, dict[Place, None]] = {}
-        self.products: dict[Product, dict[TermPlace, None]] = {}
-        self.multiples: dict[Multiple, dict[TermPlace, None]] = {}
+        self.pairs: dict[Pair, dict[Occurrence, None]] = {}
+        self.products: dict[Product, dict[TermOccurrence, None]] = {}
+        self.multiples: dict[Multiple, dict[TermOccurrence, None]] = {}
         self.fresh: dict[Key, None] = {}
         """Divisors that have become more useful since the last look at them."""
         self._alone: dict[int, set[int]] = {}
@@ -54,21 +56,21 @@ class Index:
 
     def enter(self, variable: int, monomial: int, coefficient: int, others: Sum) -> None:
         """Note a term that comes to the others of its sum."""
-        place = (variable, monomial)
+        occurrence = (variable, monomial)
         fresh = self.fresh
         for product in self.monomials.products(monomial):
-            places = self.products.get(product)
-            if places is None:
-                self.products[product] = {place: None}
+            occurrences = self.products.get(product)
+            if occurrences is None:
+                self.products[product] = {occurrence: None}
             else:
-                places[place] = None
+                occurrences[occurrence] = None
                 fresh[PRODUCT, product] = None
         for multiple in self._multiples_of(monomial, coefficient):
-            places = self.multiples.get(multiple)
-            if places is None:
-                self.multiples[multiple] = {place: None}
+            occurrences = self.multiples.get(multiple)
+            if occurrences is None:
+                self.multiples[multiple] = {occurrence: None}
             else:
-                places[place] = None
+                occurrences[occurrence] = None
                 fresh[MULTIPLE, multiple] = None
         if len(others) >= LONG or variable in self._alone:
             alone = self._alone.setdefault(variable, set())
@@ -89,27 +91,27 @@ class Index:
             if rest_m < rest_n:
                 quotient = l ^ k if k < 2 else ratios[k].get(l)
                 key = (rest_m, rest_n, ratio(l, k) if quotient is None else quotient)
-                place = (variable, m, n)
+                occurrence = (variable, m, n)
             else:
                 quotient = k ^ l if l < 2 else ratios[l].get(k)
                 key = (rest_n, rest_m, ratio(k, l) if quotient is None else quotient)
-                place = (variable, n, m)
-            places = pairs.get(key)
-            if places is None:
-                pairs[key] = {place: None}
+                occurrence = (variable, n, m)
+            occurrences = pairs.get(key)
+            if occurrences is None:
+                pairs[key] = {occurrence: None}
                 if common != EMPTY or key in identities:
                     fresh[PAIR, key] = None
             else:
-                places[place] = None
+                occurrences[occurrence] = None
                 fresh[PAIR, key] = None
 
     def leave(self, variable: int, monomial: int, coefficient: int, others: Sum) -> None:
         """Forget a term that has left the others of its sum."""
-        place = (variable, monomial)
+        occurrence = (variable, monomial)
         for product in self.monomials.products(monomial):
-            _forget(self.products, product, place)
+            _forget(self.products, product, occurrence)
         for multiple in self._multiples_of(monomial, coefficient):
-            _forget(self.multiples, multiple, place)
+            _forget(self.multiples, multiple, occurrence)
         alone = self._alone.get(variable)
         if alone is not None:
             if monomial in alone:
@@ -129,13 +131,13 @@ class Index:
             # Every ratio was found when the later of the two terms came.
             if rest_m < rest_n:
                 key = (rest_m, rest_n, l ^ k if k < 2 else ratios[k][l])
-                place = (variable, m, n)
+                occurrence = (variable, m, n)
             else:
                 key = (rest_n, rest_m, k ^ l if l < 2 else ratios[l][k])
-                place = (variable, n, m)
-            places = pairs[key]
-            if len(places) > 1:
-                del places[place]
+                occurrence = (variable, n, m)
+            occurrences = pairs[key]
+            if len(occurrences) > 1:
+                del occurrences[occurrence]
             else:
                 del pairs[key]
 
@@ -148,9 +150,9 @@ class Index:
         return [(magnitude, v) for v in (factors if len(factors) < 2 else dict.fromkeys(factors))]
 
 
-def _forget(index: dict[Any, dict[Any, None]], key: Any, place: Any) -> None:
-    places = index[key]
-    if len(places) > 1:
-        del places[place]
+def _forget(index: dict[Any, dict[Any, None]], key: Any, occurrence: Any) -> None:
+    occurrences = index[key]
+    if len(occurrences) > 1:
+        del occurrences[occurrence]
     else:
         del index[key]

@@ -2,15 +2,15 @@
 
 A = (A + x) - x is true, and may save an operation where A + x is there already. But then A cannot
 be had without x any more, and is not a number where x is none. So a sum is written by what needs no
-group of inputs beside those that it needs itself, unless all outputs need the same.
+group of inputs other than its own, unless all outputs need the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chainform.algebra.completion import complete
-from chainform.algebra.convert import System
+from chainform.algebra.convert import SumSystem
+from chainform.algebra.sums import complete
 from chainform.graph import Graph
 
 
@@ -32,9 +32,11 @@ def group_bits(graph: Graph) -> tuple[list[int], dict[str, int]]:
     return bits, bit
 
 
-def groups_needed(graph: Graph) -> Mapping[str, frozenset[str]]:
-    """Return the groups of inputs that each output needs."""
-    bits, bit = group_bits(graph)
+def groups_needed(
+    graph: Graph, known: tuple[list[int], dict[str, int]] | None = None
+) -> Mapping[str, frozenset[str]]:
+    """Return the groups of inputs that each output needs; `known` are the bits of the graph."""
+    bits, bit = known or group_bits(graph)
     needed: dict[str, frozenset[str]] = {}
     for name, block in graph.outputs.items():
         found = 0
@@ -51,17 +53,18 @@ def needs_more(before: Graph, after: Graph) -> bool:
 
 
 class Needs:
-    """The groups that the variables of a system are computed from, found when they are asked for.
+    """The groups that the variables of a system are computed from, found at their first use.
 
     A variable keeps what it needed when it was first looked at, or less.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: SumSystem) -> None:
         self.system = system
         self.sums = system.sums
-        self._of_graph, _ = group_bits(system.graph)
+        known = group_bits(system.graph)
+        self._of_graph = known[0]
         self._known: dict[int, int] = {}
-        self._differ = len(set(groups_needed(system.graph).values())) > 1
+        self._differ = len(set(groups_needed(system.graph, known).values())) > 1
 
     def of(self, variable: int) -> int:
         """Return the groups that a variable is computed from."""

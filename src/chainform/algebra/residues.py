@@ -25,8 +25,7 @@ import numpy as np
 from flint import fmpz_mod_poly_ctx, fq_default, fq_default_ctx
 
 from chainform.errors import RunError
-from chainform.graph import CALLS, Graph
-from chainform.graph.simplify import call_of_number, is_even, is_odd
+from chainform.graph import CALLS, Graph, call_of_number, is_even, is_odd
 
 SHORT = 2**61 - 1_046_589
 LONG = 2**521 - 2_528_437_149
@@ -41,13 +40,13 @@ _COFACTOR = 12
 _DEPTH = 2
 """How many fields of angles there are below a field."""
 _SHORT_BITS = 12
-"""Numbers this short are taken to be meant, where a function has an exact value for them."""
+"""Coefficients this short are taken to be meant, where a function has an exact value for them."""
 
 _NOTHING: Mapping[str, Fraction] = MappingProxyType({})
 
 
 class Field:
-    """The arithmetic of residues at one random place.
+    """The arithmetic of residues at one random point.
 
     `angles` is the field of the values of angles. At the bottom it is the field itself, and there
     a point depends on the value of its angle without any law but that opposites have opposite ones.

@@ -1,8 +1,8 @@
 """Find a part of a sum in what is computed already, however it is written there.
 
 The value of a part, up to scale, is looked up among the variables, among the products of two, and
-among the sums of two. A field large enough tells values apart, so that identities between sines and
-cosines count as well.
+among the sums of two. Values are those at a random point, in a finite field so large that it tells
+values apart; so identities between sines and cosines count as well.
 """
 
 from __future__ import annotations
@@ -13,18 +13,99 @@ from itertools import chain, combinations, combinations_with_replacement, produc
 
 from flint import nmod
 
-from chainform.algebra.convert import System
-from chainform.algebra.monomials import Monomial
+from chainform.algebra.convert import SumSystem
+from chainform.algebra.monomials import MINUS_ONE, ONE, Monomial
 from chainform.algebra.needs import Needs
-from chainform.algebra.numbers import MINUS_ONE, ONE
-from chainform.algebra.residues import LONG, SHORT, rational
-from chainform.algebra.values import Values
+from chainform.algebra.residues import CURVED, LONG, SHORT, Field, rational, residues
+from chainform.algebra.sums import complete
+from chainform.graph import CALLS
+
+
+class Values:
+    """The values of a system's variables, found at their first use.
+
+    A variable keeps its value whatever happens to its definition.
+    """
+
+    def __init__(self, system: SumSystem, prime: int, seed: int) -> None:
+        self.system = system
+        self.sums = system.sums
+        self.prime = prime
+        self.field = Field(prime, seed)
+        self._known: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}
+        self._give()
+
+    def _give(self) -> None:
+        """Set the values of everything that is given, but calls of sums."""
+        graph, field, birth = self.system.graph, self.field, self.sums.birth
+        given = {new: old for new, old in self.system.origin.items() if self._is_given(new, old)}
+        found = residues(graph, field, list(given.values()))
+        for new, old in given.items():
+            self._known[birth[new]] = found[old]
+        differences = self.system.differences
+        ends = {v for d in differences.values() for v in (d.minuend, d.subtrahend)}
+        angles = residues(graph, field.angles, sorted(ends))
+        for new, difference in differences.items():
+            angle = angles[difference.minuend] - angles[difference.subtrahend]
+            self._known[birth[new]] = field.curved(difference.function, angle)
+
+    def _is_given(self, variable: int, origin: int) -> bool:
+        """Whether the value of a variable has to be found in the graph."""
+        if variable in self.sums.argument:
+            return CALLS[int(self.system.graph.call[origin])] in CURVED
+        return self.sums.terms[variable] is None
+
+    def of(self, variable: int) -> int:
+        """Return the value of a variable."""
+        birth = self.sums.birth
+        value = self._known.get(birth[variable])
+        if value is not None:
+            return value
+        try:
+            value = self._known[birth[variable]] = self._computed(variable)
+        except KeyError:
+            # It is not made of what is known already, as most are.
+            value = complete(self._known, variable, self._names, self._computed, birth.__getitem__)
+        return value
+
+    def _names(self, variable: int) -> list[int]:
+        if variable in self.sums.argument:
+            return [self.sums.argument[variable]]
+        terms = self.sums.terms[variable]
+        if terms is None:
+            return []
+        factors = self.sums.monomials.factors
+        return list({v: None for m in terms for v in factors[m]})
+
+    def _computed(self, variable: int) -> int:
+        if variable in self.sums.argument:
+            inner = self._known[self.sums.birth[self.sums.argument[variable]]]
+            call = CALLS[int(self.system.graph.call[self.system.origin[variable]])]
+            return self.field.call_of(call, inner)
+        return sum(self.term(m, k) for m, k in self.sums.sum_of(variable).items()) % self.prime
+
+    def term(self, monomial: int, coefficient: int) -> int:
+        """Return the value of a coefficient times a monomial whose factors are known."""
+        known, birth = self._known, self.sums.birth
+        value = self.number(coefficient)
+        for v in self.sums.monomials.factors[monomial]:
+            value = value * known[birth[v]] % self.prime
+        return value
+
+    def number(self, coefficient: int) -> int:
+        """Return a coefficient modulo the prime."""
+        known = self._numbers.get(coefficient)
+        if known is None:
+            known = self.field.number(self.sums.numbers.fraction(coefficient))
+            self._numbers[coefficient] = known
+        return known
+
 
 Part = tuple[tuple[int, int], ...]
 """Some terms of a sum: monomials and coefficients."""
 Pairs = Mapping[int, tuple[int, int]]
-"""The values of terms at the two places, by monomial."""
-
+"""The values of terms at the two points, by monomial."""
 _PAIRS = 12
 """How many pairs of terms of one sum are looked up in a random step."""
 _COMBINED = 150
@@ -37,19 +118,23 @@ _LONGEST = 24
 class Resubstitution:
     """Replaces parts of sums by multiples of products of variables there are."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: SumSystem) -> None:
         self.system = system
         self.sums = system.sums
         self.first = Values(system, SHORT, 1)
         self.second = Values(system, SHORT, 2)
         self.exact = Values(system, LONG, 3)
         self.needs = Needs(system)
-        self._ratio: dict[int, tuple[int, int]] = {}
+        self._ratio: dict[int, tuple[int, int, int, int]] = {}
         self.by_ratio: dict[int, int] = {}
         self.inverses: list[tuple[int, int]] = []
         self._above: set[int] | None = None
         self._products: set[int] | None = None
         """The values of the products of two variables, scale divided out, where they are noted."""
+        self._multiplied: set[int] = set()
+        """The values whose products with each other were noted at any time,"""
+        self._all_products: set[int] = set()
+        """and these products; more than there are now do no harm."""
 
     def sweep(self) -> int:
         """Replace every part that is cheaper otherwise; return how many were replaced."""
@@ -111,10 +196,13 @@ class Resubstitution:
         first, second, factors = self.first, self.second, self.sums.monomials.factors
         values: dict[int, tuple[int, int]] = {}
         for m, k in terms:
-            for v in factors[m]:
-                first.of(v)
-                second.of(v)
-            values[m] = (first.term(m, k), second.term(m, k))
+            try:
+                values[m] = (first.term(m, k), second.term(m, k))
+            except KeyError:
+                for v in factors[m]:
+                    first.of(v)
+                    second.of(v)
+                values[m] = (first.term(m, k), second.term(m, k))
         return values
 
     def _used(self) -> list[int]:
@@ -128,19 +216,31 @@ class Resubstitution:
 
     def _offer(self, variables: Iterable[int]) -> None:
         """Let some variables be used in replacements."""
-        self.by_ratio, self.inverses, self._products = {}, [], None
+        self.by_ratio = by_ratio = dict[int, int]()
+        self.inverses = inverses = list[tuple[int, int]]()
+        self._products = None
+        get, birth = self._ratio.get, self.sums.birth
         for v in variables:
-            ratio, inverse = self._ratio_of(v)
-            if ratio and ratio not in self.by_ratio:
-                self.by_ratio[ratio] = v
-                self.inverses.append((v, inverse))
+            ratio, inverse, _, _ = get(birth[v]) or self._ratio_of(v)
+            if ratio and ratio not in by_ratio:
+                by_ratio[ratio] = v
+                inverses.append((v, inverse))
 
     def _note_products(self) -> None:
         """Note the values of all products, so that most parts are known to be none of them."""
-        ratios = [self._ratio_of(v)[0] for v, _ in self.inverses]
-        others = self.by_ratio.keys() - set(ratios)
-        pairs = chain(combinations_with_replacement(ratios, 2), product(ratios, others))
-        self._products = {x * y % SHORT for x, y in pairs}
+        ratios = {self._ratio_of(v)[0] for v, _ in self.inverses}
+        others = self.by_ratio.keys() - ratios
+        if others or len(self._multiplied) > 2 * len(ratios):
+            self._multiplied, self._all_products = set(), set()
+        fresh = ratios - self._multiplied
+        pairs = chain(
+            combinations_with_replacement(fresh, 2),
+            product(fresh, self._multiplied),
+            product(ratios, others),
+        )
+        self._all_products.update([x * y % SHORT for x, y in pairs])
+        self._multiplied |= fresh
+        self._products = self._all_products
 
     def _is_above(self, variable: int, names: Iterable[int]) -> bool:
         """Whether one of some variables is computed from this one, or is it."""
@@ -148,15 +248,15 @@ class Resubstitution:
             self._above = self.sums.above(variable)
         return any(v in self._above for v in names)
 
-    def _ratio_of(self, variable: int) -> tuple[int, int]:
-        """Return the value of a variable with its scale divided out, and its inverse."""
+    def _ratio_of(self, variable: int) -> tuple[int, int, int, int]:
+        """Return a / b, with the scale divided out, and b / a, a, b of a variable's values."""
         birth = self.sums.birth[variable]
         known = self._ratio.get(birth)
         if known is None:
             a, b = self.first.of(variable), self.second.of(variable)
-            known = (0, 0)
+            known = (0, 0, a, b)
             if a and b:
-                known = (_quotient(a, b), _quotient(b, a))
+                known = (_quotient(a, b), _quotient(b, a), a, b)
             self._ratio[birth] = known
         return known
 
@@ -192,7 +292,7 @@ class Resubstitution:
             self._note_products()
         found: list[tuple[int, int, Monomial]] = []
         for v in usable:
-            first, second = self.first.of(v), self.second.of(v)
+            _, _, first, second = self._ratio_of(v)
             for sign, x, y in ((ONE, a - first, b - second), (MINUS_ONE, a + first, b + second)):
                 wanted = _quotient(x, y) if y % SHORT else 0
                 if products or wanted in self.by_ratio:
@@ -219,26 +319,26 @@ class Resubstitution:
         variable: int,
         part: Part,
         factors: Monomial,
-        beside: Part,
+        rest: Part,
         above: float,
     ) -> bool:
-        """Write a part as a multiple of a product, beside variables with a sign."""
+        """Write a part as a multiple of a product, plus variables with a sign."""
         sums = self.sums
         monomial = sums.monomials.of(tuple(sorted(factors)))
         own = {m for m, _ in part}
-        others = [(sums.monomials.of((v,)), sign) for v, sign in beside]
+        others = [(sums.monomials.of((v,)), sign) for v, sign in rest]
         if monomial in own or any(m in own for m, _ in others):
             return False
         addition = sums.prices.addition
         before = sum(sums.term_cost(m, k) + addition for m, k in part)
         after = sums.term_cost(monomial, ONE) + addition * (1 + len(others))
-        names = (*factors, *(v for v, _ in beside))
+        names = (*factors, *(v for v, _ in rest))
         after += sum(sums.price.get(v, 0.0) for v in names if not sums.users[v])
         if after > before + above or self._is_above(variable, names):
             return False
         if not all(self.needs.allow(variable, v) for v in names):
             return False
-        scale = self._scale(part, factors, beside)
+        scale = self._scale(part, factors, rest)
         if scale is None:
             return False
         after += sums.term_cost(monomial, scale) - sums.term_cost(monomial, ONE)
@@ -251,14 +351,14 @@ class Resubstitution:
             sums.insert(variable, m, sign)
         return True
 
-    def _scale(self, part: Part, factors: Monomial, beside: Part) -> int | None:
-        """Return k with: part = k times the factors, and the variables beside it."""
+    def _scale(self, part: Part, factors: Monomial, rest: Part) -> int | None:
+        """Return k with: part = k times the factors, plus the other variables."""
         exact = self.exact
         for m, _ in part:
             for v in self.sums.monomials.factors[m]:
                 exact.of(v)
         value = sum(exact.term(m, k) for m, k in part)
-        for v, sign in beside:
+        for v, sign in rest:
             value += exact.of(v) if sign == MINUS_ONE else -exact.of(v)
         for v in factors:
             value = value * pow(exact.of(v), -1, LONG) % LONG

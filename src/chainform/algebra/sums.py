@@ -1,21 +1,21 @@
 """A graph in the form reductions work on: sums of terms that change in place, and back again.
 
 Variable v is either given (an input, a call, an angle) or a sum: a dictionary from monomial to
-coefficient, both by number (`Monomials`, `Numbers`). Whatever is done to the sums, the value of a
-variable never changes; only its definition does. All changes go through `insert` and `remove`,
+coefficient, both by number (`Monomials`, `Coefficients`). Whatever is done to the sums, the value
+of a variable never changes; only its definition does. All changes go through `insert` and `remove`,
 which keep the cost, the users of each variable and the index of divisors up to date, and write a
 log; `undo` takes everything back to a mark, in time proportional to what was changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 from chainform.algebra.index import LONG, Index, Pair, Sum
-from chainform.algebra.monomials import Monomials
-from chainform.algebra.numbers import ZERO, Numbers
+from chainform.algebra.monomials import ZERO, Coefficients, Monomials
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Sums:
 
     def __init__(self, prices: Prices = STANDARD) -> None:
         self.prices = prices
-        self.numbers = Numbers()
+        self.numbers = Coefficients()
         self.is_constant: list[bool] = []
         """Which variables depend on parameters alone: they are computed once and cost nothing."""
         self.monomials = Monomials(self.is_constant, prices.multiplication)
@@ -49,7 +49,7 @@ class Sums:
         self.argument: dict[int, int] = {}
         """The argument of each given variable that is a call of a sum."""
         self.birth: list[int] = []
-        """A number for each variable that no earlier holder of the same place had."""
+        """A number for each variable that no earlier variable of the same index had."""
         self._births = 0
         self.partner: dict[int, int] = {}
         """The cosine of each given sine and the sine of each given cosine."""
@@ -79,9 +79,9 @@ class Sums:
 
     def define(self, terms: Iterable[tuple[int, int]], *, is_constant: bool = False) -> int:
         """Return a new variable with these terms."""
-        places = self._free[is_constant]
-        if places:
-            variable = places.pop()
+        free = self._free[is_constant]
+        if free:
+            variable = free.pop()
             self.terms[variable] = {}
             self._births += 1
             self.birth[variable] = self._births
@@ -102,7 +102,7 @@ class Sums:
         return len(self.terms) - 1
 
     def drop(self, variable: int) -> None:
-        """Remove a sum that nothing uses; its place is free once this cannot be taken back."""
+        """Remove a sum that nothing uses; its index is free once this cannot be taken back."""
         for monomial in list(self.sum_of(variable)):
             self.remove(variable, monomial)
         self.terms[variable] = None
@@ -216,10 +216,10 @@ class Sums:
             self.cost += sign * self.prices.addition
         self.cost += sign * self.term_cost(monomial, coefficient)
 
-    # --- taking back --------------------------------------------------------------------
+    # --- undo ---------------------------------------------------------------------------
 
     def mark(self) -> int:
-        """Return the present place in the log."""
+        """Return the present length of the log."""
         return len(self._log)
 
     def undo(self, mark: int) -> None:
@@ -330,3 +330,28 @@ class Sums:
 
 
 _DEFINED, _DROPPED, _INSERTED = -1, -2, -1
+Value = TypeVar("Value")
+
+
+def complete(
+    known: MutableMapping[int, Value],
+    variable: int,
+    needs: Callable[[int], Iterable[int]],
+    compute: Callable[[int], Value],
+    key: Callable[[int], int] = int,
+) -> Value:
+    """Return what is known of a variable; what is missing is computed first, the deepest first.
+
+    Each variable is known under its `key`.
+    """
+    stack = [variable]
+    while stack:
+        v = stack[-1]
+        if key(v) not in known:
+            missing = [u for u in needs(v) if key(u) not in known]
+            if missing:
+                stack += missing
+                continue
+            known[key(v)] = compute(v)
+        stack.pop()
+    return known[key(variable)]

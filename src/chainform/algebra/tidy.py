@@ -5,8 +5,7 @@ Only what was touched is looked at, and whatever that touches in turn.
 
 from __future__ import annotations
 
-from chainform.algebra.monomials import EMPTY
-from chainform.algebra.numbers import ZERO
+from chainform.algebra.monomials import EMPTY, ZERO
 from chainform.algebra.sums import Sums
 
 
@@ -132,14 +131,14 @@ def _multiply_out(sums: Sums, variable: int, user: int, monomial: int) -> None:
         expanded: dict[int, int] = {}
         for m, k in product.items():
             for n, l in definition.items():
-                place = monomials.product(m, n)
+                key = monomials.product(m, n)
                 term = numbers.product(k, l)
-                present = expanded.get(place)
+                present = expanded.get(key)
                 total = term if present is None else numbers.total(present, term)
                 if total == ZERO:
-                    del expanded[place]
+                    del expanded[key]
                 else:
-                    expanded[place] = total
+                    expanded[key] = total
         product = expanded
     for m, k in product.items():
         sums.insert(user, m, k)

@@ -26,7 +26,7 @@ from chainform.formulations import (
     uses_elements,
 )
 from chainform.given import Given
-from chainform.graph import EXACT, Angle, Cost, Input, Plan, evaluate
+from chainform.graph import EXACT, Angle, BatchPlan, Cost, Input, evaluate
 from chainform.mechanism import JointKind, Mechanism
 from chainform.model import Model
 from chainform.pipeline import available_outputs, derive, names_in
@@ -216,7 +216,7 @@ def _doubles(model: Model, seed: int) -> NDArray[np.float64]:
     state = exact_state(model.mechanism, graph.inputs.values(), seed)
     variables = np.asarray(graph.block(model.outputs[0]).variables, dtype=np.int32)
     wanted = np.unique(variables)
-    plan = Plan(graph, wanted)
+    plan = BatchPlan(graph, wanted)
     values = {v: state[graph.inputs[v].name] for v in plan.inputs}
     with np.errstate(all="ignore"):
         found = plan.run({v: float(getattr(x, "value", x)) for v, x in values.items()}, 1)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.analysis.forces import solved
 from chainform.errors import RunError
-from chainform.formulations.closure import basic_rates
+from chainform.formulations import basic_rates
 from chainform.given import argument, finite_array
 from chainform.mechanism import Mechanism
 from chainform.pipeline import derive

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from chainform.analysis.closure_rows import ClosureRows
 from chainform.errors import RunError
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.laws import Laws
+from chainform.formulations import Kinematics, Laws
 from chainform.given import Given, finite_array, real_array
 from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import LawReader, Mechanism, reader_of

@@ -1,7 +1,8 @@
-"""Formulas for papers and lectures."""
+"""Formulas for papers and lectures, with names written for typesetting."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import chain
@@ -9,12 +10,64 @@ from typing import TypeAlias
 
 import numpy as np
 
-from chainform.emitters.names import latex_name, plain_name
-from chainform.graph import CALLS, Expansion, Graph, Kind, Symbol, number_text
+from chainform.graph import CALLS, Expansion, ExpansionSymbol, Graph, Kind, number_text
+
+GREEK = {
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
+    *("lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega"),
+    *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
+}
+RATES = {"qd": r"\dot{q}", "qdd": r"\ddot{q}"}
+
+
+def latex_name(name: str) -> str:
+    r"""Return a name as LaTeX: H_1_2 is H_{1,2}, qd3 \dot{q}_{3}, w_3_z w_{3,z}.
+
+    An underscore at the end, which tells a variable from another of the same name, is a prime.
+    """
+    bare = name.rstrip("_")
+    if bare and bare != name:
+        written = latex_name(bare)
+        base = f"{{{written}}}" if "^" in written else written
+        return base + "'" * (len(name) - len(bare))
+    match = re.fullmatch(r"([A-Za-z]+)(\d+)", name)
+    if match:
+        return f"{_letter(match[1])}_{{{match[2]}}}"
+    head, *rest = [part for part in name.split("_") if part] or [name]
+    if not rest:
+        return _letter(head)
+    return f"{_letter(head)}_{{{','.join(_subscript(part) for part in rest)}}}"
+
+
+def plain_name(name: str) -> str:
+    """Return a name as LaTeX, letter for letter."""
+    return f"\\mathrm{{{_escaped(name)}}}"
+
+
+def _letter(word: str) -> str:
+    if word in RATES:
+        return RATES[word]
+    if word in GREEK:
+        return f"\\{word}"
+    if word == "hG":
+        return "h^{G}"
+    return word if len(word) == 1 and word != "_" else f"\\mathrm{{{_escaped(word)}}}"
+
+
+def _subscript(word: str) -> str:
+    if word.isdigit() or len(word) == 1:
+        return word
+    return f"\\mathrm{{{_escaped(word)}}}"
+
+
+def _escaped(word: str) -> str:
+    return re.sub(r"([#$%&_{}])", r"\\\1", word)
+
+
+# --- formulas -------------------------------------------------------------------------------------
 
 Writer: TypeAlias = Callable[[str], str]
 """Writes the name of a variable."""
-
 FUNCTIONS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
@@ -88,7 +141,7 @@ def expansion_latex(expansion: Expansion) -> str:
     return _sum_latex((k, factors_latex(factors)) for k, factors in expansion.terms)
 
 
-def symbol_latex(symbol: Symbol, power: int = 1) -> str:
+def symbol_latex(symbol: ExpansionSymbol, power: int = 1) -> str:
     """Return a letter of an expansion, to a power."""
     if symbol.inner is None:
         return _raised(latex_name(symbol.argument), power)

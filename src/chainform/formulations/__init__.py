@@ -4,43 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
-from chainform.formulations.closure import has_basic_joints
-from chainform.formulations.complete import COMPLETE, with_actuators
+from chainform.formulations.complete import COMPLETE, CompleteModel
 from chainform.formulations.composite_body import composite_body
-from chainform.formulations.constrained import with_constraints
-from chainform.formulations.constraint_laws import ConstraintLaws
-from chainform.formulations.constraint_laws import Row as ConstraintRow
-from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILATERAL
+from chainform.formulations.constrained import ConstrainedEquations
 from chainform.formulations.element_quantities import ElementQuantities
-from chainform.formulations.elements import UNKNOWN, elements
-from chainform.formulations.generalised import generalised_forces
+from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
-from chainform.formulations.kinematics import Kinematics
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
-from chainform.formulations.laws import Laws
 from chainform.formulations.newton_euler import newton_euler
-from chainform.formulations.options import PARTS, AxisChoices, Method, Options
-from chainform.formulations.points import WorldColumns
-from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities, Request, parse_request
-from chainform.formulations.refusals import (
+from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
+from chainform.formulations.shared.closure import basic_rates, has_basic_joints
+from chainform.formulations.shared.constraints import ConstraintLaws, ConstraintRow
+from chainform.formulations.shared.drives import Drive
+from chainform.formulations.shared.forces import generalised_forces, passive_forces
+from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
+from chainform.formulations.shared.laws import Laws
+from chainform.formulations.shared.options import (
+    PARTS,
+    AxisChoices,
+    Method,
+    Options,
+    OutputRequest,
+    extended,
+    parse_request,
+)
+from chainform.formulations.shared.outputs import solve
+from chainform.formulations.shared.scope import (
+    CONSTRAINED,
+    QUASI,
+    UNILATERAL,
+    UNKNOWN,
     UNMOVED,
+    check_frame,
     has_coupled,
     has_quaternions,
+    outputs_in_scope,
     refuse_base_without_laws,
+    refuse_elements,
     refuse_massless,
     refuse_moving_base,
-)
-from chainform.formulations.scope import (
-    check_frame,
-    outputs_in_scope,
-    refuse_elements,
     uses_elements,
 )
+from chainform.formulations.shared.world import WorldColumns
 from chainform.graph import Builder, Graph
 from chainform.mechanism import Mechanism
 
@@ -75,10 +86,11 @@ class Formulation:
         requests = [parse_request(output) for output in outputs]
         own = [request.name for request in requests if request.name in self.outputs]
         choices: AxisChoices = self.build(builder, mechanism, own, options) if own else {}
-        kind = ElementQuantities if uses_elements(mechanism) else Quantities
-        quantities = kind(builder, mechanism, options)
-        for request in requests:
-            if request.name not in self.outputs:
+        others = [request for request in requests if request.name not in self.outputs]
+        if others:
+            kind = ElementQuantities if uses_elements(mechanism) else Quantities
+            quantities = kind(builder, mechanism, options)
+            for request in others:
                 quantities.build(request)
         graph = builder.finish()
         blocks = {request.text: graph.outputs[request.text] for request in requests}
@@ -98,7 +110,7 @@ class Formulation:
 
 
 def _builder(mechanism: Mechanism) -> Builder:
-    """Return a builder that knows the parameters, q, qd and qdd, so that all can be asked about."""
+    """Return a builder that knows the parameters, q, qd and qdd, so that each has a name."""
     builder = Builder()
     for parameter in mechanism.parameters:
         builder.parameter(parameter.name, parameter.value)
@@ -107,6 +119,10 @@ def _builder(mechanism: Mechanism) -> Builder:
             builder.input(f"{group}{index + 1}", group, index)
     return builder
 
+
+CONSTRAINTS = (*CONSTRAINED, *UNILATERAL, *QUASI)
+_with_actuators = partial(extended, outputs=COMPLETE, extension=CompleteModel)
+_with_constraints = partial(extended, outputs=CONSTRAINTS, extension=ConstrainedEquations)
 
 _METHODS = (
     Formulation(
@@ -123,11 +139,9 @@ _METHODS = (
             "closure_jacobian",
             *COMPLETE,
             *UNKNOWN,
-            *CONSTRAINED,
-            *UNILATERAL,
-            *QUASI,
+            *CONSTRAINTS,
         ),
-        with_constraints(with_actuators(auto)),
+        _with_constraints(_with_actuators(auto)),
         moving_base=True,
     ),
     Formulation(
@@ -151,7 +165,7 @@ _METHODS = (
             "reactions",
             *COMPLETE,
         ),
-        with_actuators(kinetostatic),
+        _with_actuators(kinetostatic),
         moving_base=True,
     ),
     Formulation(
@@ -206,11 +220,9 @@ _METHODS = (
             "closure",
             "closure_jacobian",
             *UNKNOWN,
-            *CONSTRAINED,
-            *UNILATERAL,
-            *QUASI,
+            *CONSTRAINTS,
         ),
-        with_constraints(elements),
+        _with_constraints(elements),
     ),
 )
 
@@ -226,14 +238,17 @@ __all__ = [
     "PARTS",
     "UNMOVED",
     "AxisChoices",
+    "BuilderArithmetic",
     "ConstraintLaws",
     "ConstraintRow",
+    "Drive",
     "Formulation",
     "Kinematics",
     "Laws",
     "Options",
-    "Request",
+    "OutputRequest",
     "WorldColumns",
+    "basic_rates",
     "check_frame",
     "generalised_forces",
     "has_basic_joints",
@@ -241,9 +256,11 @@ __all__ = [
     "has_quaternions",
     "outputs_in_scope",
     "parse_request",
+    "passive_forces",
     "refuse_base_without_laws",
     "refuse_elements",
     "refuse_massless",
     "refuse_moving_base",
+    "solve",
     "uses_elements",
 ]

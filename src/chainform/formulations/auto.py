@@ -1,18 +1,17 @@
-"""The best method for each output asked."""
+"""The best method for each output."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.formulations.applied import world_closure
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.composite_body import composite_body
-from chainform.formulations.elements import UNKNOWN, elements
+from chainform.formulations.elements import elements
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.newton_euler import newton_euler
-from chainform.formulations.options import AxisChoices, Method, Options
-from chainform.formulations.refusals import has_coupled, has_quaternions
-from chainform.formulations.scope import uses_elements
+from chainform.formulations.shared.forces import world_closure
+from chainform.formulations.shared.options import AxisChoices, Method, Options
+from chainform.formulations.shared.scope import UNKNOWN, has_coupled, has_quaternions, uses_elements
 from chainform.graph import Builder, cost
 from chainform.mechanism import Mechanism
 
@@ -45,12 +44,11 @@ def auto(
         choices = {**choices, **newton_euler(builder, mechanism, recursive, options)}
     if "forward_dynamics" in outputs:
         choices = {**choices, **_forward_dynamics(builder, mechanism, options)}
-    if "closure" in outputs or "closure_jacobian" in outputs:
-        loops = world_closure(builder, mechanism)
-        if "closure" in outputs:
-            loops.build_matrix()
-        if "closure_jacobian" in outputs:
-            loops.build_jacobian()
+    loops = [output for output in ("closure", "closure_jacobian") if output in outputs]
+    if loops:
+        closure = world_closure(builder, mechanism)
+        for output in loops:
+            closure.declare(output)
     return choices
 
 

@@ -30,13 +30,19 @@ from functools import cache
 from itertools import product as pairs
 from math import prod
 
-from chainform.formulations.applied import outer_forces
-from chainform.formulations.closure import Closure, Columns
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import AxisChoices, Options
-from chainform.formulations.outputs import Key, Sums, add_to, declare, label
-from chainform.formulations.passive import rotor_inertias
-from chainform.formulations.refusals import refuse_quaternions
+from chainform.formulations.shared.closure import Closure, Columns
+from chainform.formulations.shared.forces import outer_forces, rotor_inertias
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.options import AxisChoices, Options
+from chainform.formulations.shared.outputs import (
+    Key,
+    SymmetricSums,
+    add_all,
+    add_to,
+    declare_equation,
+    label,
+)
+from chainform.formulations.shared.scope import refuse_quaternions
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import GROUND, Attachment, Mechanism
 from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale
@@ -47,7 +53,18 @@ def closed_form(
 ) -> AxisChoices:
     """Build the closed form; joints with quaternions are refused."""
     refuse_quaternions(mechanism, "the closed form", 'formulation="auto"')
-    _ClosedForm(builder, mechanism, options).build(outputs)
+    work = _ClosedForm(builder, mechanism, options)
+    makers = {
+        "mass_matrix": work.mass_matrix,
+        "coriolis": work.coriolis,
+        "gravity": work.gravity,
+        "inverse_dynamics": work.inverse_dynamics,
+    }
+    for output in outputs:
+        if output in makers:
+            declare_equation(builder, mechanism, output, makers[output]())
+        else:
+            work.closure.declare(output)
     return {}
 
 
@@ -69,19 +86,6 @@ class _ClosedForm:
         self.mass_matrix = cache(self._mass_matrix)
         self.coriolis = cache(self._coriolis)
         self.gravity = cache(self._gravity)
-
-    def build(self, outputs: Sequence[str]) -> None:
-        """Make the outputs."""
-        makers = {
-            "mass_matrix": lambda: self._output("mass_matrix", "H", 2, self.mass_matrix()),
-            "coriolis": lambda: self._output("coriolis", "C", 3, self.coriolis()),
-            "gravity": lambda: self._output("gravity", "hG", 1, self.gravity()),
-            "closure": self.closure.build_matrix,
-            "closure_jacobian": self.closure.build_jacobian,
-            "inverse_dynamics": self._inverse_dynamics,
-        }
-        for output in outputs:
-            makers[output]()
 
     # --- columns ------------------------------------------------------------------------
 
@@ -149,7 +153,7 @@ class _ClosedForm:
 
     def _mass_matrix(self) -> dict[Key, Scalar]:
         """Return H_i_k."""
-        sums = Sums()
+        sums = SymmetricSums()
 
         def contribute(i: int, k: int, value: Scalar) -> None:
             sums.add(self._key(i, k), self._geared(value, i, k), same_joint=i == k)
@@ -162,15 +166,14 @@ class _ClosedForm:
             for i, k in _ordered_pairs(self._turning_path(j)):
                 in_body = self.kinematics.axis_in_body(j, k)
                 contribute(i, k, dot(self.angular_momentum(j, i), in_body))
-        for i, rotor in rotor_inertias(self.builder, self.mechanism, self.options).items():
-            sums.add((i, i), rotor, same_joint=True)
-        return self._named("H", sums)
+        sums.add_diagonal(rotor_inertias(self.builder, self.mechanism, self.options))
+        return sums.named(self.builder, "H")
 
     def _coriolis(self) -> dict[Key, Scalar]:
         """Return C_i_k_l."""
-        sums, doubled = Sums(), Sums()
+        sums, doubled = SymmetricSums(), SymmetricSums()
 
-        def contribute(to: Sums, i: int, k: int, l: int, value: Scalar) -> None:
+        def contribute(to: SymmetricSums, i: int, k: int, l: int, value: Scalar) -> None:
             to.add(self._key(i, k, l), self._geared(value, i, k, l), same_joint=k == l)
 
         for j in self._loaded(turning=False):
@@ -186,7 +189,7 @@ class _ClosedForm:
         for key, value in doubled.values.items():
             # A whole sum is halved, not each of its terms.
             add_to(sums.values, key, value / 2)
-        return self._named("C", sums)
+        return sums.named(self.builder, "C")
 
     def _turning_term(self, j: int, i: int, k: int, l: int) -> Scalar:
         n, u = self.angular_momentum, self.turn
@@ -202,21 +205,18 @@ class _ClosedForm:
                 add_to(sums, self._key(i), self._geared(value, i))
         return {key: self.builder.name(label("hG", key), sums[key]) for key in sorted(sums)}
 
-    def _inverse_dynamics(self) -> None:
-        """Make tau = H qdd + qd^T C qd + hG + closure, row by row."""
+    def inverse_dynamics(self) -> dict[Key, Scalar]:
+        """Return tau = H qdd + qd^T C qd + hG + closure, row by row."""
         q = self.kinematics.q
         rows: dict[Key, Scalar] = {}
         for (i, k), value in sorted(self.mass_matrix().items()):
             add_to(rows, (i,), value * q(k, "qdd"))
         for (i, k, l), value in sorted(self.coriolis().items()):
             add_to(rows, (i,), value * q(k, "qd") * q(l, "qd"))
-        for key, value in self.gravity().items():
-            add_to(rows, key, value)
-        for i, value in outer_forces(
-            self.builder, self.mechanism, self.options, self.closure
-        ).items():
-            add_to(rows, (i,), value)
-        self._output("inverse_dynamics", "tau", 1, rows)
+        add_all(rows, self.gravity())
+        outer = outer_forces(self.builder, self.mechanism, self.options, self.closure)
+        add_all(rows, {(i,): value for i, value in outer.items()})
+        return rows
 
     def _attachment_columns(self, name: str, end: Attachment) -> Columns:
         """Return the velocities of a point held by a loop, from e and r."""
@@ -237,18 +237,7 @@ class _ClosedForm:
             )
         return columns
 
-    # --- names and outputs --------------------------------------------------------------
-
-    def _named(self, letter: str, sums: Sums) -> dict[Key, Scalar]:
-        """Name the entries that are there, and return them with their mirror images."""
-        for key in sorted(sums.values):
-            sums.values[key] = self.builder.name(label(letter, key), sums.values[key])
-        return sums.mirrored()
-
-    def _output(self, name: str, letter: str, rank: int, values: dict[Key, Scalar]) -> None:
-        declare(self.builder, name, letter, (self.mechanism.nv,) * rank, values)
-
 
 def _ordered_pairs(path: Sequence[int]) -> list[tuple[int, int]]:
     """Return the pairs (i, k) of a path with i before or at k."""
-    return [(i, k) for place, i in enumerate(path) for k in path[place:]]
+    return [(i, k) for index, i in enumerate(path) for k in path[index:]]

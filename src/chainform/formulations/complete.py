@@ -30,12 +30,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainform.errors import DeriveError
-from chainform.formulations.drive_equations import drives_of
-from chainform.formulations.factorisation import solve
-from chainform.formulations.motion import is_zero
-from chainform.formulations.options import AxisChoices, Method, Options
-from chainform.formulations.outputs import Key, declare
-from chainform.graph import Builder, Scalar, include
+from chainform.formulations.shared.drives import drives_of
+from chainform.formulations.shared.options import Method, Options
+from chainform.formulations.shared.outputs import Key, add_to, declare, solve
+from chainform.graph import Builder, Scalar, include, is_zero
 from chainform.mechanism import GROUND, Mechanism
 
 COMPLETE = (
@@ -46,26 +44,6 @@ COMPLETE = (
     "drives",
 )
 """The outputs of a mechanism with actuators."""
-
-
-def with_actuators(method: Method) -> Method:
-    """Return a method that gives the complete model, too, out of its own mass matrix and bias."""
-
-    def build(
-        builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-    ) -> AxisChoices:
-        own = [output for output in outputs if output not in COMPLETE]
-        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
-        if len(own) == len(outputs):
-            return choices
-        _refuse_without_actuators(mechanism)
-        model = _Complete(builder, mechanism, options.in_axes(choices), method)
-        for output in outputs:
-            if output in COMPLETE:
-                model.declare(output)
-        return {**choices, **model.choices}
-
-    return build
 
 
 def _refuse_without_actuators(mechanism: Mechanism) -> None:
@@ -79,7 +57,7 @@ def _refuse_without_actuators(mechanism: Mechanism) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class DriveResponse:
     """What actuators and mechanism do together: qdd and P by rate, x' in its order."""
 
     qdd: dict[int, Scalar]
@@ -87,12 +65,13 @@ class Response:
     xd: list[Scalar]
 
 
-class _Complete:
-    """The complete model of one mechanism."""
+class CompleteModel:
+    """The complete model of one mechanism, from the mass matrix and bias that a method gives."""
 
     def __init__(
         self, builder: Builder, mechanism: Mechanism, options: Options, method: Method
     ) -> None:
+        _refuse_without_actuators(mechanism)
         self.builder = builder
         self.mechanism = mechanism
         self.rates = range(mechanism.nv)
@@ -111,15 +90,13 @@ class _Complete:
                 declare(self.builder, output, "Bh", (order, signals), entries)
             case "complete_drift":
                 drift = self._response([zero] * signals, free=True).xd
-                declare(self.builder, output, "Ah", (order,), _numbered(drift))
+                declare(self.builder, output, "Ah", (order,), drift)
             case "complete_model":
-                declare(self.builder, output, "xd", (order,), _numbered(self._whole().xd))
+                declare(self.builder, output, "xd", (order,), self._whole().xd)
             case "drives":
-                values: dict[Key, Scalar] = {(i,): P for i, P in self._whole().P.items()}
-                declare(self.builder, output, "drive", (n,), values)
+                declare(self.builder, output, "drive", (n,), self._whole().P)
             case _:
-                values = {(i,): qdd for i, qdd in self._whole().qdd.items()}
-                declare(self.builder, output, "qddx", (n,), values)
+                declare(self.builder, output, "qddx", (n,), self._whole().qdd)
 
     # --- the mechanism ------------------------------------------------------------------
 
@@ -160,15 +137,15 @@ class _Complete:
 
     # --- actuators and mechanism together -----------------------------------------------
 
-    def _whole(self) -> Response:
+    def _whole(self) -> DriveResponse:
         return self._response([drive.N for drive in self.drives], free=True)
 
-    def _unit_response(self, k: int) -> Response:
+    def _unit_response(self, k: int) -> DriveResponse:
         """Return the part that is linear in the signals, for one unit signal."""
         number = self.builder.number
         return self._response([number(int(k == l)) for l in range(len(self.drives))], free=False)
 
-    def _response(self, signals: Sequence[Scalar], *, free: bool) -> Response:
+    def _response(self, signals: Sequence[Scalar], *, free: bool) -> DriveResponse:
         """Return qdd, P and x' for given values of N; `free` tells whether x, h and tau act."""
         given = dict(zip(self.by_rate, signals, strict=True))
         known, effort = dict[int, Scalar](), dict[int, Scalar]()
@@ -189,7 +166,7 @@ class _Complete:
                 given[drive.rate], P[drive.rate], qdd[drive.rate], free=free
             )
         ]
-        return Response(qdd, P, xd)
+        return DriveResponse(qdd, P, xd)
 
     def _tau(self, i: int, *, free: bool) -> Scalar:
         return self.builder.input(f"tau{i + 1}", "tau", i) if free else self.builder.number(0)
@@ -207,9 +184,8 @@ class _Complete:
         for i in effort:
             drive = self.by_rate.get(i)
             if drive is not None and drive.inertia is not None:
-                before = matrix.get((i, i))
-                total = drive.inertia if before is None else before + drive.inertia
-                matrix[i, i] = self.builder.keep(total)
+                add_to(matrix, (i, i), drive.inertia)
+                matrix[i, i] = self.builder.keep(matrix[i, i])
         right: dict[int, Scalar] = {}
         for i, value in effort.items():
             rest = value - self._bias(i, free=free)
@@ -233,7 +209,3 @@ class _Complete:
         if drive is None or drive.inertia is None:
             return effort[i]
         return self.builder.keep(effort[i] - drive.inertia * qdd[i])
-
-
-def _numbered(values: Sequence[Scalar]) -> dict[Key, Scalar]:
-    return {(i,): value for i, value in enumerate(values)}

@@ -24,61 +24,40 @@ from functools import cached_property
 from typing import TypeAlias
 
 from chainform.errors import DeriveError
-from chainform.formulations.constraint_laws import ConstraintLaws, Row
-from chainform.formulations.constraint_outputs import CONSTRAINED, QUASI, UNILATERAL
-from chainform.formulations.factorisation import solve
-from chainform.formulations.independence import dependent_rows, refuse_dependent
-from chainform.formulations.motion import is_zero
-from chainform.formulations.options import AxisChoices, Method, Options
-from chainform.formulations.outputs import Key, add_to, declare
-from chainform.graph import Builder, Graph, Scalar, include
+from chainform.formulations.shared.constraints import (
+    ConstraintLaws,
+    ConstraintRow,
+    dependent_rows,
+    refuse_dependent,
+)
+from chainform.formulations.shared.options import AxisChoices, Method, Options
+from chainform.formulations.shared.outputs import Key, add_to, declare, solve
+from chainform.formulations.shared.scope import QUASI, UNILATERAL
+from chainform.graph import Builder, Graph, Scalar, include, is_zero
 from chainform.mechanism import Mechanism
 
 Column: TypeAlias = dict[int, Scalar]
 
-OUTPUTS = (*CONSTRAINED, *UNILATERAL, *QUASI)
 
-
-def with_constraints(method: Method) -> Method:
-    """Return a method that gives the outputs of constraints, too, out of its own equations."""
-
-    def build(
-        builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-    ) -> AxisChoices:
-        own = [output for output in outputs if output not in OUTPUTS]
-        choices: AxisChoices = method(builder, mechanism, own, options) if own else {}
-        asked = [output for output in outputs if output in OUTPUTS]
-        if not asked:
-            return choices
-        _refuse_without(mechanism, asked)
-        work = _Constrained(builder, mechanism, options.in_axes(choices), method)
-        for output in asked:
-            work.declare(output)
-        return {**choices, **work.choices}
-
-    return build
-
-
-def _refuse_without(mechanism: Mechanism, outputs: Sequence[str]) -> None:
-    """Refuse outputs of constraints that the mechanism does not have."""
+def _refuse_without(mechanism: Mechanism, output: str) -> None:
+    """Refuse an output of constraints that the mechanism does not have."""
     kinds = {"unilateral" if c.kind == "unilateral" else "" for c in mechanism.constraints}
-    for output in outputs:
-        field, there = "constraints", "" in kinds
-        if output in UNILATERAL:
-            there = "unilateral" in kinds
-        elif output in QUASI:
-            field, there = "quasi", bool(mechanism.quasi)
-        if not there:
-            raise DeriveError(
-                f"{output} is that of a mechanism with {field}, and this one has none such",
-                file=mechanism.file,
-                element=field,
-                remedy=f"describe them under {field} in the file",
-            )
+    field, there = "constraints", "" in kinds
+    if output in UNILATERAL:
+        there = "unilateral" in kinds
+    elif output in QUASI:
+        field, there = "quasi", bool(mechanism.quasi)
+    if not there:
+        raise DeriveError(
+            f"{output} is that of a mechanism with {field}, and this one has none such",
+            file=mechanism.file,
+            element=field,
+            remedy=f"describe them under {field} in the file",
+        )
 
 
-class _Constrained:
-    """The outputs of one mechanism with constraints."""
+class ConstrainedEquations:
+    """The outputs of constraints of one mechanism, from the equations that a method gives."""
 
     def __init__(
         self, builder: Builder, mechanism: Mechanism, options: Options, method: Method
@@ -92,6 +71,7 @@ class _Constrained:
 
     def declare(self, output: str) -> None:
         """Declare one output."""
+        _refuse_without(self.mechanism, output)
         n, quasi = self.mechanism.nv, len(self.mechanism.quasi)
         match output:
             case "constraint":
@@ -123,10 +103,9 @@ class _Constrained:
                 self._vector(output, "pid", _listed(self._quasi_motion(), quasi))
 
     def _vector(self, name: str, letter: str, values: Sequence[Scalar]) -> None:
-        entries: dict[Key, Scalar] = {(i,): value for i, value in enumerate(values)}
-        declare(self.builder, name, letter, (len(values),), entries)
+        declare(self.builder, name, letter, (len(values),), values)
 
-    def _rows(self, name: str, letter: str, rows: Sequence[Row]) -> None:
+    def _rows(self, name: str, letter: str, rows: Sequence[ConstraintRow]) -> None:
         entries = {(j, k): entry for j, row in enumerate(rows) for k, entry in row.J.items()}
         declare(self.builder, name, letter, (len(rows), self.mechanism.nv), entries)
 
@@ -221,8 +200,8 @@ class _Constrained:
             for k, a in row.J.items():
                 for l, b in row.J.items():
                     add_to(matrix, (k, l), a * b)
-        kept = {key: self.builder.keep(value) for key, value in matrix.items()}
-        return {key: value for key, value in kept.items() if not is_zero(value)}
+        entries = {key: self.builder.keep(value) for key, value in matrix.items()}
+        return {key: value for key, value in entries.items() if not is_zero(value)}
 
     def _inverse(self, right: Mapping[int, Scalar]) -> Column:
         """Return (K^T K)^-1 times a column."""

@@ -28,9 +28,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from chainform.formulations.element_frames import ElementFrames
-from chainform.formulations.motion import is_zero
-from chainform.formulations.outputs import Key, add_to
-from chainform.graph import Scalar, Tangents
+from chainform.formulations.shared.outputs import Key, add_to
+from chainform.graph import Scalar, Tangents, is_zero
 from chainform.mechanism import (
     WORLD,
     ZERO,
@@ -79,10 +78,10 @@ class ElementForces:
         """Return what springs and dampers add to inverse dynamics, by rate."""
         totals: dict[Key, Scalar] = {}
         for spring in self.springs:
-            with self.frames.blamed(spring):
+            with self.frames.error_context(spring):
                 self._add_spring(totals, spring)
         for damper in self.dampers:
-            with self.frames.blamed(damper):
+            with self.frames.error_context(damper):
                 self._add_damper(totals, damper)
         return totals
 
@@ -146,7 +145,7 @@ class ElementForces:
     def _between(self, ends: tuple[ElementPoint, ElementPoint]) -> Vector:
         """Return r, world axes."""
         near, far = (self.frames.point(end) for end in ends)
-        return self.frames.kept(subtract(far, near))
+        return self.builder.keep_vector(subtract(far, near))
 
     def _leans(self, r: Vector) -> dict[int, Scalar]:
         """Return r . dr/dq by coordinate."""
@@ -188,7 +187,7 @@ class ElementForces:
             for j in laws.unknowns_in(_components(load)):
                 unknown = self.builder.variable_of(laws.unknowns[j])
                 by = Tangents(self.builder, {unknown: self.builder.number(1)})
-                with self.frames.blamed(load):
+                with self.frames.error_context(load):
                     slopes = tuple(by.of(value) for value in laws.whole(_components(load)))
                     shares = self._share(load, slopes)
                 for k, value in shares.items():
@@ -198,7 +197,7 @@ class ElementForces:
     def _work(self, reader: Reader) -> dict[Key, Scalar]:
         totals: dict[Key, Scalar] = {}
         for load in self.loads:
-            with self.frames.blamed(load):
+            with self.frames.error_context(load):
                 shares = self._share(load, reader(_components(load)))
             for k, value in shares.items():
                 add_to(totals, (k,), value)

@@ -24,11 +24,10 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TypeVar
 
-from chainform.formulations.element_laws import ElementLaws
-from chainform.formulations.motion import AxisTurn, MatrixTurn, is_zero
-from chainform.formulations.motion import Turn as AxesTurn
-from chainform.formulations.refusals import blamed
-from chainform.graph import Scalar, Tangents
+from chainform.formulations.shared.laws import ElementLaws
+from chainform.formulations.shared.scope import error_context
+from chainform.formulations.shared.turns import AxisTurn, FrameTurn, MatrixTurn
+from chainform.graph import Scalar, Tangents, is_zero
 from chainform.mechanism import (
     GROUND_NAME,
     WORLD,
@@ -51,7 +50,7 @@ class _Moved:
     """A step of a chain as scalars: a shift and its rate, or a turn and its angular velocity."""
 
     shift: Vector | None = None
-    turn: AxesTurn | None = None
+    turn: FrameTurn | None = None
     rate: Vector | None = None
 
 
@@ -103,7 +102,7 @@ class Derivatives:
 
 
 class ElementFrames:
-    """The frames of one element model, each built when it is asked for."""
+    """The frames of one element model, each built at its first use."""
 
     def __init__(self, laws: ElementLaws) -> None:
         self.laws = laws
@@ -148,20 +147,15 @@ class ElementFrames:
         """The mechanism whose elements these are."""
         return self.laws.mechanism
 
-    def blamed(self, element: Element) -> AbstractContextManager[None]:
+    def error_context(self, element: Element) -> AbstractContextManager[None]:
         """Say of what goes wrong inside that it is in the laws of an element."""
-        return blamed(self.mechanism, f"element {element.name!r}")
+        return error_context(self.mechanism, f"element {element.name!r}")
 
     @cached_property
     def none(self) -> Vector:
         """The zero vector."""
         zero = self.builder.number(0)
         return (zero, zero, zero)
-
-    def kept(self, v: Vector) -> Vector:
-        """Make the components variables."""
-        keep = self.builder.keep
-        return (keep(v[0]), keep(v[1]), keep(v[2]))
 
     def vector(self, laws: Sequence[Number]) -> Vector:
         """Return three laws as scalars."""
@@ -171,7 +165,7 @@ class ElementFrames:
     # --- steps of a chain ---------------------------------------------------------------
 
     def _steps(self, name: str) -> list[_Moved]:
-        with self.blamed(self.elements[name]):
+        with self.error_context(self.elements[name]):
             return [self._step(step) for step in self.elements[name].chain]
 
     def _step(self, step: ShiftStep | TurnStep | FixedStep) -> _Moved:
@@ -187,7 +181,7 @@ class ElementFrames:
                 rate = self.builder.keep(self.derivatives.by_time.of(angle))
                 return _Moved(turn=self._turn(axis, angle), rate=scale(rate, axis))
 
-    def _turn(self, axis: Vector, angle: Scalar) -> AxesTurn:
+    def _turn(self, axis: Vector, angle: Scalar) -> FrameTurn:
         cos, sin = self.builder.call("cos", angle), self.builder.call("sin", angle)
         for k in range(3):
             if axis[k] in (1, -1):
@@ -210,10 +204,12 @@ class ElementFrames:
         w, v = self.velocity(self.elements[name].on)
         for step in self.steps(name):
             if step.shift is not None:
-                v = self.kept(add(v, add(cross(w, step.shift), step.rate or self.none)))
+                v = self.builder.keep_vector(
+                    add(v, add(cross(w, step.shift), step.rate or self.none))
+                )
             elif step.turn is not None:
                 w, v = step.turn.into(w), step.turn.into(v)
-                w = self.kept(add(w, step.rate)) if step.rate is not None else w
+                w = self.builder.keep_vector(add(w, step.rate)) if step.rate is not None else w
         number, named = self.numbers[name], self.laws.kinematics.named_vector
         return named(f"w_{number}", w), named(f"v_{number}", v)
 
@@ -223,7 +219,7 @@ class ElementFrames:
             return self.none, self.none
         base = self.laws.kinematics.base
         w, v = (apply_transposed(base.rotation, x) for x in (base.angular_velocity, base.velocity))
-        return self.kept(w), self.kept(v)
+        return self.builder.keep_vector(w), self.builder.keep_vector(v)
 
     def stands_still(self, name: str) -> bool:
         """Whether a frame keeps its place on the ground, whatever the ground does."""
@@ -237,7 +233,7 @@ class ElementFrames:
         w, v = self.velocity(place.on)
         d = self.vector(place.point)
         rate = self.derivatives.vector(self.derivatives.by_time, d)
-        return self.kept(add(v, add(cross(w, d), rate)))
+        return self.builder.keep_vector(add(v, add(cross(w, d), rate)))
 
     # --- places in the world ------------------------------------------------------------
 
@@ -264,7 +260,7 @@ class ElementFrames:
                     dot(rows[1], step.shift),
                     dot(rows[2], step.shift),
                 )
-                origin = self.kept(add(origin, moved))
+                origin = self.builder.keep_vector(add(origin, moved))
             elif step.turn is not None:
                 rows = (step.turn.into(rows[0]), step.turn.into(rows[1]), step.turn.into(rows[2]))
         return origin
@@ -273,13 +269,15 @@ class ElementFrames:
         """Return a place, world axes."""
         rows, d = self.rotation(place.on), self.vector(place.point)
         moved = (dot(rows[0], d), dot(rows[1], d), dot(rows[2], d))
-        return self.kept(add(self.origin(place.on), moved))
+        return self.builder.keep_vector(add(self.origin(place.on), moved))
 
     def _field(self, name: str) -> Vector:
         """Return gravity in the axes of a frame."""
         if name == GROUND_NAME:
             world = self.laws.kinematics.vector(self.mechanism.gravity)
-            return self.kept(apply_transposed(self.laws.kinematics.base.rotation, world))
+            return self.builder.keep_vector(
+                apply_transposed(self.laws.kinematics.base.rotation, world)
+            )
         field = self.field(self.elements[name].on)
         for step in self.steps(name):
             field = field if step.turn is None else step.turn.into(field)
@@ -291,5 +289,5 @@ class ElementFrames:
             return v
         if axes != WORLD:
             rows = self.rotation(axes)
-            v = self.kept((dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)))
-        return self.kept(apply_transposed(self.rotation(name), v))
+            v = self.builder.keep_vector((dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)))
+        return self.builder.keep_vector(apply_transposed(self.rotation(name), v))

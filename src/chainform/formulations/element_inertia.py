@@ -24,9 +24,8 @@ from fractions import Fraction
 from functools import cache, cached_property
 
 from chainform.formulations.element_frames import ElementFrames
-from chainform.formulations.motion import is_zero
-from chainform.formulations.outputs import Key, Sums, add_to
-from chainform.graph import Scalar, Tangents
+from chainform.formulations.shared.outputs import Key, SymmetricSums, add_to
+from chainform.graph import Scalar, Tangents, is_zero
 from chainform.mechanism import ZERO, ZERO_MATRIX, ZERO_VECTOR, InertiaElement, InertialElement
 from chainform.spatial import Matrix, Vector, add, apply, cross, dot, scale, subtract
 
@@ -98,7 +97,7 @@ class ElementInertia:
     def _rotor_columns(self, element: InertiaElement) -> dict[int, Scalar]:
         """Return ds/dq by rate."""
         by = self.frames.derivatives.by_coordinate
-        with self.frames.blamed(element):
+        with self.frames.error_context(element):
             law = self.frames.laws.scalar(element.along)
             columns = {k: self.builder.keep(by(k).of(law)) for k in range(self.nv)}
         return {k: w for k, w in columns.items() if not is_zero(w)}
@@ -116,14 +115,14 @@ class ElementInertia:
 
     def mass_matrix(self) -> dict[Key, Scalar]:
         """Return H, the sum of W_R^T m W_R + W_M^T J W_M."""
-        sums = Sums()
+        sums = SymmetricSums()
         for element in self.masses:
             columns, mass = self.columns(element), self.mass(element)
-            momenta = {k: self.frames.kept(scale(mass, w)) for k, w in columns.items()}
+            momenta = {k: self.builder.keep_vector(scale(mass, w)) for k, w in columns.items()}
             _add_products(sums, columns, momenta)
         for element in self.bodies:
             columns, tensor = self.turning_columns(element), self.tensor(element)
-            momenta = {k: self.frames.kept(apply(tensor, w)) for k, w in columns.items()}
+            momenta = {k: self.builder.keep_vector(apply(tensor, w)) for k, w in columns.items()}
             _add_products(sums, columns, momenta)
         for rotor in self.rotors:
             inertia, along = self.frames.laws.scalar(rotor.inertia), self.rotor_columns(rotor)
@@ -141,7 +140,9 @@ class ElementInertia:
             acceleration = self._acceleration(element, clock)
             if weight:
                 acceleration = subtract(acceleration, self.frames.field(element.name))
-            force = self.frames.kept(scale(self.mass(element), self.frames.kept(acceleration)))
+            force = self.builder.keep_vector(
+                scale(self.mass(element), self.builder.keep_vector(acceleration))
+            )
             for k, column in self.columns(element).items():
                 add_to(totals, (k,), dot(column, force))
         for element in self.bodies:
@@ -160,21 +161,21 @@ class ElementInertia:
         for element in self.masses:
             weight = scale(self.mass(element), self.frames.field(element.name))
             for k, column in self.columns(element).items():
-                add_to(totals, (k,), -dot(column, self.frames.kept(weight)))
+                add_to(totals, (k,), -dot(column, self.builder.keep_vector(weight)))
         return totals
 
     def _acceleration(self, element: InertialElement, clock: Tangents) -> Vector:
         """Return a_C."""
         velocity, w = self.centre_velocity(element), self.frames.velocity(element.name)[0]
         rate = self.frames.derivatives.vector(clock, velocity)
-        return self.frames.kept(add(rate, cross(w, velocity)))
+        return self.builder.keep_vector(add(rate, cross(w, velocity)))
 
     def _moment(self, element: InertialElement, clock: Tangents) -> Vector:
         """Return J eps + w x J w."""
         tensor, w = self.tensor(element), self.frames.velocity(element.name)[0]
         eps = self.frames.derivatives.vector(clock, w)
-        spin = self.frames.kept(apply(tensor, w))
-        return self.frames.kept(add(apply(tensor, eps), cross(w, spin)))
+        spin = self.builder.keep_vector(apply(tensor, w))
+        return self.builder.keep_vector(add(apply(tensor, eps), cross(w, spin)))
 
     def _effort(self, rotor: InertiaElement, clock: Tangents) -> Scalar:
         """Return I s''."""
@@ -182,7 +183,7 @@ class ElementInertia:
         return self.builder.keep(self.frames.laws.scalar(rotor.inertia) * clock.of(rate))
 
     def _rotor_rate(self, rotor: InertiaElement) -> Scalar:
-        with self.frames.blamed(rotor):
+        with self.frames.error_context(rotor):
             law = self.frames.laws.scalar(rotor.along)
             return self.builder.keep(self.frames.derivatives.by_time.of(law))
 
@@ -196,7 +197,7 @@ class ElementInertia:
             total = total + self.mass(element) * dot(velocity, velocity)
         for element in self.bodies:
             w = self.frames.velocity(element.name)[0]
-            total = total + dot(w, self.frames.kept(apply(self.tensor(element), w)))
+            total = total + dot(w, self.builder.keep_vector(apply(self.tensor(element), w)))
         for rotor in self.rotors:
             total = total + self.frames.laws.scalar(rotor.inertia) * self._rotor_rate(rotor) ** 2
         return total * HALF
@@ -212,7 +213,7 @@ class ElementInertia:
     def centre(self, element: InertialElement) -> Vector:
         """Return the mass centre, world axes."""
         origin, rows = self.frames.origin(element.name), self.frames.rotation(element.name)
-        return self.frames.kept(add(origin, apply(rows, self.frames.vector(element.com))))
+        return self.builder.keep_vector(add(origin, apply(rows, self.frames.vector(element.com))))
 
 
 def _pairs(columns: dict[int, Vector] | dict[int, Scalar]) -> Iterator[tuple[int, int]]:
@@ -221,6 +222,8 @@ def _pairs(columns: dict[int, Vector] | dict[int, Scalar]) -> Iterator[tuple[int
         yield from ((k, l) for l in columns if l <= k)
 
 
-def _add_products(sums: Sums, columns: dict[int, Vector], momenta: dict[int, Vector]) -> None:
+def _add_products(
+    sums: SymmetricSums, columns: dict[int, Vector], momenta: dict[int, Vector]
+) -> None:
     for k, l in _pairs(columns):
         sums.add((k, l), dot(momenta[k], columns[l]), same_joint=True)

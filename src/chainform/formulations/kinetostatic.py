@@ -12,7 +12,7 @@ J_j, m_j   inertia about the mass centre, mass                                  
     eps_j = sum_k alpha_jk qdd_k + theta_j,    a_j = sum_k beta_jk qdd_k + eta_j         (II.21)
 
 Inertia forces and moments follow, and equilibrium of everything beyond a joint gives the reaction
-in it, whose component along the freedom is the drive (equilibrium.py, II.27-II.40). Hence, with
+in it, whose component along the freedom is the drive (II.27-II.40). Hence, with
 sums over the bodies beyond both joints (II.41-II.43, V.1),
 
     H_ik = sum_j e_i . (J_j alpha_jk + R_ji x m_j beta_jk)       i turns
@@ -27,33 +27,210 @@ found. The base is body 0, whose motion is given (base.py) and is part of theta 
 Beyond the paper: trees, loops, fixed and sliding joints, joints with a quaternion, joints that
 share a coordinate. In (II.25) and (II.26) the angular acceleration of the base stands twice and
 must stand once; eta_0 is the acceleration of the base.
+
+symbol   meaning, for a segment j with mass m_j                               frame   Turek 1993
+w, eps   angular velocity and acceleration                                    world   (II.19-20)
+c_j      from the origin of its limb to the mass centre                       world   r_jj
+a_j      acceleration of the mass centre, less gravity                        world   w_j, (II.20)
+J_j      inertia about the mass centre                                        world   (II.35)
+F_j      inertia force and weight, - m_j a_j                                  world   (II.27)
+L_j      moment of inertia forces, - J_j eps - w x J_j w                      world   (II.34)
+FR_j     force that the parent of j exerts on j                               world   R_i, (II.39)
+MR_j     moment of it about the joint                                         world   M_i, (II.39)
+
+d'Alembert: inertia forces, weights, loads from outside and the reaction of a joint are in
+equilibrium for whatever lies beyond it, so with sums over the segments j at or beyond i
+
+    FR_i = - sum_j (F_j + load_j),     MR_i = - sum_j (L_j + R_ji x F_j + moment of load_j)
+
+The sums are carried from the tips to the base. Moments are taken about the origin of the limb,
+which is where its joint is, also that of a sliding body; for a joint that is fixed, the moment is
+moved to the origin of its segment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from typing import TypeAlias
 
-from chainform.formulations.applied import outer_forces
-from chainform.formulations.equilibrium import Equilibrium
-from chainform.formulations.factorisation import solve
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.loads import Load, all_loads, spring_loads, wrench_loads
-from chainform.formulations.options import AxisChoices, Options
-from chainform.formulations.outputs import Key, Sums, declare
-from chainform.formulations.passive import rotor_inertias
-from chainform.formulations.skeleton import Column, Skeleton
-from chainform.formulations.world import World
+from chainform.formulations.shared.forces import outer_forces, rotor_inertias
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.options import AxisChoices, Options
+from chainform.formulations.shared.outputs import (
+    Key,
+    SymmetricSums,
+    add_all,
+    add_to,
+    declare,
+    declare_equation,
+    solve,
+)
+from chainform.formulations.shared.reactions import Load, all_loads, spring_loads, wrench_loads
+from chainform.formulations.shared.tree import Column, Skeleton
+from chainform.formulations.shared.world import World
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Frame, Mechanism
-from chainform.spatial import Vector, add, apply, apply_transposed, cross, dot, scale, subtract
+from chainform.mechanism import Frame, Matrix3, Mechanism, Segment
+from chainform.spatial import (
+    Matrix,
+    Vector,
+    add,
+    apply,
+    apply_transposed,
+    cross,
+    dot,
+    product,
+    scale,
+    subtract,
+    symmetric,
+    transpose,
+)
+
+# --- equilibrium of everything beyond a joint -----------------------------------------------------
+
+Pair: TypeAlias = tuple[Vector, Vector]
+"""A force and a moment."""
+
+
+class Equilibrium:
+    """The reactions of a mechanism in the motion that `world` knows, under some loads.
+
+    They are quantities FR_j and MR_j of the graph where they are `named`.
+    """
+
+    def __init__(self, world: World, loads: Sequence[Load] = (), *, named: bool = False) -> None:
+        self.world = world
+        self.named = named
+        self.builder = world.builder
+        self.mechanism = world.skeleton.mechanism
+        self.children = self.mechanism.children
+        self.loads: dict[int, list[Load]] = {}
+        for load in loads:
+            self.loads.setdefault(load.frame.segment, []).append(load)
+        self.tensor = cache(self._tensor)
+        self._carried: dict[int, Pair] = {}
+
+    # --- results ------------------------------------------------------------------------
+
+    def reaction(self, j: int) -> Pair:
+        """Return FR_j and MR_j, the moment about the origin of the frame of segment j."""
+        force, moment = self.about(Frame(self.mechanism.segments[j].name, j))
+        if self.named:
+            name = self.world.skeleton.kinematics.named_vector
+            force, moment = name(f"FR_{j + 1}", force), name(f"MR_{j + 1}", moment)
+        return force, moment
+
+    def about(self, frame: Frame) -> Pair:
+        """Return what the parent exerts on the segment of a frame, the moment about its origin."""
+        force, moment = self.carried(frame.segment)
+        arm = self.world.frame_arm(frame)
+        return force, self.world.builder.keep_vector(subtract(moment, cross(arm, force)))
+
+    def drives(self) -> dict[int, Scalar]:
+        """Return the components of the reactions along the freedoms, by rate (II.40)."""
+        totals: dict[int, Scalar] = {}
+        for k, limb in enumerate(self.world.limbs):
+            force, moment = self.reaction(limb.segment)
+            for column in limb.columns:
+                along = self.world.direction(k, column)
+                drive = dot(along, moment if column.turning else force)
+                before = totals.get(column.rate)
+                totals[column.rate] = drive if before is None else before + drive
+        return totals
+
+    # --- sums over all that lies beyond -------------------------------------------------
+
+    def carried(self, j: int) -> Pair:
+        """Return what the parent of j exerts, the moment about the origin of the limb of j."""
+        if j not in self._carried:
+            beyond = [j]
+            for i in beyond:
+                beyond += self.children[i]
+            for i in sorted(beyond, reverse=True):
+                if i not in self._carried:
+                    self._carried[i] = self._sum(i)
+        return self._carried[j]
+
+    def _sum(self, j: int) -> Pair:
+        world, keep = self.world, self.world.builder.keep_vector
+        force, moment = self._needed(j)
+        for child in self.children[j]:
+            outer, turning = self._carried[child]
+            if self.mechanism.segments[child].coordinate is not None:
+                arm = world.arm(world.skeleton.poses[child].limb)
+                turning = add(turning, cross(arm, outer))
+            force, moment = add(force, outer), add(moment, turning)
+        return keep(force), keep(moment)
+
+    def _needed(self, j: int) -> Pair:
+        """Return the force and moment that body j itself needs, about the origin of its limb."""
+        world, none = self.world, self.world.none
+        segment = self.mechanism.segments[j]
+        force, moment = (none, none) if segment.body.is_massless else self._inertia(j, segment)
+        for load in self.loads.get(j, ()):
+            arm = world.frame_arm(load.frame)
+            force = subtract(force, load.force)
+            moment = subtract(moment, add(load.moment, cross(arm, load.force)))
+        return force, moment
+
+    # --- inertia ------------------------------------------------------------------------
+
+    def _inertia(self, j: int, segment: Segment) -> Pair:
+        """Return what moves body j and carries its weight: - F_j and its moment."""
+        world, keep = self.world, self.world.builder.keep_vector
+        frame = Frame(segment.name, j, segment.body.com)
+        k, arm = self._followed(world.limb_of(frame)), world.frame_arm(frame)
+        w, eps = world.angular_velocity(k), world.angular_acceleration(k)
+        swing = add(cross(eps, arm), cross(w, keep(cross(w, arm))))
+        mass = world.skeleton.kinematics.number(segment.body.mass)
+        force = keep(scale(mass, keep(add(world.acceleration(k), swing))))
+        moment = cross(arm, force)
+        tensor = self.tensor(j)
+        if tensor is not None:
+            spin = keep(apply(tensor, w))
+            moment = add(moment, add(apply(tensor, eps), cross(w, spin)))
+        return force, moment
+
+    def _followed(self, k: int) -> int:
+        """Find the motion of all limbs from the base outward to k, and return k."""
+        for limb in self.world.path(k):
+            self.world.angular_velocity(limb)
+            self.world.angular_acceleration(limb)
+            self.world.acceleration(limb)
+        return k
+
+    def _tensor(self, j: int) -> Matrix | None:
+        """Return J_j; None for a body without inertia about its mass centre."""
+        rows = self.mechanism.segments[j].body.inertia
+        if all(entry == 0 for row in rows for entry in row):
+            return None
+        world, keep = self.world, self.world.builder.keep_vector
+        vector, pose = world.skeleton.kinematics.vector, world.skeleton.poses[j]
+        own: Matrix = (vector(rows[0]), vector(rows[1]), vector(rows[2]))
+        if _is_alike(rows):
+            return own
+        in_limb = product(product(pose.rotation, own), transpose(pose.rotation))
+        turn = world.rotation(pose.limb)
+        half = [keep(row) for row in product(turn, in_limb)]
+        return symmetric(lambda i, k: self.builder.keep(dot(half[i], turn[k])))
+
+
+def _is_alike(rows: Matrix3) -> bool:
+    """Tell whether a body has the same moment of inertia about all axes."""
+    (a, *_), (_, b, _), (*_, c) = rows
+    off = (rows[i][k] for i in range(3) for k in range(3) if i != k)
+    return a == b == c and all(entry == 0 for entry in off)
+
+
+# --- the method -----------------------------------------------------------------------------------
 
 MOTIONS = {
-    "inverse_dynamics": ("tau", "gravity", "base", "qd", "qdd"),
-    "bias": ("h", "gravity", "base", "qd"),
-    "gravity": ("hG", "gravity"),
+    "inverse_dynamics": ("gravity", "base", "qd", "qdd"),
+    "bias": ("gravity", "base", "qd"),
+    "gravity": ("gravity",),
 }
-"""The drives: the letter of each, and the motions that are not taken as zero."""
+"""The drives, and the motions that are not zero in each."""
 
 
 def kinetostatic(
@@ -62,16 +239,16 @@ def kinetostatic(
     """Build drives, H and qdd from the equilibrium beyond each joint."""
     work = _Kinetostatic(builder, mechanism, options)
     for output in outputs:
-        if output == "mass_matrix":
-            declare(builder, output, "H", (mechanism.nv,) * 2, work.mass_matrix())
-        elif output == "forward_dynamics":
-            declare(builder, output, "qdd", (mechanism.nv,), work.accelerations())
-        elif output == "reactions":
-            declare(builder, output, "R", (len(mechanism.segments), 6), work.reactions())
-        else:
-            letter, *motions = MOTIONS[output]
-            values = work.drives(motions, loaded=output == "inverse_dynamics")
-            declare(builder, output, letter, (mechanism.nv,), _keyed(values))
+        match output:
+            case "reactions":
+                declare(builder, output, "R", (len(mechanism.segments), 6), work.reactions())
+            case "mass_matrix":
+                declare_equation(builder, mechanism, output, work.mass_matrix())
+            case "forward_dynamics":
+                declare_equation(builder, mechanism, output, work.accelerations())
+            case _:
+                values = work.drives(MOTIONS[output], loaded=output == "inverse_dynamics")
+                declare_equation(builder, mechanism, output, values)
     return {}
 
 
@@ -91,7 +268,7 @@ class _Kinetostatic:
 
     def reactions(self) -> dict[Key, Scalar]:
         """Return force and moment in every joint, in the axes of the child."""
-        world = World(self.skeleton, MOTIONS["inverse_dynamics"][1:])
+        world = World(self.skeleton, MOTIONS["inverse_dynamics"])
         equilibrium = Equilibrium(world, all_loads(world, self.options), named=True)
         values: dict[Key, Scalar] = {}
         for j, segment in enumerate(self.mechanism.segments):
@@ -110,12 +287,11 @@ class _Kinetostatic:
             return Equilibrium(world).drives()
         named = "qdd" in motions and self.is_complete
         drives = Equilibrium(world, self._loads(world), named=named).drives()
-        for rate, value in self._beside_loads().items():
-            drives[rate] = drives[rate] + value
+        add_all(drives, self._other_forces())
         if "qdd" in motions:
             q = self.skeleton.kinematics.q
             for rate, inertia in self._rotors().items():
-                drives[rate] = drives[rate] + inertia * q(rate, "qdd")
+                add_to(drives, rate, inertia * q(rate, "qdd"))
         return drives
 
     @property
@@ -129,7 +305,7 @@ class _Kinetostatic:
             return all_loads(world, self.options)
         return [*wrench_loads(world, self.options), *spring_loads(world, self.options)]
 
-    def _beside_loads(self) -> dict[int, Scalar]:
+    def _other_forces(self) -> dict[int, Scalar]:
         """Return by rate what does not enter as a load on a body."""
         loops = () if self.is_complete else self.mechanism.loops
         springs = tuple(spring for spring in self.mechanism.springs if spring.ends is None)
@@ -143,51 +319,46 @@ class _Kinetostatic:
 
     def mass_matrix(self) -> dict[Key, Scalar]:
         """Return H."""
-        sums = Sums()
+        sums = SymmetricSums()
         world = World(self.skeleton, ())
         equilibrium = Equilibrium(world)
         for k, limb in enumerate(world.limbs):
-            for place, column in enumerate(limb.columns):
+            for index, column in enumerate(limb.columns):
                 force, moment = self._reaction(equilibrium, k, column)
-                inner = [(k, other) for other in limb.columns[: place + 1]]
+                inner = [(k, other) for other in limb.columns[: index + 1]]
                 inner += [(i, c) for i in world.path(k)[:-1] for c in world.limbs[i].columns]
                 for i, other in inner:
                     linear, angular = world.column(i, other, world.origin(k))
                     value = dot(linear, force) + dot(angular, moment)
                     sums.add((other.rate, column.rate), value, same_joint=other is column)
-        for rate, inertia in self._rotors().items():
-            sums.add((rate, rate), inertia, same_joint=True)
+        sums.add_diagonal(self._rotors())
         return sums.mirrored()
 
     def _reaction(self, equilibrium: Equilibrium, k: int, column: Column) -> tuple[Vector, Vector]:
         """Return the reaction in joint k to unit qdd of one of its freedoms (II.39)."""
         world = equilibrium.world
-        kept, number = world.axes.kept, self.skeleton.kinematics.number
+        keep, number = world.builder.keep_vector, self.skeleton.kinematics.number
         force = moment = world.none
         for j in self._beyond(k):
             body = self.mechanism.segments[j].body
             point = world.frame_origin(Frame("", j, body.com))
             beta, alpha = world.column(k, column, point)
-            push = kept(scale(number(body.mass), beta))
-            arm = kept(subtract(point, world.origin(k)))
+            push = keep(scale(number(body.mass), beta))
+            arm = keep(subtract(point, world.origin(k)))
             force, moment = add(force, push), add(moment, cross(arm, push))
             tensor = equilibrium.tensor(j)
             if tensor is not None:
                 moment = add(moment, apply(tensor, alpha))
-        return kept(force), kept(moment)
+        return keep(force), keep(moment)
 
     def _beyond(self, k: int) -> list[int]:
         """Return the bodies at or beyond limb k."""
         own = self.skeleton.limbs[k].segment
         return [j for j in self.bodies if own in self.mechanism.path_to(j)]
 
-    def accelerations(self) -> dict[Key, Scalar]:
+    def accelerations(self) -> dict[int, Scalar]:
         """Return qdd from H qdd = tau - h."""
         q = self.skeleton.kinematics.q
-        drives = self.drives(("gravity", "base", "qd"), loaded=True)
-        rest = {rate: q(rate, "tau") - value for rate, value in drives.items()}
-        return _keyed(solve(self.mass_matrix(), rest))
-
-
-def _keyed(values: dict[int, Scalar]) -> dict[Key, Scalar]:
-    return {(rate,): value for rate, value in values.items()}
+        drives = self.drives(MOTIONS["bias"], loaded=True)
+        right = {rate: q(rate, "tau") - value for rate, value in drives.items()}
+        return solve(self.mass_matrix(), right)

@@ -14,35 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainform.formulations.applied import forces_beside_bodies
-from chainform.formulations.kinematics import Kinematics
-from chainform.formulations.options import AxisChoices, Options
-from chainform.formulations.outputs import Key, add_to, declare
-from chainform.formulations.price import build_in_axes
-from chainform.formulations.skeleton import Skeleton
-from chainform.formulations.sweep import Sweep
-from chainform.graph import Builder, Scalar
+from chainform.formulations.shared.axes import in_cheapest_axes
+from chainform.formulations.shared.forces import outer_and_rotor_forces
+from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.options import Options
+from chainform.formulations.shared.outputs import add_all, declare_equation
+from chainform.formulations.shared.sweep import Sweep
+from chainform.formulations.shared.tree import Skeleton
+from chainform.graph import Builder
 from chainform.mechanism import Mechanism
 
 SWEEPS = {
-    "inverse_dynamics": ("tau", "base", "qd", "qdd"),
-    "bias": ("h", "base", "qd"),
-    "gravity": ("hG",),
+    "inverse_dynamics": ("base", "qd", "qdd"),
+    "bias": ("base", "qd"),
+    "gravity": (),
 }
-"""The outputs: the letter of each, and the motions that are not taken as zero."""
-
-
-def newton_euler(
-    builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-) -> AxisChoices:
-    """Build the recursive equations, in the cheapest choice of axes."""
-    return build_in_axes(
-        builder,
-        mechanism,
-        ("newton_euler", *outputs),
-        options,
-        lambda trial, shared, given: _build(trial, mechanism, outputs, shared, given),
-    )
+"""The outputs, and the motions that are not zero in each."""
 
 
 def _build(
@@ -55,11 +42,13 @@ def _build(
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
     for output in outputs:
-        letter, *rates = SWEEPS[output]
-        sweep = Sweep(skeleton, shared, rates)
+        sweep = Sweep(skeleton, shared, SWEEPS[output])
         sweep.outward()
-        torques: dict[Key, Scalar] = {(i,): torque for i, torque in sweep.inward().items()}
+        torques = sweep.inward()
         if output == "inverse_dynamics":
-            for i, value in forces_beside_bodies(builder, mechanism, options).items():
-                add_to(torques, (i,), value)
-        declare(builder, output, letter, (mechanism.nv,), torques)
+            add_all(torques, outer_and_rotor_forces(builder, mechanism, options))
+        declare_equation(builder, mechanism, output, torques)
+
+
+newton_euler = in_cheapest_axes("newton_euler", _build)
+"""Build the recursive equations, in the cheapest choice of axes."""

@@ -1,21 +1,52 @@
 """The computation graph: types, builder, checker, interpreter, and what can be done with one."""
 
-from chainform.graph.arithmetic import EXACT, FLOAT, Angle, Arithmetic
-from chainform.graph.batch import Plan
+from chainform.graph.angles import Angles, AngleSum, combined, whole_parts
+from chainform.graph.arithmetic import (
+    EXACT,
+    FLOAT,
+    Angle,
+    Arithmetic,
+    call_of_number,
+    is_even,
+    is_odd,
+)
 from chainform.graph.builder import Builder
-from chainform.graph.copy import builder_of, include, rebuild, set_defaults, substitute
-from chainform.graph.cost import Cost, cost, cost_of, cost_once, parameter_only, term_costs
-from chainform.graph.differentiate import differentiate
-from chainform.graph.evaluate import evaluate, evaluate_variables
-from chainform.graph.expand import LIMIT, Expansion, Symbol, expand
-from chainform.graph.formula import definition_text, expansion_text, number_text
-from chainform.graph.graph import Graph
-from chainform.graph.parts import graft, restrict
-from chainform.graph.scalar import Number, Scalar
-from chainform.graph.symbolic import sympy_expressions
-from chainform.graph.tangents import Tangents
-from chainform.graph.text import graph_text, parse_graph
-from chainform.graph.types import CALLS, GROUPS, Block, Call, Factor, Input, Kind, Term, Variable
+from chainform.graph.copy import (
+    builder_of,
+    graft,
+    include,
+    rebuild,
+    restrict,
+    set_defaults,
+    substitute,
+)
+from chainform.graph.cost import (
+    Cost,
+    angle_variables,
+    cost,
+    cost_of,
+    cost_once,
+    parameter_only,
+    term_costs,
+)
+from chainform.graph.differentiate import Tangents, differentiate
+from chainform.graph.draft import Draft, add_term, cheaper_graph, terms_cost
+from chainform.graph.evaluate import BatchPlan, evaluate, evaluate_variables, sympy_expressions
+from chainform.graph.expand import LIMIT, Expansion, ExpansionSymbol, expand, expansion_text
+from chainform.graph.scalar import Monomial, Number, Scalar, Terms, is_zero, shortest_number
+from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
+from chainform.graph.types import (
+    CALLS,
+    GROUPS,
+    Block,
+    Call,
+    Factor,
+    Graph,
+    Input,
+    Kind,
+    Term,
+    Variable,
+)
 from chainform.graph.verify import GraphError, verify
 
 __all__ = [
@@ -25,25 +56,35 @@ __all__ = [
     "GROUPS",
     "LIMIT",
     "Angle",
+    "AngleSum",
+    "Angles",
     "Arithmetic",
+    "BatchPlan",
     "Block",
     "Builder",
     "Call",
     "Cost",
+    "Draft",
     "Expansion",
+    "ExpansionSymbol",
     "Factor",
     "Graph",
     "GraphError",
     "Input",
     "Kind",
+    "Monomial",
     "Number",
-    "Plan",
     "Scalar",
-    "Symbol",
     "Tangents",
     "Term",
+    "Terms",
     "Variable",
+    "add_term",
+    "angle_variables",
     "builder_of",
+    "call_of_number",
+    "cheaper_graph",
+    "combined",
     "cost",
     "cost_of",
     "cost_once",
@@ -56,14 +97,20 @@ __all__ = [
     "graft",
     "graph_text",
     "include",
+    "is_even",
+    "is_odd",
+    "is_zero",
     "number_text",
     "parameter_only",
     "parse_graph",
     "rebuild",
     "restrict",
     "set_defaults",
+    "shortest_number",
     "substitute",
     "sympy_expressions",
     "term_costs",
+    "terms_cost",
     "verify",
+    "whole_parts",
 ]

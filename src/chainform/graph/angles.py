@@ -13,7 +13,7 @@ from typing import TypeAlias
 from chainform.graph.draft import Draft
 from chainform.graph.scalar import Number, Terms
 
-Angle: TypeAlias = tuple[tuple[int, Number], ...]
+AngleSum: TypeAlias = tuple[tuple[int, Number], ...]
 """Variables, ascending, with their coefficients; the first one is positive."""
 
 
@@ -22,11 +22,11 @@ class Angles:
 
     def __init__(self, draft: Draft, variables: Iterable[int]) -> None:
         self.draft = draft
-        self.of: dict[int, Angle] = {}
+        self.of: dict[int, AngleSum] = {}
         """The angle of each sine and cosine."""
-        self._sine: dict[Angle, int] = {}
-        self._cosine: dict[Angle, int] = {}
-        self._argument: dict[Angle, int] = {}
+        self._sine: dict[AngleSum, int] = {}
+        self._cosine: dict[AngleSum, int] = {}
+        self._argument: dict[AngleSum, int] = {}
         self._linear: dict[int, dict[int, Number]] = {}
         for v in variables:
             function, argument = draft.calls.get(v, ("", -1))
@@ -58,7 +58,7 @@ class Angles:
         return total
 
     @property
-    def complete(self) -> list[Angle]:
+    def complete(self) -> list[AngleSum]:
         """The angles of which both sine and cosine are present."""
         return [angle for angle in self._sine if angle in self._cosine]
 
@@ -66,30 +66,30 @@ class Angles:
         """Whether a variable is a sine of a known angle."""
         return v in self.of and self._sine.get(self.of[v]) == v
 
-    def has(self, function: str, angle: Angle) -> bool:
+    def has(self, function: str, angle: AngleSum) -> bool:
         """Whether that sine or cosine is present."""
         return angle in (self._sine if function == "sin" else self._cosine)
 
-    def sine(self, angle: Angle) -> int:
+    def sine(self, angle: AngleSum) -> int:
         """Return the sine of an angle, a new call if need be."""
         if angle not in self._sine:
             self._sine[angle] = self._new("sin", angle)
         return self._sine[angle]
 
-    def cosine(self, angle: Angle) -> int:
+    def cosine(self, angle: AngleSum) -> int:
         """Return the cosine of an angle, a new call if need be."""
         if angle not in self._cosine:
             self._cosine[angle] = self._new("cos", angle)
         return self._cosine[angle]
 
-    def _new(self, function: str, angle: Angle) -> int:
+    def _new(self, function: str, angle: AngleSum) -> int:
         if angle not in self._argument:
             self._argument[angle] = self._sum_of(angle)
         v = self.draft.call(function, self._argument[angle])
         self.of[v] = angle
         return v
 
-    def _sum_of(self, angle: Angle) -> int:
+    def _sum_of(self, angle: AngleSum) -> int:
         """Return a new variable for an angle, made of as few present angles as possible."""
         if len(angle) == 1 and angle[0][1] == 1:
             return angle[0][0]
@@ -104,7 +104,7 @@ class Angles:
                 return self.draft.add(terms, self._name(angle))
         return self.draft.add({(v,): k for v, k in angle}, self._name(angle))
 
-    def _name(self, angle: Angle) -> str:
+    def _name(self, angle: AngleSum) -> str:
         """Return a name such as q2_q2_q3 or q1_minus_q2 for a short sum of named angles."""
         names = self.draft.graph.names
         if any(v >= len(names) or k not in (1, 2, -1) for v, k in angle):
@@ -115,7 +115,7 @@ class Angles:
         return "_".join(parts)
 
 
-def canonical(parts: dict[int, Number]) -> tuple[Angle, int]:
+def canonical(parts: dict[int, Number]) -> tuple[AngleSum, int]:
     """Return an angle with its first coefficient positive, and the sign that was taken out."""
     rows = tuple(sorted((v, k) for v, k in parts.items() if k))
     if rows and rows[0][1] < 0:
@@ -123,7 +123,7 @@ def canonical(parts: dict[int, Number]) -> tuple[Angle, int]:
     return rows, 1
 
 
-def combined(a: Angle, b: Angle, sign: int) -> tuple[Angle, int]:
+def combined(a: AngleSum, b: AngleSum, sign: int) -> tuple[AngleSum, int]:
     """Return a + b or a - b, in canonical form, and its sign."""
     total: dict[int, Number] = dict(a)
     for v, k in b:

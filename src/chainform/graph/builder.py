@@ -22,22 +22,22 @@ from typing import TypeAlias
 
 import numpy as np
 
-from chainform.graph.graph import Graph
-from chainform.graph.scalar import Monomial, Number, Scalar, Terms
-from chainform.graph.simplify import call_of_number, is_even, is_odd
+from chainform.graph.arithmetic import call_of_number, is_even, is_odd
+from chainform.graph.scalar import Matrix, Monomial, Number, Scalar, Terms, Vector, shortest_number
 from chainform.graph.types import (
     CALL_NUMBER,
     GROUPS,
     LARGEST_BITS,
     LARGEST_POWER,
     Block,
+    Graph,
     Input,
     Kind,
 )
 from chainform.graph.verify import GraphError
 
 Definition: TypeAlias = tuple[tuple[Monomial, int], ...]
-"""Terms in the order of monomials; a coefficient is its place in the pool."""
+"""Terms in the order of monomials; a coefficient is its index in the pool."""
 Key: TypeAlias = Definition | tuple[int, int]
 """What tells two variables apart: a definition, or a function and its argument."""
 
@@ -47,7 +47,7 @@ Entries: TypeAlias = Sequence[tuple[str, Scalar | Number]]
 
 
 class Builder:
-    """A graph in the making. With `share=False` every definition stays as it is written."""
+    """A graph under construction. With `share=False` every definition stays as it is written."""
 
     def __init__(self, *, share: bool = True) -> None:
         self.share = share
@@ -66,7 +66,7 @@ class Builder:
         self.quantities: dict[str, Block] = {}
         self.aliases: dict[str, int] = {}
         self._pool: dict[int | tuple[int, int], int] = {}
-        """The place of each coefficient; a fraction by its two numbers, as it is slow to hash."""
+        """The index of each coefficient; a fraction by its two numbers, as it is slow to hash."""
         self._values: list[Number] = []
         self._known: dict[Key, int] = {}
         self._taken: dict[str, int] = {}
@@ -75,8 +75,8 @@ class Builder:
 
     def resume(self, graph: Graph) -> None:
         """Take over a whole graph, row by row, into a builder that is still empty."""
-        self._values = [k.numerator if k.denominator == 1 else k for k in graph.coefficients]
-        self._pool = {_exact(k): place for place, k in enumerate(self._values)}
+        self._values = [shortest_number(k) for k in graph.coefficients]
+        self._pool = {_exact(k): index for index, k in enumerate(self._values)}
         self.names = list(graph.names)
         self._taken = {name: v for v, name in enumerate(self.names)}
         self.kind, self.level = graph.kind.tolist(), graph.level.tolist()
@@ -176,6 +176,14 @@ class Builder:
         if scalar.is_negative:
             return -self.scalar(self.define(None, (-scalar).terms))
         return self.scalar(self.define(None, scalar.terms))
+
+    def keep_vector(self, v: Vector) -> Vector:
+        """Make every component of a vector one variable."""
+        return (self.keep(v[0]), self.keep(v[1]), self.keep(v[2]))
+
+    def keep_matrix(self, m: Matrix) -> Matrix:
+        """Make every entry of a 3 x 3 matrix one variable, row by row."""
+        return (self.keep_vector(m[0]), self.keep_vector(m[1]), self.keep_vector(m[2]))
 
     def define(self, name: str | None, terms: Terms) -> int:
         """Return the variable with these terms, the earlier one if the definition is known."""
@@ -290,8 +298,8 @@ class Builder:
 
     def _pooled(self, coefficient: Number) -> int:
         key = _exact(coefficient)
-        place = self._pool.get(key)
-        if place is None:
+        index = self._pool.get(key)
+        if index is None:
             size = max(abs(coefficient.numerator), coefficient.denominator)
             if size.bit_length() > LARGEST_BITS:
                 raise GraphError(
@@ -300,9 +308,9 @@ class Builder:
                     remedy="known rotations one after the other multiply the digits of their exact "
                     "numbers: put fewer of them into one fixed part, or use right angles",
                 )
-            place = self._pool[key] = len(self._values)
+            index = self._pool[key] = len(self._values)
             self._values.append(coefficient)
-        return place
+        return index
 
     def _free_name(self, name: str | None, variable: int) -> str:
         free = name or f"x_{variable}"
@@ -334,7 +342,7 @@ class Builder:
         self.outputs[name] = self.block(name, shape, entries)
 
     def quantity(self, name: str, shape: Sequence[int], entries: Entries) -> tuple[Scalar, ...]:
-        """Declare an intermediate quantity that can be asked for, and return its scalars."""
+        """Declare an intermediate quantity under a name, and return its scalars."""
         named = [self._named(label, value) for label, value in entries]
         labels = tuple(label for label, _ in entries)
         variables = tuple(variable for variable, _ in named)

@@ -1,4 +1,4 @@
-"""Take a graph up again: to extend it, or to build it anew with something replaced."""
+"""Graphs from graphs: continued in a builder, rebuilt with replacements, cut and joined."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.graph.builder import Builder
-from chainform.graph.graph import Graph
+from chainform.graph.draft import Draft, copied_block, free_names, substituted
 from chainform.graph.scalar import Scalar
-from chainform.graph.types import CALLS, Block
+from chainform.graph.types import CALLS, Block, Graph
 
 
 def builder_of(graph: Graph) -> Builder:
@@ -25,7 +26,7 @@ def builder_of(graph: Graph) -> Builder:
 def rebuild(graph: Graph, replacement: Callable[[int, Builder], Scalar | None]) -> Graph:
     """Return the graph built again, with some variables replaced by other values.
 
-    `replacement` is asked for each variable and answers None to keep it. Everything computed
+    `replacement` is called for each variable and returns None to keep it. Everything computed
     from a replaced variable is simplified and shared anew on the way.
     """
     builder = Builder()
@@ -33,9 +34,9 @@ def rebuild(graph: Graph, replacement: Callable[[int, Builder], Scalar | None]) 
     for v in range(len(graph)):
         scalars[v] = _rebuilt(graph, v, builder, scalars, replacement)
     for name, block in graph.quantities.items():
-        builder.quantities[name] = _block(builder, block, scalars)
+        builder.quantities[name] = copied_block(builder, block, scalars)
     for name, block in graph.outputs.items():
-        builder.outputs[name] = _block(builder, block, scalars)
+        builder.outputs[name] = copied_block(builder, block, scalars)
     for name, v in graph.aliases.items():
         builder.name(name, scalars[v])
     return builder.finish()
@@ -64,14 +65,6 @@ def _rebuilt(
             product = product * scalars[factor.variable] ** factor.power
         total = total + product * term.coefficient
     return builder.name(graph.names[v], total)
-
-
-def _block(builder: Builder, block: Block, scalars: Mapping[int, Scalar]) -> Block:
-    variables = tuple(
-        builder.variable_of(scalars[v], label)
-        for v, label in zip(block.variables, block.labels, strict=True)
-    )
-    return Block(block.name, block.shape, variables, block.labels)
 
 
 def include(
@@ -118,3 +111,75 @@ def set_defaults(graph: Graph, values: Mapping[str, Fraction]) -> Graph:
             raise RunError(f"{name} is not a parameter and has no default", element=name)
         inputs[variable] = replace(inputs[variable], default=value)
     return replace(graph, inputs=inputs)
+
+
+# --- parts of a graph -----------------------------------------------------------------------------
+
+
+def restrict(graph: Graph, needed: NDArray[np.bool_]) -> Graph:
+    """Return the rows of a graph in a mask that is closed under what definitions use.
+
+    Quantities go unless all their entries stay; other names go with their variables.
+    """
+    new_index = np.cumsum(needed, dtype=np.int32) - 1
+    rows = np.flatnonzero(needed)
+    in_term = np.repeat(needed, np.diff(graph.term_start))
+    in_factor = np.repeat(in_term, np.diff(graph.factor_start))
+    argument = graph.argument[rows]
+    return replace(
+        graph,
+        names=tuple(graph.names[v] for v in rows.tolist()),
+        kind=graph.kind[rows],
+        level=graph.level[rows],
+        call=graph.call[rows],
+        argument=np.where(argument >= 0, new_index[argument], -1).astype(np.int32),
+        term_start=_starts(np.diff(graph.term_start)[rows]),
+        coefficient=graph.coefficient[in_term],
+        factor_start=_starts(np.diff(graph.factor_start)[in_term]),
+        factor=new_index[graph.factor[in_factor]],
+        power=graph.power[in_factor],
+        inputs={int(new_index[v]): given for v, given in graph.inputs.items() if needed[v]},
+        outputs={name: _renumbered(block, new_index) for name, block in graph.outputs.items()},
+        quantities={
+            name: _renumbered(block, new_index)
+            for name, block in graph.quantities.items()
+            if all(needed[v] for v in block.variables)
+        },
+        aliases={name: int(new_index[v]) for name, v in graph.aliases.items() if needed[v]},
+    )
+
+
+def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _renumbered(block: Block, new_index: NDArray[np.int32]) -> Block:
+    return replace(block, variables=tuple(int(new_index[v]) for v in block.variables))
+
+
+def graft(graph: Graph, top: Sequence[int], part: Graph) -> Graph:
+    """Return a graph with some variables defined by the only output of another graph.
+
+    The part has the same inputs and gives the values of `top`, in that order. Its variables come
+    first, so that the rest finds what it shares with them.
+    """
+    (block,) = part.outputs.values()
+    inner = Draft(part)
+    builder = Builder()
+    free = free_names(graph)
+    scalars: dict[int, Scalar] = {}
+    for v in range(len(part)):
+        given = part.inputs.get(v)
+        if given is not None:
+            scalars[v] = builder.input(given.name, given.group, given.index, given.default)
+        elif v in inner.calls:
+            function, argument = inner.calls[v]
+            scalars[v] = builder.call(function, scalars[argument], part.names[v])
+        else:
+            value = Scalar(builder, substituted(inner.terms[v], scalars))
+            name = part.names[v]
+            taken = name in graph.numbers and name not in block.labels
+            scalars[v] = builder.name(next(free) if taken else name, value)
+    outer = Draft(graph)
+    known = {v: scalars[w] for v, w in zip(top, block.variables, strict=True)}
+    return outer.finish_with(builder, known)

@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.graph.graph import Graph, Integers
-from chainform.graph.types import CALL_NUMBER, Kind
+from chainform.graph.types import CALL_NUMBER, Graph, Integers, Kind
 
 
 @dataclass(frozen=True, slots=True)

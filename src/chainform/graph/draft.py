@@ -14,9 +14,8 @@ import numpy as np
 
 from chainform.graph.builder import Builder
 from chainform.graph.cost import cost
-from chainform.graph.graph import Graph
-from chainform.graph.scalar import Monomial, Number, Scalar, Terms
-from chainform.graph.types import CALLS, Block, Kind
+from chainform.graph.scalar import Monomial, Number, Scalar, Terms, shortest_number
+from chainform.graph.types import CALLS, Block, Graph, Kind
 
 
 class Draft:
@@ -79,9 +78,9 @@ class Draft:
             elif v < len(self.graph):
                 builder.name(self.graph.names[v], known[v])
         for name, block in self.graph.quantities.items():
-            builder.quantities[name] = _block(builder, block, scalars)
+            builder.quantities[name] = copied_block(builder, block, scalars)
         for name, block in self.graph.outputs.items():
-            builder.outputs[name] = _block(builder, block, scalars)
+            builder.outputs[name] = copied_block(builder, block, scalars)
         for name, v in self.graph.aliases.items():
             builder.name(name, scalars[v])
         return builder.finish()
@@ -146,13 +145,11 @@ def free_names(graph: Graph) -> Iterator[str]:
 
 def _definition(graph: Graph, v: int) -> Terms:
     return {
-        tuple(f.variable for f in term.factors for _ in range(f.power)): _short(term.coefficient)
+        tuple(f.variable for f in term.factors for _ in range(f.power)): shortest_number(
+            term.coefficient
+        )
         for term in graph.terms(v)
     }
-
-
-def _short(value: Number) -> Number:
-    return value.numerator if value.denominator == 1 else value
 
 
 def substituted(terms: Terms, scalars: dict[int, Scalar]) -> Terms:
@@ -181,15 +178,13 @@ def add_term(terms: Terms, monomial: Monomial, coefficient: Number) -> None:
         terms.pop(monomial, None)
 
 
-def _block(builder: Builder, block: Block, scalars: dict[int, Scalar]) -> Block:
-    variables = tuple(
-        builder.variable_of(scalars[v], label)
-        for v, label in zip(block.variables, block.labels, strict=True)
-    )
-    return Block(block.name, block.shape, variables, block.labels)
+def copied_block(builder: Builder, block: Block, scalars: Mapping[int, Scalar]) -> Block:
+    """Return the block of another graph, its variables written as scalars of a builder."""
+    pairs = zip(block.labels, block.variables, strict=True)
+    return builder.block(block.name, block.shape, [(label, scalars[v]) for label, v in pairs])
 
 
-def not_dearer(after: Graph, before: Graph) -> Graph:
+def cheaper_graph(after: Graph, before: Graph) -> Graph:
     """Return the graph after a step, or the one before if the step took more operations.
 
     A step looks at what it saves itself; that something else was shared before can be lost by it.
@@ -203,7 +198,7 @@ def operations(graph: Graph) -> int:
     return count.multiplications + count.additions
 
 
-def price(terms: Terms) -> int:
+def terms_cost(terms: Terms) -> int:
     """Return the multiplications and additions of one sum, by the house's counting rule."""
     total = max(len(terms) - 1, 0)
     for monomial, coefficient in terms.items():

@@ -10,7 +10,7 @@ such letters have to do with one another, as in x * reciprocal(x) = 1, is not lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -20,10 +20,9 @@ import numpy as np
 
 from chainform.errors import RunError
 from chainform.given import argument
-from chainform.graph.formula import product_text, sum_text
-from chainform.graph.graph import Graph
-from chainform.graph.simplify import call_of_number, is_even, is_odd
-from chainform.graph.types import CALLS, Kind, Term
+from chainform.graph.arithmetic import call_of_number, is_even, is_odd
+from chainform.graph.text import product_text, sum_text
+from chainform.graph.types import CALLS, Graph, Kind, Term
 
 if TYPE_CHECKING:
     from flint import fmpq, fmpq_mpoly
@@ -33,7 +32,7 @@ LARGEST_MULTIPLE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class ExpansionSymbol:
     """A letter of an expansion: an input (function empty), or a call on an expanded argument."""
 
     function: str
@@ -49,7 +48,7 @@ class Symbol:
 class Expansion:
     """A sum of products of symbols; `terms` holds (coefficient, ((symbol, power), ...))."""
 
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[ExpansionSymbol, ...]
     terms: tuple[tuple[Fraction, tuple[tuple[int, int], ...]], ...]
 
     def __len__(self) -> int:
@@ -68,6 +67,14 @@ class Expansion:
 
     def __hash__(self) -> int:
         return hash(frozenset(self.as_dict().items()))
+
+
+def expansion_text(expansion: Expansion, name: Callable[[ExpansionSymbol], str] = str) -> str:
+    """Return an expansion as text, a term for each product."""
+    return sum_text(
+        (k, product_text((name(expansion.symbols[s]), power) for s, power in factors))
+        for k, factors in expansion.terms
+    )
 
 
 LIMIT = 100_000
@@ -130,17 +137,17 @@ class Expander:
         self.limit = limit_of(limit)
         self.variable = 0
         order = np.flatnonzero(graph.cone(variables)).tolist()
-        self.symbols: list[Symbol | None] = []
-        self.place: dict[Symbol, int] = {}
+        self.symbols: list[ExpansionSymbol | None] = []
+        self.index: dict[ExpansionSymbol, int] = {}
         self.room: dict[int, int] = {}
         self._lay_out(order)
-        names = [f"x{place}" for place in range(len(self.symbols))]
+        names = [f"x{index}" for index in range(len(self.symbols))]
         self.ring = fmpq_mpoly_ctx.get(names, Ordering.lex)
         self.generators = self.ring.gens()
         self.pythagoras: dict[int, fmpq_mpoly] = {}
-        for symbol, place in self.place.items():
+        for symbol, index in self.index.items():
             if symbol.function == "sin":
-                self._relate(place)
+                self._relate(index)
         self.polynomials: dict[int, fmpq_mpoly] = {}
         for v in order:
             self.variable = v
@@ -158,22 +165,24 @@ class Expander:
             sums = self._angle_sums(in_angles)
             for v in (v for v in in_angles if v in graph.inputs):
                 angle = self._input_expansion(v)
-                self._put(Symbol("sin", graph.names[v], angle))
-                self._put(Symbol("cos", graph.names[v], angle))
+                self._put(ExpansionSymbol("sin", graph.names[v], angle))
+                self._put(ExpansionSymbol("cos", graph.names[v], angle))
         for v in (v for v in order if v in graph.inputs):
-            self._put(Symbol("", graph.names[v]))
+            self._put(ExpansionSymbol("", graph.names[v]))
         for v in (v for v in order if graph.call[v]):
             if v in trigonometric and int(graph.argument[v]) in sums:
                 continue
             self.room[v] = len(self.symbols)
             self.symbols += [None] * (2 if v in trigonometric else 1)
 
-    def _put(self, symbol: Symbol) -> None:
-        self.place[symbol] = len(self.symbols)
+    def _put(self, symbol: ExpansionSymbol) -> None:
+        self.index[symbol] = len(self.symbols)
         self.symbols.append(symbol)
 
     def _input_expansion(self, variable: int) -> Expansion:
-        return Expansion((Symbol("", self.graph.names[variable]),), ((Fraction(1), ((0, 1),)),))
+        return Expansion(
+            (ExpansionSymbol("", self.graph.names[variable]),), ((Fraction(1), ((0, 1),)),)
+        )
 
     def _angle_sums(self, order: Sequence[int]) -> set[int]:
         """Return the variables that are plainly sums of inputs with whole coefficients."""
@@ -187,11 +196,11 @@ class Expander:
                     parts[v] = total
         return {v for v, total in parts.items() if _is_angle(total.values())}
 
-    def _relate(self, place: int) -> None:
-        """Note s^2 + c^2 = 1 for the sine at a place and the cosine next to it."""
+    def _relate(self, index: int) -> None:
+        """Note s^2 + c^2 = 1 for the sine at an index and the cosine next to it."""
         if self.trig:
-            sine, cosine = self.generators[place], self.generators[place + 1]
-            self.pythagoras[place] = sine**2 + cosine**2 - 1
+            sine, cosine = self.generators[index], self.generators[index + 1]
+            self.pythagoras[index] = sine**2 + cosine**2 - 1
 
     # --- polynomials --------------------------------------------------------------------
 
@@ -239,7 +248,7 @@ class Expander:
     def _polynomial(self, variable: int) -> fmpq_mpoly:
         graph = self.graph
         if variable in graph.inputs:
-            return self.generators[self.place[Symbol("", graph.names[variable])]]
+            return self.generators[self.index[ExpansionSymbol("", graph.names[variable])]]
         if graph.call[variable]:
             return self._call(variable)
         total = self.ring.constant(0)
@@ -272,31 +281,31 @@ class Expander:
         return sign * self._letter(variable, function, inner)
 
     def _letter(self, variable: int, function: str, inner: Expansion) -> fmpq_mpoly:
-        """Return the letter of a call; its sine or cosine partner gets its place as well."""
+        """Return the letter of a call; its sine or cosine partner gets an index as well."""
         if len(inner.terms) > _LONGEST_ARGUMENT:
             raise RunError(
                 f"the argument of {function} alone has {len(inner.terms)} terms, multiplied out",
                 remedy="look at the definitions instead (str, or show --steps); an expression with "
                 "nested reciprocals, such as forward dynamics, is not meant to be multiplied out",
             )
-        symbol = Symbol(function, _text(inner), inner)
-        if symbol not in self.place:
+        symbol = ExpansionSymbol(function, _text(inner), inner)
+        if symbol not in self.index:
             room = self.room[variable]
             names = ("sin", "cos") if function in ("sin", "cos") else (function,)
             for offset, name in enumerate(names):
-                letter = Symbol(name, symbol.argument, inner)
+                letter = ExpansionSymbol(name, symbol.argument, inner)
                 self.symbols[room + offset] = letter
-                self.place[letter] = room + offset
+                self.index[letter] = room + offset
             if len(names) == 2:
                 self._relate(room)
-        return self.generators[self.place[symbol]]
+        return self.generators[self.index[symbol]]
 
     def _cosine_and_sine(self, parts: dict[str, int]) -> tuple[fmpq_mpoly, fmpq_mpoly]:
         """Return the cosine and sine of a sum of angles by the addition formulas."""
         cosine, sine = self.ring.constant(1), self.ring.constant(0)
         for name, count in parts.items():
-            s = self.generators[self.place[Symbol("sin", name)]]
-            c = self.generators[self.place[Symbol("cos", name)]]
+            s = self.generators[self.index[ExpansionSymbol("sin", name)]]
+            c = self.generators[self.index[ExpansionSymbol("cos", name)]]
             for _ in range(abs(count)):
                 turn = s if count > 0 else -s
                 cosine, sine = cosine * c - sine * turn, sine * c + cosine * turn
@@ -311,14 +320,14 @@ class Expander:
 
     def _expansion(self, polynomial: fmpq_mpoly) -> Expansion:
         rows = [
-            (_fraction(k), [(place, int(power)) for place, power in enumerate(powers) if power])
+            (_fraction(k), [(index, int(power)) for index, power in enumerate(powers) if power])
             for powers, k in polynomial.terms()
         ]
-        used = sorted({place for _, factors in rows for place, _ in factors})
-        new_place = {place: new for new, place in enumerate(used)}
+        used = sorted({index for _, factors in rows for index, _ in factors})
+        new_index = {index: new for new, index in enumerate(used)}
         return Expansion(
             tuple(symbol for symbol in map(self.symbols.__getitem__, used) if symbol is not None),
-            tuple((k, tuple((new_place[p], power) for p, power in row)) for k, row in rows),
+            tuple((k, tuple((new_index[p], power) for p, power in row)) for k, row in rows),
         )
 
     def _by_name(self, polynomial: fmpq_mpoly) -> Expansion:

@@ -1,16 +1,13 @@
-"""A number in the making: what formulations compute with."""
+"""A number under construction: what formulations compute with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from chainform.graph.types import LARGEST_POWER
 from chainform.graph.verify import GraphError
-
-if TYPE_CHECKING:
-    from chainform.graph.builder import Builder
 
 Number: TypeAlias = int | Fraction
 Monomial: TypeAlias = tuple[int, ...]
@@ -19,12 +16,38 @@ Terms: TypeAlias = dict[Monomial, Number]
 """A sum: the non-zero coefficient of each monomial."""
 
 
+class ScalarFactory(Protocol):
+    """The builder as its scalars see it: it defines variables and makes scalars."""
+
+    names: list[str]
+
+    def define(self, name: str | None, terms: Terms) -> int:
+        """Return the variable with these terms."""
+        ...
+
+    def number(self, value: Number) -> Scalar:
+        """Return an exact number as a scalar."""
+        ...
+
+    def call(self, function: str, argument: Scalar | Number) -> Scalar:
+        """Return a function of a scalar."""
+        ...
+
+    def keep(self, value: Scalar | Number) -> Scalar:
+        """Return a value as one variable."""
+        ...
+
+    def keep_vector(self, v: Vector) -> Vector:
+        """Make every component of a vector one variable."""
+        ...
+
+
 class Scalar:
     """A sum of terms without a name, on its way into a graph. Immutable."""
 
     __slots__ = ("builder", "terms")
 
-    def __init__(self, builder: Builder, terms: Terms) -> None:
+    def __init__(self, builder: ScalarFactory, terms: Terms) -> None:
         self.builder = builder
         self.terms = terms
 
@@ -141,6 +164,22 @@ class Scalar:
 
     def __rtruediv__(self, other: Number) -> Scalar:
         return self.builder.call("reciprocal", self) * other
+
+
+Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
+Matrix: TypeAlias = tuple[Vector, Vector, Vector]
+
+
+def is_zero(value: Scalar | Number) -> bool:
+    """Whether a scalar is known to be zero."""
+    if isinstance(value, Scalar):
+        return value.is_number and not value.number
+    return not value
+
+
+def shortest_number(value: Number) -> Number:
+    """Return a fraction that is whole as an integer."""
+    return value.numerator if value.denominator == 1 else value
 
 
 def _times(k: Number, l: Number) -> Number:

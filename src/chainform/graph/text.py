@@ -1,4 +1,4 @@
-"""A graph as text that people read, tests compare, and `parse_graph` reads back.
+"""Formulas and graphs as text; `parse_graph` reads a graph back.
 
     chainform graph 1
     input q 0 q1
@@ -17,17 +17,80 @@ front where they differ. A line that begins with # is a comment.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
 from math import prod
 
 from chainform.errors import ReadError
 from chainform.graph.builder import Builder
-from chainform.graph.formula import definition_text, number_text
-from chainform.graph.graph import Graph
 from chainform.graph.scalar import Terms
-from chainform.graph.types import BLOCK_NAME, CALL_NUMBER, GROUPS, LARGEST_POWER, NAME, Block
+from chainform.graph.types import (
+    BLOCK_NAME,
+    CALL_NUMBER,
+    CALLS,
+    GROUPS,
+    LARGEST_POWER,
+    NAME,
+    Block,
+    Graph,
+    Term,
+)
 from chainform.graph.verify import GraphError
+
+
+def number_text(value: Fraction) -> str:
+    """Return an exact number: a decimal where a short one is exact, else a fraction."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    rest, twos, fives = value.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    places = max(twos, fives)
+    if rest != 1 or places > 18:
+        return f"{value.numerator}/{value.denominator}"
+    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
+    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
+
+
+def sum_text(parts: Iterable[tuple[Fraction, str]]) -> str:
+    """Join (coefficient, product) pairs with signs; an empty product is a number."""
+    text = ""
+    for coefficient, product in parts:
+        size = abs(coefficient)
+        if not product:
+            body = number_text(size)
+        elif size == 1:
+            body = product
+        else:
+            body = f"{number_text(size)}*{product}"
+        sign = "-" if coefficient < 0 else "+"
+        text += f" {sign} {body}" if text else f"{'-' if sign == '-' else ''}{body}"
+    return text or "0"
+
+
+def product_text(factors: Iterable[tuple[str, int]]) -> str:
+    """Join names and powers: x^2*y."""
+    return "*".join(name if power == 1 else f"{name}^{power}" for name, power in factors)
+
+
+def term_text(graph: Graph, term: Term) -> tuple[Fraction, str]:
+    """Return a term as its coefficient and the text of its product."""
+    factors = ((graph.names[f.variable], f.power) for f in term.factors)
+    return term.coefficient, product_text(factors)
+
+
+def definition_text(graph: Graph, variable: int) -> str:
+    """Return the right side of a variable's definition; an input is its own name."""
+    if variable in graph.inputs:
+        return graph.names[variable]
+    if graph.call[variable]:
+        return f"{CALLS[int(graph.call[variable])]}({graph.names[int(graph.argument[variable])]})"
+    return sum_text(term_text(graph, term) for term in graph.terms(variable))
+
+
+# --- whole graphs ---------------------------------------------------------------------------------
 
 HEADER = "chainform graph 1"
 
@@ -71,7 +134,6 @@ _BLOCK = re.compile(rf"(output|quantity) ({BLOCK_NAME.pattern}) \[([0-9 ]*)\]:(.
 _DEFINITION = re.compile(rf"({_NAME}) = (.+)")
 _CALL = re.compile(rf"({_NAME})\(({_NAME})\)")
 _TERM = re.compile(rf"([+-]?) ?((?:{_NUMBER}|{_FACTOR})(?:\*{_FACTOR})*)(?: |$)")
-
 _LARGEST_INTEGER = 1_000_000_000
 _LARGEST_DEGREE = 1_000_000
 """All powers of one definition together; a short line must not be able to fill the memory."""

@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 
 from chainform.errors import Error
-from chainform.graph.graph import Graph
-from chainform.graph.types import BLOCK_NAME, CALLS, GROUPS, LARGEST_POWER, NAME, Kind
+from chainform.graph.types import BLOCK_NAME, CALLS, GROUPS, LARGEST_POWER, NAME, Graph, Kind
 
 
 class GraphError(Error):
@@ -138,7 +137,7 @@ def _check_terms(graph: Graph) -> None:
     of_term, _ = _owners(graph)
     unknown = (graph.coefficient < 0) | (graph.coefficient >= len(graph.coefficients))
     _fail(graph, _mask(graph, of_term[unknown]), "its coefficients exist")
-    zeros = [place for place, value in enumerate(graph.coefficients) if value == 0]
+    zeros = [index for index, value in enumerate(graph.coefficients) if value == 0]
     zero = np.isin(graph.coefficient, zeros)
     _fail(graph, _mask(graph, of_term[zero]), "its coefficients are not zero")
     starts, factors, powers = graph.factor_start, graph.factor, graph.power

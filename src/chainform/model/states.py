@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import DeriveError, ReadError, RunError
 from chainform.given import Given, argument, real_array
-from chainform.graph import Graph, Input, Plan
+from chainform.graph import BatchPlan, Graph, Input
 from chainform.mechanism import Mechanism, number_of
 from chainform.model.names import find_block
 from chainform.readers import native_text, read_text
@@ -123,7 +123,7 @@ def evaluate_states(
     blocks = {name: find_block(graph, name) for name in names}
     entries = [v for block in blocks.values() for v in block.variables]
     wanted = np.unique(np.asarray(entries, dtype=np.int32))
-    plan = Plan(graph, wanted)
+    plan = BatchPlan(graph, wanted)
     arrays = _arrays(mechanism, graph, states)
     parameters = _parameters(graph, values)
     batch = batch_shape(arrays, parameters)

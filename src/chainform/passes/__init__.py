@@ -12,7 +12,7 @@ from chainform.passes.extract_divisors import ExtractDivisors
 from chainform.passes.extract_monomials import ExtractMonomials
 from chainform.passes.factor_products import FactorProducts
 from chainform.passes.merge_equal import MergeEqual
-from chainform.passes.reduce_part import ReducePart
+from chainform.passes.reduce_part import ReducePart, part_of, part_top
 from chainform.passes.trig_identities import TrigIdentities
 
 
@@ -58,4 +58,6 @@ __all__ = [
     "Pass",
     "ReducePart",
     "TrigIdentities",
+    "part_of",
+    "part_top",
 ]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chainform.graph import Graph
-from chainform.graph.draft import Draft
+from chainform.graph import Draft, Graph
 
 
 @dataclass(frozen=True)

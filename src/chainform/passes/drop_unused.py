@@ -15,7 +15,7 @@ class DropUnused:
     """Drop the variables that no output needs; inputs stay.
 
     What is not needed costs nothing when the outputs are computed, but it fills tables and
-    listings. With `keep_quantities` the named intermediate quantities, which can be asked for by
+    listings. With `keep_quantities` the named intermediate quantities, which can be shown by
     name, stay as well, with all they need.
     """
 

@@ -9,9 +9,7 @@ from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import ClassVar, TypeAlias
 
-from chainform.graph import Graph
-from chainform.graph.draft import Draft, add_term, not_dearer
-from chainform.graph.scalar import Number, Terms
+from chainform.graph import Draft, Graph, Number, Terms, add_term, cheaper_graph
 
 Product: TypeAlias = tuple[int, ...]
 """Letters, ascending: variables, and numbers other than +-1 as negative letters."""
@@ -29,7 +27,7 @@ class ExtractMonomials:
     where nothing but mu is left), each sum gains one, and mu is computed once. Formula (3.5), as it
     is printed, charges deg(mu) - 1 to every sum instead; `printed_saving` gives it.
 
-    A new sum that is already there, up to its sign, is not made again. Savings are kept up to date
+    A new sum that is already there, up to its sign, is not made again. Savings are updated
     term by term, so the time grows with the number of products, not with the square of the sums.
     `limit` ends the search after so many extractions.
     """
@@ -46,7 +44,7 @@ class ExtractMonomials:
         table = _Table(draft, self.degree)
         table.run(self.limit)
         table.write()
-        return not_dearer(draft.finish(), graph)
+        return cheaper_graph(draft.finish(), graph)
 
 
 def printed_saving(terms: int, degree: int, sums: int) -> int:
@@ -212,7 +210,7 @@ class _Table:
 
 
 def _saving(held: dict[Product, int], degree: int) -> int:
-    """Return the multiplications saved in one sum by taking a product out of its terms."""
+    """Return the multiplications saved in one sum by extracting a product from its terms."""
     if len(held) > 1:
         return sum(held.values()) - 1
     return degree - 1 if held else 0

@@ -1,27 +1,232 @@
-"""Write sums as products of sums, as far as they are."""
+"""Write sums as products of sums, as far as they are.
+
+A sum C is the product of two sums A and B if its terms can be laid out in a rectangle, a row for
+each term of A and a column for each term of B, such that for every two rows and two columns
+
+    e_m1 + e_m4 = e_m2 + e_m3    (3.16)        k_m1 k_m4 = k_m2 k_m3    (3.24)
+
+where m1, m2 stand in one row, m1, m3 in one column. Both say that two rows differ by the same
+monomial and the same ratio in every column; that is what is looked for here. The terms of a sum
+with their powers and coefficients are its structural matrix.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
-from typing import ClassVar
+from itertools import combinations
+from math import gcd, lcm
+from typing import ClassVar, TypeAlias
 
-from chainform.graph import Graph
-from chainform.graph.draft import Draft, add_term, not_dearer
-from chainform.graph.matrices import (
-    Pair,
-    Ratio,
-    Rectangle,
-    factors_of,
-    grown,
-    pairs_by_ratio,
-    rectangle_of,
-    saving,
-    whole,
+from chainform.graph import (
+    Draft,
+    Graph,
+    Monomial,
+    Number,
+    Terms,
+    add_term,
+    cheaper_graph,
+    shortest_number,
 )
-from chainform.graph.scalar import Monomial, Number, Terms
+
+Ratio: TypeAlias = tuple[Monomial, Monomial, int, int]
+"""What two terms differ by: the two without what they share, and k1 : k2 in lowest terms."""
+Pair: TypeAlias = tuple[Monomial, Monomial]
+Entries: TypeAlias = tuple[tuple[Monomial, Number], ...]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """Terms that are a product: (sum of rows) x (sum of columns)."""
+
+    rows: Entries
+    columns: Entries
+
+    def monomials(self) -> list[Monomial]:
+        """Return the terms it covers."""
+        return [times(a, g) for a, _ in self.rows for g, _ in self.columns]
+
+
+def is_product(terms: Sequence[tuple[Monomial, Number]], columns: int) -> bool:
+    """Whether terms, laid out row by row, satisfy (3.16) and (3.24) in every 2 x 2 block."""
+    rows = [terms[i : i + columns] for i in range(0, len(terms), columns)]
+    for first, second in combinations(rows, 2):
+        for (m1, m3), (m2, m4) in combinations(list(zip(first, second, strict=True)), 2):
+            if times(m1[0], m4[0]) != times(m2[0], m3[0]) or m1[1] * m4[1] != m2[1] * m3[1]:
+                return False
+    return True
+
+
+def times(a: Monomial, b: Monomial) -> Monomial:
+    """Return the product of two monomials."""
+    return tuple(sorted(a + b)) if a and b else a or b
+
+
+def over(a: Monomial, b: Monomial) -> Monomial | None:
+    """Return a / b, or None where b does not divide a."""
+    rest = list(a)
+    for letter in b:
+        if letter not in rest:
+            return None
+        rest.remove(letter)
+    return tuple(rest)
+
+
+def compared(a: Monomial, b: Monomial) -> tuple[Monomial, Monomial, Monomial]:
+    """Return what two monomials share, and the rest of each."""
+    shared: list[int] = []
+    rest = list(b)
+    left: list[int] = []
+    for letter in a:
+        if letter in rest:
+            rest.remove(letter)
+            shared.append(letter)
+        else:
+            left.append(letter)
+    return tuple(shared), tuple(left), tuple(rest)
+
+
+def whole(terms: Terms) -> tuple[dict[Monomial, int], int]:
+    """Return a sum times a number that makes all coefficients whole, and that number."""
+    scale = lcm(*(k.denominator for k in terms.values()))
+    return {m: k.numerator * (scale // k.denominator) for m, k in terms.items()}, scale
+
+
+def pairs_by_ratio(terms: Mapping[Monomial, int]) -> dict[Ratio, list[Pair]]:
+    """Return the pairs of terms that differ by the same as another pair: 2 x n blocks."""
+    found: dict[Ratio, list[Pair]] = {}
+    for (a, k), (b, l) in combinations(sorted(terms.items()), 2):
+        _, left, right = compared(a, b)
+        if left > right:
+            a, b, k, l, left, right = b, a, l, k, right, left
+        common = gcd(k, l) if l > 0 else -gcd(k, l)
+        found.setdefault((left, right, k // common, l // common), []).append((a, b))
+    return {key: pairs for key, pairs in found.items() if len(pairs) > 1}
+
+
+def rectangle_of(
+    terms: Mapping[Monomial, int], ratio: Ratio, pairs: Sequence[Pair]
+) -> Rectangle | None:
+    """Return the 2 x n rectangle of pairs whose terms are all still there, each used once."""
+    left, right, p, q = ratio
+    used: set[Monomial] = set()
+    columns: list[tuple[Monomial, Number]] = []
+    for a, b in pairs:
+        if a in terms and b in terms and a not in used and b not in used:
+            used.add(a)
+            used.add(b)
+            columns.append((compared(a, b)[0], terms[b] // q))
+    if len(columns) < 2:
+        return None
+    return Rectangle(((left, p), (right, q)), tuple(columns))
+
+
+def grown(terms: Mapping[Monomial, int], rectangle: Rectangle) -> Rectangle:
+    """Return a rectangle of more rows, where that saves more, at the price of some columns."""
+    best = rectangle
+    improved = True
+    while improved:
+        improved = False
+        for row, ratio, supported in _further_rows(terms, best):
+            candidate = Rectangle((*best.rows, (row, ratio)), supported)
+            if saving(candidate) > saving(best):
+                best, improved = candidate, True
+                break
+    return best
+
+
+def _further_rows(
+    terms: Mapping[Monomial, int], rectangle: Rectangle
+) -> list[tuple[Monomial, Number, Entries]]:
+    """Return rows that can be added, each with the columns in which it is there."""
+    present = {row for row, _ in rectangle.rows}
+    covered = set(rectangle.monomials())
+    first, k = rectangle.columns[0]
+    found: list[tuple[Monomial, Number, Entries]] = []
+    for monomial, value in terms.items():
+        row = over(monomial, first)
+        if row is None or row in present or monomial in covered:
+            continue
+        supported = tuple(
+            (g, l)
+            for g, l in rectangle.columns
+            if (other := times(row, g)) in terms
+            and other not in covered
+            and terms[other] * k == value * l
+        )
+        if len(supported) > 1:
+            found.append((row, shortest_number(Fraction(value) / k), supported))
+    return found
+
+
+def saving(rectangle: Rectangle, shared: float = 1.0, units: int = 0) -> float:
+    """Return the operations saved by writing a rectangle as a product.
+
+    `units` of its terms have the coefficient 1 or -1, which costs nothing. `shared` is the part of
+    the cost of the rows that falls on this sum, where others use them too.
+    """
+    before = sum(max(len(a) + len(g), 1) for a, _ in rectangle.rows for g, _ in rectangle.columns)
+    outer = _common([g for g, _ in rectangle.columns])
+    rows = _normal_price(rectangle.rows, 0)
+    columns = _normal_price(rectangle.columns, outer)
+    terms = len(rectangle.rows) * len(rectangle.columns)
+    return before + terms - units - shared * rows - columns - (outer + 3)
+
+
+def _normal_price(entries: Entries, outer: int) -> int:
+    """Return the price of a sum in normal form, each term without `outer` of its letters."""
+    counts: dict[Number, int] = {}
+    total = len(entries) - 1
+    for monomial, k in entries:
+        if len(monomial) > outer:
+            counts[abs(k)] = counts.get(abs(k), 0) + 1
+            total += len(monomial) - outer
+    return total - max(counts.values())
+
+
+def _common(monomials: Sequence[Monomial]) -> int:
+    """Return how many letters monomials have in common."""
+    shared = monomials[0]
+    for monomial in monomials[1:]:
+        shared = compared(shared, monomial)[0]
+    return len(shared)
+
+
+def factors_of(rectangle: Rectangle) -> tuple[Terms, Terms, Monomial, Number]:
+    """Return A, B, a monomial and a number whose product is the rectangle; A, B in normal form."""
+    rows, k = normal(dict(rectangle.rows))
+    outer = rectangle.columns[0][0]
+    for g, _ in rectangle.columns[1:]:
+        outer = compared(outer, g)[0]
+    inner: Terms = {}
+    for g, l in rectangle.columns:
+        rest = over(g, outer)
+        assert rest is not None
+        inner[rest] = l
+    columns, l = normal(inner)
+    return rows, columns, outer, k * l
+
+
+def normal(terms: Terms) -> tuple[Terms, Number]:
+    """Return a multiple of a sum, the same for all multiples, and the number taken out.
+
+    The size that most coefficients have becomes 1, so that it costs nothing.
+    """
+    counts: dict[Number, int] = {}
+    for monomial, k in terms.items():
+        if monomial:
+            counts[abs(k)] = counts.get(abs(k), 0) + 1
+    most = max(counts.values())
+    scale = next(k for m, k in sorted(terms.items()) if m and counts[abs(k)] == most)
+    if scale == 1:
+        return terms, 1
+    return {m: shortest_number(Fraction(k) / scale) for m, k in terms.items()}, scale
+
+
+# --- the pass -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -45,7 +250,7 @@ class FactorProducts:
         draft = Draft(graph)
         sums = [v for v in draft.live_sums() if 4 <= len(draft.terms[v]) <= self.limit]
         _Factoring(draft, sums).run()
-        return not_dearer(draft.finish(), graph)
+        return cheaper_graph(draft.finish(), graph)
 
 
 class _Factoring:

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
-from chainform.graph import Graph
-from chainform.graph.draft import Draft, add_term, not_dearer, price
-from chainform.graph.scalar import Monomial, Number, Terms
+from chainform.graph import (
+    Draft,
+    Graph,
+    Monomial,
+    Number,
+    Terms,
+    add_term,
+    cheaper_graph,
+    terms_cost,
+)
 
 Key: TypeAlias = tuple[tuple[Monomial, Number], ...]
 
@@ -49,7 +56,7 @@ class MergeEqual:
                 draft.terms[v] = {(twin,): signed[v][1]}
         for members in classes.values():
             _write_multiples(draft, members)
-        return not_dearer(draft.finish(), graph)
+        return cheaper_graph(draft.finish(), graph)
 
     def _key(self, terms: Terms) -> Key:
         """Return what equal definitions have in common."""
@@ -84,8 +91,8 @@ def _write_multiples(draft: Draft, members: list[int]) -> None:
     """Write multiples of one expression as multiples of the cheapest."""
     if len(members) < 2:
         return
-    base = min(members, key=lambda v: (price(draft.terms[v]), v))
+    base = min(members, key=lambda v: (terms_cost(draft.terms[v]), v))
     for v in members:
         multiple = {(base,): _ratio(draft.terms[v], draft.terms[base])}
-        if v != base and price(multiple) < price(draft.terms[v]):
+        if v != base and terms_cost(multiple) < terms_cost(draft.terms[v]):
             draft.terms[v] = multiple

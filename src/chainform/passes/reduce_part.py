@@ -11,14 +11,13 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from chainform.errors import DeriveError
-from chainform.graph import Block, Graph, graft, restrict
-from chainform.graph.draft import not_dearer
+from chainform.graph import Block, Graph, cheaper_graph, graft, restrict
 
 SHORT = 64
 """Terms, multiplied out, up to which a sum of sines and cosines belongs to a part by itself."""
 
 
-class Step(Protocol):
+class GraphPass(Protocol):
     """What is done to the part: any pass."""
 
     def __call__(self, graph: Graph) -> Graph:
@@ -43,7 +42,7 @@ class ReducePart:
     may_cost_more: ClassVar[bool] = False
 
     names: tuple[str, ...] = ()
-    passes: tuple[Step, ...] = ()
+    passes: tuple[GraphPass, ...] = ()
 
     def __call__(self, graph: Graph) -> Graph:
         """Return the graph with the part reduced."""
@@ -59,9 +58,9 @@ class ReducePart:
         reduced = part
         for step in self.passes:
             reduced = step(reduced)
-        if not_dearer(reduced, part) is part:
+        if cheaper_graph(reduced, part) is part:
             return graph
-        return not_dearer(graft(graph, top, reduced), graph)
+        return cheaper_graph(graft(graph, top, reduced), graph)
 
 
 def part_top(graph: Graph, names: Sequence[str] = ()) -> list[int]:

@@ -1,21 +1,130 @@
-"""Use s^2 + c^2 = 1 and the formulas for sums of angles, the greatest saving first."""
+"""Use s^2 + c^2 = 1 and the formulas for sums of angles, the greatest saving first.
+
+Seen from one angle, an expression is a sum of M (a s^2 + b c^2 + g) over cofactors M. Of the three
+coefficients one can always be made zero; which one is cheapest depends on the numbers.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import ClassVar, TypeAlias
 
 from chainform.errors import DeriveError
 from chainform.given import Given
-from chainform.graph import Graph, Number
-from chainform.graph.angles import Angle, Angles, combined
-from chainform.graph.draft import Draft, add_term, not_dearer
-from chainform.graph.scalar import Monomial, Terms
-from chainform.graph.squares import shortest
+from chainform.graph import (
+    Angles,
+    AngleSum,
+    Draft,
+    Graph,
+    Monomial,
+    Number,
+    Terms,
+    add_term,
+    cheaper_graph,
+    combined,
+    terms_cost,
+)
+
+# --- squares of sines and cosines -----------------------------------------------------------------
+
+
+def without_square(terms: Terms, gone: int, other: int) -> Terms:
+    """Return a sum with every square of one letter replaced: gone^2 = 1 - other^2.
+
+    The result is canonical in this angle. Where the true function is at most quadratic in sine and
+    cosine of it, no power above two is left.
+    """
+    total = {m: k for m, k in terms.items() if m.count(gone) < 2}
+    stack = [(m, k) for m, k in terms.items() if m.count(gone) >= 2]
+    while stack:
+        monomial, k = stack.pop()
+        if monomial.count(gone) < 2:
+            add_term(total, monomial, k)
+            continue
+        rest = _without(_without(monomial, gone), gone)
+        stack.append((rest, k))
+        stack.append((tuple(sorted((*rest, other, other))), -k))
+    return total
+
+
+def _without(monomial: Monomial, letter: int) -> Monomial:
+    index = monomial.index(letter)
+    return monomial[:index] + monomial[index + 1 :]
+
+
+def cheapest_squares(terms: Terms, sine: int, cosine: int) -> Terms:
+    """Return a sum with the cheapest of the three forms chosen for each cofactor of an angle."""
+    groups: dict[Monomial, list[Number]] = {}
+    for monomial, k in terms.items():
+        for letter, index in ((sine, 0), (cosine, 1)):
+            if monomial.count(letter) >= 2:
+                rest = _without(_without(monomial, letter), letter)
+                groups.setdefault(rest, [0, 0, 0])[index] = k
+    total = dict(terms)
+    for rest in sorted(groups, key=len, reverse=True):
+        forms = (
+            tuple(sorted((*rest, sine, sine))),
+            tuple(sorted((*rest, cosine, cosine))),
+            rest,
+        )
+        a, b, g = (total.get(monomial, 0) for monomial in forms)
+        choices = ((a, b, g), (a - b, 0, g + b), (0, b - a, g + a), (a + g, b + g, 0))
+        best = min(choices, key=lambda choice: _group_price(forms, choice))
+        for monomial, k in zip(forms, best, strict=True):
+            total.pop(monomial, None)
+            if k:
+                total[monomial] = k
+    return total
+
+
+def _group_price(forms: tuple[Monomial, ...], choice: tuple[Number, ...]) -> int:
+    present = {monomial: k for monomial, k in zip(forms, choice, strict=True) if k}
+    return terms_cost(present) + 1 if present else 0
+
+
+def highest_power(terms: Terms, letters: tuple[int, int]) -> int:
+    """Return the highest power of some letters in a sum."""
+    return max((m.count(letter) for m in terms for letter in letters), default=0)
+
+
+def shortest(terms: Terms, pairs: Sequence[tuple[int, int]], *, best_first: bool = True) -> Terms:
+    """Return a sum with s^2 + c^2 = 1 used on one angle after the other until nothing is saved."""
+    squared = {v for m in terms for v, w in pairwise(m) if v == w}
+    todo = [pair for pair in pairs if pair[0] in squared or pair[1] in squared]
+    improved = True
+    while improved and todo:
+        improved = False
+        if best_first:
+            todo.sort(key=lambda pair: _grade(_rewritten(terms, pair), pair))
+        for pair in todo:
+            rewritten = _rewritten(terms, pair)
+            if _grade(rewritten, pair) < _grade(terms, pair):
+                terms, improved = rewritten, True
+    return terms
+
+
+def _rewritten(terms: Terms, pair: tuple[int, int]) -> Terms:
+    """Return the best form of a sum in one angle."""
+    sine, cosine = pair
+    forms = [
+        without_square(terms, sine, cosine),
+        without_square(terms, cosine, sine),
+        cheapest_squares(terms, sine, cosine),
+    ]
+    return min(forms, key=lambda form: _grade(form, pair))
+
+
+def _grade(terms: Terms, pair: tuple[int, int]) -> tuple[int, int]:
+    """Return what makes one form better than another: its price, then its highest power."""
+    return terms_cost(terms), highest_power(terms, pair)
+
+
+# --- the pass -------------------------------------------------------------------------------------
 
 CHOICES = ("best", "first")
 
@@ -53,7 +162,7 @@ class TrigIdentities:
         self._squares(draft, angles, sums)
         _AngleSums(draft, angles, sums, self).run()
         self._squares(draft, angles, sums)
-        return not_dearer(draft.finish(), graph)
+        return cheaper_graph(draft.finish(), graph)
 
     def _squares(self, draft: Draft, angles: Angles, sums: list[int]) -> None:
         pairs = [(angles.sine(angle), angles.cosine(angle)) for angle in angles.complete]
@@ -61,17 +170,14 @@ class TrigIdentities:
             draft.terms[v] = shortest(draft.terms[v], pairs, best_first=self.choose == "best")
 
 
-# --- sums of angles -------------------------------------------------------------------------
-
 Pair: TypeAlias = tuple[int, int]
 """Two angles by number, ascending."""
-Place: TypeAlias = tuple[int, Monomial, Pair]
+Occurrence: TypeAlias = tuple[int, Monomial, Pair]
 """Where an identity may apply: the products of two angles with one cofactor in one sum."""
 Identity: TypeAlias = tuple[Pair, int]
 """Sine and cosine of a + b (1) or a - b (-1)."""
 Entry: TypeAlias = tuple[int, int, Identity]
 """What the order of identities is: by saving, then as they were met."""
-
 KINDS = {"cos": ("cc", "ss"), "sin": ("sc", "cs")}
 """The two products that cos(a + b) and sin(a + b) are made of."""
 
@@ -85,16 +191,16 @@ class _AngleSums:
         self.draft = draft
         self.angles = angles
         self.options = options
-        self.numbered: list[Angle] = []
-        self.number: dict[Angle, int] = {}
+        self.numbered: list[AngleSum] = []
+        self.number: dict[AngleSum, int] = {}
         self.letters: dict[int, tuple[int, str]] = {}
         """The angle of each sine and cosine, and which of the two it is."""
-        self.products: dict[Place, dict[str, Monomial]] = {}
-        self.places: dict[Identity, dict[tuple[Place, str], int]] = defaultdict(dict)
+        self.products: dict[Occurrence, dict[str, Monomial]] = {}
+        self.occurrences: dict[Identity, dict[tuple[Occurrence, str], int]] = defaultdict(dict)
         self.saving: dict[Identity, dict[str, int]] = defaultdict(lambda: {"cos": 0, "sin": 0})
         self.heap: list[Entry] = []
         self.order: dict[Identity, int] = {}
-        self.noted: set[Place] = set()
+        self.noted: set[Occurrence] = set()
         self.running = False
         for v in list(angles.of):
             self._letter(v)
@@ -111,7 +217,7 @@ class _AngleSums:
 
     def run(self) -> None:
         """Apply identities, one pair of angles after another, until none saves anything."""
-        self.heap = [self._entry(identity) for identity in self.places]
+        self.heap = [self._entry(identity) for identity in self.occurrences]
         heapify(self.heap)
         self.running = True
         while self.heap:
@@ -129,7 +235,7 @@ class _AngleSums:
         is_first = self.options.choose == "first"
         return (0 if is_first else -self._gain(identity)), order, identity
 
-    def _combined(self, identity: Identity) -> tuple[Angle, int]:
+    def _combined(self, identity: Identity) -> tuple[AngleSum, int]:
         (a, b), sign = identity
         return combined(self.numbered[a], self.numbered[b], sign)
 
@@ -147,13 +253,13 @@ class _AngleSums:
 
     # --- finding ------------------------------------------------------------------------
 
-    def _pairs(self, owner: int, monomial: Monomial) -> Iterator[tuple[Place, str]]:
-        """Yield each product of two angles in a monomial: its place, and which product it is."""
+    def _pairs(self, owner: int, monomial: Monomial) -> Iterator[tuple[Occurrence, str]]:
+        """Yield each product of two angles in a monomial: where, and which product it is."""
         letters = self.letters
         found = [(i, v, *letters[v]) for i, v in enumerate(monomial) if v in letters]
         seen: set[Pair] = set()
-        for place, (i, x, a, kind) in enumerate(found):
-            for j, y, b, other in found[place + 1 :]:
+        for index, (i, x, a, kind) in enumerate(found):
+            for j, y, b, other in found[index + 1 :]:
                 if (x, y) in seen:
                     continue
                 seen.add((x, y))
@@ -166,22 +272,22 @@ class _AngleSums:
                     yield (owner, rest, (a, a)), kind + other if kind == other else "sc"
 
     def _enter(self, owner: int, monomial: Monomial) -> None:
-        for place, kind in self._pairs(owner, monomial):
-            present = self.products.setdefault(place, {})
+        for occurrence, kind in self._pairs(owner, monomial):
+            present = self.products.setdefault(occurrence, {})
             present[kind] = monomial
-            if len(present) > 1 or place[2][0] == place[2][1]:
-                self._look(place)
+            if len(present) > 1 or occurrence[2][0] == occurrence[2][1]:
+                self._look(occurrence)
 
     def _leave(self, owner: int, monomial: Monomial) -> None:
-        for place, kind in self._pairs(owner, monomial):
-            self.products[place].pop(kind, None)
-            if place in self.noted:
-                self._look(place)
+        for occurrence, kind in self._pairs(owner, monomial):
+            self.products[occurrence].pop(kind, None)
+            if occurrence in self.noted:
+                self._look(occurrence)
 
-    def _look(self, place: Place) -> None:
-        """Note which identities apply at a place, and what each would save."""
-        present = self.products[place]
-        owner, cofactor, (a, b) = place
+    def _look(self, occurrence: Occurrence) -> None:
+        """Note which identities apply at an occurrence, and what each would save."""
+        present = self.products[occurrence]
+        owner, cofactor, (a, b) = occurrence
         terms = self.draft.terms[owner]
         for sign in (1, -1):
             for function, (first, second) in KINDS.items():
@@ -192,19 +298,19 @@ class _AngleSums:
                     k, l = terms[present[first]], terms[present[second]]
                     if l == (-sign * k if function == "cos" else sign * k):
                         saving = len(cofactor) + 3 + (k not in (1, -1))
-                self._note(((a, b), sign), place, function, saving)
+                self._note(((a, b), sign), occurrence, function, saving)
 
-    def _note(self, identity: Identity, place: Place, function: str, saving: int) -> None:
-        places = self.places[identity]
-        before = places.get((place, function), 0)
+    def _note(self, identity: Identity, occurrence: Occurrence, function: str, saving: int) -> None:
+        occurrences = self.occurrences[identity]
+        before = occurrences.get((occurrence, function), 0)
         if before == saving:
             return
         self.saving[identity][function] += saving - before
         if not saving:
-            del places[place, function]
+            del occurrences[occurrence, function]
             return
-        self.noted.add(place)
-        places[place, function] = saving
+        self.noted.add(occurrence)
+        occurrences[occurrence, function] = saving
         if self.running:
             heappush(self.heap, self._entry(identity))
 
@@ -213,11 +319,11 @@ class _AngleSums:
     def _apply(self, identity: Identity) -> None:
         """Write every pair of products of an identity as one sine or cosine."""
         angle, sign = self._combined(identity)
-        for place, function in list(self.places[identity]):
-            if (place, function) not in self.places[identity]:
+        for occurrence, function in list(self.occurrences[identity]):
+            if (occurrence, function) not in self.occurrences[identity]:
                 continue
-            owner, cofactor, (a, b) = place
-            terms, present = self.draft.terms[owner], self.products[place]
+            owner, cofactor, (a, b) = occurrence
+            terms, present = self.draft.terms[owner], self.products[occurrence]
             monomials = [present[kind] for kind in KINDS[function] if kind in present]
             k = terms[monomials[0]]
             if a == b and function == "sin":

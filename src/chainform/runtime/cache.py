@@ -29,8 +29,8 @@ from chainform.files import cache_folder, data_folder
 from chainform.graph import CALLS, Graph
 from chainform.runtime import fastcall
 from chainform.runtime.engine import compiled
-from chainform.runtime.locks import Gate
 from chainform.runtime.target import Target, llvmlite_version
+from chainform.runtime.threads import Gate
 
 Value = TypeVar("Value")
 

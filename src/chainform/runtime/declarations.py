@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from chainform.emitters.llvm import Argument, Result, Signature
+from chainform.emitters.llvm import Argument, ResultArray, Signature
 from chainform.errors import RunError
 from chainform.graph import Block, Graph
 
@@ -85,7 +85,7 @@ def python_signature(arguments: Sequence[Argument]) -> inspect.Signature:
 
 
 def description(
-    arguments: Sequence[Argument], results: Sequence[Result], parameters: Iterable[str]
+    arguments: Sequence[Argument], results: Sequence[ResultArray], parameters: Iterable[str]
 ) -> str:
     """Return what is taken and given, for `help`."""
     shapes = [(result.name, _shape(result.shape)) for result in results]

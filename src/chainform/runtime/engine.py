@@ -12,8 +12,8 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from chainform.runtime.locks import LLVM
 from chainform.runtime.target import Target, llvm
+from chainform.runtime.threads import LLVM
 
 EXTERNAL = (
     *("malloc", "free", "asin", "acos", "atan", "exp", "log"),

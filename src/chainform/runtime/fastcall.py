@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.emitters.llvm import Form, Signature
+from chainform.emitters.llvm import NumberType, Signature
 
 # Where the fields of an array object are, in bytes; numpy's binary interface fixes it.
 _DATA, _DIMENSIONS_COUNT, _DIMENSIONS, _DESCRIPTION, _FLAGS = 16, 24, 32, 56, 64
@@ -43,13 +43,13 @@ def is_possible() -> bool:
     )
 
 
-def text(signature: Signature, kernel: str, name: str, form: Form) -> str:
+def text(signature: Signature, kernel: str, name: str, form: NumberType) -> str:
     """Return the text of the function, in a module that defines the kernel."""
     return _Text(signature, kernel, name, form).text()
 
 
 class _Text:
-    def __init__(self, signature: Signature, kernel: str, name: str, form: Form) -> None:
+    def __init__(self, signature: Signature, kernel: str, name: str, form: NumberType) -> None:
         self.arguments = [a for a in signature.arguments if a.group != "parameter"]
         self.has_parameters = len(self.arguments) < len(signature.arguments)
         self.result = signature.results[0]
@@ -87,8 +87,8 @@ class _Text:
         self._need(self._new(f"icmp eq i32 {count}, {len(shape)}"))
         if shape:
             dimensions = self._field(item, _DIMENSIONS)
-            for place, length in enumerate(shape):
-                found = self._field(dimensions, 8 * place, "i64")
+            for index, length in enumerate(shape):
+                found = self._field(dimensions, 8 * index, "i64")
                 self._need(self._new(f"icmp eq i64 {found}, {length}"))
         return self._field(item, _DATA)
 

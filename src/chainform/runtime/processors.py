@@ -40,7 +40,7 @@ LISTED = re.compile(r"  (\S+)\s+- Select the \S+ processor\.")
 
 
 @dataclass(frozen=True)
-class Kind:
+class ProcessorKind:
     """What a function is compiled for."""
 
     cpu: str
@@ -64,10 +64,12 @@ def description(name: str) -> dict[str, Any]:
     with suppress(RuntimeError):
         reported.update(binding.get_host_cpu_features())
     given = ",".join(f"{'+' if has else '-'}{f}" for f, has in sorted(reported.items()))
-    machine = Kind(binding.get_host_cpu_name(), given)
+    machine = ProcessorKind(binding.get_host_cpu_name(), given)
     base = "x86-64" if binding.get_process_triple().startswith("x86_64") else "generic"
-    pairs = [(Kind(base, f"+{feature}"), Kind(name)) for feature in sorted(reported)]
-    is_subset, *answers = _inlined(binding, base, [(Kind(name), machine), *pairs])
+    pairs = [
+        (ProcessorKind(base, f"+{feature}"), ProcessorKind(name)) for feature in sorted(reported)
+    ]
+    is_subset, *answers = _inlined(binding, base, [(ProcessorKind(name), machine), *pairs])
     features = [f for f, answer in zip(sorted(reported), answers, strict=True) if answer]
     missing = [feature for feature in features if not reported[feature]]
     return {"names": names, "features": features, "missing": missing, "is_subset": is_subset}
@@ -105,7 +107,9 @@ def _written(work: Callable[[], Any]) -> str:
         return file.read().decode(errors="replace")
 
 
-def _inlined(binding: Any, base: str, pairs: Sequence[tuple[Kind, Kind]]) -> list[bool]:
+def _inlined(
+    binding: Any, base: str, pairs: Sequence[tuple[ProcessorKind, ProcessorKind]]
+) -> list[bool]:
     """Return for each pair whether LLVM inlines the first into the second."""
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(chain(*pairs)))}
     text = "".join(

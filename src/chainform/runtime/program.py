@@ -13,8 +13,15 @@ from chainform.emitters.llvm import Signature, parameters_of, signature_of
 from chainform.given import argument, listed, near
 from chainform.graph import FLOAT, Graph
 from chainform.runtime import fastcall
+from chainform.runtime.arguments import (
+    lanes_of,
+    lengths_of,
+    number_of,
+    precision_of,
+    threads_of,
+    values_of,
+)
 from chainform.runtime.cache import CodeCache, CodeStorage, content_of
-from chainform.runtime.call import Call
 from chainform.runtime.declarations import (
     c_name,
     c_names,
@@ -23,15 +30,7 @@ from chainform.runtime.declarations import (
     outputs_named,
     prototype,
 )
-from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, Kernel
-from chainform.runtime.options import (
-    lanes_of,
-    lengths_of,
-    number_of,
-    precision_of,
-    threads_of,
-    values_of,
-)
+from chainform.runtime.kernel import BATCH, PACKED, PYTHON, SINGLE, CompiledFunction, Kernel
 from chainform.runtime.serialisation import CodeTable, ProgramState, deserialise, serialise
 from chainform.runtime.target import Target, target_for
 
@@ -153,7 +152,7 @@ class Program:
 
     def _function(self, kernel: Kernel) -> Callable[..., Any]:
         parameters = self._parameters_for(kernel.signature)
-        call = Call(kernel, parameters, self.threads, self._state())
+        call = CompiledFunction(kernel, parameters, self.threads, self._state(), function_from)
         is_bound = not call.takes_parameters or None not in parameters.values()
         if not (kernel.has_one_result and is_bound and fastcall.is_possible()):
             return call
@@ -163,8 +162,13 @@ class Program:
         doc = internal_doc(call.name, call.__signature__, call.__doc__ or "")
         address = kernel.address(PYTHON)
         library = kernel.library(SINGLE)
+
+        def as_attribute() -> tuple[Any, ...]:
+            """Return how to make, in another process, an object with the function in it."""
+            return ProgramFunctions, (call.to_bytes(),)
+
         return fastcall.function(
-            address, call.name, doc, call, call.as_attribute, vector, self.precision, library
+            address, call.name, doc, call, as_attribute, vector, self.precision, library
         )
 
     def _parameters_for(self, signature: Signature) -> dict[str, float | None]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from chainform.errors import RunError
 from chainform.given import argument, near
-from chainform.runtime.locks import LLVM
+from chainform.runtime.threads import LLVM
 
 VARIABLE = "CHAINFORM_CPU"
 """Names the processor for everything that is compiled, where nothing else does."""

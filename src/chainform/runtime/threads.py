@@ -1,18 +1,25 @@
-"""Work in pieces, shared among threads: this one, and those that happen to be there.
+"""Threads that share work in pieces, and locks for a process that may be copied (fork) any time.
 
 The calling thread works off the pieces itself, and helpers take what they can get meanwhile. So
 nothing is ever waited for that nobody works on: not where threads cannot be started, not when the
 interpreter is about to end, and not in a copy of the process, which has none of the threads.
+
+The copy has only the thread that made it: what another one held then would stay locked for good,
+and what it was working on would stay half done. So a lock is free in the copy, and for LLVM, whose
+own state must be whole, a fork waits until it has finished what it is doing.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import cache
-from typing import TypeVar
+from contextlib import contextmanager
+from functools import cache, cached_property
+from threading import RLock
+from typing import Any, TypeVar, cast
+from weakref import WeakSet
 
 Piece = TypeVar("Piece")
 
@@ -33,9 +40,9 @@ def share(work: Callable[[Piece], None], pieces: Iterable[Piece], threads: int) 
     finally:
         # After an exception as well: nobody may go on writing when the caller has gone on.
         left.clear()
-        begun = [helper for helper in helpers if not helper.cancel()]
-        wait(begun)
-    for helper in begun:
+        running = [helper for helper in helpers if not helper.cancel()]
+        wait(running)
+    for helper in running:
         helper.result()
 
 
@@ -68,3 +75,73 @@ def _pool() -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+# --- locks ----------------------------------------------------------------------------------------
+
+
+class Gate:
+    """A lock that is free in a copy of the process; the thread that has it may take it again."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        _gates.add(self)
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Hold the lock; the very one that was taken is given back, though another may be new."""
+        lock = self._lock
+        with lock:
+            yield
+
+    @contextmanager
+    def held_if_free(self) -> Generator[bool]:
+        """Hold the lock unless another thread has it; say whether it is held."""
+        lock = self._lock
+        is_held = lock.acquire(blocking=False)
+        try:
+            yield is_held
+        finally:
+            if is_held:
+                lock.release()
+
+    def close(self) -> None:
+        """Take the lock, until `open`."""
+        self._lock.acquire()
+
+    def open(self) -> None:
+        """Give the lock back."""
+        self._lock.release()
+
+    def renew(self) -> None:
+        """Forget who has the lock."""
+        self._lock = RLock()
+
+
+_gates: WeakSet[Gate] = WeakSet()
+_classes: list[type] = []
+LLVM = Gate()
+"""Held while LLVM compiles, loads or frees."""
+
+
+def free_properties_in_copies(*classes: type) -> None:
+    """Let the cached properties of classes be free in a copy of the process.
+
+    Python 3.11 has a lock for each of them, later versions have none.
+    """
+    _classes.extend(classes)
+
+
+def _renew_all() -> None:
+    for gate in list(_gates):
+        gate.renew()
+    for kind in _classes:
+        for item in vars(kind).values():
+            if isinstance(item, cached_property):
+                found: Any = cast(Any, item)
+                if hasattr(found, "lock"):
+                    found.lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=LLVM.close, after_in_parent=LLVM.open, after_in_child=_renew_all)

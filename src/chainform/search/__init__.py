@@ -6,14 +6,22 @@ What reduces is imported when it is first used: a model from the store is loaded
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from chainform.search.budget import seconds_of
-from chainform.search.efforts import EFFORTS, SINE_COST, Effort, effort_of
-from chainform.search.stage import Observer, Progress, Stage, stage_of
+from chainform.search.efforts import (
+    EFFORTS,
+    SINE_COST,
+    Effort,
+    Observer,
+    Progress,
+    Stage,
+    effort_of,
+    seconds_of,
+    stage_of,
+)
 
 if TYPE_CHECKING:
-    from chainform.search.published import comparison
     from chainform.search.reduction import reduce_graph
     from chainform.search.sequence import parse_sequence, sequence_text
+    from chainform.search.thesis import comparison
 
 __all__ = [
     "EFFORTS",
@@ -32,7 +40,7 @@ __all__ = [
 ]
 
 _LATER = {
-    "comparison": "published",
+    "comparison": "thesis",
     "parse_sequence": "sequence",
     "reduce_graph": "reduction",
     "sequence_text": "sequence",

@@ -9,21 +9,47 @@ time limit cuts the sequence short.
 from __future__ import annotations
 
 import os
+import signal
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from threading import current_thread, main_thread
 from time import time
+from types import FrameType
 from typing import overload
 
 from chainform.algebra import STANDARD, Prices, system_of
 from chainform.graph import Graph
-from chainform.search.crew import Answer, Crew, LostError
-from chainform.search.fast import Start, best_starts, best_walk
-from chainform.search.interrupt import later_interrupt
-from chainform.search.stage import Progress
+from chainform.search.efforts import Progress
+from chainform.search.fast import StartGraph, best_starts, best_walk
 from chainform.search.task import Task
+from chainform.search.workers import Answer, LostError, WorkerPool
+
+
+@contextmanager
+def later_interrupt() -> Generator[None, None, None]:
+    """Keep the first interrupt back until something short is done; a second one comes through."""
+    before = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(before):
+        yield
+        return
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) > 1:
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        before(came[0], None)
+
 
 WALKS = 8
 TEMPERATURES = (0.6, 0.3, 0.4, 0.4, 0.69, 0.3, 0.3, 0.5)
@@ -38,7 +64,7 @@ WORTH = 1.15
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Best:
     graph: Graph
     cost: float
 
@@ -48,7 +74,7 @@ class _Island:
     graph: Graph
     cost: float
     expansion: int = 0
-    dearest: float = float("inf")
+    max_cost: float = float("inf")
     idle: int = 0
     """How many rounds brought nothing better."""
 
@@ -68,17 +94,17 @@ def deep(
     The starts are graphs of the same values; the walks are spread over the best of them. An
     interrupt (Ctrl-C) ends the search; the best graph so far is returned, and that is no worse than
     what a fast reduction finds: the first interrupt waits for it, the second does not. Where the
-    processes of the search cannot be kept alive, it ends with a warning and the best graph so far;
+    processes of the search do not stay alive, it ends with a warning and the best graph so far;
     a walk that fails is left out, with a warning.
     """
     search = _Search(starts, prices, steps, seconds, seed, progress)
     try:
         with ExitStack() as stack:
             with later_interrupt():
-                crew = stack.enter_context(Crew(min(cores or os.cpu_count() or 1, WALKS)))
+                pool = stack.enter_context(WorkerPool(min(cores or os.cpu_count() or 1, WALKS)))
                 search.begin()
             while search.goes_on():
-                search.round(crew)
+                search.round(pool)
     except KeyboardInterrupt:
         pass
     except LostError as problem:
@@ -127,9 +153,9 @@ class _Search:
     ) -> None:
         self.deadline = None if seconds is None else time() + seconds
         self.given = _InTime(starts, self.deadline)
-        self.best = _Found(starts[0], float("inf"))
+        self.best = _Best(starts[0], float("inf"))
         self.latest = self.best
-        """The best graph heard of, perhaps in a round that did not come to its end."""
+        """The best graph so far, perhaps in a round that did not come to its end."""
         self.prices = prices
         self.left = steps
         self.seed = seed
@@ -144,24 +170,24 @@ class _Search:
 
     def begin(self) -> None:
         """Find what a fast reduction finds, as far as there is time, and where the walks start."""
-        self._take(_Found(self.best.graph, system_of(self.best.graph, self.prices).sums.cost))
+        self._take(_Best(self.best.graph, system_of(self.best.graph, self.prices).sums.cost))
         ranked = best_starts(self.given, self.prices)
-        self._take(_Found(ranked[0].settled, ranked[0].cost))
+        self._take(_Best(ranked[0].settled, ranked[0].cost))
         if self._is_in_time():
             walk = best_walk(ranked, self.prices, self.seed, self.deadline)[1]
-            self._take(_Found(walk.best_graph(), walk.best_cost))
+            self._take(_Best(walk.best_graph(), walk.best_cost))
         chosen = ranked[: WALKS // 2]
         self.starts = [_island(chosen[n // 2 % len(chosen)], n % 2 == 1) for n in range(WALKS)]
         self.islands = [replace(start) for start in self.starts]
         self.islands[0] = _Island(self.best.graph, self.best.cost)
 
-    def _take(self, found: _Found) -> None:
-        """Take what costs no more, and tell about it."""
-        if found.cost < self.best.cost + 1e-9:
-            self.best = self.latest = found
-        self._tell(0)
+    def _take(self, best: _Best) -> None:
+        """Take what costs no more, and report it."""
+        if best.cost < self.best.cost + 1e-9:
+            self.best = self.latest = best
+        self._report(0)
 
-    def _tell(self, steps: int) -> None:
+    def _report(self, steps: int) -> None:
         if self.progress:
             self.progress(self.steps + steps, self.latest.cost, self.latest.graph)
 
@@ -177,27 +203,27 @@ class _Search:
         """Whether steps and time are left."""
         return (self.left is None or self.left > 0) and self._is_in_time()
 
-    def round(self, crew: Crew) -> None:
+    def round(self, pool: WorkerPool) -> None:
         """Let every walk go on for a while, then let the worse ones follow the better ones."""
         tasks = [self._task(number) for number in range(WALKS)]
         if self.left is not None:
             self.left -= sum(task.steps for task in tasks)
         made = [0] * WALKS
-        for answer in crew.run(tasks, self.deadline):
+        for answer in pool.run(tasks, self.deadline):
             if answer.cost < self.latest.cost - 1e-9:
-                self.latest = _Found(answer.graph, answer.cost)
-            # One that is carried out again begins at nothing, which need not be told.
+                self.latest = _Best(answer.graph, answer.cost)
+            # One that is carried out again begins at nothing, which need not be reported.
             made[answer.task] = max(made[answer.task], answer.steps)
             if answer.problem:
                 self.problems.append(answer.problem)
             if answer.is_done:
                 self.islands[answer.task] = _after(self.islands[answer.task], answer)
-            self._tell(sum(made))
+            self._report(sum(made))
         # Whatever order the answers came in: the first of the cheapest walks.
         self.idle += 1
         for island in self.islands:
             if island.cost < self.best.cost - 1e-9:
-                self.best, self.idle = _Found(island.graph, island.cost), 0
+                self.best, self.idle = _Best(island.graph, island.cost), 0
         self.steps += sum(made)
         self.rounds += 1
         if self.idle >= PATIENCE:
@@ -217,7 +243,7 @@ class _Search:
             temperature=TEMPERATURES[number],
             prices=self.prices,
             expansion=island.expansion,
-            dearest=island.dearest,
+            max_cost=island.max_cost,
             is_wide=number not in NARROW,
             until=self.deadline,
         )
@@ -228,8 +254,8 @@ class _Search:
     def _follow(self) -> None:
         """Let the worse half start again where the better half has got to."""
         ranked = self._ranked()
-        for place in range(WALKS // 2):
-            better, worse = ranked[place], ranked[WALKS - 1 - place]
+        for index in range(WALKS // 2):
+            better, worse = ranked[index], ranked[WALKS - 1 - index]
             self.islands[worse] = replace(self.islands[better])
 
     def _start_again(self) -> None:
@@ -239,7 +265,7 @@ class _Search:
                 self.islands[number] = replace(self.starts[number])
 
 
-def _island(start: Start, is_multiplied_out: bool) -> _Island:
+def _island(start: StartGraph, is_multiplied_out: bool) -> _Island:
     """Return where a walk begins."""
     if not is_multiplied_out:
         return _Island(start.graph, float("inf"))

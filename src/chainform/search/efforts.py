@@ -1,23 +1,71 @@
-"""How much is done to reduce a graph: nothing, as in Racković 1996, a second, or for long."""
+"""How much is done to reduce a graph, for how long, and the stages that come of it.
+
+Times are seconds, or as people write them: 90, "90s", "5m", "1h30m".
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, cast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from chainform.errors import DeriveError
-from chainform.search.budget import seconds_of, shown
+from chainform.given import Given, double_of, shown
+from chainform.graph import Cost, Graph, cost
 
 if TYPE_CHECKING:
     from chainform.passes import Pass
+
+LONGEST = 365 * 24 * 3600.0
+"""The longest time that is taken for one: a year."""
+_NUMBER = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
+_PLAIN = re.compile(rf"\s*{_NUMBER}\s*")
+_PARTS = re.compile(rf"\s*(?:{_NUMBER}\s*h)?\s*(?:{_NUMBER}\s*m)?\s*(?:{_NUMBER}\s*s)?\s*")
+_SECONDS = (3600.0, 60.0, 1.0)
+
+
+def _option(name: str, value: object) -> Given:
+    return Given(value, name, raises=DeriveError)
+
+
+def seconds_of(budget: float | str) -> float:
+    """Return a time in seconds; DeriveError if it is none."""
+    seconds, given = _seconds(budget), _option("budget", budget)
+    if not seconds > 0:
+        raise given.error(
+            f"{shown(budget)} is no time to search for",
+            "give seconds, or numbers with h, m or s, such as 5m or 1h30m",
+        )
+    if seconds > LONGEST:
+        raise given.error(
+            f"{shown(budget)} is too long a time to search for",
+            "give a year (8760h) at most; Ctrl-C ends a search at any time",
+        )
+    return seconds
+
+
+def _seconds(budget: object) -> float:
+    """Return a time in seconds, nan if it is none."""
+    if not isinstance(budget, str):
+        seconds = double_of(budget)
+        return float("nan") if seconds is None else seconds
+    if plain := _PLAIN.fullmatch(budget):
+        return float(plain[1])
+    parts = _PARTS.fullmatch(budget)
+    if parts is None:
+        return float("nan")
+    return sum(float(n) * unit for n, unit in zip(parts.groups("0"), _SECONDS, strict=True))
+
+
+# --- efforts --------------------------------------------------------------------------------------
 
 EFFORTS = ("none", "thesis", "fast", "deep")
 
 SINE_COST = 12.0
 """What a sine or cosine costs, in multiplications: about what a vectorised one takes."""
 
-DEAREST_SINE = 1e6
+MAX_SINE_COST = 1e6
 """The most a sine may cost: costs are sums of floats, in which one more addition has to count."""
 
 LARGEST = 10**18
@@ -52,31 +100,31 @@ def effort_of(
 
     In place of an effort, passes may be named: "expand, extract_monomials".
     """
-    is_effort = type(name) is str and name in EFFORTS
-    passes = () if is_effort else _passes(name)
-    if not is_effort and not passes:
-        close = get_close_matches(str(name), EFFORTS, n=1)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise DeriveError(
-            f"{shown(name)} is not a choice for reduce",
-            element="reduce",
-            remedy=f"{hint}choices are {', '.join(EFFORTS)}, or passes by name",
-        )
+    passes = () if type(name) is str and name in EFFORTS else _passes(name)
+    if not passes:
+        remedy = f"choices are {', '.join(EFFORTS)}, or passes by name"
+        _option("reduce", name).choice(EFFORTS, "effort", remedy)
     if name != "deep" and (budget is not None or steps is not None):
-        given = "budget" if steps is None else "steps"
-        raise DeriveError(
-            f"the effort {shown(name)} takes no {given}",
-            element=given,
-            remedy="leave it out, or choose the effort deep",
+        option = "budget" if steps is None else "steps"
+        raise _option(option, None).error(
+            f"the effort {shown(name)} takes no {option}",
+            "leave it out, or choose the effort deep",
         )
-    _check_sine_cost(sine_cost)
-    _check_whole("seed", seed, 0)
-    if steps is not None:
-        _check_whole("steps", steps, 1)
-    if cores is not None:
-        _check_whole("cores", cores, 1)
-    seconds = None if budget is None else seconds_of(budget)
-    return Effort(name, float(sine_cost), seconds, steps, seed, cores, passes)
+    return Effort(
+        name,
+        _option("sine_cost", sine_cost).number(0, MAX_SINE_COST, remedy=_SINES),
+        None if budget is None else seconds_of(budget),
+        None if steps is None else _option("steps", steps).whole(1, LARGEST),
+        _option("seed", seed).whole(0, LARGEST),
+        None if cores is None else _option("cores", cores).whole(1, LARGEST),
+        passes,
+    )
+
+
+_SINES = (
+    f"give it in multiplications, such as {SINE_COST:g}, up to {MAX_SINE_COST:.0f}; from about a "
+    "thousand on, no sine or cosine is added"
+)
 
 
 def _passes(text: str) -> tuple[Pass, ...]:
@@ -87,21 +135,32 @@ def _passes(text: str) -> tuple[Pass, ...]:
     return parse_sequence(text) if names_passes(text) else ()
 
 
-def _check_sine_cost(value: object) -> None:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not 0 <= cast(float, value) <= DEAREST_SINE:
-        raise DeriveError(
-            f"sine_cost must be a number from 0 on, up to {DEAREST_SINE:.0f}, not {shown(value)}",
-            element="sine_cost",
-            remedy=f"give it in multiplications, such as {SINE_COST:g}; from about a thousand on, "
-            "no sine or cosine is added",
-        )
+# --- stages ---------------------------------------------------------------------------------------
+
+Option = float | int | str | None
 
 
-def _check_whole(name: str, value: object, least: int) -> None:
-    if type(value) is not int or not least <= value <= LARGEST:
-        raise DeriveError(
-            f"{name} must be a whole number from {least} on, not {shown(value)}",
-            element=name,
-            remedy=f"give a number without a fraction, {least} or larger, up to {LARGEST}",
-        )
+@dataclass(frozen=True)
+class Stage:
+    """A graph on the way, what it costs, and how long the step to it took."""
+
+    name: str
+    graph: Graph
+    cost: Cost
+    seconds: float = 0.0
+    options: dict[str, Option] = field(default_factory=dict[str, Option])
+
+
+Observer = Callable[[Stage], None]
+Progress = Callable[[int, float, Graph], None]
+"""Called with the number of steps so far, the lowest cost and its graph."""
+
+
+def stage_of(
+    name: str,
+    graph: Graph,
+    seconds: float = 0.0,
+    options: dict[str, Option] | None = None,
+) -> Stage:
+    """Return the stage of a graph, its operations counted."""
+    return Stage(name, graph, cost(graph), seconds, options or {})

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
-from chainform.algebra import Prices, Settler, System, graph_of, multiply_out, system_of
+from chainform.algebra import Prices, Settler, SumSystem, graph_of, multiply_out, system_of
 from chainform.graph import Graph
 from chainform.search.neighbourhood import Walk
 
@@ -44,11 +44,11 @@ def without_collection() -> Generator[None, None, None]:
 
 
 @dataclass(frozen=True)
-class Start:
+class StartGraph:
     """A graph to start from, its sums with common parts taken out, their cost, and the time."""
 
     graph: Graph
-    system: System
+    system: SumSystem
     cost: float
     seconds: float
 
@@ -67,7 +67,7 @@ def _changes(graph: Graph) -> int:
     return max(CHANGES, min(MOST_CHANGES, PER_VARIABLE * len(graph.factor)))
 
 
-def settled(graph: Graph, prices: Prices, *, is_expanded: bool = False) -> System | None:
+def settled(graph: Graph, prices: Prices, *, is_expanded: bool = False) -> SumSystem | None:
     """Return a graph as sums, common parts taken out; first multiplied out, unless that is long."""
     system = system_of(graph, prices)
     if is_expanded and not multiply_out(system.sums, LONGEST, TOTAL):
@@ -76,7 +76,7 @@ def settled(graph: Graph, prices: Prices, *, is_expanded: bool = False) -> Syste
     return system
 
 
-def _variants(graph: Graph, prices: Prices, *, is_expanded: bool) -> list[System]:
+def _variants(graph: Graph, prices: Prices, *, is_expanded: bool) -> list[SumSystem]:
     """Return a graph settled, and settled as if no further sine or cosine were worth its price."""
     system = settled(graph, prices, is_expanded=is_expanded)
     if system is None:
@@ -88,9 +88,9 @@ def _variants(graph: Graph, prices: Prices, *, is_expanded: bool) -> list[System
     return [system, system_of(graph_of(few), prices)]
 
 
-def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[Start]:
+def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[StartGraph]:
     """Return graphs of the same values, the one with the lowest cost once settled first."""
-    starts: dict[float, Start] = {}
+    starts: dict[float, StartGraph] = {}
     for number, graph in enumerate(graphs):
         began = perf_counter()
         systems = _variants(graph, prices, is_expanded=False)
@@ -100,13 +100,13 @@ def best_starts(graphs: Sequence[Graph], prices: Prices) -> list[Start]:
         system = min(systems, key=lambda system: system.sums.cost)
         cost = system.sums.cost
         if cost not in starts:
-            starts[cost] = Start(graph, system, cost, perf_counter() - began)
+            starts[cost] = StartGraph(graph, system, cost, perf_counter() - began)
     return [starts[cost] for cost in sorted(starts)]
 
 
 def best_walk(
-    starts: Sequence[Start], prices: Prices, seed: int = 0, until: float | None = None
-) -> tuple[Start, Walk]:
+    starts: Sequence[StartGraph], prices: Prices, seed: int = 0, until: float | None = None
+) -> tuple[StartGraph, Walk]:
     """Walk a little from each of the first starts, then on from the one that got farthest."""
     least = starts[0].cost
     near = [s for s in starts[:STARTS] if least < LARGE or s.cost <= (1 + FAR) * least]

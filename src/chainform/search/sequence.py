@@ -10,12 +10,12 @@ wildcards), or a list in square brackets; a list may hold passes.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import Field, fields
-from difflib import get_close_matches
 from typing import Any, cast, get_type_hints
 
-from chainform.errors import DeriveError
+from chainform.errors import DeriveError, Error
+from chainform.given import Given, listed
 from chainform.passes import PASSES, Pass
 
 _TOKEN = re.compile(
@@ -76,46 +76,46 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = 0
+        self.position = 0
         self.depth = 0
 
     def _fail(self, message: str) -> DeriveError:
         return DeriveError(message, element=self.text[:60])
 
     def _peek(self) -> str:
-        match = _TOKEN.match(self.text, self.place)
+        match = _TOKEN.match(self.text, self.position)
         return match[0].strip() if match else ""
 
     def _next(self) -> str:
-        match = _TOKEN.match(self.text, self.place)
+        match = _TOKEN.match(self.text, self.position)
         if match is None:
-            rest = self.text[self.place :].strip()[:20]
+            rest = self.text[self.position :].strip()[:20]
             raise self._fail(f"{rest or 'the end'} was not expected in a list of passes")
-        self.place = match.end()
+        self.position = match.end()
         return match[0].strip()
 
     def _expect(self, token: str) -> None:
-        found = self._next()
-        if found != token:
-            raise self._fail(f"{token} was expected in a list of passes, not {found}")
+        given = self._next()
+        if given != token:
+            raise self._fail(f"{token} was expected in a list of passes, not {given}")
 
     def expect_end(self) -> None:
         """Fail unless everything has been read."""
-        rest = self.text[self.place :].strip()
+        rest = self.text[self.position :].strip()
         if rest:
             raise self._fail(f"{rest[:20]} was not expected in a list of passes")
 
     def steps(self) -> list[Pass]:
         """Read passes, separated by commas."""
-        found = [self._step(self._next())]
+        passes = [self._step(self._next())]
         while self._peek() == ",":
             self._next()
-            found.append(self._step(self._next()))
-        return found
+            passes.append(self._step(self._next()))
+        return passes
 
     def _step(self, name: str) -> Pass:
         if name not in PASSES:
-            raise _unknown("pass", name, list(PASSES))
+            raise _unknown("pass", name, PASSES)
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self._fail(f"passes are nested more than {_DEEPEST} deep")
@@ -134,7 +134,7 @@ class _Reader:
         option = self._next()
         known = _options(PASSES[name])
         if option not in known:
-            raise _unknown(f"option of {name}", option, list(known))
+            raise _unknown(f"option of {name}", option, known)
         if option in given:
             raise self._fail(f"{option} of {name} is given twice")
         self._expect("=")
@@ -191,8 +191,6 @@ def _fits(hint: str, value: object) -> bool:
     return isinstance(value, str) and "str" in hint
 
 
-def _unknown(what: str, value: str, choices: Sequence[str]) -> DeriveError:
-    close = get_close_matches(value, choices, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    remedy = f"choices are {', '.join(choices)}" if choices else "it takes none"
-    return DeriveError(f"{value} is no {what}", element=value, remedy=hint + remedy)
+def _unknown(what: str, value: str, choices: Iterable[str]) -> Error:
+    remedy = f"choices are {listed(choices)}" if choices else "it takes none"
+    return Given(value, value, raises=DeriveError).unknown(what, choices, remedy)

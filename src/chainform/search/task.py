@@ -39,7 +39,7 @@ class Task:
     prices: Prices
     expansion: int = 0
     """Multiply the outputs out first, unless they have more terms than this in all."""
-    dearest: float = float("inf")
+    max_cost: float = float("inf")
     """What may cost more than this once it is multiplied out is left as it was."""
     is_wide: bool = True
     """Whether a step may change much at once."""
@@ -58,7 +58,7 @@ class Task:
         return cls(parse_graph(data["graph"]), prices=Prices(**data["prices"]), **rest)
 
 
-_PLAIN = ("seed", "steps", "temperature", "expansion", "dearest", "is_wide", "until")
+_PLAIN = ("seed", "steps", "temperature", "expansion", "max_cost", "is_wide", "until")
 
 
 @dataclass(frozen=True)
@@ -93,25 +93,25 @@ def _multiplied_out(task: Task) -> Walk | None:
     if not multiply_out(system.sums, task.expansion, task.expansion, work) or _is_over(task):
         return None
     walk = Walk(system, task.seed, task.temperature, _reach(task))
-    return walk if walk.best_cost <= task.dearest else None
+    return walk if walk.best_cost <= task.max_cost else None
 
 
 class _Reporter:
-    """Tells now and then how far a walk has got."""
+    """Reports now and then how far a walk has got."""
 
     def __init__(self, walk: Walk, report: Report) -> None:
         self.walk = walk
         self.report = report
-        self.told = walk.best_cost
+        self.reported = walk.best_cost
         self.graph_at = self.steps_at = monotonic()
 
     def look(self) -> None:
-        """Report if there is something to tell and the last time is long enough ago."""
+        """Report if there is something new and the last time is long enough ago."""
         walk, now = self.walk, monotonic()
-        # Only where the walk is at its best, so that telling about it does not move it.
-        is_better = walk.is_at_best and walk.best_cost < self.told
+        # Only where the walk is at its best, so that reporting it does not move it.
+        is_better = walk.is_at_best and walk.best_cost < self.reported
         if is_better and now - self.graph_at > _BETWEEN_REPORTS:
-            self.told, self.graph_at, self.steps_at = walk.best_cost, now, now
+            self.reported, self.graph_at, self.steps_at = walk.best_cost, now, now
             self.report(walk.steps, walk.best_cost, walk.best_graph())
         elif now - self.steps_at > _BETWEEN_REPORTS:
             self.steps_at = now

@@ -1,22 +1,23 @@
-"""The reduction of Racković 1996 (chapter 3), stage by stage.
+"""The reduction of Racković 1996 (chapter 3), stage by stage, and the operations it prints.
 
 First the rotations and axes by themselves: multiply out, use the trigonometric identities, merge
 what is equal, take out monomials, put back. Then the same with the whole, with products of sums
-before the monomials. The paper gives the operations after each stage (Tables 3.4 and 4.3 to 4.13);
-`published.py` holds them.
+before the monomials.
+
+`PUBLISHED` has the multiplications and additions after each stage, from Tables 3.3 and 3.4 (Example
+2.1, an arm of six joints) and 4.2 to 4.13 (Example 4.1, a biped of fourteen, standing on one leg).
+The counts are of expressions with nothing shared between them until monomials are taken out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
 
-from chainform.graph import Graph, Kind, cost, graft
-from chainform.graph.cost import angle_variables
-from chainform.graph.draft import not_dearer
+from chainform.graph import Cost, Graph, Kind, angle_variables, cheaper_graph, cost, graft
 from chainform.passes import (
     DropNeutral,
     DropUnused,
@@ -26,19 +27,17 @@ from chainform.passes import (
     MergeEqual,
     Pass,
     TrigIdentities,
+    part_of,
+    part_top,
 )
-from chainform.passes.reduce_part import part_of, part_top
-from chainform.search.stage import Observer, stage_of
+from chainform.search.efforts import Observer, Stage, stage_of
 
 PARTS = (("Q_*", "e_*"), ("Q_*", "e_*", "w_*"))
 """The parts that are reduced first: rotations and axes, then the axes seen from each body too."""
-
 LONGEST = 32
 """How many times the average expression the longest may be."""
-
 MOST_WORK = 5_000_000
 """Products of terms formed in one attempt to multiply out, some seconds."""
-
 INITIAL_GRAPH = "initial graph"
 INITIAL_PART = "initial subgraph"
 PART_EXPRESSIONS = "analytic expressions of the subgraph"
@@ -124,7 +123,7 @@ class _Run:
 
         Shorter expressions do not always end in a cheaper graph: sums of angles take sharing
         away, and a graph that came from a good recursion is cheaper than anything that is made
-        of its expressions. So the cheapest of these ends is kept, the fewest calls among equals.
+        of its expressions. So the cheapest of these ends is chosen, the fewest calls among equals.
         """
         expressions = self.show(EXPRESSIONS, self._expanded(graph))
         identities = TrigIdentities(sine_cost=self.options.sine_cost)
@@ -133,7 +132,7 @@ class _Run:
         if _calls(simplified) > _calls(expressions) and _is_multiplied_out(expressions):
             plain = _after(expressions, TrigIdentities(new_angles=False), MergeEqual())
             ends.append(self._formed(plain, shown=False))
-        ends.append(self._formed(MergeEqual()(not_dearer(graph, start)), shown=False))
+        ends.append(self._formed(MergeEqual()(cheaper_graph(graph, start)), shown=False))
         best = min(ends, key=_grade)
         return self.show(FINAL_GRAPH, DropUnused(keep_quantities=True)(best))
 
@@ -187,3 +186,115 @@ def _calls(graph: Graph) -> int:
 def _grade(graph: Graph) -> tuple[int, int]:
     count = cost(graph)
     return count.multiplications + count.additions, count.sin + count.cos
+
+
+# --- what the paper prints ------------------------------------------------------------------------
+
+Count = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class PublishedStage:
+    """One stage: the paper's multiplications and additions, if it has them, and ours."""
+
+    stage: str
+    published: Count | None
+    ours: Cost
+
+
+def _case(*counts: Count | None) -> dict[str, Count]:
+    return {stage: count for stage, count in zip(_STAGES, counts, strict=True) if count}
+
+
+_STAGES = (
+    INITIAL_GRAPH,
+    INITIAL_PART,
+    PART_EXPRESSIONS,
+    PART_SIMPLIFIED,
+    NEW_PART,
+    NEW_GRAPH,
+    EXPRESSIONS,
+    SIMPLIFIED,
+    FACTORED,
+    FINAL_GRAPH,
+)
+PUBLISHED: dict[str, dict[str, Count]] = {
+    "example_2_1": _case(
+        (10268, 6166),
+        (768, 382),
+        (543, 191),
+        (60, 14),
+        (43, 14),
+        (9544, 5798),
+        (931, 310),
+        (442, 174),
+        (328, 138),
+        (140, 107),
+    ),
+    "example_4_1": _case(
+        (95219, 58951),
+        (4738, 2407),
+        (69356, 8996),
+        (2144, 596),
+        (387, 206),
+        (67773, 39423),
+        (802859, 109643),
+        (391417, 30374),
+        None,
+        (30607, 24008),
+    ),
+    "example_4_1_chain_1": _case(
+        (30247, 18435),
+        (2172, 1094),
+        (19848, 2629),
+        (444, 137),
+        (138, 57),
+        (15454, 8366),
+        (35828, 12869),
+        (16002, 6406),
+        None,
+        (3287, 3270),
+    ),
+    "example_4_1_chain_2": _case(
+        (41315, 25434),
+        (2198, 1110),
+        (24088, 3151),
+        (272, 92),
+        (104, 42),
+        (29030, 17079),
+        (107440, 33547),
+        (43073, 17938),
+        None,
+        (12021, 10653),
+    ),
+    "example_4_1_chain_3": _case(
+        (29837, 18363),
+        (2198, 1110),
+        (24088, 3151),
+        (496, 156),
+        (164, 78),
+        (23418, 13824),
+        (392500, 87905),
+        (163632, 45199),
+        None,
+        (15299, 9326),
+    ),
+}
+"""Operations by case and stage: Tables 3.4, 4.2 to 4.4 and 4.13, 4.5 to 4.8, 4.9, 4.10 and 4.12.
+
+The biped as a whole was not reduced to the end; its last figure is the sum of the three chains. The
+expressions of the biped and of its first chain are printed with the closure matrix B.
+"""
+TABLE_3_3: dict[tuple[bool, bool], tuple[int, int, int, int]] = {
+    (False, False): (260, 177, 13, 13),
+    (False, True): (218, 138, 13, 13),
+    (True, False): (196, 135, 7, 7),
+    (True, True): (140, 107, 7, 7),
+}
+"""Multiplications, additions, sines and cosines of Example 2.1, by (by_parts, factoring)."""
+
+
+def comparison(case: str, stages: Iterable[Stage]) -> list[PublishedStage]:
+    """Return the stages of a reduction next to what the paper has for a case."""
+    published = PUBLISHED[case]
+    return [PublishedStage(stage.name, published.get(stage.name), stage.cost) for stage in stages]

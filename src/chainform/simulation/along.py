@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.graph import Graph, Plan
+from chainform.graph import BatchPlan, Graph
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ def values_along(
     """
     variables = graph.block(output).variables
     wanted, places = np.unique(np.asarray(variables, dtype=np.int32), return_inverse=True)
-    plan, size = Plan(graph, wanted), len(columns["t"])
+    plan, size = BatchPlan(graph, wanted), len(columns["t"])
     if not size:
         return np.zeros((0, len(variables)))
     inputs: dict[int, Array | float] = {}

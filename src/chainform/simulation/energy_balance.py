@@ -20,8 +20,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.formulations import Options, generalised_forces
-from chainform.formulations.passive import passive_forces
+from chainform.formulations import Options, generalised_forces, passive_forces
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import ZERO, Mechanism
 from chainform.model import evaluate_states

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.algebra.error_bounds import loses_digits
 from chainform.errors import DeriveError
 from chainform.graph import parse_graph
 from chainform.pipeline import available_outputs
 from chainform.readers import read_text
+from chainform.search.reduction import loses_digits
 from zoo import random_tree
 
 HEAD = "chainform graph 1\ninput q 0 q1\ninput q 1 q2\n"

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 
 import chainform as cf
-from chainform.algebra import Settler, System, graph_of, multiply_out, system_of
+from chainform.algebra import Settler, SumSystem, graph_of, multiply_out, system_of
 from chainform.algebra.expansion import Expansions
 from chainform.graph import Graph, expand
 from reductions import check_kept, moving_graph
@@ -17,7 +17,7 @@ from zoo import exact_state, reference
 Plain = dict[tuple[tuple[str, int], ...], Fraction]
 
 
-def named(system: System, variable: int) -> str:
+def named(system: SumSystem, variable: int) -> str:
     """Return a given variable as the graph's expansions name it."""
     graph = system.graph
     v = system.origin[variable]
@@ -27,7 +27,7 @@ def named(system: System, variable: int) -> str:
     return monomial[0][0]
 
 
-def plain(system: System, terms: dict[int, int]) -> Plain:
+def plain(system: SumSystem, terms: dict[int, int]) -> Plain:
     """Return an expansion with names and fractions."""
     sums = system.sums
     found: Plain = {}
@@ -41,9 +41,9 @@ def plain(system: System, terms: dict[int, int]) -> Plain:
 def check_expansions(graph: Graph) -> None:
     system = system_of(graph)
     expansions = Expansions(system.sums, 10_000)
-    wanted = [v for v in system.origin.values() if system.sums.terms[system.place[v]] is not None]
+    wanted = [v for v in system.origin.values() if system.sums.terms[system.to_sums[v]] is not None]
     for v, expected in zip(wanted, expand(graph, wanted, split_angles=False), strict=True):
-        terms = expansions.of(system.place[v])
+        terms = expansions.of(system.to_sums[v])
         assert terms is not None
         assert plain(system, terms) == expected.as_dict()
 

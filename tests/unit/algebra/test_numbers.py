@@ -7,14 +7,14 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainform.algebra.numbers import MINUS_ONE, MINUS_TWO, ONE, TWO, ZERO, Numbers
+from chainform.algebra.monomials import MINUS_ONE, MINUS_TWO, ONE, TWO, ZERO, Coefficients
 from strategies import examples
 
 nonzero = st.fractions(min_value=-50, max_value=50, max_denominator=30).filter(bool)
 
 
 def test_the_first_four() -> None:
-    numbers = Numbers()
+    numbers = Coefficients()
     assert [numbers.fraction(n) for n in (ONE, MINUS_ONE, TWO, MINUS_TWO)] == [1, -1, 2, -2]
     assert [numbers.of(k) for k in (1, -1, 2, -2)] == [ONE, MINUS_ONE, TWO, MINUS_TWO]
 
@@ -22,7 +22,7 @@ def test_the_first_four() -> None:
 @examples(60)
 @given(nonzero)
 def test_opposites_are_neighbours(value: Fraction) -> None:
-    numbers = Numbers()
+    numbers = Coefficients()
     number = numbers.of(value)
     assert numbers.fraction(number) == value
     assert numbers.of(value) == number
@@ -33,7 +33,7 @@ def test_opposites_are_neighbours(value: Fraction) -> None:
 @examples(100)
 @given(nonzero, nonzero)
 def test_arithmetic(x: Fraction, y: Fraction) -> None:
-    numbers = Numbers()
+    numbers = Coefficients()
     a, b = numbers.of(x), numbers.of(y)
     for _ in range(2):  # the second time from memory
         assert numbers.fraction(numbers.product(a, b)) == x * y

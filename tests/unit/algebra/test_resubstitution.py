@@ -11,11 +11,10 @@ from hypothesis import given
 import chainform as cf
 from chainform.algebra import Settler, graph_of, is_same, system_of
 from chainform.algebra.needs import Needs
-from chainform.algebra.remainder import Remainders
 from chainform.algebra.residues import SHORT
-from chainform.algebra.resubstitution import Resubstitution
-from chainform.algebra.values import Values
+from chainform.algebra.resubstitution import Resubstitution, Values
 from chainform.graph import Builder, Graph
+from chainform.search.neighbourhood import Remainders
 from reductions import check_kept, moving_graph, operations
 from strategies import POLYNOMIAL, TRIGONOMETRIC, Point, Program, examples, points, programs
 from zoo import exact_state, random_tree, reference

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import chainform as cf
 from chainform.algebra import Prices, Settler, Sums, graph_of, system_of
 from chainform.algebra.index import Index
-from chainform.algebra.numbers import Numbers
+from chainform.algebra.monomials import Coefficients
 from chainform.graph import cost
 from chainform.search.neighbourhood import Walk
 from reductions import moving_graph, operations
@@ -153,7 +153,7 @@ def test_equal_monomials_become_one_term() -> None:
 def test_a_place_is_free_only_when_nothing_can_be_taken_back() -> None:
     sums = Sums()
     x = sums.given()
-    y = sums.define(((sums.monomials.of((x,)), Numbers().of(2)),))
+    y = sums.define(((sums.monomials.of((x,)), Coefficients().of(2)),))
     sums.forget()
     first = sums.birth[y]
     sums.drop(y)

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from chainform.algebra import Prices, System, system_of
+from chainform.algebra import Prices, SumSystem, system_of
 from chainform.algebra.residues import LONG, SHORT
-from chainform.algebra.values import Values
+from chainform.algebra.resubstitution import Values
 from chainform.graph import parse_graph
 
 CHEAP = Prices(call=2.0)
@@ -39,7 +39,7 @@ output o [4]: x y z t
 """
 
 
-def system(text: str) -> System:
+def system(text: str) -> SumSystem:
     return system_of(parse_graph(INPUTS + text), CHEAP)
 
 
@@ -49,7 +49,7 @@ def test_differences_follow_the_addition_formulas(angles: str, prime: int) -> No
     found = system(ANGLES[angles] + SINES)
     values = Values(found, prime, 1)
     sine, cosine = (
-        {name: values.of(found.place[found.graph.numbers[f"{kind}{name}"]]) for name in "ab"}
+        {name: values.of(found.to_sums[found.graph.numbers[f"{kind}{name}"]]) for name in "ab"}
         for kind in "sc"
     )
     assert all((sine[n] ** 2 + cosine[n] ** 2) % prime == 1 for n in "ab")
@@ -74,7 +74,7 @@ def test_a_tangent_is_a_sine_over_a_cosine() -> None:
         "a = u*v\nt = tan(a)\ns = sin(a)\nc = cos(a)\nx = t*c*w\ny = s*w\noutput o [2]: x y\n"
     )
     values = Values(found, SHORT, 1)
-    x, y = (values.of(found.place[found.graph.numbers[name]]) for name in "xy")
+    x, y = (values.of(found.to_sums[found.graph.numbers[name]]) for name in "xy")
     assert x == y
 
 
@@ -82,7 +82,7 @@ def test_a_tangent_is_a_sine_over_a_cosine() -> None:
 def test_a_coefficient_may_be_any_number(prime: int) -> None:
     found = system(f"x = 1/{prime}*u + v\ny = {prime}*u + v\noutput o [2]: x y\n")
     values = Values(found, prime, 1)
-    x, y, v = (values.of(found.place[found.graph.numbers[name]]) for name in "xyv")
+    x, y, v = (values.of(found.to_sums[found.graph.numbers[name]]) for name in "xyv")
     assert len({x, y, v}) == 3
     numbers = found.sums.numbers
     assert values.number(numbers.of(Fraction(3, prime))) != 0

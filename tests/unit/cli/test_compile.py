@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import chainform as cf
 from chainform.cli.commands import compile as command
 from chainform.cli.commands.schema import schema_text
-from chainform.emitters.llvm import Argument, Result, Signature
+from chainform.emitters.llvm import Argument, ResultArray, Signature
 from chainform.runtime import host, kernel
 
 Call = Callable[..., Any]
@@ -118,7 +118,7 @@ def test_large_outputs_are_timed_in_smaller_batches(
     ],
 )
 def test_batches_are_bounded_by_their_bytes(length: int, precision: str, states: int) -> None:
-    signature = Signature((Argument("q", 30),), (Result("coriolis", (length,)),))
+    signature = Signature((Argument("q", 30),), (ResultArray("coriolis", (length,)),))
     assert command._states(signature, precision) == states
 
 

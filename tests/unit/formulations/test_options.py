@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from chainform.formulations import FORMULATIONS, Options
-from chainform.formulations.options import AxisChoice
+from chainform.formulations.shared.options import AxisChoice
 from chainform.graph import graph_text
 from chainform.mechanism import Mechanism, parametrise
 from zoo import random_tree, reference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.errors import RunError
-from chainform.graph import FLOAT, Builder, Graph, Plan, batch, evaluate_variables
+from chainform.graph import FLOAT, BatchPlan, Builder, Graph, evaluate_variables
 from strategies import ALL_CALLS, Size, Sizes, doubles, examples, graphs
 
 
 def check(graph: Graph, inputs: dict[int, Any], states: int) -> None:
     """Compare every variable, state by state, within 1e-12 of its size."""
     everything = list(range(len(graph)))
-    results = Plan(graph, everything).run(inputs, states)
+    results = BatchPlan(graph, everything).run(inputs, states)
     assert results.shape == (len(graph), states)
     for state in range(states):
         at_state = {
@@ -60,10 +61,10 @@ def test_every_call() -> None:
 def test_a_batch_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = every_call()
     angles = np.linspace(-1.5, -0.1, 50)
-    whole = Plan(graph, range(len(graph)))
+    whole = BatchPlan(graph, range(len(graph)))
     assert whole.piece >= 50
-    monkeypatch.setattr(batch, "_PIECE", 100)
-    pieces = Plan(graph, range(len(graph)))
+    monkeypatch.setattr(import_module("chainform.graph.evaluate"), "_PIECE", 100)
+    pieces = BatchPlan(graph, range(len(graph)))
     assert 1 < pieces.piece < 50
     assert np.array_equal(whole.run({0: angles}, 50), pieces.run({0: angles}, 50))
 
@@ -74,7 +75,7 @@ def test_a_long_chain_takes_small_pieces() -> None:
     for i in range(5000):
         value = builder.name(f"v_{i}", value * x + 1)
     graph = builder.finish()
-    plan = Plan(graph, [len(graph) - 1])
+    plan = BatchPlan(graph, [len(graph) - 1])
     assert plan.piece * len(graph) <= 1 << 23
     assert np.allclose(plan.run({0: np.full(3, 0.5)}, 3), 2.0)
 
@@ -84,7 +85,7 @@ def test_a_number_serves_all_states() -> None:
     x, q = builder.input("x", "parameter", 0), builder.input("q1", "q", 0)
     builder.output("o", (1,), [("o_1", x * q)])
     graph = builder.finish()
-    plan = Plan(graph, graph.output_variables())
+    plan = BatchPlan(graph, graph.output_variables())
     assert plan.run({0: 3.0, 1: np.array([1.0, 2.0])}, 2).tolist() == [[3.0, 6.0]]
 
 
@@ -94,7 +95,7 @@ def test_only_needed_inputs_are_asked_for() -> None:
     builder.name("unused", x * y)
     builder.output("o", (2,), [("o_1", 2 * y), ("o_2", y)])
     graph = builder.finish()
-    plan = Plan(graph, graph.output_variables())
+    plan = BatchPlan(graph, graph.output_variables())
     assert plan.inputs == [1]
     assert sorted(plan.run({1: 4.0}, 1).ravel()) == [4.0, 8.0]
 
@@ -102,19 +103,19 @@ def test_only_needed_inputs_are_asked_for() -> None:
 def test_wanted_variables_come_in_the_order_asked_for() -> None:
     graph = every_call()
     angles = np.linspace(-1.5, -0.1, 4)
-    everything = Plan(graph, range(len(graph))).run({0: angles}, 4)
+    everything = BatchPlan(graph, range(len(graph))).run({0: angles}, 4)
     wanted = [5, 3, 5, 0]
-    assert np.array_equal(Plan(graph, wanted).run({0: angles}, 4), everything[wanted])
+    assert np.array_equal(BatchPlan(graph, wanted).run({0: angles}, 4), everything[wanted])
 
 
 def test_nothing_wanted_and_no_states() -> None:
     graph = every_call()
-    assert Plan(graph, []).run({}, 3).shape == (0, 3)
-    assert Plan(graph, [1, 2]).run({0: np.zeros(0)}, 0).shape == (2, 0)
+    assert BatchPlan(graph, []).run({}, 3).shape == (0, 3)
+    assert BatchPlan(graph, [1, 2]).run({0: np.zeros(0)}, 0).shape == (2, 0)
 
 
 def test_a_coefficient_beyond_doubles_is_refused() -> None:
     builder = Builder()
     builder.name("huge", 10**400 * builder.input("x", "parameter", 0))
     with pytest.raises(RunError, match="too large"):
-        Plan(builder.finish(), [1])
+        BatchPlan(builder.finish(), [1])

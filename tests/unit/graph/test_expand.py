@@ -15,9 +15,9 @@ from chainform.graph import (
     Angle,
     Builder,
     Expansion,
+    ExpansionSymbol,
     Graph,
     Scalar,
-    Symbol,
     evaluate_variables,
     expand,
     expansion_text,
@@ -85,7 +85,7 @@ def value_of(expansion: Expansion, values: dict[str, Any]) -> Any:
     return total
 
 
-def _letter_value(symbol: Symbol, values: dict[str, Any]) -> Any:
+def _letter_value(symbol: ExpansionSymbol, values: dict[str, Any]) -> Any:
     if symbol.inner is None:
         return values[symbol.argument]
     return EXACT.call(symbol.function, value_of(symbol.inner, values))
@@ -136,7 +136,7 @@ def _sympy_sum(expansion: Expansion) -> Any:
     return total
 
 
-def _sympy_letter(symbol: Symbol) -> Any:
+def _sympy_letter(symbol: ExpansionSymbol) -> Any:
     if symbol.inner is None:
         return sympy.Symbol(symbol.argument, real=True)
     return getattr(sympy, symbol.function)(_sympy_sum(symbol.inner))
@@ -308,7 +308,7 @@ def test_an_expansion_is_plain_data(i: Inputs) -> None:
     expansion = i.expansion(3 * i.x**2 * i.sin(i.q1) - 1)
     assert len(expansion) == 2
     assert expansion.as_dict() == {(("sin(q1)", 1), ("x", 2)): 3, (): -1}
-    assert expansion.symbols == (Symbol("sin", "q1"), Symbol("", "x"))
+    assert expansion.symbols == (ExpansionSymbol("sin", "q1"), ExpansionSymbol("", "x"))
     assert expansion != expansion.as_dict()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainform.graph.polynomial import Polynomial, Ring, TooLongError
+from chainform.passes.expand import Polynomial, Ring, TooLongError
 from strategies import examples
 
 LETTERS = 4

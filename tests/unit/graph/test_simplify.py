@@ -10,7 +10,7 @@ from hypothesis import given
 
 from chainform.errors import RunError
 from chainform.graph import CALLS, FLOAT
-from chainform.graph.simplify import call_of_number, is_even, is_odd
+from chainform.graph.arithmetic import call_of_number, is_even, is_odd
 from strategies import examples, numbers
 
 

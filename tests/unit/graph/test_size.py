@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.graph import FLOAT, Graph, Plan, cost, evaluate, graph_text, parse_graph, verify
+from chainform.graph import FLOAT, BatchPlan, Graph, cost, evaluate, graph_text, parse_graph, verify
 
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "graph_size.py"
 
@@ -31,7 +31,7 @@ def test_a_large_graph_is_sound(benchmark: dict[str, Any]) -> None:
     assert counted.multiplications == pytest.approx(10 * computed, rel=0.01)
     values = {given.name: 0.1 * given.index for given in graph.inputs.values()}
     one = evaluate(graph, values, FLOAT)["v"].astype(float)
-    plan = Plan(graph, graph.block("v").variables)
+    plan = BatchPlan(graph, graph.block("v").variables)
     many = plan.run({v: values[given.name] for v, given in graph.inputs.items()}, 2)
     assert np.allclose(many, one[:, None], rtol=0, atol=1e-14)
     assert graph_text(parse_graph(graph_text(graph))) == graph_text(graph)

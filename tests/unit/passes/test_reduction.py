@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import chainform as cf
 from chainform.errors import DeriveError
 from chainform.graph import Builder, Graph, cost
-from chainform.graph.matrices import is_product, normal
 from chainform.passes import (
     DropUnused,
     Expand,
@@ -23,6 +22,7 @@ from chainform.passes import (
     TrigIdentities,
 )
 from chainform.passes.extract_monomials import printed_saving
+from chainform.passes.factor_products import is_product, normal
 from strategies import examples
 from zoo import reference
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chainform.errors import RunError
-from chainform.runtime import Program, call, fastcall
+from chainform.runtime import Program, fastcall, kernel
 from unit.runtime.programs import Array, close, given, graph_of, model, same_bits, small, state_of
 
 
@@ -29,7 +29,7 @@ def only_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise AssertionError("this was passed on")
 
-    monkeypatch.setattr(call.Call, "__call__", refuse)
+    monkeypatch.setattr(kernel.CompiledFunction, "__call__", refuse)
 
 
 Q = np.array([0.3, -0.7, 1.1])
@@ -91,7 +91,7 @@ def test_where_it_is_not_possible(program: Program, monkeypatch: pytest.MonkeyPa
     assert fastcall.is_possible()
     monkeypatch.setattr(fastcall, "is_possible", lambda: False)
     slow = Program(small()).o
-    assert isinstance(slow, call.Call)
+    assert isinstance(slow, kernel.CompiledFunction)
     same_bits(slow(Q), program.o(Q))
     out = np.empty(2)
     assert slow(Q, out=out) is out

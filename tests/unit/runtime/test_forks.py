@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from chainform.runtime import Program, call, kernel
-from chainform.runtime.locks import LLVM, Gate
+from chainform.runtime import Program, kernel
+from chainform.runtime.threads import LLVM, Gate
 from unit.runtime.programs import Memory, graph_of, small
 
 pytestmark = [
@@ -140,7 +140,7 @@ def test_forks_while_a_thread_compiles_all_the_time() -> None:
 
 def test_the_pool_of_threads_is_not_used_in_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is copied, but none of its threads are."""
-    monkeypatch.setattr(call, "PIECE", 1)
+    monkeypatch.setattr(kernel, "PIECE", 1)
     values = np.random.default_rng(0).uniform(-3, 3, (100, 3))
     program = Program(small(), threads=2)
     expected = program.o(values).tobytes()

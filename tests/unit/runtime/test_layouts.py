@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.errors import RunError
-from chainform.runtime import Program, call
+from chainform.runtime import Program, kernel
 from strategies import examples
 from unit.runtime.programs import Array, arm, close, graph_of, same_bits, small, state_of
 
@@ -112,7 +112,7 @@ def test_threads_change_no_bit(count: int, layout: str, of_result: str) -> None:
     if of_result not in ("read only", "other bytes"):
         out = laid_out(np.zeros((count, 2)), of_result)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(call, "PIECE", 1)
+        patch.setattr(kernel, "PIECE", 1)
         result = program(threads=2).o(values, out=out)
     assert result is out
     same_bits(np.ascontiguousarray(result), program().o(values))

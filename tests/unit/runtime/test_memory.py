@@ -18,7 +18,7 @@ import pytest
 
 from chainform.errors import RunError
 from chainform.runtime import Program, engine
-from chainform.runtime.locks import LLVM
+from chainform.runtime.threads import LLVM
 from unit.runtime.programs import close, small
 
 pytestmark = pytest.mark.any_processor
@@ -179,7 +179,7 @@ END = """
 import threading
 from chainform.graph import parse_graph
 from chainform.runtime import Program, engine
-from chainform.runtime.locks import LLVM
+from chainform.runtime.threads import LLVM
 
 lines = ["chainform graph 1", "input q 0 q1", "s = sin(q1)", "output o []: s"]
 programs = [Program(parse_graph("\\n".join(lines)), threads=2) for _ in range(3)]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainform.errors import RunError
-from chainform.runtime import Program, arrays
+from chainform.runtime import Program, arguments
 from strategies import examples
 from unit.runtime.programs import Array, arm, close, graph_of, model, same_bits, state_of
 
@@ -112,8 +112,8 @@ def test_machine_code_gets_aligned_arrays() -> None:
     """Most processors put up with others; LLVM does not promise to."""
     _, odd = room_for((5, 2, 3), "misaligned")
     assert not odd.flags.aligned
-    assert arrays.numbers("q", odd, odd.dtype).flags.aligned
-    assert arrays.rows_of_result(odd, 5, 6) is None
+    assert arguments.numbers("q", odd, odd.dtype).flags.aligned
+    assert arguments.rows_of_result(odd, 5, 6) is None
 
 
 # --- over the arguments ---------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 from chainform.errors import RunError
-from chainform.runtime import Program, arrays
+from chainform.runtime import Program, arguments
 from unit.runtime.programs import Array, graph_of, same_bits
 
 
@@ -77,10 +77,10 @@ def test_what_is_too_hard_to_tell_overlaps(monkeypatch: pytest.MonkeyPatch) -> N
         raise np.exceptions.TooHardError
 
     memory = np.zeros((4, 4))
-    arrays.check_apart(["a", "b"], [memory[:, :2], memory[:, 2:]])
+    arguments.check_apart(["a", "b"], [memory[:, :2], memory[:, 2:]])
     monkeypatch.setattr(np, "shares_memory", give_up)
     with pytest.raises(RunError, match="overlap"):
-        arrays.check_apart(["a", "b"], [memory[:, :2], memory[:, 2:]])
+        arguments.check_apart(["a", "b"], [memory[:, :2], memory[:, 2:]])
 
 
 # --- one result over itself -----------------------------------------------------------------

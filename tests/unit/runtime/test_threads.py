@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainform.runtime import Program, call
+from chainform.runtime import Program, kernel
 from chainform.runtime import threads as work_sharing
 from unit.runtime.programs import graph_of, same_bits, small
 
@@ -21,15 +21,15 @@ pytestmark = pytest.mark.any_processor
 
 def test_large_batches_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[tuple[int, int]] = []
-    whole = call.Call._piece
+    whole = kernel.CompiledFunction._piece
 
-    def piece(self: call.Call, start: int, end: int, arrays: Any) -> None:
+    def piece(self: kernel.CompiledFunction, start: int, end: int, arrays: Any) -> None:
         pieces.append((start, end))
         whole(self, start, end, arrays)
 
-    monkeypatch.setattr(call.Call, "_piece", piece)
-    monkeypatch.setattr(call, "PIECE", 1000)
-    monkeypatch.setattr(call, "cores", lambda: 3)
+    monkeypatch.setattr(kernel.CompiledFunction, "_piece", piece)
+    monkeypatch.setattr(kernel, "PIECE", 1000)
+    monkeypatch.setattr(kernel, "cores", lambda: 3)
     values = np.random.default_rng(0).uniform(-3, 3, (1001, 3))
     shared = Program(small(), lanes=4).o(values)
     assert sorted(pieces) == [(0, 336), (336, 672), (672, 1001)]
@@ -49,7 +49,7 @@ def test_a_batch_is_as_much_work_as_its_outputs() -> None:
     both = Program(graph_of(*lines, "output long []: a198", "output short []: a3"))
     assert both.kernel("short").work < 10
     assert both.kernel("long").work > 200
-    count = 2 * call.PIECE // both.kernel("long").work + 1
+    count = 2 * kernel.PIECE // both.kernel("long").work + 1
     functions: list[Any] = [both.function(name, name) for name in ("long", "short")]
     assert [f.pieces(count) for f in functions] == [min(2, work_sharing.cores()), 1]
 
@@ -155,8 +155,8 @@ def test_batches_without_memory(no_memory: None, monkeypatch: pytest.MonkeyPatch
     program = Program(small(), threads=2)
     q = np.zeros((40, 3))
     out = np.full((40, 2), 7.0)
-    for piece in (call.PIECE, 1):
-        monkeypatch.setattr(call, "PIECE", piece)
+    for piece in (kernel.PIECE, 1):
+        monkeypatch.setattr(kernel, "PIECE", piece)
         with pytest.raises(MemoryError, match="no memory left to compute o"):
             program.o(q, out=out)
     assert (out == 7).all()
@@ -170,9 +170,9 @@ def test_batches_without_memory(no_memory: None, monkeypatch: pytest.MonkeyPatch
 AT_THE_END = """
 import atexit
 from chainform.graph import parse_graph
-from chainform.runtime import Program, call
+from chainform.runtime import Program, kernel
 
-call.PIECE = 1
+kernel.PIECE = 1
 lines = ["chainform graph 1", "input q 0 q1", "s = sin(q1)", "output o []: s"]
 function = Program(parse_graph("\\n".join(lines)), threads=4).o
 {used}

@@ -16,12 +16,11 @@ import pytest
 import chainform as cf
 from chainform.algebra import STANDARD, Prices, is_same, multiply_out, system_of
 from chainform.graph import Graph, graph_text, verify
-from chainform.search import crew as crews
 from chainform.search import deep as deeps
-from chainform.search import effort_of, reduce_graph
+from chainform.search import effort_of, reduce_graph, workers
 from chainform.search import task as tasks
 from chainform.search.deep import EXPANSION, WALKS, deep, round_steps
-from chainform.search.fast import Start, best_starts, best_walk
+from chainform.search.fast import StartGraph, best_starts, best_walk
 from chainform.search.task import WORK, Task, run
 from reductions import check_kept, operations
 from zoo import exact_state, reference
@@ -153,7 +152,7 @@ def test_starts_are_settled_as_long_as_there_is_time(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(deeps, "best_walk", walked.append)
     seen: list[Graph] = []
 
-    def noted_starts(given: Sequence[Graph], prices: Prices) -> list[Start]:
+    def noted_starts(given: Sequence[Graph], prices: Prices) -> list[StartGraph]:
         seen.extend(given)
         return best_starts(seen, prices)
 
@@ -173,16 +172,16 @@ class Killing:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         self.number = number
         self.sent = 0
-        give = crews.Crew.run
+        give = workers.WorkerPool.run
 
-        def run_and_kill(crew: crews.Crew, *arguments: Any) -> Any:
-            for answer in give(crew, *arguments):
+        def run_and_kill(pool: workers.WorkerPool, *arguments: Any) -> Any:
+            for answer in give(pool, *arguments):
                 if not self.sent:
-                    self.sent = crew.processes[-1]
+                    self.sent = pool.processes[-1]
                     os.kill(self.sent, number)
                 yield answer
 
-        monkeypatch.setattr(crews.Crew, "run", run_and_kill)
+        monkeypatch.setattr(workers.WorkerPool, "run", run_and_kill)
 
 
 @pytest.mark.slow
@@ -196,7 +195,7 @@ def test_a_lost_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @posix
 def test_a_stopped_worker_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "GRACE", 0.3)
+    monkeypatch.setattr(workers, "GRACE", 0.3)
 
     def short(_: Graph) -> int:
         return 20
@@ -213,7 +212,7 @@ def test_a_stopped_worker_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.slow
 def test_a_search_that_cannot_go_on_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     command = (sys.executable, "-S", "-c", "import sys; sys.exit('no room')")
-    monkeypatch.setattr(crews, "_COMMAND", command)
+    monkeypatch.setattr(workers, "_COMMAND", command)
     with pytest.warns(RuntimeWarning, match=r"ended early.*3 times \(no room\)"):
         found = deep([start()], steps=STEPS, cores=1)
     assert operations(found) <= operations(fast_graph())
@@ -260,7 +259,7 @@ def test_a_task_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_dearer_multiplied_out_is_left_as_it_is() -> None:
     plain = Task(start(), 3, 5, 0.4, STANDARD)
-    dear = replace(plain, expansion=1000, dearest=1.0)
+    dear = replace(plain, expansion=1000, max_cost=1.0)
     assert graph_text(run(dear).graph) == graph_text(run(plain).graph)
 
 

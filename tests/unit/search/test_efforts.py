@@ -86,7 +86,7 @@ def test_too_long_times() -> None:
 def test_numbers_that_python_does_not_write() -> None:
     for option in ("sine_cost", "seed", "steps", "cores"):
         large: dict[str, Any] = {option: 10**5000}
-        with pytest.raises(DeriveError, match="a number of many digits"):
+        with pytest.raises(DeriveError, match=r"many digits|not finite"):
             effort_of("deep", **large)
 
 
@@ -101,7 +101,7 @@ def test_an_unknown_effort() -> None:
         effort_of("depe")
     assert found.value.element == "reduce"
     assert found.value.remedy == (
-        f"did you mean deep? choices are {', '.join(EFFORTS)}, or passes by name"
+        f"did you mean 'deep'? choices are {', '.join(EFFORTS)}, or passes by name"
     )
 
 
@@ -120,8 +120,8 @@ def test_bounds_belong_to_deep(name: str) -> None:
         *(("sine_cost", value) for value in (-1, float("nan"), float("inf"), "12", True, None)),
         *(("sine_cost", value) for value in (10**400, 1e17, 1e308, 1e6 + 1, [1], b"1")),
         *(("seed", value) for value in (-1, 1.5, "0", True, None)),
-        *(("steps", value) for value in (0, -4, 2.0, "9", False, 10**400)),
-        *(("cores", value) for value in (0, -1, 1.0, "all", [2])),
+        *(("steps", value) for value in (0, -4, 2.5, "9", False, 10**400)),
+        *(("cores", value) for value in (0, -1, 1.5, "all", [2])),
     ],
 )
 def test_bad_numbers(option: str, value: Any) -> None:
@@ -211,7 +211,7 @@ def test_passes_by_name() -> None:
     stages = reduce_graph(graph, effort)
     assert [stage.name for stage in stages] == ["formulation", "expand", "extract_divisors"]
     assert stages[2].options == {"passes": "extract_divisors(sine_cost=2.5)"}
-    with pytest.raises(DeriveError, match="did you mean merge_equal"):
+    with pytest.raises(DeriveError, match="did you mean 'merge_equal'"):
         effort_of("expand,merge_equals")
 
 

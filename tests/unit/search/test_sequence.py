@@ -65,8 +65,8 @@ def test_only_what_differs_is_written() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("extract_monomial", "did you mean extract_monomials"),
-        ("expand(trigs=true)", "did you mean trig"),
+        ("extract_monomial", "did you mean 'extract_monomials'"),
+        ("expand(trigs=true)", "did you mean 'trig'"),
         ("drop_neutral(x=1)", "it takes none"),
         ("expand(trig=3)", "3 is not a value for trig"),
         ("expand(trig=none)", "none is not a value for trig"),
@@ -83,7 +83,7 @@ def test_only_what_differs_is_written() -> None:
         ("expand,", "the end"),
         ("expand(trig==true)", "="),
         ("expand(limit=1e5)", "was expected"),
-        ("__import__('os')", "is no pass"),
+        ("__import__('os')", "there is no pass"),
         ("expand(beyond=never)", "there is no beyond 'never'"),
         (f"expand(limit={'9' * 30})", "was not expected as a value"),
         ("reduce_part(passes=[" * 20, "nested more than"),

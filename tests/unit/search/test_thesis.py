@@ -8,9 +8,15 @@ import pytest
 
 import chainform as cf
 from chainform.graph import cost, evaluate, verify
-from chainform.search.published import TABLE_3_3, comparison
-from chainform.search.stage import Stage
-from chainform.search.thesis import FINAL_GRAPH, INITIAL_GRAPH, Thesis, thesis
+from chainform.search.efforts import Stage
+from chainform.search.thesis import (
+    FINAL_GRAPH,
+    INITIAL_GRAPH,
+    TABLE_3_3,
+    Thesis,
+    comparison,
+    thesis,
+)
 from zoo import exact_state, random_tree, reference
 
 MODEL = ["mass_matrix", "coriolis", "gravity"]

@@ -4,39 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from chainform.emitters.llvm.batch import batch
-from chainform.emitters.llvm.body import Form
+from chainform.emitters.llvm.batch import batch, packed
+from chainform.emitters.llvm.body import NumberType
 from chainform.emitters.llvm.definitions import Definitions, parameters_of
 from chainform.emitters.llvm.functions import Functions
 from chainform.emitters.llvm.layout import layout
-from chainform.emitters.llvm.packed import packed
-from chainform.emitters.llvm.signature import Argument, Result, Signature, signature_of
+from chainform.emitters.llvm.signature import Argument, ResultArray, Signature, signature_of
 from chainform.emitters.llvm.trig import sincos, sincos_name, sincos_support
 from chainform.graph import Graph
 
 ATTRIBUTES = "attributes #0 = { nounwind }\nattributes #1 = { nounwind noinline }\n"
 
 
-def single(graph: Graph, signature: Signature, name: str, form: Form, beside: int = 1) -> str:
-    """Return a module with the function for one state; sines and cosines `beside` one another."""
-    functions = Functions(Definitions(graph), signature, name, form, beside)
+def single(
+    graph: Graph, signature: Signature, name: str, form: NumberType, trig_lanes: int = 1
+) -> str:
+    """Return a module with the function for one state; sines and cosines `trig_lanes` at a time."""
+    functions = Functions(Definitions(graph), signature, name, form, trig_lanes)
     code = functions.whole()
-    return _module([code.text], [code.declared], form, {form.lanes, beside})
+    return _module([code.text], [code.declared], form, {form.lanes, trig_lanes})
 
 
-def together(kernels: Sequence[tuple[Graph, Signature, str]], form: Form, beside: int = 1) -> str:
+def together(
+    kernels: Sequence[tuple[Graph, Signature, str]], form: NumberType, trig_lanes: int = 1
+) -> str:
     """Return a module with functions for one state, each of a graph and a signature of its own."""
     all_of_them = [
-        Functions(Definitions(graph), signature, name, form, beside)
+        Functions(Definitions(graph), signature, name, form, trig_lanes)
         for graph, signature, name in kernels
     ]
     codes = [functions.whole() for functions in all_of_them]
     declared = [code.declared for code in codes]
-    return _module([code.text for code in codes], declared, form, {form.lanes, beside})
+    return _module([code.text for code in codes], declared, form, {form.lanes, trig_lanes})
 
 
 def side_by_side(
-    kernels: Sequence[tuple[Graph, Signature, str]], form: Form
+    kernels: Sequence[tuple[Graph, Signature, str]], form: NumberType
 ) -> tuple[str, dict[str, int]]:
     """Return a module with functions for as many states as the form has lanes, not for calls.
 
@@ -52,7 +55,7 @@ def side_by_side(
     return text, {name: len(functions.fixed) for name, functions in all_of_them.items()}
 
 
-def many(graph: Graph, signature: Signature, name: str, form: Form) -> str:
+def many(graph: Graph, signature: Signature, name: str, form: NumberType) -> str:
     """Return a module with the function for batches, in as many lanes as the form has."""
     functions = Functions(Definitions(graph), signature, f"{name}.lanes", form)
     code = functions.in_two()
@@ -63,7 +66,7 @@ def many(graph: Graph, signature: Signature, name: str, form: Form) -> str:
 
 
 def _module(
-    texts: Sequence[str], declared: Iterable[frozenset[str]], form: Form, lanes: set[int]
+    texts: Sequence[str], declared: Iterable[frozenset[str]], form: NumberType, lanes: set[int]
 ) -> str:
     """Put functions together with the sines and cosines they use."""
     body = "".join(texts)
@@ -80,13 +83,13 @@ def emit(graph: Graph, outputs: Sequence[str]) -> str:
 
     It takes the address of each group of inputs that occurs, then of each output.
     """
-    return single(graph, signature_of(graph, outputs), "model", Form())
+    return single(graph, signature_of(graph, outputs), "model", NumberType())
 
 
 __all__ = [
     "Argument",
-    "Form",
-    "Result",
+    "NumberType",
+    "ResultArray",
     "Signature",
     "emit",
     "many",

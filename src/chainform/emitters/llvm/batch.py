@@ -1,9 +1,14 @@
-"""The function for many states: several at a time through the lanes, the rest at the end."""
+"""Functions around that of one state: for many states, and with all arguments in one array.
+
+Many states go several at a time through the lanes, the rest at the end. The function with packed
+arguments gives one number, for integrators in C.
+"""
 
 from __future__ import annotations
 
-from chainform.emitters.llvm.body import Form
+from chainform.emitters.llvm.body import NumberType
 from chainform.emitters.llvm.functions import Functions
+from chainform.emitters.llvm.signature import Signature
 
 
 def batch(functions: Functions, name: str) -> tuple[str, frozenset[str]]:
@@ -109,7 +114,7 @@ def _buffers(functions: Functions, lengths: dict[str, int]) -> list[str]:
     return lines
 
 
-def _room(form: Form, length: int) -> int:
+def _room(form: NumberType, length: int) -> int:
     """Return the bytes for the lanes of an array: whole squares, as they are transposed."""
     squares = -(-length // form.lanes)
     return squares * form.lanes * form.lanes * form.bytes
@@ -165,3 +170,57 @@ def _both(name: str) -> list[str]:
         f"  %{name}.used = extractvalue {{ptr, i64}} %{name}.got, 0",
         f"  %{name}.step = extractvalue {{ptr, i64}} %{name}.got, 1",
     ]
+
+
+# --- packed arguments -----------------------------------------------------------------------------
+
+_NAN = "0x7FF8000000000000"
+
+
+def packed(signature: Signature, kernel: str, name: str, form: NumberType) -> str:
+    """Return the function, in a module that defines the kernel for one state.
+
+    In C it is double f(int n, double *x, void *entry): `n` numbers at `x`, and at `entry` the
+    number, an int64_t, of the entry that is wanted; without an address it is the first. Where `n`
+    is not what the kernel takes, or there is no such entry, the result is not a number.
+    """
+    total = sum(result.length for result in signature.results)
+    lines = [
+        f"define double @{name}(i32 %n, ptr %x, ptr %entry) {{",
+        f"  %out = alloca [{max(total, 1)} x {form.scalar}], align 64",
+        f"  %fits = icmp eq i32 %n, {sum(argument.length for argument in signature.arguments)}",
+        "  %first = icmp eq ptr %entry, null",
+        "  br i1 %first, label %check, label %look",
+        "look:",
+        "  %wanted = load i64, ptr %entry",
+        "  br label %check",
+        "check:",
+        "  %k = phi i64 [0, %0], [%wanted, %look]",
+        f"  %exists = icmp ult i64 %k, {total}",
+        "  %good = and i1 %fits, %exists",
+        "  br i1 %good, label %compute, label %refuse",
+        "refuse:",
+        f"  ret double {_NAN}",
+        "compute:",
+    ]
+    passed: list[str] = []
+    for base, lengths in (
+        ("x", [argument.length for argument in signature.arguments]),
+        ("out", [result.length for result in signature.results]),
+    ):
+        offset = 0
+        for number, length in enumerate(lengths):
+            part = f"%{base}{number}"
+            lines.append(f"  {part} = getelementptr {form.scalar}, ptr %{base}, i64 {offset}")
+            passed.append(f"ptr {part}")
+            offset += length
+    lines += [
+        f"  call void @{kernel}({', '.join(passed)})",
+        f"  %place = getelementptr {form.scalar}, ptr %out, i64 %k",
+        f"  %value = load {form.scalar}, ptr %place",
+    ]
+    if form.precision == "float32":
+        lines += ["  %wide = fpext float %value to double", "  ret double %wide"]
+    else:
+        lines.append("  ret double %value")
+    return "\n".join([*lines, "}"]) + "\n\n"

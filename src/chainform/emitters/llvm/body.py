@@ -1,4 +1,4 @@
-"""Straight-line code: one variable after the other, for one state or for several in lanes."""
+"""Straight-line code, one variable after the other; equal entries are stored in a loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIBRARY = ("asin", "acos", "atan", "exp", "log")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class NumberType:
     """What numbers the code works on: their precision, and how many states side by side."""
 
     precision: str = "float64"
@@ -60,10 +60,10 @@ class Form:
         return f"<{', '.join([f'{self.scalar} {one}'] * self.lanes)}>"
 
 
-class Body:
+class StatementWriter:
     """The instructions of one function, written one after the other."""
 
-    def __init__(self, definitions: Definitions, form: Form) -> None:
+    def __init__(self, definitions: Definitions, form: NumberType) -> None:
         self.definitions = definitions
         self.form = form
         self.lines: list[str] = []
@@ -217,7 +217,7 @@ class Body:
 
     def _packed(self, angles: Sequence[int], lanes: int) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
-        form = Form(self.form.precision, lanes, self.form.fused)
+        form = NumberType(self.form.precision, lanes, self.form.fused)
         pair = f"{{{form.type}, {form.type}}}"
         for first in range(0, len(angles), lanes):
             vector = form.constant(0.0)
@@ -239,3 +239,54 @@ class Body:
 
 def _is_minus(term: tuple[float, list[int]]) -> bool:
     return term[0] < 0
+
+
+# --- entries that are always the same number, above all zeros -------------------------------------
+
+FEW = 16
+"""Up to so many entries are stored one by one."""
+
+
+@dataclass(frozen=True)
+class Fill:
+    """A number for some entries of a result."""
+
+    result: int
+    value: float
+    entries: Sequence[int]
+
+    def name(self, function: str) -> str:
+        """Return the name of the function that stores them."""
+        return f"{function}.fill.{self.result}.{self.entries[0]}"
+
+    def call(self, function: str, form: NumberType) -> str:
+        """Return the call of that function."""
+        step = f"%out{self.result}.entry" if form.lanes > 1 else str(form.bytes)
+        return f"call void @{self.name(function)}(ptr %out{self.result}, i64 {step})"
+
+    def text(self, function: str, form: NumberType) -> str:
+        """Return the function: a loop over a table of entries."""
+        name, count = self.name(function), len(self.entries)
+        numbers = ", ".join(f"i32 {entry}" for entry in self.entries)
+        value = form.constant(self.value)
+        return f"""\
+@{name}.entries = private constant [{count} x i32] [{numbers}]
+define internal void @{name}(ptr noalias %out, i64 %step) #1 {{
+start:
+  br label %next
+next:
+  %i = phi i64 [0, %start], [%after, %next]
+  %at = getelementptr i32, ptr @{name}.entries, i64 %i
+  %entry = load i32, ptr %at
+  %wide = zext i32 %entry to i64
+  %offset = mul i64 %wide, %step
+  %place = getelementptr i8, ptr %out, i64 %offset
+  store {form.type} {value}, ptr %place, align {form.bytes}
+  %after = add i64 %i, 1
+  %more = icmp ult i64 %after, {count}
+  br i1 %more, label %next, label %done
+done:
+  ret void
+}}
+
+"""

@@ -1,8 +1,42 @@
-"""Angles far from zero: quadrant and remainder by integer arithmetic, as LLVM text."""
+"""Angles far from zero: quadrant and remainder by integer arithmetic; pi to many binary places."""
 
 from __future__ import annotations
 
-from chainform.emitters.llvm.half_pi import PI_DIGITS, pi
+import math
+from functools import cache
+
+PI_DIGITS = 1400
+
+
+@cache
+def pi() -> int:
+    """Return pi 2^PI_DIGITS, rounded down, as 16 arctan(1/5) - 4 arctan(1/239)."""
+    spare = 32
+    return (16 * _arctan(5, PI_DIGITS + spare) - 4 * _arctan(239, PI_DIGITS + spare)) >> spare
+
+
+def _arctan(inverse: int, digits: int) -> int:
+    """Return arctan(1/inverse) 2^digits, up to some last places."""
+    power, total, n = (1 << digits) // inverse, 0, 1
+    while power:
+        total += power // n if n % 4 == 1 else -(power // n)
+        power //= inverse**2
+        n += 2
+    return total
+
+
+def parts_of_half_pi(*sizes: int) -> list[float]:
+    """Return numbers of so many digits, each cut off, that add up to pi/2."""
+    parts: list[float] = []
+    left, scale = pi(), PI_DIGITS + 1
+    for size in sizes:
+        cut = left.bit_length() - size
+        parts.append(math.ldexp(left >> cut, cut - scale))
+        left &= (1 << cut) - 1
+    return parts
+
+
+# --- the text for LLVM ----------------------------------------------------------------------------
 
 WORDS = 20
 """The words of 64 bits in the table of 2/pi, lowest first; the highest is zero."""
@@ -11,7 +45,7 @@ WORDS = 20
 def reduce_double() -> str:
     """Return the reduction of one number, with the digits of 2/pi that it needs."""
     digits = (2 << 64 * (WORDS - 1) + PI_DIGITS) // pi()
-    words = [digits >> 64 * place & (1 << 64) - 1 for place in range(WORDS)]
+    words = [digits >> 64 * index & (1 << 64) - 1 for index in range(WORDS)]
     return REDUCE_DOUBLE.format(
         size=WORDS,
         words=", ".join(f"i64 {word}" for word in words),
@@ -58,7 +92,6 @@ done:
   ret {{{vector}, {vector}, {vector_i}}} %s.2
 }}
 """
-
 # |x| = m 2^e. The digits of 2/pi from that of weight 2^(1 - e) on give |x| 2/pi without multiples
 # of 4, in `turns`, with 126 binary places. Without its first two digits it is a signed fraction of
 # a quarter turn; its digits from the first that is not zero, times pi/2, give r and its correction.
@@ -126,7 +159,6 @@ define internal {{double, double, i64}} @sincos.reduce.double(double %x) noinlin
   ret {{double, double, i64}} %s.2
 }}
 """
-
 REDUCE_FLOAT = """\
 define internal {float, float, i32} @sincos.reduce.float(float %x) noinline cold {
   %x.long = fpext float %x to double

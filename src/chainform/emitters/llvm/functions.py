@@ -10,16 +10,181 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chainform.emitters.llvm.body import Form
-from chainform.emitters.llvm.definitions import Definitions
-from chainform.emitters.llvm.fill import FEW, Fill
-from chainform.emitters.llvm.order import chunks, depth_first
-from chainform.emitters.llvm.parts import Parts
+from chainform.emitters.llvm.body import FEW, Fill, NumberType, StatementWriter
+from chainform.emitters.llvm.definitions import Definitions, chunks, depth_first
 from chainform.emitters.llvm.signature import Signature
+
+# --- what a function loads, computes and stores ---------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Code:
+class Schedule:
+    """What a function computes, in this order."""
+
+    before: Sequence[int]
+    """What the first angles need."""
+    angles: Sequence[int]
+    of_angles: Sequence[int]
+    """The sines and cosines of these angles."""
+    parts: Sequence[Sequence[int]]
+    """The rest, cut into functions."""
+    known: set[int]
+    """What need not be computed."""
+
+
+class Parts:
+    """Writes one function, or several that follow one another."""
+
+    def __init__(self, functions: Functions, name: str, schedule: Schedule, is_fixed: bool) -> None:
+        self.functions = functions
+        self.name = name
+        self.schedule = schedule
+        self.is_fixed = is_fixed
+        self.parts = schedule.parts
+        self.known = schedule.known
+        self.slots = self._work_slots() if len(self.parts) > 1 else {}
+
+    def _work_slots(self) -> dict[int, int]:
+        """Return a slot of the work area for everything that a later part needs."""
+        before, of_angles = self.schedule.before, self.schedule.of_angles
+        computed = [[*before, *of_angles, *self.parts[0]], *self.parts[1:]]
+        part_of = {
+            v: number for number, part in enumerate(computed) for v in part if v not in self.known
+        }
+        last: dict[int, int] = {}
+        for number, part in enumerate(self.parts):
+            for v in part:
+                for u in self.functions.definitions.needs(v):
+                    if part_of.get(u, number) < number:
+                        last[u] = number
+        slots: dict[int, int] = {}
+        free: list[int] = []
+        size = 0
+        ends: dict[int, list[int]] = {}
+        for number, part in enumerate(computed):
+            free += [slots[v] for v in ends.get(number, [])]
+            for v in part:
+                if v in last:
+                    if not free:
+                        free.append(size)
+                        size += 1
+                    slots[v] = free.pop()
+                    ends.setdefault(last[v] + 1, []).append(v)
+        self.work = size
+        return slots
+
+    def text(self) -> str:
+        """Return the text of the functions."""
+        functions = self.functions
+        parameters = functions.parameters_of(is_fixed=self.is_fixed)
+        if len(self.parts) == 1:
+            return self._define(self.name, parameters, self._body(0))
+        texts: list[str] = []
+        calls: list[str] = []
+        names = [p.replace("noalias ", "").replace("readonly ", "") for p in parameters.split(", ")]
+        work = f"[{max(self.work, 1)} x {functions.form.type}]"
+        for number in range(len(self.parts)):
+            name = f"{self.name}.{number}"
+            given = f"{parameters}, ptr noalias %work"
+            texts.append(self._define(name, given, self._body(number), is_part=True))
+            calls.append(f"  call void @{name}({', '.join(names)}, ptr %work)")
+        lines = [f"  %work = alloca {work}, align 64", *calls]
+        return "".join(texts) + self._define(self.name, parameters, lines)
+
+    def _define(
+        self, name: str, parameters: str, lines: Sequence[str], *, is_part: bool = False
+    ) -> str:
+        """Return a function; parts are never put together again, for the sake of their size."""
+        is_internal = is_part or self.functions.form.lanes > 1
+        linkage = "internal " if is_internal else ""
+        attributes = "#1" if is_part else "#0"
+        head = f"define {linkage}void @{name}({parameters}) {attributes} {{"
+        return "\n".join([head, *lines, "  ret void", "}"]) + "\n\n"
+
+    def _body(self, number: int) -> list[str]:
+        functions = self.functions
+        body = StatementWriter(functions.definitions, functions.form)
+        address = Address(functions, body, self.slots, self.is_fixed)
+        body.missing = address.load
+        if number == 0:
+            schedule = self.schedule
+            for v in schedule.before:
+                body.statement(v)
+            body.sine_and_cosine(schedule.angles, functions.packed)
+            for v in [*schedule.before, *schedule.of_angles]:
+                self._keep(body, address, v)
+            if not self.is_fixed:
+                for fill in functions.fills:
+                    body.do(fill.call(functions.name, functions.form))
+        for v in self.parts[number]:
+            if v not in body.values and v not in self.known:
+                body.statement(v)
+            self._keep(body, address, v)
+        functions.declared |= body.declared
+        return body.lines
+
+    def _keep(self, body: StatementWriter, address: Address, v: int) -> None:
+        """Store a value where results need it."""
+        if v in self.slots:
+            address.store(address.work(v), body.value(v))
+        if self.is_fixed:
+            if v in self.functions.fixed:
+                address.store(address.fixed(v), body.value(v))
+            return
+        for number, index in self.functions.entries.get(v, ()):
+            address.store(address.entry(f"out{number}", index), body.value(v))
+
+
+class Address:
+    """Loads and stores of one function."""
+
+    def __init__(
+        self, functions: Functions, body: StatementWriter, slots: dict[int, int], is_fixed: bool
+    ) -> None:
+        self.functions = functions
+        self.form = functions.form
+        self.is_fixed = is_fixed
+        self.body = body
+        self.slots = slots
+
+    def entry(self, array: str, index: int) -> str:
+        """Return the address of an entry of an array."""
+        if self.form.lanes == 1:
+            return self.body.new(f"getelementptr {self.form.scalar}, ptr %{array}, i64 {index}")
+        offset = self.body.new(f"mul i64 %{array}.entry, {index}")
+        return self.body.new(f"getelementptr i8, ptr %{array}, i64 {offset}")
+
+    def work(self, v: int) -> str:
+        """Return the address of a variable in the work area."""
+        slot = self.slots[v]
+        return self.body.new(f"getelementptr {self.form.type}, ptr %work, i64 {slot}")
+
+    def fixed(self, v: int) -> str:
+        """Return the address of a variable among what is fixed."""
+        slot = self.functions.fixed[v]
+        return self.body.new(f"getelementptr {self.form.type}, ptr %fixed, i64 {slot}")
+
+    def load(self, v: int) -> str:
+        """Load an input, or a variable that was computed before."""
+        definitions = self.functions.definitions
+        if v in self.slots:
+            address = self.work(v)
+        elif v in definitions.inputs and (self.is_fixed or v not in self.functions.fixed):
+            address = self.entry(definitions.inputs[v].group, definitions.place[v])
+        else:
+            address = self.fixed(v)
+        return self.body.new(f"load {self.form.type}, ptr {address}, align {self.form.bytes}")
+
+    def store(self, address: str, value: str) -> None:
+        """Store a value."""
+        self.body.do(f"store {self.form.type} {value}, ptr {address}, align {self.form.bytes}")
+
+
+# --- all functions of a kernel --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FunctionTexts:
     """Definitions of functions, and the declarations that they need."""
 
     text: str
@@ -34,7 +199,12 @@ class Functions:
     """
 
     def __init__(
-        self, definitions: Definitions, signature: Signature, name: str, form: Form, packed: int = 1
+        self,
+        definitions: Definitions,
+        signature: Signature,
+        name: str,
+        form: NumberType,
+        packed: int = 1,
     ) -> None:
         self.definitions = definitions
         self.signature = signature
@@ -43,27 +213,27 @@ class Functions:
         self.packed = packed
         """How many sines and cosines of one state are computed side by side."""
         self.declared: set[str] = set()
-        self.places = self._places()
+        self.entries = self._entries()
         self.fills = self._fills()
         self.fixed: dict[int, int] = {}
-        """The places, in the area of what is fixed, of what depends on parameters only."""
+        """The index, in the area of what is fixed, of what depends on parameters only."""
 
-    def _places(self) -> dict[int, list[tuple[int, int]]]:
+    def _entries(self) -> dict[int, list[tuple[int, int]]]:
         """Return where each variable goes: numbers of result and entry."""
-        places: dict[int, list[tuple[int, int]]] = {}
+        entries: dict[int, list[tuple[int, int]]] = {}
         for number, result in enumerate(self.signature.results):
             for index, v in enumerate(self.definitions.graph.block(result.name).variables):
-                places.setdefault(v, []).append((number, index))
-        return places
+                entries.setdefault(v, []).append((number, index))
+        return entries
 
     def _fills(self) -> list[Fill]:
-        """Take numbers that stand in many places out of the places, to be stored in loops."""
+        """Take numbers that are many entries out of these, to be stored in loops."""
         fills: list[Fill] = []
-        for v in [v for v in self.places if v in self.definitions.constants]:
-            if len(self.places[v]) <= FEW:
+        for v in [v for v in self.entries if v in self.definitions.constants]:
+            if len(self.entries[v]) <= FEW:
                 continue
             by_result: dict[int, list[int]] = {}
-            for number, index in self.places.pop(v):
+            for number, index in self.entries.pop(v):
                 by_result.setdefault(number, []).append(index)
             value = self.definitions.constants[v]
             fills += [Fill(number, value, entries) for number, entries in by_result.items()]
@@ -103,26 +273,26 @@ class Functions:
 
     # --- functions ------------------------------------------------------------------------
 
-    def whole(self) -> Code:
+    def whole(self) -> FunctionTexts:
         """Return the function that computes all results from all arguments."""
-        return self._code(self._function(self.name, list(self.places), known=self._known()))
+        return self._code(self._function(self.name, list(self.entries), known=self._known()))
 
-    def in_two(self) -> Code:
+    def in_two(self) -> FunctionTexts:
         """Return two functions: NAME.fixed for what depends on parameters only, and the rest."""
         parameter_only = self._parameter_only()
         known = self._known()
-        order = depth_first(self.definitions, self.places, set(known))
+        order = depth_first(self.definitions, self.entries, set(known))
         used = {u for v in order if v not in parameter_only for u in self.definitions.needs(v)}
-        crossing = sorted((used | set(self.places)) & parameter_only)
-        self.fixed = {v: place for place, v in enumerate(crossing)}
+        crossing = sorted((used | set(self.entries)) & parameter_only)
+        self.fixed = {v: index for index, v in enumerate(crossing)}
         prepare = ""
         if crossing:
             prepare = self._function(f"{self.name}.fixed", crossing, known=known, is_fixed=True)
-        main = self._function(self.name, list(self.places), known={*known, *crossing})
+        main = self._function(self.name, list(self.entries), known={*known, *crossing})
         return self._code(prepare + main)
 
-    def _code(self, text: str) -> Code:
-        return Code(text, frozenset(self.declared))
+    def _code(self, text: str) -> FunctionTexts:
+        return FunctionTexts(text, frozenset(self.declared))
 
     def _function(
         self, name: str, wanted: Sequence[int], *, known: set[int], is_fixed: bool = False
@@ -142,13 +312,14 @@ class Functions:
         after = [v for v in wanted if v in known] + depth_first(definitions, wanted, done)
         stores = dict.fromkeys(self.fixed, 1) if is_fixed else self._stores()
         parts = chunks(definitions, after, stores) or [[]]
-        text = Parts(self, name, is_fixed, angles, before, of_angles, parts, known).text()
+        schedule = Schedule(before, angles, of_angles, parts, known)
+        text = Parts(self, name, schedule, is_fixed).text()
         if is_fixed:
             return text
         return "".join(fill.text(self.name, self.form) for fill in self.fills) + text
 
     def _stores(self) -> dict[int, int]:
-        return {v: len(places) for v, places in self.places.items()}
+        return {v: len(entries) for v, entries in self.entries.items()}
 
     def parameters_of(self, *, is_fixed: bool = False) -> str:
         """Return the parameters of a function, as in its definition."""

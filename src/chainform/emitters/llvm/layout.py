@@ -6,10 +6,10 @@ the states themselves stand side by side nothing is moved. Everything else goes 
 
 from __future__ import annotations
 
-from chainform.emitters.llvm.body import Form
+from chainform.emitters.llvm.body import NumberType
 
 
-def layout(form: Form) -> tuple[str, frozenset[str]]:
+def layout(form: NumberType) -> tuple[str, frozenset[str]]:
     """Return the functions that move numbers for a form, and the declarations they need."""
     mask = f"<{form.lanes} x i1>"
     declared = {
@@ -25,7 +25,7 @@ def layout(form: Form) -> tuple[str, frozenset[str]]:
     return text, frozenset(declared)
 
 
-def _rows(form: Form, *, is_in: bool) -> str:
+def _rows(form: NumberType, *, is_in: bool) -> str:
     """Return the function that turns rows of states into lanes of entries, or back."""
     name = "rows.in" if is_in else "rows.out"
     lines = [
@@ -59,7 +59,7 @@ def _rows(form: Form, *, is_in: bool) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def _mask(form: Form) -> list[str]:
+def _mask(form: NumberType) -> list[str]:
     lanes = ", ".join(f"i64 {lane}" for lane in range(form.lanes))
     wide = f"<{form.lanes} x i64>"
     zeros = ", ".join(["i32 0"] * form.lanes)
@@ -70,7 +70,7 @@ def _mask(form: Form) -> list[str]:
     ]
 
 
-def _tile(form: Form, mark: str, *, is_in: bool, masked: bool) -> list[str]:
+def _tile(form: NumberType, mark: str, *, is_in: bool, masked: bool) -> list[str]:
     """Move a square of numbers: as many entries as states."""
     lines: list[str] = []
     kind, count = form.type, form.lanes
@@ -107,7 +107,7 @@ def _row_address(mark: str, row: int) -> list[str]:
     ]
 
 
-def _transposed(form: Form, mark: str, values: list[str], lines: list[str]) -> list[str]:
+def _transposed(form: NumberType, mark: str, values: list[str], lines: list[str]) -> list[str]:
     """Transpose a square by exchanging blocks of 1, 2, 4, ... entries."""
     count, kind = form.lanes, form.type
     size = 1
@@ -195,8 +195,8 @@ _CHOICE = """\
 define internal {ptr, i64} @fetch(
     ptr %array, i64 %state, i64 %entry, i64 %n, i64 %valid, ptr %buffer) #0 {
   %whole = icmp eq i64 %valid, $LANES$
-  %beside = icmp eq i64 %state, $SIZE$
-  %direct = and i1 %whole, %beside
+  %adjacent = icmp eq i64 %state, $SIZE$
+  %direct = and i1 %whole, %adjacent
   br i1 %direct, label %there, label %moved
 there:
   %a = insertvalue {ptr, i64} poison, ptr %array, 0
@@ -220,8 +220,8 @@ end:
 
 define internal {ptr, i64} @aim(ptr %array, i64 %state, i64 %entry, i64 %valid, ptr %buffer) #0 {
   %whole = icmp eq i64 %valid, $LANES$
-  %beside = icmp eq i64 %state, $SIZE$
-  %direct = and i1 %whole, %beside
+  %adjacent = icmp eq i64 %state, $SIZE$
+  %direct = and i1 %whole, %adjacent
   %p = select i1 %direct, ptr %array, ptr %buffer
   %e = select i1 %direct, i64 %entry, i64 $VECTOR$
   %a = insertvalue {ptr, i64} poison, ptr %p, 0

@@ -36,7 +36,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ResultArray:
     """An output, given as one array."""
 
     name: str
@@ -57,7 +57,7 @@ class Signature:
     """
 
     arguments: tuple[Argument, ...]
-    results: tuple[Result, ...]
+    results: tuple[ResultArray, ...]
 
 
 def signature_of(
@@ -84,7 +84,7 @@ def signature_of(
     order = [group for group in GROUPS if group != "parameter"] + ["parameter"]
     arguments = tuple(Argument(group, known.get(group, 0)) for group in order if group in groups)
     blocks = [graph.block(name) for name in outputs]
-    results = (Result(n, tuple(b.shape)) for n, b in zip(outputs, blocks, strict=True))
+    results = (ResultArray(n, tuple(b.shape)) for n, b in zip(outputs, blocks, strict=True))
     return Signature(arguments, tuple(results))
 
 

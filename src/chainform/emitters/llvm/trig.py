@@ -1,6 +1,6 @@
 """Sine and cosine as LLVM text, for one number or for the lanes of a vector register.
 
-x = k pi/2 + r with |r| <= pi/4: k is x 2/pi, rounded by adding and taking away a number so large
+x = k pi/2 + r with |r| <= pi/4: k is x 2/pi, rounded by adding and subtracting a number so large
 that the sum holds no fraction; the last bits of that sum hold the quadrant. r is found as r - rest,
 where rest corrects the rounding of r. Sine and cosine are polynomials in z = r^2:
 
@@ -21,16 +21,114 @@ results, to the bit, in every lane and with every number of lanes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
-from chainform.emitters.llvm.far import FAR, REDUCE_FLOAT, reduce_double
-from chainform.emitters.llvm.half_pi import parts_of_half_pi
-from chainform.emitters.llvm.instructions import Code, hexadecimal
+from chainform.emitters.llvm.far import FAR, REDUCE_FLOAT, parts_of_half_pi, reduce_double
+
+# --- instructions on vectors ----------------------------------------------------------------------
+
+
+def hexadecimal(value: float, element: str) -> str:
+    """Return a constant as LLVM reads it: the bits of a double, also if it is a float."""
+    if element == "float":
+        (value,) = struct.unpack("<f", struct.pack("<f", value))
+    return f"0x{struct.pack('>d', value).hex().upper()}"
+
+
+@dataclass
+class InstructionWriter:
+    """Instructions under construction, on vectors of `lanes` elements (numbers for one lane)."""
+
+    element: str
+    lanes: int
+    fused: bool
+    lines: list[str] = field(default_factory=list[str])
+    declarations: set[str] = field(default_factory=set[str])
+
+    @property
+    def type(self) -> str:
+        return self.lanes_of(self.element)
+
+    @property
+    def integer(self) -> str:
+        return self.lanes_of(f"i{self.bits}")
+
+    @property
+    def bits(self) -> int:
+        return 64 if self.element == "double" else 32
+
+    @property
+    def digits(self) -> int:
+        return 53 if self.element == "double" else 24
+
+    @property
+    def suffix(self) -> str:
+        """The type in the names of intrinsics."""
+        return f"{f'v{self.lanes}' if self.lanes > 1 else ''}f{self.bits}"
+
+    def lanes_of(self, element: str) -> str:
+        return f"<{self.lanes} x {element}>" if self.lanes > 1 else element
+
+    def _all_lanes(self, constant: str) -> str:
+        return f"<{', '.join([constant] * self.lanes)}>" if self.lanes > 1 else constant.split()[1]
+
+    def new(self, instruction: str) -> str:
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def number(self, value: float) -> str:
+        return self._all_lanes(f"{self.element} {hexadecimal(value, self.element)}")
+
+    def whole(self, value: int) -> str:
+        return self._all_lanes(f"i{self.bits} {value}")
+
+    def declare(self, result: str, name: str, arguments: Sequence[str]) -> None:
+        self.declarations.add(f"declare {result} @{name}({', '.join(arguments)})")
+
+    def add(self, a: str, b: str) -> str:
+        return self.new(f"fadd {self.type} {a}, {b}")
+
+    def subtract(self, a: str, b: str) -> str:
+        return self.new(f"fsub {self.type} {a}, {b}")
+
+    def multiply(self, a: str, b: str) -> str:
+        return self.new(f"fmul {self.type} {a}, {b}")
+
+    def multiply_add(self, a: str, b: str, c: str) -> str:
+        """Return a b + c, rounded once if products are fused."""
+        if not self.fused:
+            return self.add(self.multiply(a, b), c)
+        name = f"llvm.fma.{self.suffix}"
+        self.declare(self.type, name, [self.type] * 3)
+        return self.new(
+            f"call {self.type} @{name}({', '.join(f'{self.type} {v}' for v in (a, b, c))})"
+        )
+
+    def polynomial(self, z: str, coefficients: Sequence[float]) -> str:
+        result = self.number(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            result = self.multiply_add(result, z, self.number(coefficient))
+        return result
+
+    def any_beyond(self, x: str, limit: float) -> str:
+        """Return whether some lane is beyond the limit, or not a number."""
+        self.declare(self.type, f"llvm.fabs.{self.suffix}", [self.type])
+        size = self.new(f"call {self.type} @llvm.fabs.{self.suffix}({self.type} {x})")
+        beyond = self.new(f"fcmp ugt {self.type} {size}, {self.number(limit)}")
+        if self.lanes == 1:
+            return beyond
+        name, flags = f"llvm.vector.reduce.or.v{self.lanes}i1", self.lanes_of("i1")
+        self.declare("i1", name, [flags])
+        return self.new(f"call i1 @{name}({flags} {beyond})")
+
+
+# --- sine and cosine ------------------------------------------------------------------------------
 
 LIMIT = 1e5
 """The largest |x| of the short way; k is then below 2^16."""
-
 SINE = {
     "float64": (
         0.1666666666666663,
@@ -43,7 +141,6 @@ SINE = {
     "float32": (0.16666653752326965, -0.008332106284797192, 0.00019507884280756116),
 }
 """S, lowest degree first."""
-
 COSINE = {
     "float64": (
         0.041666666666666595,
@@ -56,7 +153,6 @@ COSINE = {
     "float32": (0.04166664555668831, -0.0013887304812669754, 2.443142693664413e-05),
 }
 """C, lowest degree first."""
-
 PARTS = {
     ("double", True): (53, 36, 53),
     ("double", False): (37, 37, 53),
@@ -89,7 +185,9 @@ def sincos(precision: str, lanes: int, fused: bool) -> Trig:
     `sincos_support`, once. Without fused products float32 is computed in double precision.
     """
     is_widened = precision == "float32" and not fused
-    code = Code("float" if precision == "float32" and fused else "double", lanes, fused)
+    code = InstructionWriter(
+        "float" if precision == "float32" and fused else "double", lanes, fused
+    )
     given = code.lanes_of("float") if is_widened else code.type
     x = code.new(f"fpext {given} %x to {code.type}") if is_widened else "%x"
     name = sincos_name(precision, lanes)
@@ -118,10 +216,7 @@ def sincos_support(precisions: Iterable[str]) -> Trig:
     return Trig(text, frozenset({"declare i128 @llvm.ctlz.i128(i128, i1)"}))
 
 
-# --- the short way ------------------------------------------------------------------------
-
-
-def _reduce(code: Code, x: str) -> tuple[str, str, str]:
+def _reduce(code: InstructionWriter, x: str) -> tuple[str, str, str]:
     """Return r, rest and the number of quarter turns, for x up to the limit.
 
     pi/2 is the sum of three parts. The first difference is exact: it is small, and a multiple of
@@ -143,7 +238,9 @@ def _reduce(code: Code, x: str) -> tuple[str, str, str]:
     return r, code.multiply_add(k, code.number(third), gone), quadrant
 
 
-def _with_far_lanes(code: Code, name: str, x: str, near: tuple[str, str, str]) -> list[str]:
+def _with_far_lanes(
+    code: InstructionWriter, name: str, x: str, near: tuple[str, str, str]
+) -> list[str]:
     """Return r, rest and quadrant, replaced in those lanes that are beyond the limit."""
     types = (code.type, code.type, code.integer)
     triple = f"{{{', '.join(types)}}}"
@@ -155,7 +252,7 @@ def _with_far_lanes(code: Code, name: str, x: str, near: tuple[str, str, str]) -
         values = zip((code.type, *types), (x, *near), strict=True)
         arguments = ", ".join(f"{kind} {value}" for kind, value in values)
         call = code.new(f"call {triple} @{name}.far({arguments})")
-    far = [code.new(f"extractvalue {triple} {call}, {place}") for place in range(3)]
+    far = [code.new(f"extractvalue {triple} {call}, {index}") for index in range(3)]
     code.lines += ["  br label %both", "both:"]
     return [
         code.new(f"phi {kind} [{a}, %near], [{b}, %far]")
@@ -163,7 +260,7 @@ def _with_far_lanes(code: Code, name: str, x: str, near: tuple[str, str, str]) -
     ]
 
 
-def _polynomials(code: Code, precision: str, r: str, rest: str) -> tuple[str, str]:
+def _polynomials(code: InstructionWriter, precision: str, r: str, rest: str) -> tuple[str, str]:
     """Return sine and cosine of r - rest.
 
     Without fused products the cosine is 1 - (z/2 - (z^2 C + r rest)), which rounds less often.
@@ -180,7 +277,7 @@ def _polynomials(code: Code, precision: str, r: str, rest: str) -> tuple[str, st
     return sine, code.subtract(one, code.subtract(code.multiply(z, half), small))
 
 
-def _turn(code: Code, sine: str, cosine: str, quadrant: str) -> list[str]:
+def _turn(code: InstructionWriter, sine: str, cosine: str, quadrant: str) -> list[str]:
     """Return sine and cosine of x: exchanged after odd quarter turns, and with their signs.
 
     Shifted up, bit 1 of the number of turns is the sign of the sine, that of the next number the
@@ -202,10 +299,7 @@ def _turn(code: Code, sine: str, cosine: str, quadrant: str) -> list[str]:
     return results
 
 
-# --- the long way -------------------------------------------------------------------------
-
-
-def _far_function(code: Code, name: str) -> str:
+def _far_function(code: InstructionWriter, name: str) -> str:
     """Return the function that replaces r, rest and quadrant of the lanes beyond the limit."""
     if code.lanes == 1:
         return ""

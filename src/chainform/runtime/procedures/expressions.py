@@ -27,8 +27,8 @@ from chainform.runtime.procedures.language import (
     WITH_ONE_LANE,
     Value,
 )
+from chainform.runtime.procedures.module import Module
 from chainform.runtime.procedures.records import ARRAY, STRUCTS, kind_of
-from chainform.runtime.procedures.translation import Translation
 
 
 @cache
@@ -56,11 +56,13 @@ def _source(code: CodeType) -> str:
 class Expressions:
     """The expressions of one procedure, as lines that compute their values."""
 
-    def __init__(self, whole: Translation, procedure: Callable[..., Any]) -> None:
+    def __init__(self, whole: Module, procedure: Callable[..., Any]) -> None:
         self.whole = whole
         self.globals: Mapping[str, Any] = procedure.__globals__
-        self.node = node = parsed(procedure)
-        self.result = self.annotation(node.returns)
+        self.node = parsed(procedure)
+        self.arguments, self.result = self.signature(procedure)
+        self.callees: list[Callable[..., Any]] = []
+        """The procedures that are called, in that order."""
         self.lines: list[str] = []
         self.variables: dict[str, str] = {}
         """The type of each local name."""
@@ -73,15 +75,19 @@ class Expressions:
         self.count = 0
         self.is_open = True
         """Whether the block that is written still lacks its end."""
-        whole.results[node.name] = self.result
-        whole.arguments[node.name] = [self.annotation(a.annotation) for a in node.args.args]
 
     def error(self, node: ast.AST, message: str) -> SyntaxError:
         return SyntaxError(f"{self.node.name}, line {getattr(node, 'lineno', 0)}: {message}")
 
-    def annotation(self, node: ast.expr | None) -> str:
+    def signature(self, procedure: Callable[..., Any]) -> tuple[list[str], str]:
+        """Return the types of the arguments of a procedure and of its result."""
+        node, names = parsed(procedure), procedure.__globals__
+        arguments = [self.annotation(a.annotation, names) for a in node.args.args]
+        return arguments, self.annotation(node.returns, names)
+
+    def annotation(self, node: ast.expr | None, names: Mapping[str, Any]) -> str:
         name = "None" if node is None else ast.unparse(node)
-        kind = kind_of(name, self.globals)
+        kind = kind_of(name, names)
         if kind is None:
             raise self.error(node or self.node, f"{name} is no type of the language")
         return self.in_lanes(kind)
@@ -137,9 +143,9 @@ class Expressions:
             case ast.BoolOp():
                 return self.both(node), BOOL
             case ast.Subscript(slice=ast.Slice()):
-                return self.place(node)
+                return self.address(node)
             case ast.Subscript() | ast.Attribute():
-                address, kind = self.place(node)
+                address, kind = self.address(node)
                 if kind in STRUCTS:
                     return address, kind
                 return self.value(f"load {self.whole.type_of(kind)}, ptr {address}, align 8", kind)
@@ -211,12 +217,12 @@ class Expressions:
     def both(self, node: ast.BoolOp) -> str:
         """Return `and` or `or`, whose right side is only computed where it is needed."""
         self.count += 1
-        place = f"logic{self.count}"
-        self.variables[place] = BOOL
+        slot = f"logic{self.count}"
+        self.variables[slot] = BOOL
         after, is_and = self.label("decided"), isinstance(node.op, ast.And)
         for number, part in enumerate(node.values):
             test = self.condition(part)
-            self.put(f"store i1 {test}, ptr %{place}")
+            self.put(f"store i1 {test}, ptr %{slot}")
             if number == len(node.values) - 1:
                 break
             on = self.label("further")
@@ -224,9 +230,9 @@ class Expressions:
             self.leave(f"br i1 {test}, label %{ways[0]}, label %{ways[1]}")
             self.start(on)
         self.start(after)
-        return self.value(f"load i1, ptr %{place}", BOOL)[0]
+        return self.value(f"load i1, ptr %{slot}", BOOL)[0]
 
-    def place(self, node: ast.Subscript | ast.Attribute) -> Value:
+    def address(self, node: ast.Subscript | ast.Attribute) -> Value:
         """Return the address of an entry, of the array from an entry on, or of a field."""
         base, kind = self.expression(node.value)
         if isinstance(node, ast.Attribute):
@@ -273,10 +279,9 @@ class Expressions:
                 return repr(found), INT if isinstance(found, int) else CONSTANT
             if not isinstance(found, FunctionType):
                 raise self.error(node, f"{name} is not a procedure")
-            self.whole.include(found)
+            self.callees.append(found)
             name = found.__name__
-            result = self.whole.results[name]
-            kinds = self.whole.arguments[name]
+            kinds, result = self.signature(found)
         texts = [self.converted(v, k, node)[0] for v, k in zip(values, kinds, strict=True)]
         listed = ", ".join(
             f"{self.whole.type_of(k)} {t}" for t, k in zip(texts, kinds, strict=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chainform.emitters.llvm import Form, Signature, side_by_side, signature_of
+from chainform.emitters.llvm import NumberType, Signature, side_by_side, signature_of
 from chainform.graph import Graph
 from chainform.runtime import CodeStorage, Library, code_of, target_for
 from chainform.runtime.procedures import Translation
@@ -52,7 +52,7 @@ class LanesMachine:
         return len(self.layout.fresh()) + sum(self.fixed.values())
 
     def _text(self) -> str:
-        graph, form = self.equations.graph, Form("float64", self.lanes, self.target.fused)
+        graph, form = self.equations.graph, NumberType("float64", self.lanes, self.target.fused)
         names = {**KERNELS, **{name: name for name in self.loop.kernels}}
         kernels: dict[str, tuple[Graph, Signature, str]] = {}
         for name, output in names.items():

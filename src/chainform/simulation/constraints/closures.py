@@ -65,7 +65,7 @@ def damped(rows: Sequence[ConstraintRow], alpha: Fraction, beta: Fraction) -> li
 
 def loop_residuals(places: WorldColumns, loop: Loop) -> list[Scalar]:
     """Return what must be zero for a loop to be closed, in world axes."""
-    keep = places.world.axes.kept
+    keep = places.world.builder.keep_vector
     position = keep(subtract(places.place_of(loop.closing), places.place_of(loop.target)))
     if loop.kind == "point":
         return list(position)

@@ -22,10 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from chainform.formulations import ConstraintRow
-from chainform.formulations.kinematics import BuilderArithmetic
-from chainform.formulations.motion import is_zero
-from chainform.graph import Builder, Scalar
+from chainform.formulations import BuilderArithmetic, ConstraintRow
+from chainform.graph import Builder, Scalar, is_zero
 from chainform.simulation.contact.barriers import Barrier, GapContext
 from chainform.simulation.contact.friction import DryJoint
 from chainform.simulation.contact.switches import Switches

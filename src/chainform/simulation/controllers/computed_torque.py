@@ -23,10 +23,9 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any, cast
 
-from chainform.formulations.drive_equations import Drive
-from chainform.formulations.motion import is_zero
+from chainform.formulations import Drive
 from chainform.given import Given
-from chainform.graph import Graph, Scalar, include
+from chainform.graph import Graph, Scalar, include, is_zero
 from chainform.mechanism import Mechanism, Number, number_of
 from chainform.pipeline import derive
 from chainform.readers import read

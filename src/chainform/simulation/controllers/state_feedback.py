@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chainform.formulations.motion import is_zero
-from chainform.graph import Scalar
+from chainform.graph import Scalar, is_zero
 from chainform.mechanism import ZERO, Number
 from chainform.simulation.controllers.context import ControlContext
 from chainform.simulation.controllers.fields import Fields

@@ -22,11 +22,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chainform.formulations import ConstraintRow
-from chainform.formulations.drive_equations import Drive
-from chainform.formulations.factorisation import solve
-from chainform.formulations.motion import is_zero
-from chainform.graph import Scalar
+from chainform.formulations import ConstraintRow, Drive, solve
+from chainform.graph import Scalar, is_zero
 from chainform.mechanism import GROUND, Actuator, Mechanism, Number, reader_of
 
 if TYPE_CHECKING:

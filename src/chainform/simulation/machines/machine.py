@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.emitters.llvm import Form, Signature, signature_of, together
+from chainform.emitters.llvm import NumberType, Signature, signature_of, together
 from chainform.errors import RunError
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
@@ -303,7 +303,7 @@ class Machine:
             adapters.append(drive_adapter(self.layout, tables, self._address))
         adapters += self._constrained_adapters(inner)
         adapters += [entrance(outer, called) for outer, called in self._entrances().items()]
-        text = together(kernels, Form("float64", 1, target.fused), target.lanes("float64"))
+        text = together(kernels, NumberType("float64", 1, target.fused), target.lanes("float64"))
         return inner.text("\n".join([text, *adapters]))
 
     def _constrained_adapters(self, inner: Translation) -> list[str]:

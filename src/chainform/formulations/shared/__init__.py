@@ -1,0 +1,1 @@
+"""What the formulations share: kinematics, the tree, turns, forces, constraints, outputs."""

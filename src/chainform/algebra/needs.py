@@ -71,24 +71,20 @@ class Needs:
         birth = self.sums.birth
         known = self._known.get(birth[variable])
         if known is None:
-            known = complete(self._known, variable, self._names, self._computed, birth.__getitem__)
+            known = complete(
+                self._known, variable, self.sums.names_in, self._computed, birth.__getitem__
+            )
         return known
 
     def allow(self, variable: int, name: int) -> bool:
         """Tell whether a variable may be written by another one."""
         return not self._differ or not self.of(name) & ~self.of(variable)
 
-    def _names(self, variable: int) -> list[int]:
-        if variable in self.sums.argument:
-            return [self.sums.argument[variable]]
-        factors = self.sums.monomials.factors
-        return list({v: None for m in self.sums.terms[variable] or () for v in factors[m]})
-
     def _computed(self, variable: int) -> int:
         if self.sums.terms[variable] is None and variable not in self.sums.argument:
             return self._given(variable)
         found = 0
-        for name in self._names(variable):
+        for name in self.sums.names_in(variable):
             found |= self._known[self.sums.birth[name]]
         return found
 

@@ -66,17 +66,10 @@ class Values:
             value = self._known[birth[variable]] = self._computed(variable)
         except KeyError:
             # It is not made of what is known already, as most are.
-            value = complete(self._known, variable, self._names, self._computed, birth.__getitem__)
+            value = complete(
+                self._known, variable, self.sums.names_in, self._computed, birth.__getitem__
+            )
         return value
-
-    def _names(self, variable: int) -> list[int]:
-        if variable in self.sums.argument:
-            return [self.sums.argument[variable]]
-        terms = self.sums.terms[variable]
-        if terms is None:
-            return []
-        factors = self.sums.monomials.factors
-        return list({v: None for m in terms for v in factors[m]})
 
     def _computed(self, variable: int) -> int:
         if variable in self.sums.argument:

@@ -9,7 +9,7 @@ log; `undo` takes everything back to a mark, in time proportional to what was ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -316,17 +316,18 @@ class Sums:
                     order.append(variable)
         return order
 
-    def needs(self, variable: int) -> Sequence[int]:
+    def needs(self, variable: int) -> list[int]:
         """Return the sums and calls of sums that the definition of a variable names."""
-        argument = self.argument
-        if variable in argument:
-            return (argument[variable],)
+        terms, argument = self.terms, self.argument
+        return [v for v in self.names_in(variable) if terms[v] is not None or v in argument]
+
+    def names_in(self, variable: int) -> list[int]:
+        """Return the variables in a definition, each once; of a call of a sum, its argument."""
         terms = self.terms[variable]
         if terms is None:
-            return ()
+            return [self.argument[variable]] if variable in self.argument else []
         factors = self.monomials.factors
-        names = {v: None for m in terms for v in factors[m]}
-        return [v for v in names if self.terms[v] is not None or v in argument]
+        return list({v: None for m in terms for v in factors[m]})
 
 
 _DEFINED, _DROPPED, _INSERTED = -1, -2, -1

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 import chainform as cf
 from chainform.graph import Builder
 from chainform.simulation import simulate
-from chainform.simulation.along import values_along
-from chainform.simulation.contact.barriers import GapContext, PointContact
+from chainform.simulation.equations.contact.laws import GapContext, PointContact
+from chainform.simulation.equations.evaluate import values_along
 
 Array = NDArray[np.float64]
 Random = np.random.Generator

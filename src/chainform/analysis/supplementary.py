@@ -26,11 +26,11 @@ from chainform.graph import Builder, Tangents
 from chainform.mechanism import Mechanism
 from chainform.mechanism.additions import reader_of
 from chainform.mechanism.laws import LawReader
-from chainform.simulation.along import values_along
-from chainform.simulation.constraints.assembly import CLOSED, Places, assemble, descend, free_rates
-from chainform.simulation.constraints.gaps import Gaps
-from chainform.simulation.drives.actuated import coordinate_of
-from chainform.simulation.initial import initial_state
+from chainform.simulation.equations.actuators import coordinate_of
+from chainform.simulation.equations.assembly import CLOSED, Places, assemble, descend, free_rates
+from chainform.simulation.equations.closures import Gaps
+from chainform.simulation.equations.evaluate import values_along
+from chainform.simulation.equations.initial import initial_state
 
 Array = NDArray[np.float64]
 

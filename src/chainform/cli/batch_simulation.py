@@ -14,7 +14,7 @@ from chainform.cli.printing import Document, Page, Report, counted, tell
 from chainform.errors import ReadError
 from chainform.runtime import CodeCache
 from chainform.simulation import BatchInterrupted, BatchRun, Scenario, simulate_batch
-from chainform.simulation.batches.along import needs_runs
+from chainform.simulation.batch_run import needs_runs
 
 SINGLE = ("resume", "animate", "save", "run")
 """Options that go with a single motion."""

@@ -11,7 +11,7 @@ from chainform.cli.options import parameter_values
 from chainform.errors import Error, ReadError
 from chainform.expressions import fraction_of_decimal
 from chainform.simulation import MotionError, Scenario
-from chainform.simulation.outputs import check_output
+from chainform.simulation.quantities import check_output
 
 
 def add_overrides(parser: ArgumentParser) -> None:

@@ -1,12 +1,12 @@
 """Programs in motion: integrators, events, closed loops, results."""
 
-from chainform.simulation.batches.batch_run import BatchRun
-from chainform.simulation.constraints.assembly import assemble
-from chainform.simulation.constraints.mobility import Mobility, mobility
-from chainform.simulation.interruption import BatchInterrupted, Interrupted, MotionError
+from chainform.simulation.batch_run import BatchInterrupted, BatchRun
+from chainform.simulation.equations.assembly import Mobility, assemble, mobility
+from chainform.simulation.equations.events import EventRecord
+from chainform.simulation.execution import Interrupted, MotionError
+from chainform.simulation.files.scenario import Scenario
 from chainform.simulation.problem import Problem, ProblemOptions, System
-from chainform.simulation.run import EventRecord, Run
-from chainform.simulation.scenarios import Scenario
+from chainform.simulation.run import Run
 from chainform.simulation.simulate import simulate, simulate_batch
 
 __all__ = [

@@ -20,32 +20,37 @@ from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
 from chainform.runtime import CodeStorage, LruCache
-from chainform.simulation.about import END, About, digests_of, has_functions
-from chainform.simulation.beginning import Remarks, beginning
-from chainform.simulation.columns import Columns
-from chainform.simulation.compilation import MACHINES, EquationOptions, machine_of, model_of
-from chainform.simulation.constraints.stabilise import Stabilise, stabilise_of
-from chainform.simulation.contact.switches import Switches, switches_for
-from chainform.simulation.contact.switching import Switching
-from chainform.simulation.controllers import Controller, controllers_of
-from chainform.simulation.drives.efforts import Efforts, Forces, bends_of, efforts_of
-from chainform.simulation.drives.signals import with_signals
-from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
-from chainform.simulation.energy_balance import has_energy_balance
-from chainform.simulation.initial import initial_state, whole_state
-from chainform.simulation.interruption import Ear
-from chainform.simulation.law_values import check_rates_of_time
-from chainform.simulation.machines.machine import Machine
-from chainform.simulation.machines.troubles import check_resistance
-from chainform.simulation.parameters import Parameters, parameters_of
-from chainform.simulation.recording import Recording, carried_out
-from chainform.simulation.resuming import Request, Start, resumed
+from chainform.simulation.equations.closures import Stabilise, stabilise_of
+from chainform.simulation.equations.consistent_state import Remarks, beginning
+from chainform.simulation.equations.contact.barriers import Switches, switches_of
+from chainform.simulation.equations.controllers import Controller, controllers_of
+from chainform.simulation.equations.efforts import (
+    Efforts,
+    Forces,
+    bends_of,
+    efforts_of,
+    with_signals,
+)
+from chainform.simulation.equations.energy_balance import has_energy_balance
+from chainform.simulation.equations.evaluate import check_rates_of_time
+from chainform.simulation.equations.events import Event, events_of
+from chainform.simulation.equations.initial import initial_state, whole_state
+from chainform.simulation.equations.parameters import Parameters, parameters_of
+from chainform.simulation.equations.times import span_of
+from chainform.simulation.equations.unknowns import FoundForces, with_unknowns
+from chainform.simulation.execution import Recording, carried_out
+from chainform.simulation.files.about import END, About, digests_of, has_functions
+from chainform.simulation.files.scenario import Scenario, scenario_of
+from chainform.simulation.machine.compile import MACHINES, EquationOptions, machine_of, model_of
+from chainform.simulation.machine.failures import check_resistance
+from chainform.simulation.machine.machine import Machine
+from chainform.simulation.machine.pauses import Ear
+from chainform.simulation.motion import Runner
+from chainform.simulation.quantities import Columns
+from chainform.simulation.resumption import Request, Start, resumed
 from chainform.simulation.run import Run
-from chainform.simulation.runner import Runner
-from chainform.simulation.scenarios import Scenario, scenario_of
 from chainform.simulation.solvers import Settings, settings_of
-from chainform.simulation.span import span_of
-from chainform.simulation.watches import Event, events_of
+from chainform.simulation.solvers.contact.mode_changes import Switching
 
 Array = NDArray[np.float64]
 
@@ -157,7 +162,8 @@ class Problem:
         events = tuple(events_of(moving, laws["events"]))
         controllers = tuple(controllers_of(moving, laws["controllers"], self.without))
         contact = (laws["stops"], laws["contacts"], laws["friction"])
-        switches = switches_for(moving, solver, *contact, self.without)
+        switches = switches_of(moving, *contact, self.without)
+        switches = solver.taken(switches, has_bounds=bool(laws["friction"]))
         return Conditions(given, efforts, events, controllers, switches)
 
     def equation_options(
@@ -166,10 +172,10 @@ class Problem:
         """Return what the equations hold under conditions."""
         return EquationOptions(
             conditions.efforts,
+            self.settings.solver,
             conditions.events,
             conditions.controllers,
             conditions.switches,
-            self.settings.solver,
             self.stabilise,
             tuple(self.without),
             self.is_held,

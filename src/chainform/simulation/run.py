@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -11,31 +12,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
+from chainform.errors import Error, RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism
-from chainform.model import Model, StoredRun
+from chainform.model import Model, StoredRun, output_of
 from chainform.pipeline import derive
-from chainform.simulation.about import END, About
-from chainform.simulation.afterwards import Afterwards
-from chainform.simulation.contact.loads import loads_along, push_along, wrenches_along
-from chainform.simulation.contact.switches import NO_SWITCHES, Switches
-from chainform.simulation.drives.actuator_states import whole_states
-from chainform.simulation.energy_balance import LOSSES, WORK, stiff_energy
-from chainform.simulation.outputs import evaluated, output_along, outputs_along
-from chainform.simulation.results.plain import Record
-from chainform.simulation.solver import Statistics
+from chainform.readers import native_text
+from chainform.simulation.equations.contact.barriers import NO_SWITCHES, Switches
+from chainform.simulation.equations.energy_balance import LOSSES, WORK, stiff_energy
+from chainform.simulation.equations.events import EventRecord
+from chainform.simulation.equations.initial import whole_states
+from chainform.simulation.files.about import END, About
+from chainform.simulation.files.formats import form_of, made_of_file, write_record
+from chainform.simulation.files.record import LONGEST_NAME, Record, texts_in
+from chainform.simulation.files.run_record import (
+    SCHEMA,
+    STATES,
+    event_data,
+    event_record,
+    known_run,
+    mechanism_in,
+    state_arrays,
+    statistics_in,
+)
+from chainform.simulation.machine.method import Statistics
+from chainform.simulation.quantities import (
+    OF_RUN,
+    Afterwards,
+    evaluated,
+    loads_along,
+    output_errors,
+    outputs_along,
+    pushes_along,
+    wrenches_along,
+)
+from chainform.version import VERSION
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class EventRecord:
-    """An event that was met: its name, when, and the state then."""
-
-    name: str
-    t: float
-    q: Array
-    qd: Array
+USUAL = ("energy", "x")
+"""What is written with the states in any case, as far as it can be computed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,11 +89,9 @@ class Run:
     """What was computed along the motion already, by name: a run from a file brings it along."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel as plain data: machine code stays where it is."""
-        from chainform.simulation.results.record import run_of
-
+        """Be pickled as plain data: machine code stays where it is."""
         record = self.record()
-        return run_of, (dict(record.arrays), record.outputs, dict(record.about))
+        return Run.from_record, (dict(record.arrays), record.outputs, dict(record.about))
 
     def __repr__(self) -> str:
         first, last = (self.t[0], self.t[-1]) if len(self.t) else self.about.span
@@ -192,12 +205,8 @@ class Run:
         """The push of every stop and contact by name, N or N m, (m,) each."""
         if self.afterwards is None:
             return self._named("contact_force")
-        first = self.afterwards.machine.equations.sorts.always
-        rows = self.afterwards.multipliers.T[first:]
-        rigid = {barrier.name: rows[i] for i, barrier in enumerate(self.switches.rigid)}
         states = {"t": self.t, "q": self.q, "qd": self.qd}
-        stiff = {b.name: push_along(self.mechanism, b, states) for b in self.switches.stiff}
-        return {**rigid, **stiff}
+        return pushes_along(self.mechanism, self.switches, self.afterwards, states)
 
     @cached_property
     def contact_loads(self) -> dict[str, Array]:
@@ -259,7 +268,7 @@ class Run:
 
     @cached_property
     def _energies(self) -> dict[str, Array]:
-        return outputs_along(self, ["kinetic_energy", "potential_energy"])
+        return self._outputs(["kinetic_energy", "potential_energy"])
 
     @property
     def kinetic_energy(self) -> Array:
@@ -274,19 +283,74 @@ class Run:
     @cached_property
     def reactions(self) -> Array:
         """Force and moment of the parent on each segment, at its joint, in its axes, (m, n, 6)."""
-        return outputs_along(self, ["reactions"])["reactions"]
+        return self._outputs(["reactions"])["reactions"]
 
-    # --- beyond this ------------------------------------------------------------------------
+    # --- outputs, files, pictures -----------------------------------------------------------
 
     def output(self, name: str) -> Array:
         """Return any quantity along the motion, (m, ...): "pose(tool)", "momentum", "energy"."""
-        return output_along(self, name)
+        name = argument("outputs", name).text('write "pose(tool)", "momentum"')
+        if name in self.computed:
+            return self.computed[name]
+        if name in OF_RUN:
+            own = getattr(self, name)
+            return np.zeros((len(self.t), 0)) if own is None else own
+        with output_errors(self.mechanism, name):
+            output = output_of(name)
+            return self._outputs([output])[output]
+
+    def _outputs(self, names: Sequence[str]) -> dict[str, Array]:
+        """Return outputs of the equations at all times, each (m, ...)."""
+
+        def states(group: str) -> Array | None:
+            value: Array | None = getattr(self, group, None)
+            return None if value is None or len(value) != len(self.t) else value
+
+        return outputs_along(self.mechanism, self.about, names, states, self.contact_wrenches)
 
     def record(self, outputs: Sequence[str] | None = None) -> Record:
         """Return the run as plain data: arrays by name, and what is known of it."""
-        from chainform.simulation.results.record import record_of
+        computed: dict[str, Array] = {}
+        for name in USUAL:
+            with suppress(Error):
+                computed[name] = self.output(name)
+        computed |= self.beyond_states()
+        known = {*computed, *STATES}
+        computed |= {name: self.output(name) for name in (outputs or ()) if name not in known}
+        computed = {name: array for name, array in computed.items() if np.prod(array.shape[1:])}
+        about = {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "name": self.mechanism.name,
+            "mechanism": native_text(self.mechanism),
+            "method": self.method,
+            "statistics": asdict(self.statistics),
+            "events": [event_data(event) for event in self.events],
+            "report": list(self.report),
+            "rows": len(self.t),
+            **self.about.as_dict(),
+        }
+        states = state_arrays({name: getattr(self, name) for name in STATES})
+        return Record({**states, **computed}, tuple(computed), about)
 
-        return record_of(self, outputs)
+    @staticmethod
+    def from_record(
+        arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[str, Any]
+    ) -> Run:
+        """Return the run of plain data; ReadError where they are not those of a run."""
+        table = known_run(arrays, outputs, about)
+        mechanism = mechanism_in(table["mechanism"])
+        states: dict[str, Any] = {name: arrays[name] for name in STATES if name in arrays}
+        return Run(
+            mechanism=mechanism,
+            events=tuple(event_record(one, mechanism) for one in table["events"].entries()),
+            statistics=statistics_in(table["statistics"]),
+            method=table["method"].name(LONGEST_NAME),
+            report=texts_in(table["report"]),
+            about=About.from_dict(about),
+            computed={name: arrays[name] for name in outputs},
+            **states,
+        )
 
     def save(self, path: str | PathLike[str], outputs: Sequence[str] | None = None) -> None:
         """Write the run to a file, whose ending tells the form: .parquet, .csv or .npz.
@@ -294,16 +358,15 @@ class Run:
         States, efforts and energy are written, and `outputs` by name. A file that is there is
         replaced.
         """
-        from chainform.simulation.results.files import write_run
-
-        write_run(self, path, outputs)
+        form = form_of(path)
+        write_record(form, self.record(outputs), self.mechanism, path)
 
     @staticmethod
     def load(source: str | PathLike[str] | StoredRun) -> Run:
         """Return the run in a file that `save` wrote, or one of a store: `store.run(...)`."""
-        from chainform.simulation.results.files import read_run
-
-        return read_run(source)
+        if isinstance(source, StoredRun):
+            return Run.from_record(source.arrays, source.outputs, source.about)
+        return made_of_file(source, lambda r: Run.from_record(r.arrays, r.outputs, r.about))
 
     def plot(
         self,

@@ -7,13 +7,15 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any, Unpack
 
-from chainform.errors import ReadError
+from chainform.errors import DeriveError, ReadError, RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.batches.batch import run_batch
-from chainform.simulation.batches.batch_run import BatchRun
+from chainform.simulation.batch import run_batch
+from chainform.simulation.batch_run import BatchRun
+from chainform.simulation.execution import MotionError
+from chainform.simulation.files.error_words import tell_in_file
+from chainform.simulation.files.scenario import Scenario, scenario_of
 from chainform.simulation.problem import Problem, ProblemOptions
 from chainform.simulation.run import Run
-from chainform.simulation.scenarios import Scenario, errors_of_file, scenario_of
 
 
 def simulate(
@@ -107,3 +109,24 @@ def _source(
         return
     with errors_of_file(scenario.file, scenario.batch, given):
         yield scenario
+
+
+@contextmanager
+def errors_of_file(
+    file: str | None, batch: Mapping[str, Any] | None, given: Mapping[str, Any]
+) -> Generator[None]:
+    """Let errors name the part of the file that they are about, unless that was `given` in a call.
+
+    A motion that fails on the way keeps what there is of it.
+    """
+    try:
+        yield
+    except MotionError as problem:
+        problem.file = problem.file or file
+        problem.element, problem.remedy = tell_in_file(problem, file)
+        raise
+    except (ReadError, RunError, DeriveError) as problem:
+        if (problem.element or "").partition(", ")[0] in given:
+            raise
+        element, remedy = tell_in_file(problem, file, batch)
+        raise ReadError(problem.message, file=file, element=element, remedy=remedy) from problem

@@ -16,7 +16,7 @@ from chainform.errors import DeriveError, RunError
 from chainform.readers import read_text
 from chainform.runtime import cache as code_cache
 from chainform.simulation import BatchInterrupted, BatchRun, MotionError, simulate_batch
-from chainform.simulation.machines.machine import Machine
+from chainform.simulation.machine.machine import Machine
 from unit.simulation.linkages import slider_crank
 from unit.simulation.small_machines import BALL, BALLS, BLOCK, PENDULUM, TABLE, machine
 from unit.simulation.swings import example, rods, spinning_top

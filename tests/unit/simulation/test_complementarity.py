@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainform.simulation.contact.complementarity import Balancing, depends
-from chainform.simulation.contact.null_space import solve
-from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, Forces, Row, relaxed
+from chainform.simulation.solvers.contact.complementarity import Balancing, depends
+from chainform.simulation.solvers.contact.force_rows import (
+    JOINT,
+    LASTING,
+    PLANE,
+    PUSH,
+    Forces,
+    Row,
+    relaxed,
+    solve,
+)
 
 SORTS = {"l": Row(LASTING), "u": Row(PUSH), "f": Row(JOINT, 1.0)}
 

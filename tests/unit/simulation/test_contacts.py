@@ -10,7 +10,7 @@ import pytest
 
 import chainform as cf
 from chainform.simulation import simulate
-from chainform.simulation.contact.impacts import Impact
+from chainform.simulation.equations.events import Impact
 from unit.simulation.small_machines import PENDULUM, TABLE, machine
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -19,11 +19,11 @@ from chainform.simulation import (
     simulate,
     simulate_batch,
 )
-from chainform.simulation.constraints.gaps import Gaps
-from chainform.simulation.interruption import Ear
-from chainform.simulation.loops.course import PLACES, is_rough, next_dip
-from chainform.simulation.solver import CONTROLLED
+from chainform.simulation.equations.closures import Gaps
+from chainform.simulation.machine.method import CONTROLLED
+from chainform.simulation.machine.pauses import Ear
 from chainform.simulation.solvers import SOLVERS
+from chainform.simulation.solvers.events.sampling import PLACES, is_rough, next_dip
 from unit.simulation.small_machines import BALL, machine
 from unit.simulation.swings import example, rods, spinning_top
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from chainform.runtime import host
-from chainform.simulation import compilation, simulate
-from chainform.simulation.machines.machine import Machine
+from chainform.simulation import simulate
+from chainform.simulation.machine import compile as compilation
+from chainform.simulation.machine.machine import Machine
 from unit.simulation.swings import rods
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from chainform.errors import RunError
-from chainform.simulation import simulate, simulate_batch, span
+from chainform.simulation import simulate, simulate_batch
+from chainform.simulation.equations import times as output_times
+from chainform.simulation.equations.times import check_size, span_of
 from chainform.simulation.solvers import settings_of
-from chainform.simulation.span import check_size, span_of
 from unit.simulation.swings import rods
 
 pytestmark = pytest.mark.any_processor
@@ -112,7 +113,7 @@ def test_more_output_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.element == "t_eval"
     with pytest.raises(RunError, match="times with 50 numbers each are 2e"):
         check_size(40_000_000, 50)
-    monkeypatch.setattr(span, "MOST_NUMBERS", 500)
+    monkeypatch.setattr(output_times, "MOST_NUMBERS", 500)
     times, motions = np.linspace(0, 1, 300), np.zeros((2, 1))
     with pytest.raises(RunError, match=r"300 times with \d numbers") as caught:
         simulate(rods(1), t=1, t_eval=times)

@@ -11,7 +11,7 @@ import pytest
 
 from chainform.errors import RunError
 from chainform.simulation import Run, simulate
-from chainform.simulation.solver import CONTROLLED, FIXED
+from chainform.simulation.machine.method import CONTROLLED, FIXED
 from chainform.simulation.solvers import SOLVERS, settings_of
 from unit.simulation.small_machines import BLOCK, machine
 from unit.simulation.swings import example, rods, spinning_top

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import pytest
 
-from chainform.simulation.loops.tableaus import (
+from chainform.simulation.solvers.explicit import (
     DOPRI853,
     EULER,
     HEUN,

@@ -8,11 +8,10 @@ from typing import Any
 
 from chainform.errors import RunError
 from chainform.given import argument, near
-from chainform.simulation.loops.integration import EPSILON
-from chainform.simulation.solver import CONTROLLED, FIXED, Motion, Settings, Solver
-from chainform.simulation.solvers.cvode import CVODE
+from chainform.simulation.machine.method import CONTROLLED, FIXED, Motion, Settings, Solver
+from chainform.simulation.machine.records import EPSILON
+from chainform.simulation.solvers.bdf import CVODE, IDA
 from chainform.simulation.solvers.explicit import EXPLICIT
-from chainform.simulation.solvers.ida import IDA
 from chainform.simulation.solvers.semi_implicit import SEMI_IMPLICIT
 from chainform.simulation.solvers.symplectic import SYMPLECTIC
 

@@ -17,18 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.loops.events import ROUNDING
-from chainform.simulation.loops.integration import EPSILON
-from chainform.simulation.machines.machine import Machine, addresses
-from chainform.simulation.machines.troubles import (
+from chainform.simulation.equations.times import later
+from chainform.simulation.machine.failures import (
     ValuelessEventError,
     unresisted,
     unresisted_rate,
 )
-from chainform.simulation.pace import Pace
-from chainform.simulation.solver import Pause, Settings, Statistics
-from chainform.simulation.solvers.lookout import Lookout, Meeting
-from chainform.simulation.span import later
+from chainform.simulation.machine.machine import Machine, addresses
+from chainform.simulation.machine.method import Settings, Statistics
+from chainform.simulation.machine.pauses import Pace, Pause
+from chainform.simulation.machine.records import EPSILON
+from chainform.simulation.solvers.events.first_event import ROUNDING
+from chainform.simulation.solvers.events.watcher import Lookout, Meeting
 
 Array = NDArray[np.float64]
 

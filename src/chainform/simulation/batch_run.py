@@ -22,21 +22,22 @@ from chainform.mechanism.checks import names_in
 from chainform.model import Model, output_of
 from chainform.pipeline import derive
 from chainform.readers import native_text
-from chainform.simulation.equations.contact.barriers import without_loops
+from chainform.simulation.equations.contact.laws import without_loops
 from chainform.simulation.equations.energy_balance import stiff_energy
 from chainform.simulation.files.about import END, FAILED, INTERRUPTED, About, plain_numbers
-from chainform.simulation.files.batch_record import (
-    SCHEMA,
+from chainform.simulation.files.formats import form_of, made_of_file, write_record
+from chainform.simulation.files.record import LONGEST_NAME, Record, data_of, numbers_in, texts_in
+from chainform.simulation.files.run_record import (
+    BATCH_SCHEMA,
     WHOLE,
     check_schema,
     flat,
     interrupted_in,
+    mechanism_in,
     problems_in,
     shaped,
+    statistics_in,
 )
-from chainform.simulation.files.formats import form_of, made_of_file, write_record
-from chainform.simulation.files.record import LONGEST_NAME, Record, data_of, numbers_in, texts_in
-from chainform.simulation.files.run_record import mechanism_in, statistics_in
 from chainform.simulation.machine.method import Statistics
 from chainform.simulation.quantities import AT_ONCE, OF_RUN
 from chainform.simulation.run import Run
@@ -230,7 +231,7 @@ class BatchRun:
         """Return the motions as plain data; `is_whole`: arrays have their shapes."""
         computed = {**self._energy(), **{name: self.output(name) for name in outputs}}
         about = {
-            "schema": SCHEMA,
+            "schema": BATCH_SCHEMA,
             "version": VERSION,
             "name": self.mechanism.name,
             "mechanism": native_text(self.mechanism),

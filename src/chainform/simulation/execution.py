@@ -15,7 +15,7 @@ from chainform.errors import Error, RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.simulation.equations.consistent_state import NO_REMARKS, Remarks
-from chainform.simulation.equations.contact.barriers import NO_SWITCHES, Switches
+from chainform.simulation.equations.contact.laws import NO_SWITCHES, Switches
 from chainform.simulation.files.about import END, FAILED, INTERRUPTED, KEPT, About, Bookmark
 from chainform.simulation.machine.method import Motion
 from chainform.simulation.machine.pauses import Ear, HeardError, Pause, listening

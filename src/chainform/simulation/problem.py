@@ -22,7 +22,8 @@ from chainform.readers import read
 from chainform.runtime import CodeStorage, LruCache
 from chainform.simulation.equations.closures import Stabilise, stabilise_of
 from chainform.simulation.equations.consistent_state import Remarks, beginning
-from chainform.simulation.equations.contact.barriers import Switches, switches_of
+from chainform.simulation.equations.contact.laws import Switches
+from chainform.simulation.equations.contact.tables import switches_of
 from chainform.simulation.equations.controllers import Controller, controllers_of
 from chainform.simulation.equations.efforts import (
     Efforts,
@@ -35,9 +36,13 @@ from chainform.simulation.equations.energy_balance import has_energy_balance
 from chainform.simulation.equations.evaluate import check_rates_of_time
 from chainform.simulation.equations.events import Event, events_of
 from chainform.simulation.equations.initial import initial_state, whole_state
-from chainform.simulation.equations.parameters import Parameters, parameters_of
+from chainform.simulation.equations.parameters import (
+    FoundForces,
+    Parameters,
+    parameters_of,
+    with_unknowns,
+)
 from chainform.simulation.equations.times import span_of
-from chainform.simulation.equations.unknowns import FoundForces, with_unknowns
 from chainform.simulation.execution import Recording, carried_out
 from chainform.simulation.files.about import END, About, digests_of, has_functions
 from chainform.simulation.files.scenario import Scenario, scenario_of

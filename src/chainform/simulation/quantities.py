@@ -38,12 +38,13 @@ from chainform.mechanism.types import IDENTITY, ZERO_VECTOR
 from chainform.model import Model, output_of
 from chainform.pipeline import available_outputs, derive
 from chainform.simulation.equations.builder import Sorts
-from chainform.simulation.equations.contact.barriers import Switches, without_loops
 from chainform.simulation.equations.contact.laws import (
     Barrier,
     GapContext,
     PointContact,
+    Switches,
     directions,
+    without_loops,
 )
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.evaluate import values_along

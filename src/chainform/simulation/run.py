@@ -18,7 +18,7 @@ from chainform.mechanism import Mechanism
 from chainform.model import Model, StoredRun, output_of
 from chainform.pipeline import derive
 from chainform.readers import native_text
-from chainform.simulation.equations.contact.barriers import NO_SWITCHES, Switches
+from chainform.simulation.equations.contact.laws import NO_SWITCHES, Switches
 from chainform.simulation.equations.energy_balance import LOSSES, WORK, stiff_energy
 from chainform.simulation.equations.events import EventRecord
 from chainform.simulation.equations.initial import whole_states
@@ -26,7 +26,7 @@ from chainform.simulation.files.about import END, About
 from chainform.simulation.files.formats import form_of, made_of_file, write_record
 from chainform.simulation.files.record import LONGEST_NAME, Record, texts_in
 from chainform.simulation.files.run_record import (
-    SCHEMA,
+    RUN_SCHEMA,
     STATES,
     event_data,
     event_record,
@@ -319,7 +319,7 @@ class Run:
         computed |= {name: self.output(name) for name in (outputs or ()) if name not in known}
         computed = {name: array for name, array in computed.items() if np.prod(array.shape[1:])}
         about = {
-            "schema": SCHEMA,
+            "schema": RUN_SCHEMA,
             "version": VERSION,
             "name": self.mechanism.name,
             "mechanism": native_text(self.mechanism),

@@ -1,6 +1,15 @@
 """Runs as plain data, and back.
 
 The arrays of a run from a file: whether they fit together, and to the mechanism.
+
+Many motions in files.
+
+In NPZ files arrays have their shapes: q (b, m, nq), energy (b, m), values.m (b,). In CSV and
+Parquet files every row is one time of one motion, which are counted from 1:
+
+    motion, t, q.*, qd.*, values.*, energy, outputs
+
+What is known of the batch goes with it, as for single runs: also when and how each motion ended.
 """
 
 from __future__ import annotations
@@ -80,7 +89,7 @@ def _damaged(message: str, name: str) -> ReadError:
     return ReadError(message, element=name[:60], remedy=REMEDY)
 
 
-SCHEMA = "chainform-run/1"
+RUN_SCHEMA = "chainform-run/1"
 STATES = ("t", "q", "qd", "tau", "u", "further", "energy_balance")
 """Arrays of a run that nothing else follows from; those without any columns are left out."""
 EVENT_KINDS: dict[str, type[EventRecord]] = {"event": EventRecord, "impact": Impact}
@@ -103,9 +112,9 @@ def known_run(
     arrays: Mapping[str, Array], outputs: Sequence[str], data: Mapping[str, Any]
 ) -> Given:
     """Return what is known of a run, its arrays checked; ReadError where there is no run."""
-    if data.get("schema") != SCHEMA:
+    if data.get("schema") != RUN_SCHEMA:
         raise ReadError(
-            f"there is no run of the form {SCHEMA}",
+            f"there is no run of the form {RUN_SCHEMA}",
             remedy="it was written by another program, or another version of chainform"
             if data.get("schema") != "chainform-batch/1"
             else "it has many motions: read it with chainform.simulation.BatchRun.load",
@@ -149,3 +158,63 @@ def event_record(given: Given, mechanism: Mechanism) -> EventRecord:
     impulses = {name: push.number() for name, push in table["impulses"].table().items()}
     after = numbers_in(table["qd_after"], nv, finite=True)
     return Impact(*met, after, impulses, table["loss"].number())
+
+
+BATCH_SCHEMA = "chainform-batch/1"
+WHOLE = ".npz"
+"""The ending of files in which arrays keep their shapes."""
+
+
+def check_schema(about: Mapping[str, Any]) -> None:
+    """Raise ReadError where plain data are not those of a batch."""
+    if about.get("schema") == BATCH_SCHEMA:
+        return
+    is_single = str(about.get("schema")).startswith("chainform-run/")
+    remedy = "it was written by another program, or another version of chainform"
+    single = "it has a single motion: read it with chainform.Run.load"
+    raise ReadError(
+        f"there is no batch of the form {BATCH_SCHEMA}", remedy=single if is_single else remedy
+    )
+
+
+def flat(computed: Mapping[str, Array]) -> dict[str, Array]:
+    """Return what was computed with a row for each time of each motion."""
+    return {n: a.reshape(a.shape[0] * a.shape[1], *a.shape[2:]) for n, a in computed.items()}
+
+
+def problems_in(table: Given, count: int) -> dict[int, str]:
+    """Return what went wrong by the number of the motion."""
+    known = {str(motion): motion for motion in range(count)}
+    for name, problem in table.items():
+        if name not in known:
+            raise problem.error("there is no such motion")
+    return {known[name]: problem.text() for name, problem in table.items()}
+
+
+def interrupted_in(given: Given, count: int) -> NDArray[np.bool_]:
+    """Return which motions Ctrl-C stopped, (b,)."""
+    numbers = numbers_in(given, finite=True)
+    if not set(numbers.tolist()) <= set(range(count)):
+        raise given.error("there is no such motion")
+    flags = np.zeros(count, dtype=np.bool_)
+    flags[numbers.astype(np.int64)] = True
+    return flags
+
+
+def shaped(
+    arrays: Mapping[str, Array],
+    name: str,
+    lead: tuple[int, int],
+    rest: tuple[int, ...] | None = None,
+    *,
+    is_long: bool,
+) -> Array:
+    """Return an array (b, m, ...) of one that has its motions in one dimension or two."""
+    if name not in arrays:
+        raise data_of(None, name).error("there are no such numbers")
+    array = arrays[name]
+    first = (lead[0] * lead[1],) if is_long else lead
+    inner = array.shape[len(first) :]
+    if array.shape[: len(first)] != first or rest not in (None, inner):
+        raise data_of(None, name).error(f"it has the shape {array.shape}")
+    return array.reshape(*lead, *inner)

@@ -16,8 +16,6 @@ from chainform.mechanism.reader import Reader
 from chainform.readers import FILE_TYPES
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 from chainform.simulation.equations.times import OutputTimes, span_of
-from chainform.simulation.files.batch_section import BatchSection
-from chainform.simulation.files.drives import Drives
 from chainform.simulation.files.mechanism_source import (
     Origin,
     check_is_scenario,
@@ -27,6 +25,7 @@ from chainform.simulation.files.mechanism_source import (
     without_notes,
     without_texts,
 )
+from chainform.simulation.files.sections import BatchSection, Drives
 
 SYNTAXES = {".toml": "toml", ".json": "json"}
 

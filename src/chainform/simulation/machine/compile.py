@@ -12,7 +12,7 @@ from chainform.runtime import CodeStorage, Key, LruCache, target_for
 from chainform.simulation.equations.actuators import shares_of
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.equations.closures import PROJECTION, Stabilise, damped, rows_of
-from chainform.simulation.equations.contact.barriers import NO_SWITCHES, Switches
+from chainform.simulation.equations.contact.laws import NO_SWITCHES, Switches
 from chainform.simulation.equations.contact.rows import SwitchedEquations
 from chainform.simulation.equations.controllers import Controller
 from chainform.simulation.equations.efforts import Efforts

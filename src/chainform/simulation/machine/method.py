@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.graph import Scalar
 from chainform.simulation.equations.builder import EquationBuilder, Equations
-from chainform.simulation.equations.contact.barriers import NO_SWITCHES, Switches
+from chainform.simulation.equations.contact.laws import NO_SWITCHES, Switches
 from chainform.simulation.machine.machine import CompiledLoop, Machine
 from chainform.simulation.machine.pauses import Pause
 

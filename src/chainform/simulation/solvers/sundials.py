@@ -27,7 +27,7 @@ from chainform.simulation.machine.machine import Machine, addresses
 from chainform.simulation.machine.method import Settings, Statistics
 from chainform.simulation.machine.pauses import Pace, Pause
 from chainform.simulation.machine.records import EPSILON
-from chainform.simulation.solvers.events.first_event import ROUNDING
+from chainform.simulation.solvers.events.locate import ROUNDING
 from chainform.simulation.solvers.events.watcher import Lookout, Meeting
 
 Array = NDArray[np.float64]

@@ -27,8 +27,7 @@ from chainform.formulations.kinematics import BuilderArithmetic
 from chainform.formulations.motion import is_zero
 from chainform.graph import Builder, Scalar
 from chainform.simulation.equations.builder import EquationBuilder, Sorts
-from chainform.simulation.equations.contact.barriers import DryJoint, Switches
-from chainform.simulation.equations.contact.laws import Barrier, GapContext
+from chainform.simulation.equations.contact.laws import Barrier, DryJoint, GapContext, Switches
 from chainform.simulation.equations.energy_balance import powers
 
 

@@ -46,6 +46,8 @@ from chainform.simulation.equations.contact.laws import (
     LawBarrier,
     Manner,
     PointContact,
+    Switches,
+    dry_joints,
     manner_of,
 )
 
@@ -308,3 +310,23 @@ class _Contact:
             return IDENTITY[2]
         against = [-cast("Fraction", component) for component in gravity]
         return self.reader.axis(given.holding(against))
+
+
+def switches_of(
+    mechanism: Mechanism,
+    stops: Any = None,
+    contacts: Any = None,
+    friction: Mapping[str, Any] | None = None,
+    without: Sequence[str] = (),
+) -> Switches:
+    """Return the stops, contacts and bounds of friction that are given, and those of the file."""
+    barriers = [*stops_of(mechanism, stops, without), *contacts_of(mechanism, contacts)]
+    dry = dry_joints(mechanism, friction, without)
+    # Those with friction come first, as their rows do.
+    rigid = tuple(sorted((b for b in barriers if not b.manner.is_stiff), key=_is_smooth))
+    stiff = tuple(b for b in barriers if b.manner.is_stiff)
+    return Switches(rigid, stiff, tuple(dry), loops_by_contact(mechanism, contacts))
+
+
+def _is_smooth(barrier: Barrier) -> bool:
+    return not barrier.friction

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.simulation.equations.builder import Sorts
+from chainform.simulation.equations.contact.laws import Switches
 from chainform.simulation.solvers.contact.complementarity import Balancing, depends
 from chainform.simulation.solvers.contact.force_rows import (
     JOINT,
@@ -82,6 +84,17 @@ class Gap:
     def bounces(self, speed: float) -> bool:
         """Whether it gives something back at a closing speed."""
         return self.restitution > 0 and -speed > self.rest_speed
+
+
+def gaps_of(switches: Switches, sorts: Sorts) -> list[Gap]:
+    """Return the gaps of rigid barriers, with the rows that they have."""
+    gaps: list[Gap] = []
+    for i, barrier in enumerate(switches.rigid):
+        first, manner = sorts.first_beside + 2 * i, barrier.manner
+        beside = (first, first + 1) if barrier.friction else ()
+        bounce = (manner.restitution, manner.rest_speed)
+        gaps.append(Gap(sorts.always + i, beside, *bounce, barrier.friction))
+    return gaps
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.equations.contact.barriers import Switches
+from chainform.simulation.equations.contact.laws import Switches
 from chainform.simulation.equations.events import EventRecord
 from chainform.simulation.machine.failures import cause
 from chainform.simulation.machine.method import Motion
@@ -30,6 +30,7 @@ from chainform.simulation.solvers.contact.balance_rows import (
     NoForcesError,
     Rows,
     Terms,
+    gaps_of,
     is_dictated,
 )
 from chainform.simulation.solvers.contact.impacts import AT_REST, MotionImpacts
@@ -69,7 +70,7 @@ class Switching:
         ends = np.cumsum([self.sorts.sticking, self.sorts.beside])
         self.directions, anchors, axes = np.split(modes, ends)
         layout.part(p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in switches.dry]
-        self.gaps = self._gaps()
+        self.gaps = gaps_of(switches, self.sorts)
         named = zip(self.gaps, switches.rigid, strict=True)
         self.impacts = MotionImpacts(motion, self.lasting, {g.row: b.name for g, b in named})
         frictions = [gap.friction for gap in self.gaps if gap.beside]
@@ -81,16 +82,6 @@ class Switching:
         """Joints that begin to slide from rest."""
         grips = layout.part(p, "grips")
         self.planes = Planes(self.sorts, self.mask, self.slack, grips, anchors, axes, step)
-
-    def _gaps(self) -> list[Gap]:
-        gaps: list[Gap] = []
-        for i, barrier in enumerate(self.switches.rigid):
-            first = self.sorts.first_beside + 2 * i
-            beside = (first, first + 1) if barrier.friction else ()
-            manner = barrier.manner
-            bounce = (manner.restitution, manner.rest_speed)
-            gaps.append(Gap(self.sorts.always + i, beside, *bounce, barrier.friction))
-        return gaps
 
     # --- events -------------------------------------------------------------------------
 
@@ -237,7 +228,7 @@ class Switching:
         """Return the terms, without directions in which contacts are blocked."""
         self.planes.unblock()
         terms = self._terms()
-        touching = [gap for gap in self.gaps if terms.residuals[gap.row] <= TOUCH]
+        touching = self._touching(terms)
         changed = self.planes.block(terms, self.lasting, touching)
         if changed:
             terms = self._terms()
@@ -247,7 +238,7 @@ class Switching:
 
     def _collide(self, terms: Terms) -> tuple[Terms, list[EventRecord]]:
         """Let gaps be hit that close; return the relative speeds after it, and what happened."""
-        touching = [gap for gap in self.gaps if terms.residuals[gap.row] <= TOUCH]
+        touching = self._touching(terms)
         resting = [gap for gap in touching if self.mask[gap.row]]
         return self.impacts.collide(terms, resting, touching)
 
@@ -260,14 +251,10 @@ class Switching:
         often gaps were put to rest here that open too slowly.
         """
         still, first = self._still_joints(leaving), self.sorts.first_beside
-        shut = [
-            gap
-            for gap in self.gaps
-            if terms.residuals[gap.row] <= TOUCH
-            and abs(terms.speeds[gap.row]) <= AT_REST
-            and gap.row not in leaving
-        ]
-        opening = self._opening(terms, leaving)
+        staying = [gap for gap in self._touching(terms) if gap.row not in leaving]
+        shut = [gap for gap in staying if abs(terms.speeds[gap.row]) <= AT_REST]
+        # These open; some of them so slowly that they close again at once.
+        opening = [gap for gap in staying if terms.speeds[gap.row] > AT_REST]
         if not shut and not still and not leaving and not opening:
             self._let_all_go()
             return []
@@ -298,15 +285,9 @@ class Switching:
                 self.slack[row] = LEEWAY
         return []
 
-    def _opening(self, terms: Terms, leaving: Mapping[int, float]) -> list[Gap]:
-        """Return the gaps that touch and open so slowly that they may close again at once."""
-        return [
-            gap
-            for gap in self.gaps
-            if terms.residuals[gap.row] <= TOUCH
-            and terms.speeds[gap.row] > AT_REST
-            and gap.row not in leaving
-        ]
+    def _touching(self, terms: Terms) -> list[Gap]:
+        """Return the gaps that are closed, whichever way they move."""
+        return [gap for gap in self.gaps if terms.residuals[gap.row] <= TOUCH]
 
     def _land(self, terms: Terms, balance: Balance, gaps: Sequence[Gap]) -> list[EventRecord]:
         """Put gaps to rest that open, with all that holds; let be hit what closes by that."""

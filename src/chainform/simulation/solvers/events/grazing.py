@@ -8,9 +8,14 @@ from __future__ import annotations
 from math import fabs
 
 from chainform.simulation.machine.records import EventWatch, TimeStep, functions_of
-from chainform.simulation.solvers.events.evaluate import crossing, value_at
-from chainform.simulation.solvers.events.sampling import FINE_PLACES, LAST, PLACES, next_dip
-from chainform.simulation.solvers.events.zeros import lowest_of, zero_of
+from chainform.simulation.solvers.events.evaluate import crossing, lowest_of, value_at, zero_of
+from chainform.simulation.solvers.events.sampling import (
+    FINE_PLACES,
+    LAST,
+    PLACES,
+    is_rough,
+    next_dip,
+)
 
 TWICE = 2.0
 """A gap is believed to come down with no more than so many times its speed at two places."""
@@ -139,3 +144,34 @@ def dip_place(i: int, least: float, found: float, step: TimeStep) -> float:
         mark.after = -left
         return place
     return found
+
+
+def any_rough(watch: EventWatch) -> int:
+    """Tell whether the values of a function do not tell what it does between them."""
+    total = functions_of(watch)
+    for i in range(watch.count):
+        if is_rough(watch.samples, i, total) == 1:
+            return 1
+    return 0
+
+
+def any_near(time: float, watch: EventWatch) -> int:
+    """Tell whether a function goes through zero, or near it and back, or has no value.
+
+    `time` is the length of the stretch (s).
+    """
+    total = functions_of(watch)
+    for i in range(watch.count):
+        for j in range(LAST + 1):
+            value = watch.samples[j * total + i]
+            if value != value:
+                return 1
+            if j < LAST and crossing(value, watch.samples[(j + 1) * total + i], 0.0) == 1:
+                return 1
+        if has_rate(i, watch) == 1:
+            for j in range(LAST):
+                if may_dip(i, j, 4.0 * time, watch) == 1:
+                    return 1
+        elif next_dip(watch.samples, i, total, 0) > 0:
+            return 1
+    return 0

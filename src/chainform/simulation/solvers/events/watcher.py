@@ -12,9 +12,8 @@ from math import copysign, inf, isnan
 from typing import TypeAlias
 
 from chainform.simulation.machine.records import EPSILON
-from chainform.simulation.solvers.events.evaluate import crossing
-from chainform.simulation.solvers.events.first_event import BARELY, SHORTEST
-from chainform.simulation.solvers.events.locate import AT_ONCE
+from chainform.simulation.solvers.events.evaluate import NOTHING, POLE, ROUNDS, SLOW, crossing
+from chainform.simulation.solvers.events.locate import AT_ONCE, BARELY, SHORTEST
 from chainform.simulation.solvers.events.sampling import (
     FINE_PLACES,
     LAST,
@@ -23,7 +22,6 @@ from chainform.simulation.solvers.events.sampling import (
     is_rough,
     next_dip,
 )
-from chainform.simulation.solvers.events.zeros import NOTHING, POLE, ROUNDS, SLOW
 
 Values: TypeAlias = list[float]
 Look: TypeAlias = Callable[[float], Values]

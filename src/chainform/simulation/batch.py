@@ -5,15 +5,9 @@ closed loops, events that end them, or functions of Python each runs on its own 
 over many. All that decides more on the way, such as stops, is run as by `simulate`, motion by
 motion, in several threads.
 
-Motions one by one, as `simulate` runs each, shared among threads.
-
-This takes all that `simulate` takes: stops, contacts, sticking, events of any kind, every method.
-Motions with the same values share the equations and the machine code, those with other values the
-machine code.
-
-Motions whose loops are compiled whole: in lanes of vector registers, or many in a thread.
-
-They take what decides nothing but when to end: see `runs_alone` for what they do not take.
+Motions one by one take all that `simulate` takes. Those with the same values share the equations
+and the machine code, those with other values the machine code. Vectorised motions take what decides
+nothing but when to end: see `needs_one_by_one` for what they do not take.
 """
 
 from __future__ import annotations
@@ -32,7 +26,7 @@ from chainform.runtime import CodeStorage, Key, LruCache, cores, share, threads_
 from chainform.simulation.batch_run import BatchInterrupted, BatchRun
 from chainform.simulation.cases import Cases, cases_of
 from chainform.simulation.equations.builder import Equations
-from chainform.simulation.equations.consistent_state import beginning
+from chainform.simulation.equations.consistent_state import consistent_state
 from chainform.simulation.equations.controllers.computed_torque import ComputedTorque
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.events import Event
@@ -43,16 +37,16 @@ from chainform.simulation.execution import Interrupted, MotionError
 from chainform.simulation.files.about import END, FAILED, INTERRUPTED
 from chainform.simulation.machine.compile import equations_of, model_of
 from chainform.simulation.machine.method import Settings, Statistics
-from chainform.simulation.machine.pauses import listening
+from chainform.simulation.machine.pauses import interrupt_flag
 from chainform.simulation.problem import Conditions, Problem, System
 from chainform.simulation.run import Run
-from chainform.simulation.solvers.batch_loop import Each, Fleet, Lanes
-from chainform.simulation.solvers.batch_outcome import Found, Watch, nothing
+from chainform.simulation.solvers.batch_loop import CompiledBatch, Each, Lanes
+from chainform.simulation.solvers.batch_outcome import BatchOutcome, BatchProgress, nothing
 
 Array = NDArray[np.float64]
 
 
-def runs_alone(problem: Problem, conditions: Conditions, cases: Cases) -> bool:
+def needs_one_by_one(problem: Problem, conditions: Conditions, cases: Cases) -> bool:
     """Tell whether motions are run one by one: what happens in each decides how it goes on.
 
     That is so with stops, contacts and dry friction, with events after which a motion goes on, with
@@ -60,7 +54,7 @@ def runs_alone(problem: Problem, conditions: Conditions, cases: Cases) -> bool:
     made.
     """
     solver, differing = problem.settings.solver, set(cases.differing)
-    if solver.tableau is None or conditions.switches:
+    if solver.tableau is None or conditions.barriers:
         return True
     if any(event.change is not None or not event.stop for event in conditions.events):
         return True
@@ -75,16 +69,16 @@ def _decisive(problem: Problem) -> set[str]:
     source, numbers = problem.mechanism, list[Number]()
     for actuator in source.actuators:
         numbers += [*(actuator.velocity or ()), *(actuator.position or ())]
-    if problem.settings.solver.switches and "friction" not in problem.without:
+    if problem.settings.solver.takes_barriers and "friction" not in problem.without:
         frictions = [segment.joint.friction for segment in source.segments]
         numbers += [friction.coulomb for friction in frictions if friction is not None]
     laws = [number for number in numbers if not isinstance(number, Fraction)]
     return {name for law in laws for name in symbols_of(law)}
 
 
-def side_by_side(
-    problem: Problem, cases: Cases, conditions: Conditions, threads: int, watch: Watch
-) -> Found | None:
+def vectorised(
+    problem: Problem, cases: Cases, conditions: Conditions, threads: int, watch: BatchProgress
+) -> BatchOutcome | None:
     """Run all motions; None where values differ that the equations know as numbers only."""
     given = conditions.given
     solver, free = problem.settings.solver, given.names(given.mechanism)
@@ -95,11 +89,11 @@ def side_by_side(
     )
     if not set(cases.differing) <= set(equations.parameters):
         return None
-    states, able, problems = _begun(problem, cases, given.mechanism, equations)
+    states, able, problems = _starts(problem, cases, given.mechanism, equations)
     if not able:
         return nothing(len(problem.times), equations.size).among(cases.count, able, problems)
     projects = problem.stabilise.projects
-    fleet = fleet_of(
+    compiled = compiled_batch(
         equations,
         problem.settings,
         conditions.efforts,
@@ -108,11 +102,11 @@ def side_by_side(
         projects=projects,
     )
     columns = {name: column[able] for name, column in cases.values.items()}
-    found = fleet.run(problem.span, problem.times, states, columns, threads, watch)
+    found = compiled.run(problem.span, problem.times, states, columns, threads, watch)
     return found.among(cases.count, able, problems) if problems else found
 
 
-def fleet_of(
+def compiled_batch(
     equations: Equations,
     settings: Settings,
     efforts: Efforts,
@@ -120,7 +114,7 @@ def fleet_of(
     code_cache: CodeStorage | None = None,
     *,
     projects: bool = True,
-) -> Fleet:
+) -> CompiledBatch:
     """Return what runs the motions: in lanes where nothing can differ but numbers."""
     deciding = equations.rows or events or settings.step is None
     if deciding or efforts.come_from_outside or not settings.solver.in_lanes:
@@ -128,7 +122,7 @@ def fleet_of(
     return Lanes(equations, settings, efforts, code_cache)
 
 
-def _begun(
+def _starts(
     problem: Problem, cases: Cases, mechanism: Mechanism, equations: Equations
 ) -> tuple[Array, list[int], dict[int, str]]:
     """Return the states in which motions begin, which ones do, and what is wrong with others."""
@@ -142,20 +136,20 @@ def _begun(
             own = parameters_of(problem.mechanism, cases.values_of(motion)).mechanism
         places = (start["q0"], start["qd0"], problem.span[0], problem.options["fixed"])
         try:
-            begun = beginning(own, *places, remarks=False)
+            begin_state = consistent_state(own, *places, remarks=False)
         except RunError as error:
             problems[motion] = error.message
             continue
-        states.append(whole_state(own, begun.q, begun.qd, start["x0"], equations.nx))
+        states.append(whole_state(own, begin_state.q, begin_state.qd, start["x0"], equations.nx))
     able = [motion for motion in every if motion not in problems]
     return np.array(states).reshape(len(able), equations.size), able, problems
 
 
 SYSTEMS = 64
-"""How many sets of values are kept ready at a time."""
+"""How many sets of values stay ready at a time."""
 
 
-class Alone:
+class OneByOne:
     """The motions of a batch; `first` is what the first of them needs, made ready before."""
 
     def __init__(self, problem: Problem, cases: Cases, first: System) -> None:
@@ -167,7 +161,7 @@ class Alone:
         self.problems: dict[int, str] = {}
         self._runs: dict[int, Run] = {}
 
-    def run(self, threads: int, watch: Watch) -> tuple[Found, tuple[Run, ...]]:
+    def run(self, threads: int, watch: BatchProgress) -> tuple[BatchOutcome, tuple[Run, ...]]:
         """Run all motions, and return what came out of each; one that fails harms no other."""
 
         def work(motion: int) -> None:
@@ -182,13 +176,13 @@ class Alone:
         runs = [self._runs.get(i) or self._nothing(INTERRUPTED) for i in range(self.cases.count)]
         return self._found(runs), tuple(runs)
 
-    def _one(self, motion: int, watch: Watch) -> Run:
+    def _one(self, motion: int, watch: BatchProgress) -> Run:
         try:
             system = self._system(motion)
         except Error as problem:
             return self._failed(motion, problem)
         try:
-            return system.run(**self.cases.start(motion), ear=watch.ear)
+            return system.run(**self.cases.start(motion), interrupt=watch.interrupt)
         except Interrupted as stop:
             return stop.run
         except RunError as problem:
@@ -211,10 +205,10 @@ class Alone:
         mechanism, about = self.first.conditions.given.mechanism, self.first.about
         nq, nv = mechanism.nq, mechanism.nv
         q, qd, tau = (np.zeros((0, count)) for count in (nq, nv, nv))
-        method, told = self.problem.settings.solver.name, replace(about, ending=ending)
-        return Run(mechanism, np.zeros(0), q, qd, tau, method=method, about=told)
+        method, empty = self.problem.settings.solver.name, replace(about, ending=ending)
+        return Run(mechanism, np.zeros(0), q, qd, tau, method=method, about=empty)
 
-    def _found(self, runs: list[Run]) -> Found:
+    def _found(self, runs: list[Run]) -> BatchOutcome:
         """Return the states of all runs, side by side."""
         source, times = self.problem.mechanism, self.problem.times
         names = [event.name for event in self.first.conditions.events]
@@ -230,7 +224,7 @@ class Alone:
             [[s.steps, s.rejected, s.evaluations] for s in (r.statistics for r in runs)]
         )
         counts = (int(total) for total in taken.sum(axis=0))
-        return Found(states, ends, events, interrupted, Statistics(*counts), self.problems)
+        return BatchOutcome(states, ends, events, interrupted, Statistics(*counts), self.problems)
 
 
 def _number(ending: str, names: list[str]) -> int:
@@ -257,12 +251,12 @@ def run_batch(
     conditions = problem.conditions(cases.values_of(0))
     check_signs(conditions.given.mechanism, cases.values)
     _check_names(problem, cases, conditions)
-    with listening() as ear:
-        watch = Watch(ear, progress)
+    with interrupt_flag() as interrupt:
+        watch = BatchProgress(interrupt, progress)
         found, each = _computed(problem, cases, conditions, count, watch, one_by_one=runs)
         seconds = watch.end()
     batch = _batch(problem, cases, conditions, found, each, seconds)
-    if ear.came:
+    if interrupt.came:
         raise BatchInterrupted(batch)
     return batch
 
@@ -286,22 +280,22 @@ def _computed(
     cases: Cases,
     conditions: Conditions,
     threads: int,
-    watch: Watch,
+    watch: BatchProgress,
     *,
     one_by_one: bool,
-) -> tuple[Found, tuple[Run, ...]]:
-    if not one_by_one and not runs_alone(problem, conditions, cases):
-        found = side_by_side(problem, cases, conditions, threads, watch)
+) -> tuple[BatchOutcome, tuple[Run, ...]]:
+    if not one_by_one and not needs_one_by_one(problem, conditions, cases):
+        found = vectorised(problem, cases, conditions, threads, watch)
         if found is not None:
             return found, ()
-    return Alone(problem, cases, problem.system(conditions)).run(threads, watch)
+    return OneByOne(problem, cases, problem.system(conditions)).run(threads, watch)
 
 
 def _batch(
     problem: Problem,
     cases: Cases,
     conditions: Conditions,
-    found: Found,
+    found: BatchOutcome,
     runs: tuple[Run, ...],
     seconds: float,
 ) -> BatchRun:
@@ -310,7 +304,7 @@ def _batch(
         problem.about,
         ending=INTERRUPTED if found.interrupted.any() else END,
         seconds=seconds,
-        opened=conditions.switches.opened,
+        opened=conditions.barriers.opened,
     )
     return BatchRun(
         problem.mechanism,

@@ -1,7 +1,4 @@
-"""The result of many simulations at once.
-
-Quantities along many motions: outputs of the equations at all states at once.
-"""
+"""The result of many simulations at once, and quantities at all states of it."""
 
 from __future__ import annotations
 
@@ -26,7 +23,13 @@ from chainform.simulation.equations.contact.laws import without_loops
 from chainform.simulation.equations.energy_balance import stiff_energy
 from chainform.simulation.files.about import END, FAILED, INTERRUPTED, About, plain_numbers
 from chainform.simulation.files.formats import form_of, made_of_file, write_record
-from chainform.simulation.files.record import LONGEST_NAME, Record, data_of, numbers_in, texts_in
+from chainform.simulation.files.record import (
+    LONGEST_NAME,
+    ResultRecord,
+    data_of,
+    numbers_in,
+    texts_in,
+)
 from chainform.simulation.files.run_record import (
     BATCH_SCHEMA,
     WHOLE,
@@ -74,11 +77,11 @@ def energy_along(batch: BatchRun) -> Array:
     """Return the energy, (b, m), that of stiff contacts with it."""
     kinetic, potential = _evaluated(batch, _model(batch, ENERGIES))
     energy = kinetic + potential
-    if any(run.switches.stiff for run in batch.runs):
+    if any(run.barriers.stiff for run in batch.runs):
         energy += _of_runs(
             batch,
             "energy",
-            lambda run: stiff_energy(run.mechanism, run.switches.stiff, run.t, run.q),
+            lambda run: stiff_energy(run.mechanism, run.barriers.stiff, run.t, run.q),
         )
     return energy
 
@@ -154,7 +157,7 @@ class BatchRun:
 
     `runs` has each motion as a Run where they were computed one by one; it is empty where they were
     computed side by side. `problems` tells by number, from 0, what went wrong with a motion, and
-    `interrupted` (b,) which ones Ctrl-C kept from their end.
+    `interrupted` (b,) which ones Ctrl-C stopped before their end.
     """
 
     mechanism: Mechanism
@@ -227,7 +230,7 @@ class BatchRun:
         """Return the motions in a file that `save` wrote."""
         return made_of_file(path, BatchRun.from_record)
 
-    def _record(self, outputs: Sequence[str], *, is_whole: bool) -> Record:
+    def _record(self, outputs: Sequence[str], *, is_whole: bool) -> ResultRecord:
         """Return the motions as plain data; `is_whole`: arrays have their shapes."""
         computed = {**self._energy(), **{name: self.output(name) for name in outputs}}
         about = {
@@ -249,7 +252,7 @@ class BatchRun:
         arrays = (
             {**self._arrays(), **computed} if is_whole else {**self._columns(), **flat(computed)}
         )
-        return Record(arrays, tuple(computed), about)
+        return ResultRecord(arrays, tuple(computed), about)
 
     def _energy(self) -> dict[str, Array]:
         try:
@@ -271,7 +274,7 @@ class BatchRun:
         return {"motion": motion, "t": np.tile(self.t, b), **states, **values}
 
     @staticmethod
-    def from_record(record: Record) -> BatchRun:
+    def from_record(record: ResultRecord) -> BatchRun:
         """Return the motions of plain data; ReadError where they are not those of a batch."""
         check_schema(record.about)
         table, arrays = data_of(record.about), record.arrays

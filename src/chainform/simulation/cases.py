@@ -49,7 +49,7 @@ class Cases:
         return [name for name, column in self.values.items() if np.ptp(column) > 0]
 
     def states(self, mechanism: Mechanism) -> Array:
-        """Return q and qd of all motions, (b, nq + nv), as they were asked for."""
+        """Return q and qd of all motions, (b, nq + nv), as they were given."""
         q = _whole(self.q0, mechanism.neutral(), mechanism.coordinate_index, self.count)
         qd = _whole(self.qd0, np.zeros(mechanism.nv), mechanism.rate_index, self.count)
         return np.concatenate([q, qd], axis=1)
@@ -58,10 +58,10 @@ class Cases:
 def cases_of(
     mechanism: Mechanism, q0: Any, qd0: Any, x0: Any, values: Mapping[str, Any] | None
 ) -> Cases:
-    """Return what was asked for, its lengths and numbers checked; RunError tells what is wrong."""
+    """Return the cases, its lengths and numbers checked; RunError tells what is wrong."""
     lengths = {"q0": mechanism.nq, "qd0": mechanism.nv, "x0": len(mechanism.states)}
-    said = {"q0": q0, "qd0": qd0, "x0": x0}
-    given = {name: _given(name, said[name], length) for name, length in lengths.items()}
+    given = {"q0": q0, "qd0": qd0, "x0": x0}
+    given = {name: _given(name, given[name], length) for name, length in lengths.items()}
     for name in ("q0", "qd0"):
         part = given[name]
         if isinstance(part, dict):
@@ -97,13 +97,13 @@ def _check_states(mechanism: Mechanism, cases: Cases) -> None:
                 )
 
 
-def _given(name: str, said: Any, length: int) -> States:
+def _given(name: str, given: Any, length: int) -> States:
     """Return columns by name, or all states in rows; those for all motions have one row."""
-    if said is None:
+    if given is None:
         return None
-    if isinstance(said, Mapping):
-        return _columns(name, cast("Mapping[str, Any]", said))
-    array = _numbers(name, said)
+    if isinstance(given, Mapping):
+        return _columns(name, cast("Mapping[str, Any]", given))
+    array = _numbers(name, given)
     if array.ndim not in (1, 2) or array.shape[-1] != length:
         raise RunError(
             f"{name} has the shape {array.shape}, and it must be (b, {length})",
@@ -113,11 +113,11 @@ def _given(name: str, said: Any, length: int) -> States:
     return np.atleast_2d(array)
 
 
-def _columns(name: str, said: Mapping[str, Any]) -> dict[str, Array]:
-    if not isinstance(said, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+def _columns(name: str, given: Mapping[str, Any]) -> dict[str, Array]:
+    if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RunError(f"{name} are a table by names", element=name, remedy='{"m": [1, 2, 3]}')
     found: dict[str, Array] = {}
-    for key, value in said.items():
+    for key, value in given.items():
         column = np.atleast_1d(_numbers(f"{name}, {key}", value))
         if column.ndim != 1:
             raise RunError(
@@ -129,8 +129,8 @@ def _columns(name: str, said: Mapping[str, Any]) -> dict[str, Array]:
     return found
 
 
-def _numbers(where: str, said: Any) -> Array:
-    return finite_array(where, said)
+def _numbers(where: str, given: Any) -> Array:
+    return finite_array(where, given)
 
 
 def _count(parts: list[States]) -> int:

@@ -15,10 +15,10 @@ from chainform.errors import Error, RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.simulation.equations.consistent_state import NO_REMARKS, Remarks
-from chainform.simulation.equations.contact.laws import NO_SWITCHES, Switches
-from chainform.simulation.files.about import END, FAILED, INTERRUPTED, KEPT, About, Bookmark
-from chainform.simulation.machine.method import Motion
-from chainform.simulation.machine.pauses import Ear, HeardError, Pause, listening
+from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
+from chainform.simulation.files.about import CONTINUED, END, FAILED, INTERRUPTED, About, Bookmark
+from chainform.simulation.machine.method import ActiveMotion
+from chainform.simulation.machine.pauses import InterruptError, InterruptFlag, Pause, interrupt_flag
 from chainform.simulation.motion import Runner
 from chainform.simulation.quantities import Columns
 from chainform.simulation.run import Run
@@ -51,7 +51,7 @@ class MotionError(RunError):
 
 
 @dataclass(frozen=True)
-class Recording:
+class RunHeader:
     """All that is known of a run before its motion; `before` is what it goes on from."""
 
     mechanism: Mechanism
@@ -59,7 +59,7 @@ class Recording:
     method: str
     about: About
     columns: Columns
-    switches: Switches = NO_SWITCHES
+    barriers: Barriers = NO_BARRIERS
     before: Run | None = None
     remarks: Remarks = NO_REMARKS
 
@@ -79,7 +79,7 @@ class Recording:
             events=tuple(runner.records),
             statistics=replace(runner.integrator.statistics),
             method=self.method,
-            switches=self.switches,
+            barriers=self.barriers,
             equations=self.model,
             about=about,
             report=self.remarks.after(lowest),
@@ -88,34 +88,34 @@ class Recording:
         return after if self.before is None else joined(self.before, after)
 
 
-def carried_out(
-    recording: Recording,
+def run_motion(
+    header: RunHeader,
     runner: Runner,
     end: float,
     times: Array,
     progress: Pause | None = None,
     checkpoint: Checkpoint | None = None,
-    ear: Ear | None = None,
+    interrupt: InterruptFlag | None = None,
 ) -> Run:
     """Return the run of a motion to its end.
 
     `progress` is called with the time now and then, `checkpoint` every half a minute with what
     there is. Ctrl-C raises Interrupted, and what goes wrong MotionError, both with what there is.
-    Without an `ear` that somebody else has opened one is opened here.
+    Without an `interrupt` that somebody else has opened one is opened here.
     """
     began = perf_counter()
-    watch = _Watch(recording, runner, progress, checkpoint, began)
-    with listening() if ear is None else nullcontext(ear) as ear:
+    watch = _Watch(header, runner, progress, checkpoint, began)
+    with interrupt_flag() if interrupt is None else nullcontext(interrupt) as interrupt:
         try:
-            runner.run(end, times, watch.pause(ear))
+            runner.run(end, times, watch.pause(interrupt))
             ending = runner.ending if runner.is_over else END
-        except HeardError:
+        except InterruptError:
             ending = INTERRUPTED
         except RunError as problem:
-            run = recording.run(runner, FAILED, perf_counter() - began)
+            run = header.run(runner, FAILED, perf_counter() - began)
             raise MotionError(problem, run) from problem
-    run = recording.run(runner, ending, perf_counter() - began)
-    if ear.came:
+    run = header.run(runner, ending, perf_counter() - began)
+    if interrupt.came:
         raise Interrupted(run)
     return run
 
@@ -125,22 +125,22 @@ class _Watch:
 
     def __init__(
         self,
-        recording: Recording,
+        header: RunHeader,
         runner: Runner,
         progress: Pause | None,
         checkpoint: Checkpoint | None,
         began: float,
     ) -> None:
-        self.recording, self.runner = recording, runner
+        self.header, self.runner = header, runner
         self.progress, self.checkpoint = progress, checkpoint
         self.began = began
         self.due = began + EVERY
 
-    def pause(self, ear: Ear) -> Pause:
+    def pause(self, interrupt: InterruptFlag) -> Pause:
         """Return the function that a loop calls at its pauses."""
 
         def pause(t: float) -> None:
-            ear.ask()
+            interrupt.check()
             if self.progress is not None:
                 self.progress(t)
             if self.checkpoint is not None and perf_counter() >= self.due:
@@ -150,15 +150,15 @@ class _Watch:
 
     def _keep(self, checkpoint: Checkpoint) -> None:
         began = perf_counter()
-        checkpoint(self.recording.run(self.runner, INTERRUPTED, began - self.began))
+        checkpoint(self.header.run(self.runner, INTERRUPTED, began - self.began))
         took = perf_counter() - began
         self.due = perf_counter() + max(EVERY, SHARE * took)
 
 
-def bookmark_of(motion: Motion) -> Bookmark:
+def bookmark_of(motion: ActiveMotion) -> Bookmark:
     """Return where a motion stands."""
     layout = motion.machine.layout
-    parts = {name: layout.part(motion.p, name).copy() for name in KEPT if layout.length(name)}
+    parts = {name: layout.part(motion.p, name).copy() for name in CONTINUED if layout.length(name)}
     return Bookmark(motion.t, motion.y.copy(), parts, motion.memory())
 
 
@@ -171,13 +171,13 @@ def joined(before: Run, after: Run) -> Run:
         if isinstance(last, np.ndarray):
             parts: list[Array] = [first, last]
             whole[item.name] = None if first is None else np.concatenate(parts)
-    if after.afterwards is not None and before.afterwards is not None:
-        whole["afterwards"] = before.afterwards.followed_by(after.afterwards)
-    elif after.afterwards is not None:
+    if after.constrained is not None and before.constrained is not None:
+        whole["constrained"] = before.constrained.followed_by(after.constrained)
+    elif after.constrained is not None:
         # Of a run from a file only what was written there is known.
         known = {n: a for n, a in after.beyond_states().items() if n in before.computed}
         whole["computed"] = {n: np.concatenate([before.computed[n], a]) for n, a in known.items()}
-        whole["afterwards"] = None
+        whole["constrained"] = None
     about = replace(
         after.about,
         span=(before.about.span[0], after.about.span[1]),

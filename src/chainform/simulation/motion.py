@@ -1,7 +1,4 @@
-"""Runs a motion from start to end, over the events on the way.
-
-A state that somebody chose in the midst of a motion, put where it belongs.
-"""
+"""Runs a motion from start to end, over the events on the way."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ from chainform.simulation.equations.events import Event, EventRecord
 from chainform.simulation.equations.times import check_size, later
 from chainform.simulation.machine.failures import SmallStepError, UnsolvedError, ValuelessEventError
 from chainform.simulation.machine.machine import Machine
-from chainform.simulation.machine.method import Motion
-from chainform.simulation.machine.pauses import Pace, Pause
-from chainform.simulation.solvers.contact.mode_changes import Switching
+from chainform.simulation.machine.method import ActiveMotion
+from chainform.simulation.machine.pauses import Pause, Throttle
+from chainform.simulation.solvers.contact.mode_changes import ModeChanges
 
 Array = NDArray[np.float64]
 CLOSED = 1e-8
@@ -30,9 +27,9 @@ def placed(machine: Machine, t: float, y: Array, p: Array) -> Array | None:
 
     What stops and contacts do there is left to who decides what holds.
     """
-    sorts, mask = machine.equations.sorts, machine.layout.part(p, "mask")
+    row_counts, mask = machine.equations.row_counts, machine.layout.part(p, "mask")
     held = mask.copy()
-    mask[sorts.always :] = 0.0
+    mask[row_counts.always :] = 0.0
     try:
         found = machine.settled(t, y, p)
         is_closed = np.isfinite(found).all() and _is_closed(machine, t, found, p)
@@ -44,7 +41,7 @@ def placed(machine: Machine, t: float, y: Array, p: Array) -> Array | None:
 
 
 def _is_closed(machine: Machine, t: float, y: Array, p: Array) -> bool:
-    rows, always = machine.equations.rows, machine.equations.sorts.always
+    rows, always = machine.equations.rows, machine.equations.row_counts.always
     if not always:
         return True
     residuals = machine.terms(t, y, p)[-2 * rows :][:always]
@@ -87,15 +84,15 @@ class Runner:
 
     def __init__(
         self,
-        integrator: Motion,
+        integrator: ActiveMotion,
         events: Sequence[Event],
         nq: int,
-        switching: Switching | None = None,
+        mode_changes: ModeChanges | None = None,
     ) -> None:
         self.integrator = integrator
         self.requested = events
         self.nq = nq
-        self.switching = switching
+        self.mode_changes = mode_changes
         self.times = np.zeros(0)
         self.rows = np.zeros((0, integrator.width))
         self.given = 0
@@ -105,7 +102,7 @@ class Runner:
         self.is_over = False
         """Whether an event ended the motion, and its name."""
         self.ending = ""
-        self.is_begun = False
+        self.is_resumed = False
         """Whether the motion goes on from where it was before."""
 
     def run(self, end: float, times: Array, pause: Pause | None = None) -> None:
@@ -117,12 +114,12 @@ class Runner:
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
         step, across, crowd = SHORTEST, -np.inf, Crowd(before)
-        pace = Pace(pause)
-        if self.switching is not None and not self.is_begun:
+        throttle = Throttle(pause)
+        if self.mode_changes is not None and not self.is_resumed:
             with self._decided():
-                self.records += self.switching.begin()
+                self.records += self.mode_changes.begin()
         while self.integrator.t < end and not self.is_over:
-            found = self._advance(end, pace)
+            found = self._advance(end, throttle)
             if not found:
                 continue
             if self.integrator.t > before + STANDSTILL * (end - before):
@@ -138,14 +135,14 @@ class Runner:
                 self._step_across(found[0], step, end)
                 stuck, before = 0, self.integrator.t
                 across, crowd = before, Crowd(before)
-            if pace.is_due and not self.is_over:
-                pace.pause(self.integrator.t)
+            if throttle.is_due and not self.is_over:
+                throttle.pause(self.integrator.t)
 
-    def _advance(self, end: float, pace: Pace) -> tuple[int, ...]:
+    def _advance(self, end: float, throttle: Throttle) -> tuple[int, ...]:
         """Go to the next events, and return their numbers; none at the end."""
         self.is_under_way = True
         try:
-            return self.integrator.advance(end, self.times[self.given :], pace.pause)[1]
+            return self.integrator.advance(end, self.times[self.given :], throttle.pause)[1]
         except ValuelessEventError as problem:
             if problem.number < len(self.requested):
                 problem.element = f"event {self.requested[problem.number].name!r}"
@@ -159,28 +156,30 @@ class Runner:
 
     def _is_jam_over(self) -> bool:
         """Tell whether steps became short because contacts jam, which were stopped then."""
-        news = [] if self.switching is None else self.switching.stop_jammed()
+        news = [] if self.mode_changes is None else self.mode_changes.stop_jammed()
         self.records += news
         return bool(news)
 
     def _happen(self, found: Sequence[int]) -> None:
-        """Let all events happen that are met at once: those asked for first, in their order."""
-        asked = [self.requested[number] for number in found if number < len(self.requested)]
-        for event in asked:
+        """Let all events happen that are met at once: those requested first, in their order."""
+        requested = [self.requested[number] for number in found if number < len(self.requested)]
+        for event in requested:
             q, qd = self._state()
             self.records.append(EventRecord(event.name, self.integrator.t, q, qd))
             if event.change is not None:
                 self._change(event)
             if event.stop and not self.is_over:
                 self.is_over, self.ending = True, event.name
-        if self.switching is None:
+        if self.mode_changes is None:
             return
         with self._decided():
-            if any(event.change is not None for event in asked):
-                self.records += self.switching.settle()
-            elif len(found) > len(asked):
+            if any(event.change is not None for event in requested):
+                self.records += self.mode_changes.settle()
+            elif len(found) > len(requested):
                 # Of all that begins or ceases to hold now the first one is enough: it looks at all.
-                self.records += self.switching.happen(found[len(asked)] - len(self.requested))
+                self.records += self.mode_changes.happen(
+                    found[len(requested)] - len(self.requested)
+                )
 
     @contextmanager
     def _decided(self) -> Generator[None]:
@@ -210,13 +209,13 @@ class Runner:
 
     def _step_across(self, found: int, step: float, end: float) -> None:
         """Go on by a short step where stops and friction change without end."""
-        if self.switching is None or found < len(self.requested) or step > LONGEST:
+        if self.mode_changes is None or found < len(self.requested) or step > LONGEST:
             raise self._standstill(found)
         ahead = self.times[self.given :]
         ahead = ahead[ahead > self.integrator.t]
         room = min(end, float(ahead[0]) if len(ahead) else end) - self.integrator.t
         with self._decided():
-            self.records += self.switching.step_over(min(step, room))
+            self.records += self.mode_changes.step_over(min(step, room))
 
     def _state(self) -> tuple[Array, Array]:
         y, nv = self.integrator.y, self.integrator.machine.equations.nv
@@ -239,10 +238,10 @@ class Runner:
 
     def _standstill(self, found: int) -> RunError:
         t = f"t = {self.integrator.t:.9g} s"
-        if found >= len(self.requested) and self.switching is not None:
+        if found >= len(self.requested) and self.mode_changes is not None:
             return RunError(
                 f"stops and friction change without end at {t}",
-                element=self.switching.name_of(found - len(self.requested)),
+                element=self.mode_changes.name_of(found - len(self.requested)),
                 remedy="make one of them stiff, or end the motion there by an event",
             )
         return RunError(
@@ -253,8 +252,8 @@ class Runner:
 
     def _crowded(self, found: int) -> RunError:
         name = "events"
-        if found >= len(self.requested) and self.switching is not None:
-            name = self.switching.name_of(found - len(self.requested))
+        if found >= len(self.requested) and self.mode_changes is not None:
+            name = self.mode_changes.name_of(found - len(self.requested))
         return RunError(
             f"events follow each other faster and faster at t = {self.integrator.t:.9g} s, and the "
             "end is out of reach",

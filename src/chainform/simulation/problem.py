@@ -21,9 +21,9 @@ from chainform.model import Model
 from chainform.readers import read
 from chainform.runtime import CodeStorage, LruCache
 from chainform.simulation.equations.closures import Stabilise, stabilise_of
-from chainform.simulation.equations.consistent_state import Remarks, beginning
-from chainform.simulation.equations.contact.laws import Switches
-from chainform.simulation.equations.contact.tables import switches_of
+from chainform.simulation.equations.consistent_state import Remarks, consistent_state
+from chainform.simulation.equations.contact.laws import Barriers
+from chainform.simulation.equations.contact.tables import barriers_of
 from chainform.simulation.equations.controllers import Controller, controllers_of
 from chainform.simulation.equations.efforts import (
     Efforts,
@@ -43,19 +43,19 @@ from chainform.simulation.equations.parameters import (
     with_unknowns,
 )
 from chainform.simulation.equations.times import span_of
-from chainform.simulation.execution import Recording, carried_out
+from chainform.simulation.execution import RunHeader, run_motion
 from chainform.simulation.files.about import END, About, digests_of, has_functions
 from chainform.simulation.files.scenario import Scenario, scenario_of
 from chainform.simulation.machine.compile import MACHINES, EquationOptions, machine_of, model_of
 from chainform.simulation.machine.failures import check_resistance
 from chainform.simulation.machine.machine import Machine
-from chainform.simulation.machine.pauses import Ear
+from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.motion import Runner
 from chainform.simulation.quantities import Columns
-from chainform.simulation.resumption import Request, Start, resumed
+from chainform.simulation.resumption import ResumeRequest, StartState, resumed
 from chainform.simulation.run import Run
 from chainform.simulation.solvers import Settings, settings_of
-from chainform.simulation.solvers.contact.mode_changes import Switching
+from chainform.simulation.solvers.contact.mode_changes import ModeChanges
 
 Array = NDArray[np.float64]
 
@@ -167,9 +167,9 @@ class Problem:
         events = tuple(events_of(moving, laws["events"]))
         controllers = tuple(controllers_of(moving, laws["controllers"], self.without))
         contact = (laws["stops"], laws["contacts"], laws["friction"])
-        switches = switches_of(moving, *contact, self.without)
-        switches = solver.taken(switches, has_bounds=bool(laws["friction"]))
-        return Conditions(given, efforts, events, controllers, switches)
+        barriers = barriers_of(moving, *contact, self.without)
+        barriers = solver.taken(barriers, has_bounds=bool(laws["friction"]))
+        return Conditions(given, efforts, events, controllers, barriers)
 
     def equation_options(
         self, conditions: Conditions, *, energy_balance: bool = False
@@ -180,7 +180,7 @@ class Problem:
             self.settings.solver,
             conditions.events,
             conditions.controllers,
-            conditions.switches,
+            conditions.barriers,
             self.stabilise,
             tuple(self.without),
             self.is_held,
@@ -193,11 +193,11 @@ class Problem:
 
     def system(self, conditions: Conditions) -> System:
         """Return equations and machine code under conditions."""
-        given, switches, solver = conditions.given, conditions.switches, self.settings.solver
-        moving = switches.bare(given.mechanism)
+        given, barriers, solver = conditions.given, conditions.barriers, self.settings.solver
+        moving = barriers.bare(given.mechanism)
         has_balance = (
             self.options["energy_balance"]
-            and solver.switches
+            and solver.takes_barriers
             and has_energy_balance(self.mechanism)
         )
         model = model_of(
@@ -205,7 +205,7 @@ class Problem:
             self.without,
             solver,
             given.names(moving),
-            rows=switches.has_rows,
+            rows=barriers.has_rows,
             reduce=self.options["reduce"],
         )
         machine = machine_of(
@@ -262,7 +262,7 @@ class Conditions:
     efforts: Efforts
     events: tuple[Event, ...]
     controllers: tuple[Controller, ...]
-    switches: Switches
+    barriers: Barriers
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,40 +284,40 @@ class System:
         resume: Run | None = None,
         progress: Callable[[float], None] | None = None,
         checkpoint: Callable[[Run], None] | None = None,
-        ear: Ear | None = None,
+        interrupt: InterruptFlag | None = None,
     ) -> Run:
         """Return the motion from a state (that of the problem by default), or on from a run.
 
-        Ctrl-C is noted in `ear`, which several motions may share, or in one of its own.
+        Ctrl-C is noted in `interrupt`, which several motions may share, or in one of its own.
         """
         problem, conditions = self.problem, self.conditions
-        moving, switches = conditions.given.mechanism, conditions.switches
+        moving, barriers = conditions.given.mechanism, conditions.barriers
         p = self.machine.layout.fresh()
         first = self._first(q0, qd0, x0)
         start, remarks, digests = self._start(first, resume, p)
-        directions = [event.direction for event in conditions.events] + switches.directions
+        directions = [event.direction for event in conditions.events] + barriers.directions
         settings, breaks = problem.settings, conditions.efforts.breaks
         integrator = settings.solver.start(
             self.machine, settings, start.t, start.y, p, directions, breaks
         )
-        switching = Switching(integrator, switches, settings.step) if switches else None
-        runner = Runner(integrator, conditions.events, moving.nq, switching)
+        mode_changes = ModeChanges(integrator, barriers, settings.step) if barriers else None
+        runner = Runner(integrator, conditions.events, moving.nq, mode_changes)
         start.remind(runner, settings.numbers)
         columns = Columns(
             self.machine, conditions.efforts, is_held=problem.is_held, has_balance=self.has_balance
         )
-        recording = Recording(
+        header = RunHeader(
             moving,
             self.model,
             settings.solver.name,
             replace(self.about, given=digests),
             columns,
-            switches,
+            barriers,
             start.before,
             remarks,
         )
-        return carried_out(
-            recording, runner, problem.span[1], start.times, progress, checkpoint, ear
+        return run_motion(
+            header, runner, problem.span[1], start.times, progress, checkpoint, interrupt
         )
 
     @property
@@ -327,7 +327,7 @@ class System:
         return replace(
             self.problem.about,
             values=conditions.given.values,
-            opened=conditions.switches.opened,
+            opened=conditions.barriers.opened,
         )
 
     def _first(self, q0: Any, qd0: Any, x0: Any) -> dict[str, Any]:
@@ -339,7 +339,7 @@ class System:
 
     def _start(
         self, first: Mapping[str, Any], resume: Run | None, p: Array
-    ) -> tuple[Start, Remarks, dict[str, str]]:
+    ) -> tuple[StartState, Remarks, dict[str, str]]:
         """Return where the motion begins, remarks on it, and digests of all that decides it."""
         problem, moving = self.problem, self.conditions.given.mechanism
         given = problem.given(self.conditions.given.values)
@@ -348,7 +348,7 @@ class System:
             return *self._begin(first, p), digests
         named = {name: text for name, text in digests.items() if first.get(name, 0) is not None}
         has_times = problem.options["t_eval"] is not None
-        request = Request(moving, problem.span, self._times_after(resume), named, has_times)
+        request = ResumeRequest(moving, problem.span, self._times_after(resume), named, has_times)
         start = resumed(resume, request, self.machine, p)
         self.machine.find_redundant(start.t, start.y, p)
         notes = (UNCOMPARED,) if has_functions(given) else ()
@@ -369,12 +369,14 @@ class System:
         state = initial_state(mechanism, first["q0"], first["qd0"])
         return {**first, "q0": state[: mechanism.nq], "qd0": state[mechanism.nq :]}
 
-    def _begin(self, first: Mapping[str, Any], p: Array) -> tuple[Start, Remarks]:
-        switches, t = self.conditions.switches, self.problem.span[0]
+    def _begin(self, first: Mapping[str, Any], p: Array) -> tuple[StartState, Remarks]:
+        barriers, t = self.conditions.barriers, self.problem.span[0]
         moving, machine = self.conditions.given.mechanism, self.machine
-        state = beginning(switches.bare(moving), first["q0"], first["qd0"], t, first["fixed"])
+        state = consistent_state(
+            barriers.bare(moving), first["q0"], first["qd0"], t, first["fixed"]
+        )
         y = whole_state(moving, state.q, state.qd, first["x0"], machine.equations.nx)
-        start = Start(t, machine.start_state(t, y, p), self.problem.times)
+        start = StartState(t, machine.start_state(t, y, p), self.problem.times)
         check_resistance(machine.equations, t, start.y, p)
         lowest = machine.layout.part(p, "lowest")
-        return start, Remarks(state.notes, None if switches else lowest.copy())
+        return start, Remarks(state.notes, None if barriers else lowest.copy())

@@ -1,12 +1,10 @@
 """Quantities along a motion: what a run knows itself, and any output of the equations.
 
-Accelerations and forces of constraints along a motion that was computed.
-
-Forces of contacts along a motion that was computed: on points, and on the bodies that have them.
+Forces of contacts on points, and on the bodies that have them:
 
 symbol   meaning
 n, a, b  normal of the plane, and two directions across it
-s        force of the gap and of the two rows beside it, zero for those that do not hold
+s        force of the gap and of the two tangential rows, zero for those that do not hold
 c, d     cosine and sine of the angle by which the axes in the plane are turned
 p, o     the point that touches, the origin of its segment
 
@@ -15,8 +13,6 @@ p, o     the point that touches, the origin of its segment
 
 in the axes of the plane, those of the world or of the base; in world axes
     moment about o = (p - o) x f
-
-Rows of output taken apart: states, efforts, signals, the energy balance, and what held when.
 """
 
 from __future__ import annotations
@@ -37,12 +33,12 @@ from chainform.mechanism import Attachment, Mechanism
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR
 from chainform.model import Model, output_of
 from chainform.pipeline import available_outputs, derive
-from chainform.simulation.equations.builder import Sorts
+from chainform.simulation.equations.builder import RowCounts
 from chainform.simulation.equations.contact.laws import (
     Barrier,
+    Barriers,
     GapContext,
     PointContact,
-    Switches,
     directions,
     without_loops,
 )
@@ -138,7 +134,7 @@ def _unknown(mechanism: Mechanism, name: str, problem: Error) -> Error:
 
 
 @dataclass(frozen=True)
-class Afterwards:
+class ConstrainedStates:
     """The machine of a motion with constraints, and the states that it went through.
 
     `y` are whole states, `given` the numbers of p from tau on that were put out with each.
@@ -149,10 +145,10 @@ class Afterwards:
     y: Array
     given: Array
 
-    def followed_by(self, other: Afterwards) -> Afterwards:
+    def followed_by(self, other: ConstrainedStates) -> ConstrainedStates:
         """Return both motions as one; the machine is that of the other one."""
         arrays = ((getattr(self, n), getattr(other, n)) for n in ("t", "y", "given"))
-        return Afterwards(other.machine, *map(np.concatenate, arrays))
+        return ConstrainedStates(other.machine, *map(np.concatenate, arrays))
 
     @property
     def qdd(self) -> Array:
@@ -198,8 +194,8 @@ class Afterwards:
 
 def loads_along(
     mechanism: Mechanism,
-    switches: Switches,
-    sorts: Sorts,
+    barriers: Barriers,
+    row_counts: RowCounts,
     states: Mapping[str, Array],
     multipliers: Array,
     modes: Array,
@@ -207,23 +203,23 @@ def loads_along(
     """Return the whole force of the ground on each point that can touch it, world axes, (m, 3).
 
     `multipliers` are the forces of all rows, `modes` the numbers that enter the equations with the
-    state of affairs (`Sorts.given`).
+    state of affairs (`RowCounts.given`).
     """
     loads: dict[str, Array] = {}
-    for i, barrier in enumerate(switches.rigid):
+    for i, barrier in enumerate(barriers.rigid):
         if isinstance(barrier, PointContact):
             normal, across, along = np.array(directions(barrier.normal), dtype=np.float64)
-            loads[barrier.name] = multipliers[:, [sorts.always + i]] * normal
+            loads[barrier.name] = multipliers[:, [row_counts.always + i]] * normal
             if barrier.friction:
-                cosine, sine = modes[:, sorts.sticking + sorts.beside + 3 * i :].T[:2]
-                x, y = multipliers[:, sorts.first_beside + 2 * i :].T[:2]
+                cosine, sine = modes[:, row_counts.sticking + row_counts.tangential + 3 * i :].T[:2]
+                x, y = multipliers[:, row_counts.first_tangential + 2 * i :].T[:2]
                 loads[barrier.name] += np.outer(cosine * x - sine * y, across)
                 loads[barrier.name] += np.outer(sine * x + cosine * y, along)
-    for barrier in switches.stiff:
+    for barrier in barriers.stiff:
         if isinstance(barrier, PointContact):
             normal = np.array(barrier.normal, dtype=np.float64)
             loads[barrier.name] = push_along(mechanism, barrier, states)[:, None] * normal
-    for barrier in (*switches.rigid, *switches.stiff):
+    for barrier in (*barriers.rigid, *barriers.stiff):
         if isinstance(barrier, PointContact) and barrier.is_on_base:
             turns = _turns(mechanism, states)
             loads[barrier.name] = np.einsum("mij,mj->mi", turns, loads[barrier.name])
@@ -241,13 +237,13 @@ def _turns(mechanism: Mechanism, states: Mapping[str, Array]) -> Array:
 
 def wrenches_along(
     mechanism: Mechanism,
-    switches: Switches,
+    barriers: Barriers,
     states: Mapping[str, Array],
     loads: Mapping[str, Array],
 ) -> dict[str, Array]:
     """Return force and moment about the origin of each segment that touches, by name, (m, 6)."""
     wrenches: dict[str, Array] = {}
-    for barrier in (*switches.rigid, *switches.stiff):
+    for barrier in (*barriers.rigid, *barriers.stiff):
         if isinstance(barrier, PointContact) and barrier.place.segment >= 0:
             segment, load = mechanism.segments[barrier.place.segment], loads[barrier.name]
             arm = _arm(mechanism, barrier.place, states)
@@ -257,12 +253,20 @@ def wrenches_along(
 
 
 def pushes_along(
-    mechanism: Mechanism, switches: Switches, motion: Afterwards, states: Mapping[str, Array]
+    mechanism: Mechanism, barriers: Barriers, motion: ConstrainedStates, states: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Return the push of every stop and contact by name, N or N m, (m,) each."""
-    rows = motion.multipliers.T[motion.machine.equations.sorts.always :]
-    rigid = {barrier.name: rows[i] for i, barrier in enumerate(switches.rigid)}
-    return rigid | {b.name: push_along(mechanism, b, states) for b in switches.stiff}
+    rows = motion.multipliers.T[motion.machine.equations.row_counts.always :]
+    rigid = {barrier.name: rows[i] for i, barrier in enumerate(barriers.rigid)}
+    return rigid | {b.name: push_along(mechanism, b, states) for b in barriers.stiff}
+
+
+def friction_along(barriers: Barriers, motion: ConstrainedStates, modes: Array) -> dict[str, Array]:
+    """Return the dry friction of joints by name, N or N m, (m,) each."""
+    row_counts = motion.machine.equations.row_counts
+    stuck = motion.multipliers.T[row_counts.first_sticking :]
+    ways = modes.T[row_counts.rows :]
+    return {joint.name: stuck[i] - ways[i] * joint.sliding for i, joint in enumerate(barriers.dry)}
 
 
 def push_along(mechanism: Mechanism, barrier: Barrier, states: Mapping[str, Array]) -> Array:
@@ -272,9 +276,9 @@ def push_along(mechanism: Mechanism, barrier: Barrier, states: Mapping[str, Arra
     row = context.laws.holonomic(barrier.residuals(context)[0])
     builder.output("gap", (2,), [("gap", row.value), ("rate", row.rate)])
     gap, rate = values_along(builder.finish(), "gap", states).T
-    manner = barrier.manner
-    depth = (manner.stiffness or 0.0) * np.maximum(-gap, 0.0)
-    return depth * np.maximum(1.0 - manner.damping * rate, 0.0)
+    contact_law = barrier.contact_law
+    depth = (contact_law.stiffness or 0.0) * np.maximum(-gap, 0.0)
+    return depth * np.maximum(1.0 - contact_law.damping * rate, 0.0)
 
 
 def _arm(mechanism: Mechanism, place: Attachment, states: Mapping[str, Array]) -> Array:
@@ -306,15 +310,15 @@ class Columns:
         if not self.is_held:
             acting = inputs_along(sizes, self.efforts, t, states)
         # The bare equations of motion do not know what constrains, drives and pushes here.
-        is_simple = not (sizes.rows or sizes.nu or sizes.sorts.watched)
-        after = None if is_simple else Afterwards(self.machine, t, states, tail)
+        is_simple = not (sizes.rows or sizes.nu or sizes.row_counts.watched)
+        after = None if is_simple else ConstrainedStates(self.machine, t, states, tail)
         return {
             "q": q,
             "qd": qd,
             "tau": acting[:, : sizes.nv],
             "energy_balance": x[:, sizes.nx - sizes.balance_states :] if self.has_balance else None,
             "modes": tail[:, sizes.nv + sizes.nu :],
-            "afterwards": after,
-            "further": x[:, : sizes.nx - sizes.balance_states - sizes.impulses],
+            "constrained": after,
+            "extra_states": x[:, : sizes.nx - sizes.balance_states - sizes.impulses],
             "u": acting[:, sizes.nv :],
         }

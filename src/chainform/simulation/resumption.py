@@ -12,7 +12,7 @@ from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import native_text, read_text
 from chainform.simulation.equations.builder import Equations
-from chainform.simulation.files.about import KEPT, About
+from chainform.simulation.files.about import CONTINUED, About
 from chainform.simulation.machine.machine import Machine
 from chainform.simulation.motion import Runner
 from chainform.simulation.run import Run
@@ -34,7 +34,7 @@ AT_START = ("q0", "qd0", "x0", "fixed")
 
 
 @dataclass(frozen=True)
-class Request:
+class ResumeRequest:
     """What a motion is to be that goes on: of which mechanism, from when to when, with what.
 
     `given` has a digest of everything that decides how it goes, by name. Without `has_times` the
@@ -49,7 +49,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Start:
+class StartState:
     """Time and state, the times of output from there on, and the run that goes on."""
 
     t: float
@@ -65,9 +65,9 @@ class Start:
         if self.before is None or self.before.about.bookmark is None:
             return
         about, mark = self.before.about, self.before.about.bookmark
-        runner.is_begun = True
-        if runner.switching is not None:
-            runner.switching.check(DEEP, "resume")
+        runner.is_resumed = True
+        if runner.mode_changes is not None:
+            runner.mode_changes.check(DEEP, "resume")
         own = runner.integrator.memory()
         _check_memory(mark.memory, own, mark.t, settings)
         runner.integrator.recall(mark.memory)
@@ -76,7 +76,7 @@ class Start:
                 runner.is_over, runner.ending = True, event.name
 
 
-def resumed(run: Run, request: Request, machine: Machine, p: Array) -> Start:
+def resumed(run: Run, request: ResumeRequest, machine: Machine, p: Array) -> StartState:
     """Return where a run goes on, and write into p what stood there.
 
     RunError where it is not a run of this mechanism and time, or was started with anything else.
@@ -114,16 +114,16 @@ def resumed(run: Run, request: Request, machine: Machine, p: Array) -> Start:
             "take an undamaged copy of it, or begin anew",
         )
     for name, part in mark.parts.items():
-        if name not in KEPT or len(part) != machine.layout.length(name):
+        if name not in CONTINUED or len(part) != machine.layout.length(name):
             raise _refusal(
                 f"the run has other {name[:40]} than there are now",
                 "keep stops, contacts and friction as they were",
             )
         machine.layout.part(p, name)[:] = part
-    return Start(mark.t, mark.y.copy(), _times_left(run, request, mark.t), run)
+    return StartState(mark.t, mark.y.copy(), _times_left(run, request, mark.t), run)
 
 
-def _check_given(about: About, request: Request) -> None:
+def _check_given(about: About, request: ResumeRequest) -> None:
     """Refuse a run that was started with something else than is given now, and name that."""
     if not about.given:
         remedy = "it was written by an earlier version: compute it anew"
@@ -144,7 +144,7 @@ def _check_given(about: About, request: Request) -> None:
         )
 
 
-def _times_left(run: Run, request: Request, t: float) -> Array:
+def _times_left(run: Run, request: ResumeRequest, t: float) -> Array:
     """Return the times of output from t on: those that are left of the run, and those of now."""
     latest = run.t[-1] if len(run.t) else -np.inf
     before, times = np.array(run.about.left), request.times
@@ -180,10 +180,10 @@ def _fits(run: Run, sizes: Equations) -> bool:
     widths = {
         "further": sizes.nx - sizes.balance_states - sizes.impulses,
         "energy_balance": sizes.balance_states,
-        "multipliers": sizes.sorts.always,
+        "multipliers": sizes.row_counts.always,
         "sigma": sum(3 if loop.kind == "point" else 6 for loop in loops),
     }
-    known = {"further": run.further, "energy_balance": run.energy_balance, **run.computed}
+    known = {"further": run.extra_states, "energy_balance": run.energy_balance, **run.computed}
     found = ((width, known.get(name)) for name, width in widths.items())
     return all(array is None or array.shape[1:] == (width,) for width, array in found)
 

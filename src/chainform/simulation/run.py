@@ -18,14 +18,15 @@ from chainform.mechanism import Mechanism
 from chainform.model import Model, StoredRun, output_of
 from chainform.pipeline import derive
 from chainform.readers import native_text
-from chainform.simulation.equations.contact.laws import NO_SWITCHES, Switches
+from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
 from chainform.simulation.equations.energy_balance import LOSSES, WORK, stiff_energy
 from chainform.simulation.equations.events import EventRecord
 from chainform.simulation.equations.initial import whole_states
 from chainform.simulation.files.about import END, About
 from chainform.simulation.files.formats import form_of, made_of_file, write_record
-from chainform.simulation.files.record import LONGEST_NAME, Record, texts_in
+from chainform.simulation.files.record import LONGEST_NAME, ResultRecord, texts_in
 from chainform.simulation.files.run_record import (
+    FIELDS,
     RUN_SCHEMA,
     STATES,
     event_data,
@@ -38,8 +39,9 @@ from chainform.simulation.files.run_record import (
 from chainform.simulation.machine.method import Statistics
 from chainform.simulation.quantities import (
     OF_RUN,
-    Afterwards,
+    ConstrainedStates,
     evaluated,
+    friction_along,
     loads_along,
     output_errors,
     outputs_along,
@@ -59,7 +61,7 @@ class Run:
 
     `t` has the shape (m,), `q` (m, nq), `qd` (m, nv), `tau` (m, nv): the efforts that laws and
     functions gave. `events` are the events on the way. What is derived from the states
-    (accelerations, energy, reactions) is computed when it is first asked for.
+    (accelerations, energy, reactions) is computed on first access.
     """
 
     mechanism: Mechanism
@@ -70,14 +72,14 @@ class Run:
     events: tuple[EventRecord, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
     method: str = ""
-    switches: Switches = NO_SWITCHES
+    barriers: Barriers = NO_BARRIERS
     energy_balance: Array | None = None
     """Work and losses added up, (m, 2), or (m, 0) where there is nothing to add."""
     modes: Array | None = None
     """What held when: the mask of all rows, then directions of sliding and places held, (m, k)."""
-    afterwards: Afterwards | None = None
-    further: Array | None = None
-    """States of actuators beside q and qd, then integrals of controllers, (m, k)."""
+    constrained: ConstrainedStates | None = None
+    extra_states: Array | None = None
+    """States of actuators besides q and qd, then integrals of controllers, (m, k)."""
     u: Array | None = None
     """The signals of actuators, (m, nu)."""
     report: tuple[str, ...] = ()
@@ -114,8 +116,8 @@ class Run:
         """The accelerations, (m, nv)."""
         if "qdd" in self.computed:
             return self.computed["qdd"]
-        if self.afterwards is not None:
-            return self.afterwards.qdd
+        if self.constrained is not None:
+            return self.constrained.qdd
         model = self.model if self.equations is None else self.equations
         states = {"q": self.q, "qd": self.qd, "tau": self.tau, "t": self.t}
         values = self._values_in(model)
@@ -132,9 +134,11 @@ class Run:
 
         Rows are in this order; of rows that depend on each other some are zero.
         """
-        if self.afterwards is None:
+        if self.constrained is None:
             return self.computed.get("multipliers", np.zeros((len(self.t), 0)))
-        return self.afterwards.multipliers[:, : self.afterwards.machine.equations.sorts.always]
+        return self.constrained.multipliers[
+            :, : self.constrained.machine.equations.row_counts.always
+        ]
 
     @property
     def sigma(self) -> Array:
@@ -143,31 +147,31 @@ class Run:
         Force (N), and for frames moment (N m), on the closing body at the closing point, world
         axes. Loops that close by contact are not among them.
         """
-        if self.afterwards is None:
+        if self.constrained is None:
             return self.computed.get("sigma", np.zeros((len(self.t), 0)))
-        loops = self.afterwards.machine.equations.mechanism.loops
+        loops = self.constrained.machine.equations.mechanism.loops
         return self.multipliers[:, : sum(3 if loop.kind == "point" else 6 for loop in loops)]
 
     @property
     def x(self) -> Array:
         """The states of all actuators in the order of `mechanism.states`, (m, n of x)."""
-        if self.further is None:
+        if self.extra_states is None:
             return np.zeros((len(self.t), 0))
-        return whole_states(self.mechanism, self.q, self.qd, self.further)
+        return whole_states(self.mechanism, self.q, self.qd, self.extra_states)
 
     @property
     def drives(self) -> Array:
         """What actuators put on their joints, and tau where there are none, (m, nv)."""
-        if not self.mechanism.actuators or self.afterwards is None:
+        if not self.mechanism.actuators or self.constrained is None:
             return self.computed.get("drives", self.tau)
-        return self.afterwards.drives
+        return self.constrained.drives
 
     @cached_property
     def energy(self) -> Array:
         """The sum of kinetic and potential energy, that of stiff contacts with it, (m,)."""
         if "energy" in self.computed:
             return self.computed["energy"]
-        contacts = stiff_energy(self.mechanism, self.switches.stiff, self.t, self.q)
+        contacts = stiff_energy(self.mechanism, self.barriers.stiff, self.t, self.q)
         return self.kinetic_energy + self.potential_energy + contacts
 
     @property
@@ -203,10 +207,10 @@ class Run:
     @property
     def contact_forces(self) -> dict[str, Array]:
         """The push of every stop and contact by name, N or N m, (m,) each."""
-        if self.afterwards is None:
+        if self.constrained is None:
             return self._named("contact_force")
         states = {"t": self.t, "q": self.q, "qd": self.qd}
-        return pushes_along(self.mechanism, self.switches, self.afterwards, states)
+        return pushes_along(self.mechanism, self.barriers, self.constrained, states)
 
     @cached_property
     def contact_loads(self) -> dict[str, Array]:
@@ -214,12 +218,17 @@ class Run:
 
         Stops of joints are not among them.
         """
-        if self.afterwards is None:
+        if self.constrained is None:
             return self._named("contact_load")
-        sorts, forces = self.afterwards.machine.equations.sorts, self.afterwards.multipliers
+        row_counts, forces = (
+            self.constrained.machine.equations.row_counts,
+            self.constrained.multipliers,
+        )
         states = {"t": self.t, "q": self.q, "qd": self.qd}
-        modes = np.zeros((len(self.t), 0)) if self.modes is None else self.modes[:, sorts.rows :]
-        return loads_along(self.mechanism, self.switches, sorts, states, forces, modes)
+        modes = (
+            np.zeros((len(self.t), 0)) if self.modes is None else self.modes[:, row_counts.rows :]
+        )
+        return loads_along(self.mechanism, self.barriers, row_counts, states, forces, modes)
 
     @cached_property
     def contact_wrenches(self) -> dict[str, Array]:
@@ -227,23 +236,17 @@ class Run:
 
         The moment is that about the origin of the segment; world axes.
         """
-        if self.afterwards is None:
+        if self.constrained is None:
             return self._named("contact_wrench")
         states = {"t": self.t, "q": self.q, "qd": self.qd}
-        return wrenches_along(self.mechanism, self.switches, states, self.contact_loads)
+        return wrenches_along(self.mechanism, self.barriers, states, self.contact_loads)
 
     @property
     def friction_forces(self) -> dict[str, Array]:
         """The dry friction of joints by name, N or N m, (m,) each."""
-        if self.afterwards is None or self.modes is None:
+        if self.constrained is None or self.modes is None:
             return self._named("friction_force")
-        sorts = self.afterwards.machine.equations.sorts
-        stuck = self.afterwards.multipliers.T[sorts.first_sticking :]
-        ways = self.modes.T[sorts.rows :]
-        return {
-            joint.name: stuck[i] - ways[i] * joint.sliding
-            for i, joint in enumerate(self.switches.dry)
-        }
+        return friction_along(self.barriers, self.constrained, self.modes)
 
     def _named(self, kind: str) -> dict[str, Array]:
         """Return what a file brought along under such names as contact_force(toe)."""
@@ -252,7 +255,7 @@ class Run:
 
     def beyond_states(self) -> dict[str, Array]:
         """Return what states and efforts alone do not tell: the forces of all that constrains."""
-        if self.afterwards is None:
+        if self.constrained is None:
             return {}
         tables = {
             "contact_force": self.contact_forces,
@@ -308,7 +311,7 @@ class Run:
 
         return outputs_along(self.mechanism, self.about, names, states, self.contact_wrenches)
 
-    def record(self, outputs: Sequence[str] | None = None) -> Record:
+    def record(self, outputs: Sequence[str] | None = None) -> ResultRecord:
         """Return the run as plain data: arrays by name, and what is known of it."""
         computed: dict[str, Array] = {}
         for name in USUAL:
@@ -330,8 +333,8 @@ class Run:
             "rows": len(self.t),
             **self.about.as_dict(),
         }
-        states = state_arrays({name: getattr(self, name) for name in STATES})
-        return Record({**states, **computed}, tuple(computed), about)
+        states = state_arrays({n: getattr(self, FIELDS.get(n, n)) for n in STATES})
+        return ResultRecord({**states, **computed}, tuple(computed), about)
 
     @staticmethod
     def from_record(
@@ -340,7 +343,7 @@ class Run:
         """Return the run of plain data; ReadError where they are not those of a run."""
         table = known_run(arrays, outputs, about)
         mechanism = mechanism_in(table["mechanism"])
-        states: dict[str, Any] = {name: arrays[name] for name in STATES if name in arrays}
+        states: dict[str, Any] = {FIELDS.get(n, n): arrays[n] for n in STATES if n in arrays}
         return Run(
             mechanism=mechanism,
             events=tuple(event_record(one, mechanism) for one in table["events"].entries()),

@@ -1,6 +1,6 @@
 """From a mechanism, a state and forces to a motion, or to many of them.
 
-Errors of a motion in the words of the file that asked for it.
+Errors of a scenario are written in the words of its file.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def simulate_batch(
 def _source(
     mechanism: Mechanism | Scenario | str | PathLike[str], given: Mapping[str, Any]
 ) -> Generator[Mechanism | Scenario | str | PathLike[str]]:
-    """Give the scenario, read from its file, in whose words errors are told; else the mechanism."""
+    """Give the scenario, read from its file, with errors in its words; else the mechanism."""
     scenario = scenario_of(mechanism)
     if scenario is None:
         yield mechanism

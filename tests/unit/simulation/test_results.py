@@ -24,7 +24,7 @@ from chainform.mechanism import Mechanism
 from chainform.readers import read_text
 from chainform.simulation import Interrupted, MotionError, execution
 from chainform.simulation.files.formats import FORMS
-from chainform.simulation.machine.pauses import Ear
+from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.solvers import integrator
 
 ROOT = Path(__file__).parents[3]
@@ -313,19 +313,19 @@ def interrupted(
 ) -> cf.Run:
     """Return what there is of a motion after so many pauses, when Ctrl-C comes."""
 
-    class Deaf(Ear):
-        def ask(self) -> None:
+    class Deaf(InterruptFlag):
+        def check(self) -> None:
             nonlocal pauses
             pauses -= 1
             self.came = pauses <= 0
-            super().ask()
+            super().check()
 
     @contextmanager
-    def listening() -> Generator[Ear]:
+    def interrupt_flag() -> Generator[InterruptFlag]:
         yield Deaf()
 
     with monkeypatch.context() as patch:
-        patch.setattr(execution, "listening", listening)
+        patch.setattr(execution, "interrupt_flag", interrupt_flag)
         patch.setattr(integrator, "FIRST_PAUSE", 7)
         patch.setattr(integrator, "SHORT", 0.0)
         with pytest.raises(Interrupted) as caught:

@@ -381,7 +381,7 @@ def test_functions_of_a_system_return_a_status_that_python_reads() -> None:
 
 
 def dropped(text: str) -> list[str]:
-    """Return the calls in a module whose result is not used afterwards."""
+    """Return the calls in a module whose result is not used later."""
     found: list[str] = []
     for body in text.split("\ndefine ")[1:]:
         lines = body.split("\n}")[0].splitlines()

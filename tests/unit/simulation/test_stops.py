@@ -386,10 +386,10 @@ def test_a_floor_that_falls_as_fast_as_the_ball(law: str, end: float) -> None:
 def test_a_name_goes_before_patterns() -> None:
     links = cf.read("examples/sliding_links.toml")
     stops: dict[str, Any] = {"l1": 0.5, "l*": {"restitution": 0.25, "upper": 3}, "l2": False}
-    found = {stop.name: stop.manner.restitution for stop in stops_of(links, stops)}
+    found = {stop.name: stop.contact_law.restitution for stop in stops_of(links, stops)}
     assert found == {"l1 lower": 0.5, "l1 upper": 0.5, "l3 lower": 0.25, "l3 upper": 0.25}
     reverse = dict(reversed(stops.items()))
-    assert found == {stop.name: stop.manner.restitution for stop in stops_of(links, reverse)}
+    assert found == {stop.name: stop.contact_law.restitution for stop in stops_of(links, reverse)}
 
 
 @pytest.mark.parametrize("name", ["stops", "q0", "qd0"])

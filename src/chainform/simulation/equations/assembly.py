@@ -1,4 +1,4 @@
-"""Assembly: closing the loops of a mechanism from rough values.
+"""Assembly: closing the loops of a mechanism from rough values; and the mobility that they leave.
 
 symbol   meaning
 r(q)     gaps of loops (distances over the size of the mechanism, rotation vectors in rad), then the
@@ -13,11 +13,9 @@ with d smaller after each step that helps and larger otherwise, so that far from
 goes downhill and near one it converges quadratically. Where it gets stuck, as in a stretched pose,
 it begins again a little aside.
 
-How many freedoms loops and constraints leave, and which of their equations are redundant.
-
-The rank of J is taken at a pose and at poses near it that are closed as well. A rank that is lower
-everywhere is redundancy, as of the third equation of a plane loop in space; a rank that is lower at
-one pose only makes it a singular position.
+For the mobility the rank of J is taken at a pose and at poses near it that are closed as well. A
+rank that is lower everywhere is redundancy, as of the third equation of a plane loop in space; a
+rank that is lower at one pose only makes it a singular position.
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ The graph has an output for each thing that a loop has to compute:
     held       tau and u, where they are sampled and held
     laws       tau and u, as far as laws and controllers give them; no loop computes this
 
-and under constraints, in place of `rate`, or beside it where constraints come and go,
+and under constraints, in place of `rate`, or besides it where constraints come and go,
 
-    terms      H, r, J, gamma, residuals of positions and of rates (loops/constrained.py)
+    terms      H, r, J, gamma, residuals of positions and of rates (machine/constrained.py)
     moved      dq/dt
-    beside     dx/dt
-    gaps       what tells when constraints come and go (loops/switched.py)
+    extra      dx/dt
+    gaps       what tells when constraints come and go (machine/contact_modes.py)
 
-How many rows of constraints of each sort there are, in the order in which they stand.
+`RowCounts` has the numbers of rows of constraints by kind, in the order in which they stand.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from chainform.simulation.equations.actuators import Actuated, entry_of
 
 
 @dataclass(frozen=True)
-class Sorts:
+class RowCounts:
     """Numbers of rows that always hold, of gaps, of contacts with friction, of joints with it.
 
     The `gripping` contacts are the first gaps; each has two rows more, of its plane. `stiff`
@@ -55,38 +55,38 @@ class Sorts:
     stiff: int = 0
 
     @property
-    def beside(self) -> int:
+    def tangential(self) -> int:
         """The number of rows in planes of contact."""
         return 2 * self.gripping
 
     @property
     def rows(self) -> int:
         """The number of all rows."""
-        return self.always + self.touching + self.beside + self.sticking
+        return self.always + self.touching + self.tangential + self.sticking
 
     @property
     def watched(self) -> int:
         """How many functions end the present state of affairs when they fall through zero."""
-        return self.touching + self.beside + self.sticking + self.stiff
+        return self.touching + self.tangential + self.sticking + self.stiff
 
     @property
-    def first_beside(self) -> int:
+    def first_tangential(self) -> int:
         """The first row in a plane of contact."""
         return self.always + self.touching
 
     @property
     def first_sticking(self) -> int:
         """The first row of a joint that may stick."""
-        return self.always + self.touching + self.beside
+        return self.always + self.touching + self.tangential
 
     @property
     def given(self) -> int:
         """How many numbers of the present state of affairs enter the equations.
 
         They are the directions of sliding joints, where contacts are held in their planes, and
-        three numbers for each of these that tell its axes (contact/planes.py).
+        three numbers for each of these that tell its axes (solvers/contact/planes.py).
         """
-        return self.sticking + self.beside + 3 * self.gripping
+        return self.sticking + self.tangential + 3 * self.gripping
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Equations:
     nx: int = 0
     rows: int = 0
     """How many constraints there are, active or not."""
-    sorts: Sorts = Sorts()
+    row_counts: RowCounts = RowCounts()
     """How many of them there are of each sort."""
     balance_states: int = 0
     """How many states at the end of x only add up: nothing depends on them."""
@@ -140,8 +140,8 @@ class EquationBuilder:
         self.kinematics = Kinematics(mechanism, self.builder)
         self.laws = Laws(self.kinematics)
         self.rows = 0
-        self.sorts = Sorts()
-        self.further: list[Scalar] = []
+        self.row_counts = RowCounts()
+        self.extra: list[Scalar] = []
         """The rates of what stands in y behind q and qd."""
         self.balance_states = 0
         self.impulses = 0
@@ -173,13 +173,13 @@ class EquationBuilder:
 
     def declare_rate(self, tau: Sequence[Scalar]) -> None:
         """Declare y' under given efforts."""
-        further = self.further
+        extra = self.extra
         if self.actuated is None:
             qdd = self.accelerations(tau)
         else:
             qdd, rates = self.actuated.free_motion(*self.mechanics(), tau)
-            further = [*rates, *further[len(rates) :]]
-        self.declare("rate", [*self.coordinate_rates(), *qdd, *further])
+            extra = [*rates, *extra[len(rates) :]]
+        self.declare("rate", [*self.coordinate_rates(), *qdd, *extra])
 
     def coordinate_rates(self) -> list[Scalar]:
         """Return dq/dt: qd itself, but for joints with quaternions."""
@@ -201,11 +201,11 @@ class EquationBuilder:
         flat = [value for values in lists for value in values]
         self.declare("terms", [*H, *rest, *jacobian, *flat])
         self.declare("moved", self.coordinate_rates())
-        further = self._further_under_constraints(rows)
-        if further:
-            self.declare("beside", further)
+        extra = self._extra_under_constraints(rows)
+        if extra:
+            self.declare("extra", extra)
         self.rows = len(rows)
-        self.sorts = Sorts(always=self.rows)
+        self.row_counts = RowCounts(always=self.rows)
 
     def mechanics(self) -> tuple[list[Scalar], list[Scalar]]:
         """Return H, row by row, and h with H qdd + h = tau; what actuators do is in both."""
@@ -222,24 +222,24 @@ class EquationBuilder:
             made = self.actuated.made
             self.declare("drives", [made.get(i, effort) for i, effort in enumerate(tau)])
 
-    def _further_under_constraints(self, rows: Sequence[ConstraintRow]) -> list[Scalar]:
+    def _extra_under_constraints(self, rows: Sequence[ConstraintRow]) -> list[Scalar]:
         if self.actuated is None:
-            return self.further
+            return self.extra
         rates = self.actuated.rates_under(rows)
-        return [*rates, *self.further[len(rates) :]]
+        return [*rates, *self.extra[len(rates) :]]
 
     def add_impulse(self) -> None:
-        """Let the forces of what comes and goes be integrated as well; what they are is not said.
+        """Let the forces of what comes and goes be integrated as well; what they are is open.
 
         A mechanism that stops and friction hold at rest would let steps grow without bounds, over
         whatever happens to the forces that hold it.
         """
-        self.further.append(self.builder.number(0))
+        self.extra.append(self.builder.number(0))
         self.impulses = 1
 
     def add_balance_states(self, rates: Sequence[Scalar]) -> None:
         """Let more states be integrated that nothing depends on, given their rates."""
-        self.further += rates
+        self.extra += rates
         self.balance_states += len(rates)
 
     def declare_settled(self) -> None:
@@ -253,7 +253,7 @@ class EquationBuilder:
             length = self.builder.call("reciprocal", self.builder.call("sqrt", square))
             values[first : first + 4] = [entry * length for entry in entries]
         values += [self.input("qd", i) for i in range(self.mechanism.nv)]
-        values += [self.input("x", i) for i in range(len(self.further))]
+        values += [self.input("x", i) for i in range(len(self.extra))]
         self.declare("settled", values)
 
     def declare_laws(self, name: str, laws: Sequence[Number]) -> None:
@@ -263,9 +263,9 @@ class EquationBuilder:
     def finish(self) -> Equations:
         """Return the system."""
         mechanism, graph = self.mechanism, self.builder.finish()
-        nq, nv, nx = mechanism.nq, mechanism.nv, len(self.further)
+        nq, nv, nx = mechanism.nq, mechanism.nv, len(self.extra)
         nu = len(mechanism.actuators)
-        lengths = (nq, nv, nx, self.rows, self.sorts, self.balance_states, nu, self.impulses)
+        lengths = (nq, nv, nx, self.rows, self.row_counts, self.balance_states, nu, self.impulses)
         return Equations(mechanism, graph, *lengths)
 
     def declare(self, name: str, values: Sequence[Scalar]) -> None:

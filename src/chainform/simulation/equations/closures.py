@@ -1,4 +1,4 @@
-"""Rows of constraints for a simulation: closed loops and the constraints of the file.
+"""Closed loops and constraints of the file: their rows, how a motion is held on them, their gaps.
 
 A loop says that two points, or two frames, coincide. With the points a and b, and the rotations
 A and B from their axes to the world,
@@ -9,14 +9,14 @@ A and B from their axes to the world,
 At a closed loop the rate of the second is the relative angular velocity in world axes, so that the
 multipliers are force and moment on the closing body, as `sigma` is.
 
-How a motion is kept on loops and constraints.
+How a motion is held on them:
 
 stabilise="projection"                   each step ends on them, positions and rates
 stabilise="baumgarte"                    f'' + 2 alpha f' + beta^2 f = 0 draws it back to them
 stabilise={"alpha": 50, "beta": 50}      the same with other numbers (1/s)
 stabilise="none"                         only accelerations obey them
 
-What is missing for the loops and constraints of a mechanism to hold, in double precision.
+`Gaps` is what is missing for them to hold, in double precision.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Piece:
+class ConstraintPart:
     """Rows of the gaps that belong together, and what they are: a loop or a constraint."""
 
     name: str
@@ -184,16 +184,16 @@ class Gaps:
         return bool(self.loops or self.laws or self.rate_laws)
 
     @cached_property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[ConstraintPart]:
         """The rows by loop and constraint, those that bind rates last."""
-        pieces: list[Piece] = []
+        pieces: list[ConstraintPart] = []
         first = 0
         for loop in self.mechanism.loops:
             count = 3 if loop.kind == "point" else 6
-            pieces.append(Piece(f"loop {loop.name!r}", first, count, loop.kind))
+            pieces.append(ConstraintPart(f"loop {loop.name!r}", first, count, loop.kind))
             first += count
         for law in (*self.laws, *self.rate_laws):
-            pieces.append(Piece(f"constraint {law.name!r}", first, 1, "law"))
+            pieces.append(ConstraintPart(f"constraint {law.name!r}", first, 1, "law"))
             first += 1
         return pieces
 
@@ -244,7 +244,7 @@ class Gaps:
         loops = sum(piece.count for piece in self.pieces if piece.kind != "law")
         return np.concatenate([np.zeros(loops), self._laws_at("rates", q)])
 
-    def piece_of(self, row: int) -> Piece:
+    def piece_of(self, row: int) -> ConstraintPart:
         """Return the loop or constraint that a row belongs to."""
         return next(p for p in self.pieces if p.first <= row < p.first + p.count)
 

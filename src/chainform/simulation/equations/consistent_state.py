@@ -34,7 +34,7 @@ SAME = 1e-6
 
 
 @dataclass(frozen=True)
-class Beginning:
+class ConsistentState:
     """A state at the start of a motion, and remarks on its loops and constraints."""
 
     q: Array
@@ -42,7 +42,7 @@ class Beginning:
     notes: tuple[str, ...] = ()
 
 
-def beginning(
+def consistent_state(
     mechanism: Mechanism,
     q0: Any,
     qd0: Any,
@@ -50,11 +50,11 @@ def beginning(
     fixed: Sequence[str] | None = None,
     *,
     remarks: bool = True,
-) -> Beginning:
+) -> ConsistentState:
     """Return q and qd that loops and constraints allow, near those that were given.
 
     The coordinates in `fixed` are not moved; by default these are those that a table q0 names, as
-    far as the loops can be closed so. Without `remarks` nothing is said of redundant equations.
+    far as the loops can be closed so. Without `remarks` there is no note on redundant equations.
     """
     state = initial_state(mechanism, q0, qd0)
     q, qd = state[: mechanism.nq], state[mechanism.nq :]
@@ -62,17 +62,17 @@ def beginning(
     for name in fixed or ():
         mechanism.coordinate_index(str(name))
     if not mechanism.loops and not mechanism.constraints:
-        return Beginning(q, qd)
+        return ConsistentState(q, qd)
     gaps = Gaps(mechanism, t)
     if not gaps.has_rows:
-        return Beginning(q, qd)
+        return ConsistentState(q, qd)
     q, moved = _closed(gaps, q, q0, fixed)
     qd, changed = _fitting(gaps, q, qd, qd0)
     notes = [f"{moved}: moved at the start, to close the loops"] if moved else []
     notes += [f"{changed}: rates changed at the start, to keep loops closed"] if changed else []
     if remarks:
         notes += mobility(mechanism, q, t=t).notes
-    return Beginning(q, qd, tuple(notes))
+    return ConsistentState(q, qd, tuple(notes))
 
 
 def _closed(gaps: Gaps, q: Array, q0: Any, fixed: Sequence[str] | None) -> tuple[Array, str]:
@@ -124,7 +124,7 @@ def _is_table(given: Any) -> bool:
 class Remarks:
     """Remarks on loops and constraints from the start of a motion on.
 
-    `start` is what was noted of the rank at the start (loops/constrained.py); without it the rank
+    `start` is what was noted of the rank at the start (machine/constrained.py); without it the rank
     is not looked at later.
     """
 

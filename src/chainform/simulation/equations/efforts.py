@@ -1,4 +1,4 @@
-"""Efforts of a simulation: laws, pieces in time, tables, or functions of Python.
+"""Efforts and signals of a simulation: laws, pieces in time, tables, or functions of Python.
 
 forces={"joint2": "673*t - 508"}                       a law
 forces={"joint2": [{"until": 0.5, "law": "3*t"}, {"law": "0"}]}      pieces in time
@@ -6,12 +6,10 @@ forces={"joint2": {"t": [0, 1, 2], "values": [0, 5, 0]}}             a table, li
 forces={"joint2": lambda t, q, qd: -3 * q[1]}          a function for one joint
 forces=lambda t, q, qd: -K @ q                         a function for all of them
 
-Tables of efforts over time, linear between their entries.
+A short table becomes pieces of a law. A long one would make a long program of that: it is looked
+up, by the procedure in `machine/adapters.py`, before the equations are evaluated.
 
-A short one becomes pieces of a law. A long one would make a long program of that: it is looked up,
-by the procedure in `loops/tables.py`, before the equations are evaluated.
-
-Signals of actuators: laws, pieces in time, tables, or functions of Python, as forces are.
+Signals of actuators are given as forces are:
 
 signals={"shoulder_motor": "12*sin(t)"}              by actuator, by signal or by joint
 signals={"shoulder_motor": {"t": [0, 1], "values": [0, 24]}}
@@ -114,7 +112,7 @@ class Efforts:
 
     @property
     def come_from_outside(self) -> bool:
-        """Whether some are put beside the equations, which cannot express them."""
+        """Whether some are put in from outside the equations, which cannot express them."""
         return self.has_functions or self.has_tables
 
     @property
@@ -272,7 +270,7 @@ def _signal(mechanism: Mechanism, name: str, given: Any) -> Efforts:
 
 def _joined(a: Efforts, b: Efforts) -> Efforts:
     twice = a.functions.keys() & b.functions.keys()
-    twice |= _told(a) & _told(b)
+    twice |= _given_rates(a) & _given_rates(b)
     if twice:
         remedy = "name it once: by its actuator, itself, or its joint"
         raise RunError("a signal is given twice", element="signals", remedy=remedy)
@@ -280,7 +278,7 @@ def _joined(a: Efforts, b: Efforts) -> Efforts:
     return Efforts((*a.laws, *b.laws), functions, tables=(*a.tables, *b.tables))
 
 
-def _told(efforts: Efforts) -> set[int]:
+def _given_rates(efforts: Efforts) -> set[int]:
     """Return the rates that laws and tables drive."""
     return {given.rate for given in (*efforts.laws, *efforts.tables)}
 

@@ -3,7 +3,7 @@
     E + losses - work = constant
 
 E is kinetic and potential energy, that of stiff contacts with it. Two states more are integrated
-beside q and qd:
+besides q and qd:
 
     work'     sum of tau qd, and what constraints that move with time put in
     losses'   viscous and dry friction, dampers, damping of stiff contacts
@@ -74,5 +74,5 @@ def stiff_energy(mechanism: Mechanism, stiff: Sequence[Barrier], t: Array, q: Ar
     states = {group: given[group] for group in groups & given.keys()}
     gaps = evaluate_states(graph, mechanism, states, {}, None)["gaps"]
     for i, barrier in enumerate(stiff):
-        total += (barrier.manner.stiffness or 0.0) * np.minimum(gaps[:, i], 0.0) ** 2 / 2
+        total += (barrier.contact_law.stiffness or 0.0) * np.minimum(gaps[:, i], 0.0) ** 2 / 2
     return total

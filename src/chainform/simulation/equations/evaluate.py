@@ -1,7 +1,4 @@
-"""Values of a system's graph along a motion that was computed.
-
-Laws of coordinates and time as numbers, for many times at once.
-"""
+"""Numbers of graphs and laws along a motion, for many times at once."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ def values_along(
         else:
             column = columns[item.group]
             inputs[v] = np.ascontiguousarray(column if item.group == "t" else column[:, item.index])
-    # Where a law has no value there is none, and whoever asked sees that.
+    # Where a law has no value there is none, and the caller sees that.
     with np.errstate(all="ignore"):
         return np.ascontiguousarray(plan.run(inputs, size)[places].T)
 

@@ -21,7 +21,7 @@ Change: TypeAlias = Callable[[float, Array, Array], tuple[Array, Array]]
 DIRECTIONS = {"both": 0.0, "rising": 1.0, "falling": -1.0}
 FIELDS = ("law", "direction", "stop", "change")
 ENDINGS = (END, INTERRUPTED, FAILED) = ("end", "interrupted", "failed")
-"""How a motion ends where no event ends it: an event of such a name could not be told from it."""
+"""How a motion ends where no event ends it: an event of such a name could not be distinguished."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ class EventRecord:
 @dataclass(frozen=True)
 class Impact(EventRecord):
     """An impact: the state before it, the rates after it, the impulses (N s, N m s) of the gaps
-    that took part, by name, and the energy it took (J)."""
+    that took part, by name, and the energy it took (J).
+    """
 
     qd_after: Array
     impulses: dict[str, float]
@@ -87,7 +88,7 @@ def _no_state(where: str, message: str, q: Array, qd: Array) -> RunError:
     return RunError(
         message,
         element=where,
-        remedy=f"return q and qd as they are afterwards: {len(q)} and {len(qd)} numbers",
+        remedy=f"return q and qd as they are after it: {len(q)} and {len(qd)} numbers",
     )
 
 
@@ -104,7 +105,7 @@ def checked_name(name: object) -> str:
     """Return the name of an event; RunError for one that cannot be shown, or that means an end."""
     given = argument(f"event {str(name)[:40]!r}", str(name))
     if given.name() in ENDINGS:
-        remedy = "choose another name: a motion that no event ends is said to end so"
+        remedy = "choose another name: a motion that no event ends ends with that name"
         raise given.error(f"{name!r} is no name for an event", remedy)
     return given.name()
 
@@ -113,7 +114,7 @@ def _event(name: str, given: Given, laws: LawReader) -> Event:
     table = given.table(FIELDS) if given.is_table else given.holding({"law": given.value})
     direction, stop, change = table["direction"], table["stop"], table["change"]
     if change.is_given and not callable(change.value):
-        remedy = "let it return q and qd as they are afterwards"
+        remedy = "let it return q and qd as they are after it"
         raise change.error("change is a function of (t, q, qd)", remedy)
     return Event(
         name,

@@ -1,7 +1,4 @@
-"""The state in which a motion begins.
-
-States of actuators as numbers: those that a motion begins with, and all of them along it.
-"""
+"""The state in which a motion begins, with the states of actuators; and those along a motion."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ CLOSE = 1e-9
 
 
 def rest_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return the names of the states that a motion holds beside q and qd."""
+    """Return the names of the states that a motion holds besides q and qd."""
     return tuple(name for share in shares_of(mechanism) for name in share.names)
 
 
 def initial_rest(mechanism: Mechanism, q: Array, qd: Array, x0: Any) -> Array:
-    """Return the states beside q and qd in which a motion begins.
+    """Return the states besides q and qd in which a motion begins.
 
     `x0` is a table by names, with zero for what is not named, or an array of all states, whose
     part that is q and qd must be the same as q0 and qd0.
@@ -62,7 +59,7 @@ def initial_rest(mechanism: Mechanism, q: Array, qd: Array, x0: Any) -> Array:
 
 
 def whole_states(mechanism: Mechanism, q: Array, qd: Array, rest: Array) -> Array:
-    """Return x (..., n of x) of all actuators, given q, qd and the states beside them."""
+    """Return x (..., n of x) of all actuators, given q, qd and the states besides them."""
     x = np.zeros((*q.shape[:-1], len(mechanism.states)))
     for share, first in zip(shares_of(mechanism), _firsts(mechanism), strict=True):
         own = x[..., share.first : share.first + share.actuator.order]
@@ -93,7 +90,7 @@ def _row(mechanism: Mechanism, row: Sequence[Number] | None) -> Array:
 
 
 def _firsts(mechanism: Mechanism) -> list[int]:
-    """Return where the states of each actuator begin among those beside q and qd."""
+    """Return where the states of each actuator begin among those besides q and qd."""
     counts = [len(share.rest) for share in shares_of(mechanism)]
     return [sum(counts[:k]) for k in range(len(counts))]
 

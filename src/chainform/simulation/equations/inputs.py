@@ -34,8 +34,8 @@ def put_inputs(
     rates = signal_rates(mechanism)
     actuated = None
     if rates:
-        actuated = Actuated(mechanism, equations.kinematics, len(equations.further))
-        equations.further += [zero] * actuated.count
+        actuated = Actuated(mechanism, equations.kinematics, len(equations.extra))
+        equations.extra += [zero] * actuated.count
     signals = efforts.signals or Efforts()
     tau = equations.efforts(efforts.laws)
     by_rate = equations.efforts(signals.laws)

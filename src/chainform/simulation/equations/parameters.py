@@ -1,11 +1,11 @@
-"""Values of free parameters, for one motion.
+"""Values of free parameters, and of forces that an element model leaves unknown, for one motion.
 
 A parameter that is given a value stays free in the equations, so that the same machine code serves
 for other values; all others are numbers there. A number of the mechanism that is given a value by
 its automatic name becomes a parameter, next to those of the file. From then on there is one
 mechanism, with all values in it, from which everything else is made.
 
-Forces that an element model leaves unknown: in a motion each of them must be given.
+In a motion each unknown force must be given:
 
 unknowns={"F": 0}                                   a number
 unknowns={"F": "3*sin(t) - der(x)"}                 a law

@@ -1,7 +1,4 @@
-"""From when to when a motion goes, and the times of its output.
-
-The times of output that a scenario asks for, for its own time and for any other.
-"""
+"""From when to when a motion goes, and the times of its output, also those of a scenario."""
 
 from __future__ import annotations
 

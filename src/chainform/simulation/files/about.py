@@ -30,7 +30,7 @@ from chainform.simulation.files.record import (
 
 Array = NDArray[np.float64]
 
-KEPT = ("tau", "signals", "mask", "modes", "grips", "slack", "bounds", "multipliers")
+CONTINUED = ("tau", "signals", "mask", "modes", "grips", "slack", "bounds", "multipliers")
 """Parts of p that go on from one step to the next."""
 
 
@@ -74,8 +74,8 @@ class About:
     """How a run was computed.
 
     `ending` is `end`, `interrupted`, `failed`, or the name of the event that ended it; `span` are
-    start and end as they were asked for (s), `seconds` what the loop took. `scenario` is the text
-    of the file that asked for it and `title` what that is called, `opened` are loops of the
+    start and end as they were given (s), `seconds` what the loop took. `scenario` is the text
+    of the file of the scenario and `title` what that is called, `opened` are loops of the
     mechanism that close by contact only. `given` has digests of all that decides how the motion
     goes, by the names of arguments of `simulate`, and `left` are the times of output (s) that a
     motion which was stopped did not come to.

@@ -1,12 +1,9 @@
-"""Runs in files, whose endings tell the form. A new form is a file and a line in the table.
+"""Runs in files, whose endings tell the form. A new form is two functions and a line in the table.
 
-Runs as CSV files: a comment with what is known of the run, the names of columns, the numbers.
-
-Every number is the shortest decimal that gives it back exactly.
-
-Runs as NPZ files of numpy: an array for each quantity, and `about`, JSON as bytes.
-
-Runs as Parquet files: a column for each number, and what is known of the run as metadata.
+CSV       a comment with what is known of the run, the names of columns, the numbers: each is the
+          shortest decimal that gives it back exactly
+NPZ       an array for each quantity, and `about`, JSON as bytes
+Parquet   a column for each number, and what is known of the run as metadata
 """
 
 from __future__ import annotations
@@ -31,7 +28,13 @@ from chainform.files import REMEDY as WRITE_REMEDY
 from chainform.files import replacing
 from chainform.given import unpacked_size
 from chainform.mechanism import Mechanism
-from chainform.simulation.files.record import REMEDY, Record, columns_of, known_of, record_from
+from chainform.simulation.files.record import (
+    REMEDY,
+    ResultRecord,
+    columns_of,
+    known_of,
+    record_from,
+)
 
 KEY = b"chainform"
 LARGEST = 2**30
@@ -43,7 +46,7 @@ def check_parquet() -> None:
     _library("pyarrow.parquet")
 
 
-def write_parquet(path: Path, record: Record, mechanism: Mechanism) -> None:
+def write_parquet(path: Path, record: ResultRecord, mechanism: Mechanism) -> None:
     """Write a file."""
     arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
     table = arrow.table(columns_of(record, mechanism))
@@ -51,7 +54,7 @@ def write_parquet(path: Path, record: Record, mechanism: Mechanism) -> None:
     parquet.write_table(table, str(path))
 
 
-def read_parquet(path: Path) -> Record:
+def read_parquet(path: Path) -> ResultRecord:
     """Return what a file holds."""
     arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
     try:
@@ -101,7 +104,7 @@ Array = NDArray[np.float64]
 ABOUT = "about"
 
 
-def write_npz(path: Path, record: Record, _: Mechanism) -> None:
+def write_npz(path: Path, record: ResultRecord, _: Mechanism) -> None:
     """Write a file; the arrays keep their shapes."""
     text = np.frombuffer(record.text.encode(), dtype=np.uint8)
     arrays: dict[str, Any] = {ABOUT: text, **record.arrays}
@@ -109,7 +112,7 @@ def write_npz(path: Path, record: Record, _: Mechanism) -> None:
         np.savez(stream, **arrays)
 
 
-def read_npz(path: Path) -> Record:
+def read_npz(path: Path) -> ResultRecord:
     """Return what a file holds; nothing in it is ever executed."""
     try:
         _check_sizes(path)
@@ -127,7 +130,7 @@ def read_npz(path: Path) -> Record:
         raise ReadError(
             f"this is not an NPZ file of a run: {problem}", remedy="name a file of chainform"
         ) from problem
-    return Record(arrays, tuple(known["outputs"]), known)
+    return ResultRecord(arrays, tuple(known["outputs"]), known)
 
 
 def _check_sizes(path: Path) -> None:
@@ -164,7 +167,7 @@ ROWS = 10_000
 """How many rows are written at once."""
 
 
-def write_csv(path: Path, record: Record, mechanism: Mechanism) -> None:
+def write_csv(path: Path, record: ResultRecord, mechanism: Mechanism) -> None:
     """Write a file."""
     columns = columns_of(record, mechanism)
     with path.open("w", encoding="utf-8", newline="") as stream:
@@ -176,7 +179,7 @@ def write_csv(path: Path, record: Record, mechanism: Mechanism) -> None:
             stream.writelines(",".join(map(repr, row)) + "\n" for row in zip(*parts, strict=True))
 
 
-def read_csv(path: Path) -> Record:
+def read_csv(path: Path) -> ResultRecord:
     """Return what a file holds."""
     try:
         with path.open(encoding="utf-8", newline="") as stream:
@@ -211,23 +214,23 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Form:
+class FileFormat:
     """How runs are written and read; `check` raises where that cannot be done here."""
 
-    write: Callable[[Path, Record, Mechanism], None]
-    read: Callable[[Path], Record]
+    write: Callable[[Path, ResultRecord, Mechanism], None]
+    read: Callable[[Path], ResultRecord]
     check: Callable[[], None] = lambda: None
 
 
-FORMS: dict[str, Form] = {
-    ".parquet": Form(write_parquet, read_parquet, check_parquet),
-    ".csv": Form(write_csv, read_csv),
-    ".npz": Form(write_npz, read_npz),
+FORMS: dict[str, FileFormat] = {
+    ".parquet": FileFormat(write_parquet, read_parquet, check_parquet),
+    ".csv": FileFormat(write_csv, read_csv),
+    ".npz": FileFormat(write_npz, read_npz),
 }
 """The forms by the ending of the name."""
 
 
-def form_of(path: str | PathLike[str]) -> Form:
+def form_of(path: str | PathLike[str]) -> FileFormat:
     """Return the form that a name tells; ReadError if it tells none."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMS:
@@ -240,7 +243,7 @@ def form_of(path: str | PathLike[str]) -> Form:
 
 
 def write_record(
-    form: Form, record: Record, mechanism: Mechanism, path: str | PathLike[str]
+    form: FileFormat, record: ResultRecord, mechanism: Mechanism, path: str | PathLike[str]
 ) -> None:
     """Write a record to a file of a form, whole or not at all.
 
@@ -253,14 +256,14 @@ def write_record(
             problem.file = problem.file or str(path)
             raise
         except ValueError as problem:
-            # An archive that could not be written is told so by its closing.
+            # An archive that could not be written fails when it is closed.
             message = f"it cannot be written: {problem}"
             raise RunError(
                 message, file=str(path), element="file", remedy=WRITE_REMEDY
             ) from problem
 
 
-def made_of_file(path: str | PathLike[str], make: Callable[[Record], Made]) -> Made:
+def made_of_file(path: str | PathLike[str], make: Callable[[ResultRecord], Made]) -> Made:
     """Return what is made of the record in a file; ReadError where there is none."""
     form, source = form_of(path), Path(path)
     try:

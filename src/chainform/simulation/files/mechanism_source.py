@@ -1,9 +1,8 @@
 """The mechanism of a scenario: in the same file, in another one, or in a store.
 
-Notes for people only: `note`, `description`, `comment`, `source`, in any section.
-
-In a table by names such an entry is read where the mechanism has something that is really called
-so. Sections and tables by names alternate: [stops] goes by joints, [stops.elbow] has fields.
+Notes for people only (`note`, `description`, `comment`, `source`) may stand in any section. In a
+table by names such an entry is read where the mechanism has something that is really called so.
+Sections and tables by names alternate: [stops] goes by joints, [stops.elbow] has fields.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ SYNTAXES = {".toml": "toml", ".json": "json"}
 
 
 @dataclass(frozen=True)
-class Origin:
+class MechanismSource:
     """A mechanism, and what a stored model adds to it: numbers that were bound, what it lacks."""
 
     mechanism: Mechanism
@@ -49,13 +48,13 @@ def not_a_scenario(source: Source) -> ReadError:
     return source.error("this is a mechanism; a scenario names one", remedy)
 
 
-def origin_of(table: Given, source: Source, folder: Path, store: str | None) -> Origin:
+def origin_of(table: Given, source: Source, folder: Path, store: str | None) -> MechanismSource:
     """Return the mechanism that a scenario names or holds."""
     given = table["mechanism"]
     if given.is_table:
         text = text_of(source.data or b"", source)
         syntax = SYNTAXES[Path(source.file or "").suffix.lower()]
-        return Origin(read_text(text, syntax, source.file))
+        return MechanismSource(read_text(text, syntax, source.file))
     remedy = 'write mechanism = "arm.toml", or describe it under [mechanism]'
     name = table.required("mechanism", remedy).text(remedy)
     if not name.strip():
@@ -64,7 +63,7 @@ def origin_of(table: Given, source: Source, folder: Path, store: str | None) -> 
     if table.has("store") or (store is not None and not is_file):
         url = store if store is not None else _url(table["store"], folder)
         return _stored(given.at(f"mechanism {name[:60]!r}"), url)
-    return Origin(_from_file(given, folder))
+    return MechanismSource(_from_file(given, folder))
 
 
 def _from_file(given: Given, folder: Path) -> Mechanism:
@@ -83,7 +82,7 @@ def _from_file(given: Given, folder: Path) -> Mechanism:
     return read(path)
 
 
-def _stored(given: Given, url: str | None) -> Origin:
+def _stored(given: Given, url: str | None) -> MechanismSource:
     """Return the mechanism of a stored model, with the values that were bound on the way to it."""
     try:
         with open_store(url, read_only=True) as store:
@@ -95,7 +94,7 @@ def _stored(given: Given, url: str | None) -> Origin:
     values: dict[str, Any] = {}
     for step in steps:
         values |= dict(step.options.get("values", {}))
-    return Origin(model.mechanism, values, model.without)
+    return MechanismSource(model.mechanism, values, model.without)
 
 
 def _url(given: Given, folder: Path) -> str | None:
@@ -126,16 +125,16 @@ def without_notes(table: Given, names: Collection[str] = frozenset()) -> Given:
 def without_texts(value: object, names: Collection[str], *, is_by_names: bool = True) -> Any:
     """Return nested tables and lists without notes that are texts.
 
-    Others are kept: a controller, which is a table, may have any name.
+    Others stay: a controller, which is a table, may have any name.
     """
     if isinstance(value, list):
         entries = cast("list[object]", value)
         return [without_texts(entry, names, is_by_names=is_by_names) for entry in entries]
     if not isinstance(value, Mapping):
         return value
-    kept: dict[str, Any] = {}
+    left: dict[str, Any] = {}
     for key, entry in cast("Mapping[str, object]", value).items():
         is_name = is_by_names and key in names
         if is_name or key not in FREE_TEXT or not isinstance(entry, str):
-            kept[key] = without_texts(entry, names, is_by_names=not is_by_names)
-    return kept
+            left[key] = without_texts(entry, names, is_by_names=not is_by_names)
+    return left

@@ -1,6 +1,6 @@
 """The record of a run: named arrays, and what is known of them as JSON can hold it.
 
-Arrays as columns with names, for tables: q.elbow, tau.elbow, energy, pose(tool)[1,4].
+In tables arrays are columns with names: q.elbow, tau.elbow, energy, pose(tool)[1,4].
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REMEDY = "take an undamaged copy, or compute the run anew"
 
 
 @dataclass(frozen=True)
-class Record:
+class ResultRecord:
     """Arrays by name, each with a row for every time, and what is known of the run.
 
     Those named in `outputs` were computed from the states.
@@ -141,7 +141,7 @@ def column_names(mechanism: Mechanism, name: str, shape: Sequence[int]) -> list[
     return [f"{name}[{','.join(str(k + 1) for k in place)}]" for place in places]
 
 
-def columns_of(record: Record, mechanism: Mechanism) -> dict[str, Array]:
+def columns_of(record: ResultRecord, mechanism: Mechanism) -> dict[str, Array]:
     """Return all columns of a run by name, `t` first."""
     columns: dict[str, Array] = {}
     for name, array in record.arrays.items():
@@ -151,7 +151,7 @@ def columns_of(record: Record, mechanism: Mechanism) -> dict[str, Array]:
     return columns
 
 
-def record_from(known: dict[str, Any], columns: Sequence[Array]) -> Record:
+def record_from(known: dict[str, Any], columns: Sequence[Array]) -> ResultRecord:
     """Return the record whose arrays stand in columns one after the other."""
     shapes, outputs = known["arrays"], known["outputs"]
     arrays: dict[str, Array] = {}
@@ -165,7 +165,7 @@ def record_from(known: dict[str, Any], columns: Sequence[Array]) -> Record:
             stacked = np.stack(chosen, axis=1) if chosen else np.zeros((len(columns[0]), 0))
             arrays[str(name)] = stacked.reshape((len(stacked), *shape))
             place += count
-        return Record(arrays, tuple(outputs), known)
+        return ResultRecord(arrays, tuple(outputs), known)
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as problem:
         raise ReadError(
             f"the columns are not those of the run: {problem}",

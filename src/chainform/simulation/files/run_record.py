@@ -1,11 +1,7 @@
-"""Runs as plain data, and back.
+"""Runs and batches of them as plain data, and back: arrays are checked against the mechanism.
 
-The arrays of a run from a file: whether they fit together, and to the mechanism.
-
-Many motions in files.
-
-In NPZ files arrays have their shapes: q (b, m, nq), energy (b, m), values.m (b,). In CSV and
-Parquet files every row is one time of one motion, which are counted from 1:
+Of many motions, in NPZ files arrays have their shapes: q (b, m, nq), energy (b, m), values.m (b,).
+In CSV and Parquet files every row is one time of one motion, which are counted from 1:
 
     motion, t, q.*, qd.*, values.*, energy, outputs
 
@@ -92,6 +88,8 @@ def _damaged(message: str, name: str) -> ReadError:
 RUN_SCHEMA = "chainform-run/1"
 STATES = ("t", "q", "qd", "tau", "u", "further", "energy_balance")
 """Arrays of a run that nothing else follows from; those without any columns are left out."""
+FIELDS = {"further": "extra_states"}
+"""Fields of a run whose arrays have another name in files."""
 EVENT_KINDS: dict[str, type[EventRecord]] = {"event": EventRecord, "impact": Impact}
 
 

@@ -1,4 +1,4 @@
-"""A scenario: a mechanism and all that `simulate` is told about it, read from one file."""
+"""A scenario: a mechanism and all that `simulate` takes, read from one file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chainform.readers import FILE_TYPES
 from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
 from chainform.simulation.equations.times import OutputTimes, span_of
 from chainform.simulation.files.mechanism_source import (
-    Origin,
+    MechanismSource,
     check_is_scenario,
     names_of,
     not_a_scenario,
@@ -25,7 +25,7 @@ from chainform.simulation.files.mechanism_source import (
     without_notes,
     without_texts,
 )
-from chainform.simulation.files.sections import BatchSection, Drives
+from chainform.simulation.files.sections import BatchSection, DriveSection
 
 SYNTAXES = {".toml": "toml", ".json": "json"}
 
@@ -57,7 +57,7 @@ EVENT_FIELDS = frozenset({"name", "law", "direction", "stop"})
 class Scenario:
     """What a file asks for: a mechanism, and arguments of `simulate` by name.
 
-    `outputs` are to be written beside the states; `text` is the file as it was read. Where it asks
+    `outputs` are to be written with the states; `text` is the file as it was read. Where it asks
     for many motions, `batch` has the arguments of `simulate_batch` that differ from motion to
     motion, in place of those of the same name. `times` tells the times of output also for another
     start and end.
@@ -141,7 +141,7 @@ def _scenario(
     reader = _Reader(given, origin)
     times = reader.output_times()
     arguments: dict[str, Any] = {**reader.times(times), **reader.initial(), **reader.solver()}
-    arguments |= reader.drives(Drives(source, folder, allow_python, reader.names))
+    arguments |= reader.drives(DriveSection(source, folder, allow_python, reader.names))
     if given.has("events"):
         arguments["events"] = reader.events(given["events"])
     arguments |= {**reader.passed_on(), **reader.rest()}
@@ -158,7 +158,7 @@ def _scenario(
 class _Reader:
     """Reads the sections of one scenario; errors name the file and the place in it."""
 
-    def __init__(self, table: Given, origin: Origin) -> None:
+    def __init__(self, table: Given, origin: MechanismSource) -> None:
         self.table = table
         self.origin = origin
         self.mechanism = origin.mechanism
@@ -194,7 +194,7 @@ class _Reader:
         return {"t": (float(first), float(last))} | ({} if times is None else {"t_eval": times})
 
     def output_times(self) -> OutputTimes:
-        """Return which times of output are asked for."""
+        """Return which times of output the scenario wants."""
         output = self.section("output", OUTPUT_FIELDS)
         if not output.has("every", "times", "points"):
             return OutputTimes()
@@ -207,7 +207,7 @@ class _Reader:
         return OutputTimes(every=self.reader.fraction(given))
 
     def outputs(self) -> tuple[str, ...]:
-        """Return the names of what is to be written beside the states."""
+        """Return the names of what is to be written with the states."""
         return _names(self.section("output", OUTPUT_FIELDS)["outputs"])
 
     # --- the state at the start -------------------------------------------------------------
@@ -255,7 +255,7 @@ class _Reader:
             settings["stabilise"] = without_texts(section["stabilise"].value, ())
         return settings
 
-    def drives(self, drives: Drives) -> dict[str, Any]:
+    def drives(self, drives: DriveSection) -> dict[str, Any]:
         """Return forces, the time for which they are held, signals, and forces left unknown."""
         read: dict[str, Any] = {}
         if self.table.has("forces"):

@@ -1,8 +1,6 @@
-"""What drives a scenario: laws, pieces in time, tables in the file or beside it, functions.
+"""Sections of a scenario: what drives it, and `batch`, what differs from motion to motion.
 
-Columns of a CSV file beside a scenario, by the names in its first line.
-
-The section `batch` of a scenario: what differs from motion to motion.
+Drives are laws, pieces in time, tables in the file or in a CSV file next to it, functions.
 
 [batch]
 q = { swing = [0.1, 0.2, 0.3] }            a table by names: a number for each motion, or for all
@@ -62,7 +60,7 @@ def columns_of_file(path: Source) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class Drives:
+class DriveSection:
     """Reads the sections `forces`, `signals` and `unknowns` of one scenario."""
 
     source: Source
@@ -298,8 +296,8 @@ class BatchSection:
         find = self._place(group)
         if isinstance(shared, Mapping):
             named = {find(name) for name in columns}
-            kept = cast("Mapping[str, Any]", shared).items()
-            return {k: v for k, v in kept if find(k) not in named} | columns
+            others = cast("Mapping[str, Any]", shared).items()
+            return {k: v for k, v in others if find(k) not in named} | columns
         count = max((len(c) for c in columns.values() if isinstance(c, list)), default=1)
         rows = np.tile(np.asarray(shared, dtype=np.float64), (count, 1))
         for name, column in columns.items():

@@ -1,6 +1,6 @@
 """Text of the functions between the loops and the kernels: they take t, y, p and a result.
 
-Values of long tables at a time, as a procedure.
+`look_up` is the procedure for long tables.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def places_of(layout: Layout) -> dict[str, tuple[str, int]]:
         "parameter": ("p", 0),
         "tau": ("p", layout.place("tau")),
         "u": ("p", layout.place("signals")),
-        # What stands beside q and qd has qdd before it, in y', and the multipliers in p.
+        # What follows q and qd has qdd before it, in y', and the multipliers in p.
         "qdd": ("out", -sizes.nv),
         "sigma": ("p", layout.place("multipliers")),
         "force": ("p", layout.place("modes")),
@@ -81,7 +81,7 @@ def kernel_adapter(
         passed: list[str] = []
         for argument in signature.arguments:
             array, offset = places[argument.group]
-            assert array != "out" or name in ("beside", "stepped"), "qdd stands before these"
+            assert array != "out" or name in ("extra", "stepped"), "qdd stands before these"
             lines.append(_pointer(argument.group, array, offset))
             passed.append(f"ptr %{argument.group}.at")
         lines.append(_pointer("held", "p", layout.place("tau")))

@@ -12,8 +12,8 @@ from chainform.runtime import CodeStorage, Key, LruCache, target_for
 from chainform.simulation.equations.actuators import shares_of
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.equations.closures import PROJECTION, Stabilise, damped, rows_of
-from chainform.simulation.equations.contact.laws import NO_SWITCHES, Switches
-from chainform.simulation.equations.contact.rows import SwitchedEquations
+from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
+from chainform.simulation.equations.contact.rows import ContactEquations
 from chainform.simulation.equations.controllers import Controller
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.events import Event
@@ -39,7 +39,7 @@ class EquationOptions:
     solver: Solver
     events: tuple[Event, ...] = ()
     controllers: tuple[Controller, ...] = ()
-    switches: Switches = NO_SWITCHES
+    barriers: Barriers = NO_BARRIERS
     stabilise: Stabilise = PROJECTION
     without: tuple[str, ...] = ()
     hold: bool = False
@@ -48,7 +48,7 @@ class EquationOptions:
     def key(self) -> tuple[Hashable, ...]:
         """Return what tells them from others."""
         laws = (_laws(self.efforts), tuple(event.law for event in self.events))
-        choices = (self.hold, self.solver.name, self.switches, self.energy_balance, self.without)
+        choices = (self.hold, self.solver.name, self.barriers, self.energy_balance, self.without)
         return (*laws, *choices, self.controllers, self.stabilise)
 
 
@@ -130,15 +130,15 @@ def _key(
 
 def equations_of(mechanism: Mechanism, model: Model, options: EquationOptions) -> Equations:
     """Return the system of equations of a mechanism, for a method of integration."""
-    switches = options.switches
+    barriers = options.barriers
     builder = EquationBuilder(mechanism, model)
     given = tau = put_inputs(builder, options.efforts, options.controllers, hold=options.hold)
     stabilise = options.stabilise
     always = damped(rows_of(builder.builder, mechanism), stabilise.alpha, stabilise.beta)
-    if builder.actuated is not None and (always or switches.has_rows):
+    if builder.actuated is not None and (always or barriers.has_rows):
         always += builder.actuated.rows()
-    switched = SwitchedEquations(builder, switches)
-    given = switched.declare(
+    contact_equations = ContactEquations(builder, barriers)
+    given = contact_equations.declare(
         given, always, energy_balance=options.energy_balance, without=options.without
     )
     builder.declare_drives(tau)

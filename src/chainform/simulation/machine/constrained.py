@@ -1,4 +1,4 @@
-"""Motion under constraints, as procedures: multipliers, and a state kept on the constraints.
+"""Motion under constraints, as procedures: multipliers, and a state held on the constraints.
 
     H qdd = r + J^T s,    J qdd = gamma
 

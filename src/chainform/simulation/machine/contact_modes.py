@@ -4,7 +4,7 @@ Rows of constraints stand in this order:
 
     always      loops and constraints of the file; they always hold
     touching    gaps of barriers, one row each: their multipliers push, and must not pull
-    beside      places in planes of contact, two rows for each of the first gaps
+    tangential  places in planes of contact, two rows for each of the first gaps
     sticking    rates of joints with dry friction; their multipliers stay within a bound
 
 `mask` tells which rows hold now. While none does, the motion is that of the free mechanism, with
@@ -14,7 +14,7 @@ fall through zero is an event that ends the present state of affairs:
     open         gap + slack           closed      multiplier
     sliding      direction * rate      sticking    bound - |multiplier|
 
-and so has each contact in its plane (sliding.py).
+and so has each contact in its plane (friction.py).
 
 `slack` is zero but for rows that touch without any force between them: those may go a little
 deeper before it counts.
@@ -48,10 +48,10 @@ def gaps(t: Floats, y: Floats, p: Floats, values: Floats) -> None:
 
 
 def seen(t: Floats, y: Floats, p: Floats, values: Floats) -> None:
-    """Stand for the events that the user asked for."""
+    """Stand for the events that are requested."""
 
 
-def beside(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
+def extra(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:
     """Stand for the rates of what stands in y behind q and qd."""
 
 
@@ -77,7 +77,7 @@ def switched_rate(t: Floats, y: Floats, p: Floats, rate: Floats, layout: SystemL
         rank = constrained_rate(t, y, p, rate, layout)
     if rank < 0:
         return rank
-    beside(t, y, p, rate[nq + layout.n :])
+    extra(t, y, p, rate[nq + layout.n :])
     if layout.impulse >= 0:
         rate[layout.impulse] = 0.0
         for i in range(layout.always, layout.m):

@@ -55,7 +55,7 @@ def cause(status: int, equations: Equations, t: float, y: Array, p: Array, step:
     blame = valueless_law(equations, t, y, p, step)
     if not blame:
         loose = unresisted_rate(equations, t, y, p)
-        return trouble(status, t) if loose is None else unresisted(equations, loose, t)
+        return failure_of(status, t) if loose is None else unresisted(equations, loose, t)
     return RunError(
         f"the force on {blame} has no finite value at t = {t:.9g} s, or just after",
         element="forces",
@@ -127,7 +127,7 @@ def _first_loose(equations: Equations, t: float, states: Array, p: Array, share:
     return np.maximum(np.array(failed) - 1, -1)
 
 
-def trouble(status: int, t: float) -> RunError:
+def failure_of(status: int, t: float) -> RunError:
     """Return the error for a loop that came back with a status at a time."""
     if status == TOO_SMALL:
         return SmallStepError(

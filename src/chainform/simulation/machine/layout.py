@@ -1,14 +1,13 @@
 """Where things stand in the array p that goes with a state through the loops.
 
-Parameters come first, then efforts, signals, and what loops and contacts need: loops/system.py says
-what each part is. Without constraints only the first three are there.
+Parameters come first, then efforts, signals, and what loops and contacts need: `SystemLayout`
+says what each part is. Without constraints only the first three are there.
 
-A system under constraints in the array p, as procedures see it: sizes, and where things stand.
+It is a system under constraints as procedures see it: sizes, and where things stand.
 
     H qdd = r + J^T s,    J qdd = gamma
 
 All of it is known when a system is compiled, so that LLVM puts numbers in the place of the fields.
-machines/layout.py computes them.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class SystemLayout(Struct):
     modes: int
     """For each joint that may stick, the direction in which it slides."""
     grips: int
-    """For each row in a plane of contact, mu d of the last event (sliding.py)."""
+    """For each row in a plane of contact, mu d of the last event (friction.py)."""
     slack: int
     bounds: int
     """The largest friction of each joint that may stick,"""
@@ -148,19 +147,19 @@ class Layout:
     @cached_property
     def _lengths(self) -> dict[str, int]:
         nq, n, m = self.equations.nq, self.equations.nv, self.equations.rows
-        sorts = self.equations.sorts
-        watched = sorts.watched + sorts.touching
-        some, slides = (1 if m else 0), (1 if sorts.gripping else 0)
+        row_counts = self.equations.row_counts
+        watched = row_counts.watched + row_counts.touching
+        some, slides = (1 if m else 0), (1 if row_counts.gripping else 0)
         return {
             "parameters": len(self.equations.parameters),
             "tau": n,
             "signals": self.equations.nu,
             "mask": m,
-            "modes": sorts.given,
-            "grips": sorts.beside,
+            "modes": row_counts.given,
+            "grips": row_counts.tangential,
             "slack": m,
-            "bounds": sorts.sticking,
-            "cones": sorts.gripping,
+            "bounds": row_counts.sticking,
+            "cones": row_counts.gripping,
             "multipliers": m,
             "H": some * n * n,
             "r": some * n,
@@ -175,7 +174,7 @@ class Layout:
             "rank": some,
             "columns": slides * m,
             "across": slides * m * n,
-            "present": sorts.beside,
+            "present": row_counts.tangential,
             "change": some * 2 * (nq + n),
             "lowest": some * 4,
             "watching": watched + self.equations.size if watched else 0,
@@ -183,17 +182,17 @@ class Layout:
 
     def record(self) -> SystemLayout:
         """Return the layout as procedures see it."""
-        record, equations, sorts = SystemLayout(), self.equations, self.equations.sorts
+        record, equations, row_counts = SystemLayout(), self.equations, self.equations.row_counts
         for part in PARTS:
             if part in SystemLayout.fields:
                 setattr(record, part, self.place(part))
         record.nq, record.n, record.m = equations.nq, equations.nv, equations.rows
         record.always, record.touching, record.gripping = (
-            sorts.always,
-            sorts.touching,
-            sorts.gripping,
+            row_counts.always,
+            row_counts.touching,
+            row_counts.gripping,
         )
-        record.sticking, record.stiff = sorts.sticking, sorts.stiff
+        record.sticking, record.stiff = row_counts.sticking, row_counts.stiff
         graph = equations.graph
         record.laws = len(graph.block("events").variables) if "events" in graph.outputs else 0
         account = equations.size - equations.balance_states
@@ -203,7 +202,7 @@ class Layout:
 
     def tail(self, *, is_held: bool) -> int:
         """Return how many numbers, from tau on, are put out with each state."""
-        if self.equations.sorts.watched:
+        if self.equations.row_counts.watched:
             return self.place("slack") - self.place("tau")
         return self.length("tau") + self.length("signals") if is_held else 0
 
@@ -220,7 +219,7 @@ class Layout:
         for place, name in enumerate(self.equations.parameters):
             default = defaults[name]
             p[place] = np.nan if default is None else float(default)
-        self.part(p, "mask")[: self.equations.sorts.always] = 1.0
+        self.part(p, "mask")[: self.equations.row_counts.always] = 1.0
         if self.equations.rows:
             self.part(p, "groups").view(np.int64)[:] = self._groups()
         return p

@@ -86,25 +86,25 @@ def pivoted(a: Floats, order: Ints, scales: Floats, n: int, tolerance: float) ->
 
 
 def exchange(a: Floats, order: Ints, n: int, k: int, l: int) -> None:
-    """Exchange rows and columns k < l of a symmetric matrix of which the lower half is kept."""
+    """Exchange rows and columns k < l of a symmetric matrix of which the lower half is stored."""
     moved = order[k]
     order[k] = order[l]
     order[l] = moved
     for j in range(k):
-        kept = a[k * n + j]
+        value = a[k * n + j]
         a[k * n + j] = a[l * n + j]
-        a[l * n + j] = kept
+        a[l * n + j] = value
     for i in range(k + 1, l):
-        kept = a[i * n + k]
+        value = a[i * n + k]
         a[i * n + k] = a[l * n + i]
-        a[l * n + i] = kept
+        a[l * n + i] = value
     for i in range(l + 1, n):
-        kept = a[i * n + k]
+        value = a[i * n + k]
         a[i * n + k] = a[i * n + l]
-        a[i * n + l] = kept
-    kept = a[k * n + k]
+        a[i * n + l] = value
+    value = a[k * n + k]
     a[k * n + k] = a[l * n + l]
-    a[l * n + l] = kept
+    a[l * n + l] = value
 
 
 def solve_pivoted(a: Floats, order: Ints, b: Floats, x: Floats, n: int, rank: int) -> None:
@@ -196,18 +196,18 @@ def eliminated(a: Floats, rows: Ints, columns: Ints, n: int, tolerance: float) -
     first = 0.0
     for k in range(n):
         best = k
-        beside = k
+        best_column = k
         for i in range(k, n):
             for j in range(k, n):
-                if fabs(a[i * n + j]) > fabs(a[best * n + beside]):
+                if fabs(a[i * n + j]) > fabs(a[best * n + best_column]):
                     best = i
-                    beside = j
-        pivot = fabs(a[best * n + beside])
+                    best_column = j
+        pivot = fabs(a[best * n + best_column])
         if k == 0:
             first = pivot
         if not pivot > tolerance * first or not pivot > 0.0:
             return k
-        swap(a, rows, columns, n, k, best, beside)
+        swap(a, rows, columns, n, k, best, best_column)
         for i in range(k + 1, n):
             a[i * n + k] = a[i * n + k] / a[k * n + k]
             for j in range(k + 1, n):
@@ -224,13 +224,13 @@ def swap(a: Floats, rows: Ints, columns: Ints, n: int, k: int, row: int, column:
     columns[k] = columns[column]
     columns[column] = moved
     for j in range(n):
-        kept = a[k * n + j]
+        value = a[k * n + j]
         a[k * n + j] = a[row * n + j]
-        a[row * n + j] = kept
+        a[row * n + j] = value
     for i in range(n):
-        kept = a[i * n + k]
+        value = a[i * n + k]
         a[i * n + k] = a[i * n + column]
-        a[i * n + column] = kept
+        a[i * n + column] = value
 
 
 def solve_eliminated(

@@ -35,7 +35,7 @@ from chainform.simulation.machine.adapters import (
 from chainform.simulation.machine.constrained import lasting_change
 from chainform.simulation.machine.contact_modes import switched_rate, switched_state, watched
 from chainform.simulation.machine.factors import ILL, add_right, strengthen
-from chainform.simulation.machine.failures import trouble, unresisted
+from chainform.simulation.machine.failures import failure_of, unresisted
 from chainform.simulation.machine.layout import Layout
 from chainform.simulation.machine.linear import NOTHING, cholesky
 from chainform.simulation.machine.records import (
@@ -61,7 +61,7 @@ CONSTRAINED = {
     "terms": "terms",
     "moved": "moved",
     "unit": "settled",
-    "beside": "beside",
+    "extra": "extra",
     "free": "rate",
 }
 """The same for what is called under constraints."""
@@ -130,7 +130,7 @@ class Machine:
         self._driven: tuple[str, ...] = ()
         if self.efforts.come_from_outside:
             self._driven = ("sample",) if hold else ("rhs", *self.loop.asking)
-        self.trouble: list[BaseException] = []
+        self.raised: list[BaseException] = []
         """What a function of Python raised; the loop ends as soon as it sees no number."""
         around = self._around()
         signatures = {n: (around.arguments[n], around.results[n]) for n in around.entries}
@@ -188,12 +188,12 @@ class Machine:
 
         In a singular position more of them seem to be.
         """
-        sorts, nq = self.equations.sorts, self.equations.nq
-        if not sorts.always:
+        row_counts, nq = self.equations.row_counts, self.equations.nq
+        if not row_counts.always:
             return
         mask, lowest = self.layout.part(p, "mask"), self.layout.part(p, "lowest")
         before = mask.copy(), lowest.copy()
-        mask[sorts.always :] = 0.0
+        mask[row_counts.always :] = 0.0
         nearby = y.copy()
         nearby[:nq] += NEARBY * np.sin(1.0 + np.arange(nq))
         for state in (nearby, y):
@@ -205,7 +205,7 @@ class Machine:
         """Return the terms of the equations under constraints, one after the other.
 
         Where H is singular, what stands for it under the rows that always hold is in its place
-        (loops/constrained.py), so that whoever reads them can solve with H.
+        (machine/constrained.py), so that whoever reads them can solve with H.
         """
         clock, state = np.array([t]), np.ascontiguousarray(y)
         result = np.empty(self.layout.place("Y") - self.layout.place("H"))
@@ -232,7 +232,7 @@ class Machine:
         n, m = self.equations.nv, self.equations.rows
         H = area[: n * n].reshape(n, n)
         lasting = np.zeros(m)
-        lasting[: self.equations.sorts.always] = 1.0
+        lasting[: self.equations.row_counts.always] = 1.0
         weights = np.zeros(m)
         strengthen(area, lasting, np.append(np.diag(H), np.zeros(n)), np.ones(m), weights, n, m)
         add_right(area, weights, n, m)
@@ -248,7 +248,7 @@ class Machine:
         A result that could not be computed, since something is not a number, is none either.
         """
         if status == NO_SOLUTION:
-            raise trouble(NOT_SOLVED, t)
+            raise failure_of(NOT_SOLVED, t)
         if status == NO_NUMBER:
             result[:] = np.nan
         if status <= UNRESISTED:
@@ -265,14 +265,14 @@ class Machine:
             tau[: sizes.nv] = self.efforts.values(time, q, qd, sizes.nv)
             tau[sizes.nv :] = self.efforts.signal_values(time, q, qd, mechanism)
         except BaseException as problem:  # noqa: BLE001, raised again as soon as the loop is left
-            self.trouble.append(problem)
+            self.raised.append(problem)
             tau[:] = np.nan
 
     def raise_pending(self) -> None:
         """Raise what a function of Python raised while machine code was running."""
-        if self.trouble:
-            problem = self.trouble[0]
-            self.trouble.clear()
+        if self.raised:
+            problem = self.raised[0]
+            self.raised.clear()
             raise problem
 
     def _around(self) -> Translation:
@@ -302,9 +302,9 @@ class Machine:
         adapters: list[str] = []
         names = {**KERNELS, **(CONSTRAINED if self.equations.rows else {})}
         names |= {name: name for name in self.loop.kernels}
-        names |= WATCHED if self.equations.sorts.watched else {}
+        names |= WATCHED if self.equations.row_counts.watched else {}
         made = {"rhs", "lasting", self._put} if self.equations.rows else set[str]()
-        made |= {"events"} if self.equations.sorts.watched else set()
+        made |= {"events"} if self.equations.row_counts.watched else set()
         for name, output in names.items():
             signature = None
             if name in made:
@@ -330,7 +330,7 @@ class Machine:
         called: dict[str, Procedure] = {}
         if self.equations.rows:
             called = {"rhs": switched_rate, self._put: switched_state, "lasting": lasting_change}
-        if self.equations.sorts.watched:
+        if self.equations.row_counts.watched:
             called["events"] = watched
         for procedure in called.values():
             inner.include(procedure)

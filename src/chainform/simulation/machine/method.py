@@ -1,7 +1,4 @@
-"""What a method of integration is: its order, what it needs of the equations, how it is begun.
-
-When a motion pauses, by the clock: to hear Ctrl-C, to show progress, to keep what there is.
-"""
+"""What a method of integration is: its order, what it needs of the equations, how it starts."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.graph import Scalar
 from chainform.simulation.equations.builder import EquationBuilder, Equations
-from chainform.simulation.equations.contact.laws import NO_SWITCHES, Switches
+from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
 from chainform.simulation.machine.machine import CompiledLoop, Machine
 from chainform.simulation.machine.pauses import Pause
 
@@ -68,7 +65,7 @@ class Statistics:
     evaluations: int = 0
 
 
-class Motion(Protocol):
+class ActiveMotion(Protocol):
     """A motion on its way: its time and state, and how to go on with it."""
 
     machine: Machine
@@ -141,7 +138,7 @@ class Settings:
         return {name: getattr(self, name) for name in names}
 
 
-class Start(Protocol):
+class StartMotion(Protocol):
     """Begins a motion."""
 
     def __call__(
@@ -153,7 +150,7 @@ class Start(Protocol):
         p: Array,
         directions: Sequence[float] = (),
         breaks: Sequence[float] = (),
-    ) -> Motion: ...
+    ) -> ActiveMotion: ...
 
 
 CONTROLLED, FIXED = "controlled", "fixed"
@@ -161,7 +158,7 @@ CONTROLLED, FIXED = "controlled", "fixed"
 
 
 def _nothing(builder: EquationBuilder, tau: Sequence[Scalar]) -> None:
-    """Declare nothing beside y' and what events and held efforts need."""
+    """Declare nothing besides y' and what events and held efforts need."""
 
 
 def _any(equations: Equations) -> str | None:
@@ -173,13 +170,13 @@ class Solver:
     """A method of integration.
 
     `steps` are the ways to choose the length of steps, the usual one first. `outputs` are
-    quantities of the model that it needs beside forward dynamics, and `declare` puts what it
+    quantities of the model that it needs besides forward dynamics, and `declare` puts what it
     computes from them into the graph. `refuses` says why it cannot take a system.
     """
 
     name: str
     order: int
-    start: Start
+    start: StartMotion
     steps: tuple[str, ...]
     loop: CompiledLoop
     tableau: Tableau | None = None
@@ -191,8 +188,8 @@ class Solver:
     remedy: str = ""
     in_lanes: bool = False
     """Whether its steps decide nothing by the state, so that motions can run in lanes."""
-    switches: bool = False
-    """Whether it takes stops, contacts and sticking, and an energy balance beside the states."""
+    takes_barriers: bool = False
+    """Whether it takes stops, contacts and sticking, and an energy balance with the states."""
 
     def room(self, equations: Equations) -> int:
         """Return how many states the room for stages holds."""
@@ -200,29 +197,29 @@ class Solver:
             return self.rows(equations)
         return self.tableau.stages if self.tableau is not None else 0
 
-    def taken(self, switches: Switches, *, has_bounds: bool = False) -> Switches:
+    def taken(self, barriers: Barriers, *, has_bounds: bool = False) -> Barriers:
         """Return what comes and goes, as far as the method takes it; RunError for what it cannot.
 
         With a fixed step other methods take dry friction as the sign of a rate; controlled steps
         would become ever shorter where a rate comes to rest. `has_bounds`: bounds of sticking were
         given for this motion.
         """
-        if self.switches:
-            return switches
-        if switches.rigid or switches.stiff or has_bounds:
+        if self.takes_barriers:
+            return barriers
+        if barriers.rigid or barriers.stiff or has_bounds:
             raise RunError(
                 f"{self.name} does not take stops, contacts and sticking",
                 element="method",
                 remedy="choose verner65 or dopri853",
             )
-        if switches.dry and CONTROLLED in self.steps:
+        if barriers.dry and CONTROLLED in self.steps:
             raise RunError(
-                f"{self.name} does not know sticking, and {switches.dry[0].name} has Coulomb "
+                f"{self.name} does not know sticking, and {barriers.dry[0].name} has Coulomb "
                 "friction",
                 element="method",
                 remedy="choose verner65 or dopri853, or leave it out with without=['friction']",
             )
-        return NO_SWITCHES
+        return NO_BARRIERS
 
     def check(self, equations: Equations) -> None:
         """Raise RunError where the method cannot take a system."""

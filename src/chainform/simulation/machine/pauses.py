@@ -15,7 +15,7 @@ BETWEEN = 0.05
 """The shortest time (s) between two pauses."""
 
 
-class Pace:
+class Throttle:
     """Calls a pause, and tells when it is time for another one."""
 
     def __init__(self, pause: Pause | None) -> None:
@@ -34,42 +34,42 @@ class Pace:
         self._last = perf_counter()
 
 
-class HeardError(Exception):
+class InterruptError(Exception):
     """Raised at a pause of the loop, where the state is whole, to end it."""
 
 
-class Ear:
+class InterruptFlag:
     """Notes Ctrl-C; `came` tells whether it did."""
 
     def __init__(self) -> None:
         self.came = False
 
-    def ask(self) -> None:
-        """Raise HeardError where Ctrl-C came."""
+    def check(self) -> None:
+        """Raise InterruptError where Ctrl-C came."""
         if self.came:
-            raise HeardError
+            raise InterruptError
 
 
 @contextmanager
-def listening() -> Generator[Ear]:
+def interrupt_flag() -> Generator[InterruptFlag]:
     """Note the first Ctrl-C instead of raising KeyboardInterrupt wherever the program is just then.
 
     A second one comes through at once. Where Ctrl-C belongs to somebody else, as in a thread,
     nothing changes.
     """
-    ear = Ear()
+    interrupt = InterruptFlag()
     before = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or not callable(before):
-        yield ear
+        yield interrupt
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        if ear.came:
+        if interrupt.came:
             before(number, frame)
-        ear.came = True
+        interrupt.came = True
 
     signal.signal(signal.SIGINT, note)
     try:
-        yield ear
+        yield interrupt
     finally:
         signal.signal(signal.SIGINT, before)

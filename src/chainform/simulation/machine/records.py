@@ -1,6 +1,6 @@
 """The records of a motion on its way: its step and its events, step control, output, the whole.
 
-Python fills them in before a loop begins (machines/integrator.py, batches) and reads them when it
+Python fills them in before a loop begins (solvers/integrator.py, batches) and reads them when it
 comes back.
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from chainform.errors import RunError
 from chainform.given import argument, near
-from chainform.simulation.machine.method import CONTROLLED, FIXED, Motion, Settings, Solver
+from chainform.simulation.machine.method import CONTROLLED, FIXED, ActiveMotion, Settings, Solver
 from chainform.simulation.machine.records import EPSILON
 from chainform.simulation.solvers.bdf import CVODE, IDA
 from chainform.simulation.solvers.explicit import EXPLICIT
@@ -111,4 +111,4 @@ def _check_resolution(times: Mapping[str, float | None], span: tuple[float, floa
             )
 
 
-__all__ = ["SOLVERS", "Motion", "Settings", "Solver", "settings_of", "solver_of"]
+__all__ = ["SOLVERS", "ActiveMotion", "Settings", "Solver", "settings_of", "solver_of"]

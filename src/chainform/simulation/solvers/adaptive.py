@@ -3,8 +3,6 @@
 Between two steps nothing returns to Python. The procedure comes back at the end, at an event, and
 after a number of steps, so that the caller can show progress or stop.
 
-What is compiled for a method, and the loop over many motions.
-
 Many motions go one after the other, or several in lanes side by side. In lanes all of them have the
 same steps, so the steps are fixed: nothing that a state decides can differ from lane to lane. What
 would look at states is left out there (`WITHOUT_DECISIONS`): the estimate of the error, events, and
@@ -52,7 +50,8 @@ def sample(t: Floats, y: Floats, p: Floats, into: Floats) -> None:
 
 
 def arrive(integration: Integration) -> None:
-    """Pass jumps, take the sample that is due now, and put the present state out, if asked for.
+    """Pass jumps, take the sample that is due now, and put the present state out, if that is
+    wanted.
 
     What is put out has the efforts that act from now on.
     """

@@ -1,8 +1,6 @@
-"""Runs many motions: each on its own, or several side by side in lanes, shared among threads.
+"""Compiled loops over many motions: each on its own, or several side by side in lanes, in threads.
 
 Arrays have the motions first; in lanes, blocks of them, and the lanes last.
-
-The arrays of many motions, and the compiled loop over them.
 """
 
 from __future__ import annotations
@@ -22,9 +20,9 @@ from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.events import Event
 from chainform.simulation.equations.times import check_size
 from chainform.simulation.machine.failures import (
+    failure_of,
     loose_rates,
     runaway,
-    trouble,
     unresisted,
     unresisted_rate,
 )
@@ -43,12 +41,12 @@ from chainform.simulation.machine.records import (
     Motions,
 )
 from chainform.simulation.solvers.adaptive import integrate_each
-from chainform.simulation.solvers.batch_outcome import Found, Watch
+from chainform.simulation.solvers.batch_outcome import BatchOutcome, BatchProgress
 from chainform.simulation.solvers.integrator import PATIENCE, TOO_MANY, Integrator
 from chainform.simulation.solvers.lanes import LanesMachine
 
 Array = NDArray[np.float64]
-NOT_BEGUN, GIVEN_UP = -1, -2
+NOT_STARTED, GIVEN_UP = -1, -2
 """The status of a motion that nobody came to, and of one that would never end."""
 LIMIT = 100_000
 """After so many steps of a motion the loop comes back, to hear Ctrl-C."""
@@ -57,7 +55,7 @@ LINE = 64
 
 
 @dataclass(frozen=True)
-class Cargo:
+class BatchArrays:
     """The records of all motions, and the arrays that they hold by their addresses."""
 
     motions: Motions
@@ -79,30 +77,32 @@ class Cargo:
 
 
 @dataclass(frozen=True)
-class Voyage:
+class BlockLoop:
     """A compiled loop over blocks of motions, called by several threads."""
 
     loop: Callable[..., Any]
-    cargo: Cargo
+    batch: BatchArrays
 
     def go(self, first: int, last: int) -> None:
         """Integrate blocks until each has come to its end, or to a pause."""
-        room = aligned(self.cargo.room)
-        self.cargo.of_all("work")[first:last] = room.ctypes.data
-        self.loop(first, last, self.cargo.motions.address)
+        room = aligned(self.batch.room)
+        self.batch.of_all("work")[first:last] = room.ctypes.data
+        self.loop(first, last, self.batch.motions.address)
 
-    def go_on(self, block: int, equations: Equations, watch: Watch, *, is_fixed: bool) -> None:
+    def go_on(
+        self, block: int, equations: Equations, watch: BatchProgress, *, is_fixed: bool
+    ) -> None:
         """Integrate a block that has paused to its end, unless Ctrl-C came, or it has none."""
-        motion, crawling = self.cargo.motions[block], 0
+        motion, crawling = self.batch.motions[block], 0
         while motion.status == PAUSED and not watch.is_over:
             # The call that a pause costs is not counted.
             motion.calls -= 1
             step, left = motion.control.length, motion.end - motion.time
             crawling = crawling + 1 if left > TOO_MANY * step else 0
             if crawling > PATIENCE and not is_fixed:
-                state = self.cargo.y[block, :, 0]
+                state = self.batch.y[block, :, 0]
                 problem = runaway(equations, motion.time, state, step, left)
-                motion.status, self.cargo.problems[block] = GIVEN_UP, problem.message
+                motion.status, self.batch.problems[block] = GIVEN_UP, problem.message
                 return
             self.go(block, block + 1)
 
@@ -115,7 +115,7 @@ def aligned(shape: tuple[int, ...]) -> Array:
     return raw[first : first + size].view(np.float64).reshape(shape)
 
 
-class Fleet(ABC):
+class CompiledBatch(ABC):
     """Machine code for many motions, and the arrays around it."""
 
     def __init__(self, equations: Equations, settings: Settings, efforts: Efforts) -> None:
@@ -128,7 +128,7 @@ class Fleet(ABC):
     width: int
     """How many entries p has."""
     together: int
-    """How many blocks a thread takes at a time; before each Ctrl-C is heard."""
+    """How many blocks a thread takes at a time; before each Ctrl-C is checked."""
 
     @abstractmethod
     def procedure(self) -> Callable[..., Any]:
@@ -153,25 +153,27 @@ class Fleet(ABC):
         states: Array,
         parameters: Mapping[str, Array],
         threads: int,
-        watch: Watch,
-    ) -> Found:
+        watch: BatchProgress,
+    ) -> BatchOutcome:
         """Run all motions over a span; put out their states at times."""
-        p, begun = self._given(parameters, len(states)), states.copy()
-        self.settle(span[0], begun, p)
+        p, starts = self._given(parameters, len(states)), states.copy()
+        self.settle(span[0], starts, p)
         early = int(np.searchsorted(times, span[0], side="right"))
-        loose = loose_rates(self.equations, span[0], begun, p)[:, None] >= 0
-        cargo = self._loaded(span, times[early:], np.where(loose, np.nan, begun), p)
+        loose = loose_rates(self.equations, span[0], starts, p)[:, None] >= 0
+        batch = self._loaded(span, times[early:], np.where(loose, np.nan, starts), p)
         loop = self.procedure()
         watch.begin()
-        self._launch(cargo, loop, threads, watch, len(states))
+        self._launch(batch, loop, threads, watch, len(states))
         self.raise_pending()
         size = self.equations.size
-        found = np.moveaxis(cargo.out[:, :-1, :size], -1, 1)
-        found = found.reshape(len(cargo.y) * self.lanes, len(cargo.times), size)[: len(states)]
-        at_start = np.repeat(begun[:, None], early, axis=1)
-        return self._found(cargo, np.concatenate([at_start, found], axis=1), begun, p)
+        found = np.moveaxis(batch.out[:, :-1, :size], -1, 1)
+        found = found.reshape(len(batch.y) * self.lanes, len(batch.times), size)[: len(states)]
+        at_start = np.repeat(starts[:, None], early, axis=1)
+        return self._found(batch, np.concatenate([at_start, found], axis=1), starts, p)
 
-    def _loaded(self, span: tuple[float, float], times: Array, states: Array, p: Array) -> Cargo:
+    def _loaded(
+        self, span: tuple[float, float], times: Array, states: Array, p: Array
+    ) -> BatchArrays:
         """Return the arrays of all motions, as they are at the start."""
         template, blocks = self.template(span[0]), -(-len(states) // self.lanes)
         check_size(len(times), template.width, blocks * self.lanes)
@@ -183,58 +185,63 @@ class Fleet(ABC):
         motions.memory[:] = template.integration.memory
         y, given, wanted = self._blocks(states), self._blocks(p), np.ascontiguousarray(times)
         room = (len(template.work) + 1, self.lanes)
-        cargo = Cargo(motions, y, wanted, out, room, (given, marks, template))
-        cargo.of_all("end")[:], cargo.of_all("limit")[:] = span[1], LIMIT
-        cargo.of_all("status")[:] = NOT_BEGUN
-        cargo.of_all("step", "y")[:] = _addresses(y)
-        cargo.of_all("step", "p")[:] = _addresses(given)
-        cargo.of_all("step", "watch", "marks")[:] = _addresses(marks.memory, len(template.marks))
-        cargo.of_all("output", "rows")[:] = _addresses(out)
-        cargo.of_all("output", "times")[:] = wanted.ctypes.data
-        cargo.of_all("output", "count")[:] = len(times)
-        return cargo
+        batch = BatchArrays(motions, y, wanted, out, room, (given, marks, template))
+        batch.of_all("end")[:], batch.of_all("limit")[:] = span[1], LIMIT
+        batch.of_all("status")[:] = NOT_STARTED
+        batch.of_all("step", "y")[:] = _addresses(y)
+        batch.of_all("step", "p")[:] = _addresses(given)
+        batch.of_all("step", "watch", "marks")[:] = _addresses(marks.memory, len(template.marks))
+        batch.of_all("output", "rows")[:] = _addresses(out)
+        batch.of_all("output", "times")[:] = wanted.ctypes.data
+        batch.of_all("output", "count")[:] = len(times)
+        return batch
 
     def _launch(
-        self, cargo: Cargo, loop: Callable[..., Any], threads: int, watch: Watch, count: int
+        self,
+        batch: BatchArrays,
+        loop: Callable[..., Any],
+        threads: int,
+        watch: BatchProgress,
+        count: int,
     ) -> None:
         """Integrate all blocks, some at a time, in several threads."""
-        voyage, is_fixed = Voyage(loop, cargo), self.settings.step is not None
+        blocks_loop, is_fixed = BlockLoop(loop, batch), self.settings.step is not None
 
         def work(piece: range) -> None:
             if watch.is_over:
                 return
-            voyage.go(piece.start, piece.stop)
+            blocks_loop.go(piece.start, piece.stop)
             for block in piece:
-                voyage.go_on(block, self.equations, watch, is_fixed=is_fixed)
+                blocks_loop.go_on(block, self.equations, watch, is_fixed=is_fixed)
             last = min(piece.stop * self.lanes, count)
             watch.note(last - piece.start * self.lanes)
 
-        blocks, some = len(cargo.motions), self.together
+        blocks, some = len(batch.motions), self.together
         share(work, [range(i, min(i + some, blocks)) for i in range(0, blocks, some)], threads)
 
-    def _found(self, cargo: Cargo, states: Array, starts: Array, p: Array) -> Found:
+    def _found(self, batch: BatchArrays, states: Array, starts: Array, p: Array) -> BatchOutcome:
         """Return what came out; a motion without finite numbers at its end has no end."""
         count = len(states)
 
         def of_each(*names: str) -> Any:
-            return np.repeat(cargo.of_all(*names), self.lanes)[:count]
+            return np.repeat(batch.of_all(*names), self.lanes)[:count]
 
         ends, reason = of_each("time"), of_each("status")
-        last = np.moveaxis(cargo.y, -1, 1).reshape(-1, cargo.y.shape[1])[:count]
+        last = np.moveaxis(batch.y, -1, 1).reshape(-1, batch.y.shape[1])[:count]
         whole = np.isin(reason, (REACHED, EVENT)) & np.isfinite(last).all(axis=1)
-        interrupted = np.isin(reason, (NOT_BEGUN, PAUSED))
+        interrupted = np.isin(reason, (NOT_STARTED, PAUSED))
         lost = np.flatnonzero(~whole & ~interrupted)
         failures = of_each("step", "failed")
         problems = {
             int(i): self._problem(int(reason[i]), int(failures[i]), float(ends[i]), starts[i], p[i])
             for i in lost
         }
-        problems |= {i: text for i, text in cargo.problems.items() if i < count}
+        problems |= {i: text for i, text in batch.problems.items() if i < count}
         # In lanes nobody looks: what comes after the last finite state is none.
         followed = np.logical_and.accumulate(np.isfinite(states[lost]).all(axis=2), axis=1)
         states[lost] = np.where(followed[..., None], states[lost], np.nan)
         totals = (int(of_each(name).sum()) for name in ("accepted", "rejected", "calls"))
-        return Found(
+        return BatchOutcome(
             states,
             np.where(whole, ends, np.nan),
             np.where(reason == EVENT, of_each("step", "watch", "first"), -1),
@@ -252,7 +259,7 @@ class Fleet(ABC):
             return unresisted(self.equations, loose, time).message
         if reason in (REACHED, EVENT):
             return f"the motion has no finite value at t = {time:.9g} s"
-        return trouble(reason, time).message
+        return failure_of(reason, time).message
 
     def _given(self, parameters: Mapping[str, Array], count: int) -> Array:
         """Return p for all motions (b, width)."""
@@ -273,7 +280,7 @@ class Fleet(ABC):
         return found
 
 
-class Each(Fleet):
+class Each(CompiledBatch):
     """Every motion on its own: steps of its own, closed loops, events, functions of Python."""
 
     lanes = 1
@@ -331,7 +338,7 @@ class Each(Fleet):
                 continue
 
 
-class Lanes(Fleet):
+class Lanes(CompiledBatch):
     """Motions side by side in lanes, with a fixed step."""
 
     together = 16

@@ -1,7 +1,4 @@
-"""What came out of many motions, whichever way they were run.
-
-What is looked after while many motions run in threads: Ctrl-C, and how many are done.
-"""
+"""The outcome of many motions, whichever way they were run, and their progress."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.simulation.machine.method import Statistics
-from chainform.simulation.machine.pauses import Ear
+from chainform.simulation.machine.pauses import InterruptFlag
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -22,11 +19,11 @@ Truth = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Found:
+class BatchOutcome:
     """States (b, times, size) of all motions, when each ended, by which event, and what it took.
 
     Where a motion did not come to a time there is no number. `interrupted` are motions that Ctrl-C
-    kept from their end; `problems` tells by number what went wrong with others.
+    stopped before their end; `problems` tells by number what went wrong with others.
     """
 
     states: Array
@@ -36,7 +33,7 @@ class Found:
     statistics: Statistics
     problems: Mapping[int, str] = field(default_factory=dict[int, str])
 
-    def among(self, count: int, places: Sequence[int], problems: Mapping[int, str]) -> Found:
+    def among(self, count: int, places: Sequence[int], problems: Mapping[int, str]) -> BatchOutcome:
         """Return these motions at their places among `count`; the others had problems before."""
         chosen = np.asarray(places, dtype=np.intp)
         states = np.full((count, *self.states.shape[1:]), np.nan)
@@ -44,29 +41,31 @@ class Found:
         interrupted = np.zeros(count, dtype=np.bool_)
         states[chosen], ends[chosen], events[chosen] = self.states, self.ends, self.events
         interrupted[chosen] = self.interrupted
-        told = {int(chosen[i]): text for i, text in self.problems.items()}
+        own = {int(chosen[i]): text for i, text in self.problems.items()}
         return replace(
             self,
             states=states,
             ends=ends,
             events=events,
             interrupted=interrupted,
-            problems={**problems, **told},
+            problems={**problems, **own},
         )
 
 
-def nothing(times: int, size: int) -> Found:
+def nothing(times: int, size: int) -> BatchOutcome:
     """Return what comes out of no motions at all."""
     states, truths = np.zeros((0, times, size)), np.zeros(0, dtype=np.bool_)
-    return Found(states, np.zeros(0), np.zeros(0, dtype=np.int64), truths, Statistics())
+    return BatchOutcome(states, np.zeros(0), np.zeros(0, dtype=np.int64), truths, Statistics())
 
 
-class Watch:
+class BatchProgress:
     """Counts motions, and tells whether to go on; made in the thread that waits for them all."""
 
-    def __init__(self, ear: Ear | None = None, told: Callable[[int], None] | None = None) -> None:
-        self.ear = ear or Ear()
-        self._told = told
+    def __init__(
+        self, interrupt: InterruptFlag | None = None, report: Callable[[int], None] | None = None
+    ) -> None:
+        self.interrupt = interrupt or InterruptFlag()
+        self._report = report
         self._lock = Lock()
         self._thread = get_ident()
         self._began = 0.0
@@ -84,13 +83,13 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """Whether Ctrl-C came, so that nothing more is begun."""
-        return self.ear.came
+        """Whether Ctrl-C came, so that nothing more starts."""
+        return self.interrupt.came
 
     def note(self, count: int) -> None:
-        """Count motions that are done; who asked for progress hears of it in their own thread."""
+        """Count motions that are done; progress is reported in the thread that waits."""
         with self._lock:
             self.done += count
             done = self.done
-        if self._told is not None and get_ident() == self._thread:
-            self._told(done)
+        if self._report is not None and get_ident() == self._thread:
+            self._report(done)

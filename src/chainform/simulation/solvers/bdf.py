@@ -1,12 +1,9 @@
-"""IDA: backward differences for differential-algebraic equations, for stiff closed loops.
+"""Backward differences of variable order: CVODE for stiff motions, IDA for stiff closed loops.
 
-The unknowns are the state and, for each row of constraints, two multipliers: see loops/implicit.py.
-Without constraints the residual is y' - f(t, y).
-
-Motion under constraints as equations of a differential-algebraic solver, as a procedure.
-
-With z = (q, qd, s, m), s the multipliers and m those that keep the coordinates on the constraints
-(Gear, Gupta, Leimkuhler 1985), the solver wants the residuals of
+IDA takes differential-algebraic equations; its unknowns are the state and, for each row of
+constraints, two multipliers. Without constraints the residual is y' - f(t, y). With z = (q, qd, s,
+m), s the multipliers and m those that keep the coordinates on the constraints (Gear, Gupta,
+Leimkuhler 1985), the solver wants the residuals of
 
     dq/dt = N(q) (qd + J^T m)         N: from rates to rates of coordinates
     H d(qd)/dt = r + J^T s
@@ -15,8 +12,6 @@ With z = (q, qd, s, m), s the multipliers and m those that keep the coordinates 
 
 Of redundant rows all but a largest independent set are left out, and so are rows that are not
 active: their s and m are zero. Constraints of rates have no m.
-
-CVODE: backward differences of variable order, for stiff motions.
 """
 
 from __future__ import annotations
@@ -175,10 +170,12 @@ def ida_refuses(equations: Equations) -> str | None:
     """Say why IDA cannot take a system."""
     if not equations.size:
         return "needs something that moves"
-    if equations.sorts.watched:
+    if equations.row_counts.watched:
         return "does not take stops, contacts or joints that stick"
     if equations.rows and (equations.nx or equations.nu):
-        return "does not take actuators or integrating controllers beside loops and constraints"
+        return (
+            "does not take actuators or integrating controllers together with loops and constraints"
+        )
     return None
 
 

@@ -1,7 +1,5 @@
 """Explicit Runge-Kutta methods: a solver for each tableau.
 
-Runge-Kutta methods by their coefficients.
-
 A method has stages k_i = f(t + c_i h, y + h sum_j a_ij k_j), the result y + h sum_i b_i k_i, and an
 estimate of its error h sum_i e_i k_i, of lower order. `order` is that of the estimate plus one: the
 step grows with the error to the power -1/order.
@@ -175,7 +173,7 @@ def explicit(tableau: Tableau) -> Solver:
         steps,
         CompiledLoop(PROCEDURES),
         tableau,
-        switches=True,
+        takes_barriers=True,
         in_lanes=True,
     )
 

@@ -82,16 +82,16 @@ class Integrator:
 
     def _watched(self) -> int:
         """Return how many functions are watched: of events, and rates of gaps."""
-        return len(self.directions) + self.machine.equations.sorts.touching
+        return len(self.directions) + self.machine.equations.row_counts.touching
 
     def _set_step(self, tableau: Tableau, rows: int) -> None:
         step, equations = self.integration.step, self.machine.equations
         step.size, step.coordinates, step.rates = len(self.y), equations.nq, equations.nv
         step.stages, step.rows, step.tableau = tableau.stages, rows, tableau.array()
-        watch, sorts = step.watch, equations.sorts
-        watch.count, watch.rates = len(self.directions), sorts.touching
-        watch.armed_from = len(self.directions) - sorts.watched
-        watch.armed = sorts.touching + sorts.beside + sorts.sticking
+        watch, row_counts = step.watch, equations.row_counts
+        watch.count, watch.rates = len(self.directions), row_counts.touching
+        watch.armed_from = len(self.directions) - row_counts.watched
+        watch.armed = row_counts.touching + row_counts.tangential + row_counts.sticking
         watch.marks = self.marks
 
     def _set_control(self, tableau: Tableau) -> None:
@@ -261,6 +261,6 @@ class Integrator:
             # A change of sign on the way is found at the start of the next step.
             before[: len(earlier)] = earlier
             self._is_later = False
-        asked = self._met[self._met < laws]
-        before[asked[np.abs(before[asked]) <= SAME * np.abs(then[asked])]] = 0.0
+        requested = self._met[self._met < laws]
+        before[requested[np.abs(before[requested]) <= SAME * np.abs(then[requested])]] = 0.0
         self._met = np.zeros(0, dtype=np.intp)

@@ -1,6 +1,6 @@
 """A system of equations and the loop around it, for several motions side by side in lanes.
 
-Every number of a state, and of p, stands once for each lane, one beside the other:
+Every number of a state, and of p, stands once for each lane, one next to the other:
 
     y (size, lanes)     p = as in `layout`, and what depends on parameters only (entries, lanes)
 """

@@ -1,9 +1,7 @@
-"""One step of an explicit Runge-Kutta method, and the estimate of its error, as procedures.
+"""A step of an explicit Runge-Kutta method, its error, and the control of steps, as procedures.
 
 A tableau of s stages comes as one array: c, the rows of a, b, the weights of the error, and those
 of a second error. The stages k stand one after the other, each as long as the state.
-
-How long steps are, and which of them are taken, as procedures.
 """
 
 from __future__ import annotations

@@ -12,14 +12,12 @@ on it: v' = -w x v, I w' = -w x I w. Explicit steps of these would feed energy i
   is Kahan's method, whose energy and momentum do not drift;
 - a quaternion is multiplied by that of the turn h w(t + h).
 
-Semi-implicit Euler, the usual method of physics engines, as a procedure.
-
     qd(t + h) = qd + h qdd(t, q, qd)
     q(t + h)  = q + h dq/dt(q, qd(t + h))
 
 One evaluation a step, of order 1. Vibrations do not grow as with Euler's explicit method: where the
 inertia does not change with the pose it is symplectic. What a step makes of joints with quaternions
-is part of the kernel `stepped` (solvers/semi_implicit.py).
+is part of the kernel `stepped`.
 """
 
 from __future__ import annotations
@@ -178,9 +176,9 @@ class CarriedBodies:
         laws, builder = ConstraintLaws(self.builder, self.mechanism), self.builder
         q, n = self.world.skeleton.kinematics.q, self.mechanism.nv
         rates = {builder.variable_of(q(i)): v for i, v in laws.coordinate_rates().items()}
-        further = {builder.variable_of(q(i, "qd")): q(i, "qdd") for i in range(n)}
+        extra = {builder.variable_of(q(i, "qd")): q(i, "qdd") for i in range(n)}
         speed = [builder.keep(Tangents(builder, rates).of(x)) for x in place]
-        along = Tangents(builder, rates | further)
+        along = Tangents(builder, rates | extra)
         one = builder.number(1)
         self._declare("place", list(place))
         self._declare("speed", speed)
@@ -366,5 +364,5 @@ SEMI_IMPLICIT = Solver(
     declare=declare_step,
     rows=_rows,
     in_lanes=True,
-    switches=True,
+    takes_barriers=True,
 )

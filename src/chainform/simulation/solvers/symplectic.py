@@ -9,8 +9,6 @@
 
 dH/dt qd is the derivative of p while the coordinates move with qd and the rates stay.
 
-Gauss's implicit Runge-Kutta methods in canonical variables, as procedures.
-
 With the momenta p = H(q) qd the motion is
 
     q' = v,    p' = w(t, q, v) = dL/dq + tau,    where v = H(q)^-1 p

@@ -1,22 +1,19 @@
 """Barriers: what a mechanism can run into, and lean on, and leave again.
 
-| sort     | gap g >= 0                                      | held beside it while it touches |
+| kind     | gap g >= 0                                      | tangential, while it touches    |
 |----------|-------------------------------------------------|---------------------------------|
 | end stop | motion less lower limit, or upper limit less it | nothing                         |
 | law      | a unilateral constraint of the file             | nothing                         |
 | point    | height of a point of a body over a plane        | its place in the plane          |
 
-What is held beside the gap stays where it was when the barrier was touched, as long as friction
+What is tangential to the gap stays where it was when the barrier was touched, as long as friction
 can hold it.
 
-All that comes and goes in a motion: rigid and stiff barriers, and joints with dry friction.
-
-Dry friction with sticking.
-
-A joint with Coulomb friction f slides one way with f against it, or the other way, or it sticks:
-then friction is what keeps it at rest, at most the static bound in size. Written as f sign(qd) the
-force would jump to and fro at rest, so it is taken out of the equations of the mechanism and comes
-back as -direction f, where the direction (1, -1, or 0) changes at events only.
+`Barriers` holds all that comes and goes in a motion: rigid and stiff ones, and joints with dry
+friction. A joint with Coulomb friction f slides one way with f against it, or the other way, or it
+sticks: then friction is what keeps it at rest, at most the static bound in size. Written as f
+sign(qd) the force would jump to and fro at rest, so it is taken out of the equations of the
+mechanism and comes back as -direction f, where the direction (1, -1, or 0) changes at events only.
 
 friction={"slide": 12.0}                  the bound of sticking (N, N m), above what the file says
 """
@@ -40,11 +37,11 @@ from chainform.spatial import Vector, dot
 
 REST_SPEED = 1e-4
 """Below this closing speed (m/s, rad/s) nothing bounces any more."""
-MANNER_FIELDS = ("restitution", "stiffness", "damping", "rest_speed")
+LAW_FIELDS = ("restitution", "stiffness", "damping", "rest_speed")
 
 
 @dataclass(frozen=True)
-class Manner:
+class ContactLaw:
     """How a barrier answers.
 
     A rigid one gives back the share `restitution` of the closing speed, and of speeds below
@@ -63,24 +60,24 @@ class Manner:
         return self.stiffness is not None
 
 
-def manner_of(table: Given) -> Manner:
+def contact_law_of(table: Given) -> ContactLaw:
     """Return checked settings; those of other things are left to the caller."""
-    given = {key: table[key].number(least=0) for key in MANNER_FIELDS if key in table.value}
-    manner = Manner(**given)
-    if manner.restitution > 1:
+    given = {key: table[key].number(least=0) for key in LAW_FIELDS if key in table.value}
+    contact_law = ContactLaw(**given)
+    if contact_law.restitution > 1:
         remedy = "give the share of the speed that is left after an impact, such as 0.5"
         raise table.error("restitution lies between 0 and 1", remedy)
-    if manner.stiffness is None:
+    if contact_law.stiffness is None:
         if "damping" in given:
             remedy = "give a stiffness, too; a rigid stop loses energy by its restitution"
             raise table.error("only a stiff contact has damping", remedy)
-        return manner
+        return contact_law
     if "restitution" in given:
         remedy = "choose: restitution for an impact, stiffness and damping for a spring"
         raise table.error("a stiff contact has no restitution", remedy)
-    if manner.stiffness <= 0:
+    if contact_law.stiffness <= 0:
         raise table.error("stiffness is positive", "give it in N/m, or N m/rad")
-    return manner
+    return contact_law
 
 
 class GapContext:
@@ -103,13 +100,13 @@ class GapContext:
 
 
 class Barrier(Protocol):
-    """Something to run into; its residuals are the gap, then what is held beside it."""
+    """Something to run into; its residuals are the gap, then what is tangential to it."""
 
     @property
     def name(self) -> str: ...
 
     @property
-    def manner(self) -> Manner: ...
+    def contact_law(self) -> ContactLaw: ...
 
     @property
     def friction(self) -> float:
@@ -127,7 +124,7 @@ class EndStop:
     segment: Segment
     side: int
     bound: Number
-    manner: Manner
+    contact_law: ContactLaw
     friction: float = 0.0
 
     def residuals(self, context: GapContext) -> list[Scalar]:
@@ -143,7 +140,7 @@ class LawBarrier:
 
     name: str
     law: Number
-    manner: Manner
+    contact_law: ContactLaw
     friction: float = 0.0
 
     def residuals(self, context: GapContext) -> list[Scalar]:
@@ -164,7 +161,7 @@ class PointContact:
     origin: Axis
     normal: Axis
     friction: float
-    manner: Manner
+    contact_law: ContactLaw
     is_on_base: bool = False
 
     def residuals(self, context: GapContext) -> list[Scalar]:
@@ -272,7 +269,7 @@ def _bounds(
 
 
 @dataclass(frozen=True)
-class Switches:
+class Barriers:
     """What has rows of constraints that may hold or not, and what is watched without."""
 
     rigid: tuple[Barrier, ...] = ()
@@ -308,4 +305,4 @@ def without_loops(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
     return replace(mechanism, loops=left) if names else mechanism
 
 
-NO_SWITCHES = Switches()
+NO_BARRIERS = Barriers()

@@ -26,29 +26,29 @@ from chainform.formulations import ConstraintRow
 from chainform.formulations.kinematics import BuilderArithmetic
 from chainform.formulations.motion import is_zero
 from chainform.graph import Builder, Scalar
-from chainform.simulation.equations.builder import EquationBuilder, Sorts
-from chainform.simulation.equations.contact.laws import Barrier, DryJoint, GapContext, Switches
+from chainform.simulation.equations.builder import EquationBuilder, RowCounts
+from chainform.simulation.equations.contact.laws import Barrier, Barriers, DryJoint, GapContext
 from chainform.simulation.equations.energy_balance import powers
 
 
-class SwitchedEquations:
+class ContactEquations:
     """Declares y' and the terms under all rows that may hold, and what is watched."""
 
-    def __init__(self, equations: EquationBuilder, switches: Switches) -> None:
+    def __init__(self, equations: EquationBuilder, barriers: Barriers) -> None:
         self.equations = equations
         self.builder: Builder = equations.builder
-        self.switches = switches
+        self.barriers = barriers
         context = GapContext(self.builder, equations.mechanism)
-        made = [[context.laws.holonomic(r) for r in b.residuals(context)] for b in switches.rigid]
+        made = [[context.laws.holonomic(r) for r in b.residuals(context)] for b in barriers.rigid]
         self.gaps = [rows[0] for rows in made]
-        self.stiff = [context.laws.holonomic(b.residuals(context)[0]) for b in switches.stiff]
+        self.stiff = [context.laws.holonomic(b.residuals(context)[0]) for b in barriers.stiff]
         planes = [(x, y) for _, x, y in (rows for rows in made if len(rows) == 3)]
-        given = [self._given(i) for i in range(len(switches.dry) + 5 * len(planes))]
-        self.directions = given[: len(switches.dry)]
-        anchors = given[len(switches.dry) :][: 2 * len(planes)]
+        given = [self._given(i) for i in range(len(barriers.dry) + 5 * len(planes))]
+        self.directions = given[: len(barriers.dry)]
+        anchors = given[len(barriers.dry) :][: 2 * len(planes)]
         axes = given[len(given) - 3 * len(planes) :]
         turned = [row for i, plane in enumerate(planes) for row in _turned(*plane, *axes[3 * i :])]
-        self.beside = [
+        self.tangential = [
             ConstraintRow(row.value - anchor, row.rate, row.J, row.gamma)
             for row, anchor in zip(turned, anchors, strict=True)
         ]
@@ -62,31 +62,31 @@ class SwitchedEquations:
         without: Sequence[str] = (),
     ) -> list[Scalar]:
         """Declare all of it, and return the efforts with those of friction and stiff contacts."""
-        if self.switches.has_rows:
+        if self.barriers.has_rows:
             self.equations.add_impulse()
         if energy_balance:
             self._declare_balance(tau, without, has_rows=bool(always))
         acting = self._acting(tau)
-        sticking = [self._sticking(joint) for joint in self.switches.dry]
-        rows = [*always, *self.gaps, *self.beside, *sticking]
+        sticking = [self._sticking(joint) for joint in self.barriers.dry]
+        rows = [*always, *self.gaps, *self.tangential, *sticking]
         if not always:
             self.equations.declare_rate(acting)
         if rows:
             self.equations.declare_terms(acting, rows)
-        grips = len(self.beside) // 2
+        grips = len(self.tangential) // 2
         counts = (len(always), len(self.gaps), grips, len(sticking), len(self.stiff))
-        self.equations.sorts = Sorts(*counts)
-        if self.switches:
-            rates = [row.rate for row in (*self.beside, *sticking)]
+        self.equations.row_counts = RowCounts(*counts)
+        if self.barriers:
+            rates = [row.rate for row in (*self.tangential, *sticking)]
             values = [row.value for row in self.gaps] + [row.rate for row in self.gaps]
             self.equations.declare("gaps", [*values, *rates, *(row.value for row in self.stiff)])
         return acting
 
     def _acting(self, tau: Sequence[Scalar]) -> list[Scalar]:
         acting = list(tau)
-        for joint, direction in zip(self.switches.dry, self.directions, strict=True):
+        for joint, direction in zip(self.barriers.dry, self.directions, strict=True):
             acting[joint.rate] = acting[joint.rate] - direction * self._size(joint)
-        for barrier, row in zip(self.switches.stiff, self.stiff, strict=True):
+        for barrier, row in zip(self.barriers.stiff, self.stiff, strict=True):
             push = self._push(barrier, row)[0]
             for rate, entry in row.J.items():
                 acting[rate] = acting[rate] + entry * push
@@ -100,13 +100,13 @@ class SwitchedEquations:
         Rows of constraints do some where they move with time; the loop knows how much.
         """
         work, loss = powers(self.builder, self.equations.mechanism, tau, without)
-        for joint, direction in zip(self.switches.dry, self.directions, strict=True):
+        for joint, direction in zip(self.barriers.dry, self.directions, strict=True):
             loss = loss + direction * self._size(joint) * self.equations.input("qd", joint.rate)
-        for barrier, row in zip(self.switches.stiff, self.stiff, strict=True):
+        for barrier, row in zip(self.barriers.stiff, self.stiff, strict=True):
             push, stored = self._push(barrier, row)
             loss = loss - (push - stored) * row.rate
             work = work - push * self._own_rate(row)
-        can_work = has_rows or self.switches.rigid
+        can_work = has_rows or self.barriers.rigid
         if can_work or not is_zero(work) or not is_zero(loss):
             self.equations.add_balance_states([work, loss])
 
@@ -134,8 +134,8 @@ class SwitchedEquations:
         keep, call = self.builder.keep, BuilderArithmetic(self.builder).call
         zero, one = self.builder.number(0), self.builder.number(1)
         depth = keep(call("max", [-row.value, zero]))
-        stored = keep(depth * Fraction(barrier.manner.stiffness or 0.0))
-        damped = keep(one - row.rate * Fraction(barrier.manner.damping))
+        stored = keep(depth * Fraction(barrier.contact_law.stiffness or 0.0))
+        damped = keep(one - row.rate * Fraction(barrier.contact_law.damping))
         return keep(stored * call("max", [damped, zero])), stored
 
     def _sticking(self, joint: DryJoint) -> ConstraintRow:

@@ -1,4 +1,4 @@
-"""Stops of joints, as they are asked for.
+"""Stops of joints and contacts with the ground from tables.
 
 stops=True                                    every limit in the file, without restitution
 stops=0.5                                     every limit, with that restitution
@@ -6,10 +6,8 @@ stops={"l1": 0.5, "l2": {"stiffness": 1e5, "damping": 0.2}}       single joints
 stops={"theta*": 0, "l3": {"lower": 0, "upper": 0.8}}             patterns; limits of one's own
 stops={"l*": 0.5, "l2": False}                all but one; a name goes before all patterns
 
-Limits of the file are no stops unless this is asked for; unilateral constraints of the file are
+Limits of the file are no stops unless this says so; unilateral constraints of the file are
 always there, and may be named here to change how they answer.
-
-Contacts with the ground, as they are asked for.
 
 contacts=["heel", "toe"]                            frames that must stay above the ground
 contacts={"heel": {"friction": 0.3, "restitution": 0.2}}         with other properties than usual
@@ -40,22 +38,22 @@ from chainform.mechanism.constraints import Constraint
 from chainform.mechanism.rational import add, apply
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
 from chainform.simulation.equations.contact.laws import (
-    MANNER_FIELDS,
+    LAW_FIELDS,
     Barrier,
+    Barriers,
+    ContactLaw,
     EndStop,
     LawBarrier,
-    Manner,
     PointContact,
-    Switches,
+    contact_law_of,
     dry_joints,
-    manner_of,
 )
 
-STOP_FIELDS = (*MANNER_FIELDS, "lower", "upper")
+STOP_FIELDS = (*LAW_FIELDS, "lower", "upper")
 
 
 def stops_of(mechanism: Mechanism, stops: object, without: Sequence[str] = ()) -> list[Barrier]:
-    """Return the stops that were asked for, then the unilateral constraints of the file."""
+    """Return the stops that are given, then the unilateral constraints of the file."""
     tables = _stop_tables(stops)
     joints = {segment.joint.name: segment for segment in _movable(mechanism)}
     laws = {c.name: c for c in mechanism.constraints if c.kind == "unilateral"}
@@ -136,7 +134,7 @@ def _names(
 def _ends(mechanism: Mechanism, segment: Segment, given: Given, *, is_named: bool) -> list[Barrier]:
     name, limits = segment.joint.name, segment.joint.limits
     table, reader = given.at(f"stop {name!r}"), reader_of(mechanism)
-    manner = manner_of(table)
+    contact_law = contact_law_of(table)
     made: list[Barrier] = []
     known: list[Fraction] = []
     for side, end in ((1, "lower"), (-1, "upper")):
@@ -144,7 +142,7 @@ def _ends(mechanism: Mechanism, segment: Segment, given: Given, *, is_named: boo
         if table.has(end):
             bound = reader.number(table[end])
         if bound is not None:
-            made.append(EndStop(f"{name} {end}", segment, side, bound, manner))
+            made.append(EndStop(f"{name} {end}", segment, side, bound, contact_law))
             known += [bound] if isinstance(bound, Fraction) else []
     if len(known) == 2 and known[0] > known[1]:
         ends = f"lower {float(known[0]):g} exceeds upper {float(known[1]):g}"
@@ -157,19 +155,19 @@ def _ends(mechanism: Mechanism, segment: Segment, given: Given, *, is_named: boo
 
 def _law_barrier(mechanism: Mechanism, constraint: Constraint, given: Given | None) -> Barrier:
     known = reader_of(mechanism).known(constraint.restitution)
-    manner = Manner(restitution=float(known or 0))
+    contact_law = ContactLaw(restitution=float(known or 0))
     if given is not None:
         table = given.at(f"constraint {constraint.name!r}")
         if table.has("lower", "upper"):
             remedy = "leave them out: its law tells where it begins"
             raise table.error("a constraint has no ends", remedy)
-        own = manner_of(table)
+        own = contact_law_of(table)
         is_own = "restitution" in table.value or own.is_stiff
-        manner = own if is_own else replace(own, restitution=manner.restitution)
-    return LawBarrier(constraint.name, constraint.law, manner)
+        contact_law = own if is_own else replace(own, restitution=contact_law.restitution)
+    return LawBarrier(constraint.name, constraint.law, contact_law)
 
 
-CONTACT_FIELDS = (*MANNER_FIELDS, "point", "points", "normal", "friction", "plane")
+CONTACT_FIELDS = (*LAW_FIELDS, "point", "points", "normal", "friction", "plane")
 WORLD, BASE = PLANES = ("world", "base")
 """What the plane of a contact is fixed to."""
 USUAL_FRICTION = 1.0
@@ -219,11 +217,11 @@ class _Contact:
 
     def barriers(self) -> list[Barrier]:
         """Return a contact for each point."""
-        manner, table = manner_of(self.table), self.table
-        friction = 0.0 if manner.is_stiff else USUAL_FRICTION
+        contact_law, table = contact_law_of(self.table), self.table
+        friction = 0.0 if contact_law.is_stiff else USUAL_FRICTION
         if table.has("friction"):
             friction = table["friction"].number(least=0)
-        if friction and manner.is_stiff:
+        if friction and contact_law.is_stiff:
             remedy = "leave the friction out, or the stiffness"
             raise table.error("a stiff contact has no friction", remedy)
         frame, origin = self._ends()
@@ -233,7 +231,13 @@ class _Contact:
         normal = self._normal()
         return [
             PointContact(
-                name, self._moved(frame, point), origin, normal, friction, manner, self._is_on_base
+                name,
+                self._moved(frame, point),
+                origin,
+                normal,
+                friction,
+                contact_law,
+                self._is_on_base,
             )
             for name, point in self._points().items()
         ]
@@ -312,20 +316,20 @@ class _Contact:
         return self.reader.axis(given.holding(against))
 
 
-def switches_of(
+def barriers_of(
     mechanism: Mechanism,
     stops: Any = None,
     contacts: Any = None,
     friction: Mapping[str, Any] | None = None,
     without: Sequence[str] = (),
-) -> Switches:
+) -> Barriers:
     """Return the stops, contacts and bounds of friction that are given, and those of the file."""
-    barriers = [*stops_of(mechanism, stops, without), *contacts_of(mechanism, contacts)]
+    every = [*stops_of(mechanism, stops, without), *contacts_of(mechanism, contacts)]
     dry = dry_joints(mechanism, friction, without)
     # Those with friction come first, as their rows do.
-    rigid = tuple(sorted((b for b in barriers if not b.manner.is_stiff), key=_is_smooth))
-    stiff = tuple(b for b in barriers if b.manner.is_stiff)
-    return Switches(rigid, stiff, tuple(dry), loops_by_contact(mechanism, contacts))
+    rigid = tuple(sorted((b for b in every if not b.contact_law.is_stiff), key=_is_smooth))
+    stiff = tuple(b for b in every if b.contact_law.is_stiff)
+    return Barriers(rigid, stiff, tuple(dry), loops_by_contact(mechanism, contacts))
 
 
 def _is_smooth(barrier: Barrier) -> bool:

@@ -18,7 +18,11 @@ from typing import Any
 from chainform.given import Given, argument
 from chainform.mechanism import Mechanism
 from chainform.simulation.equations.controllers.computed_torque import computed_torque_of
-from chainform.simulation.equations.controllers.context import ControlContext, Controller, Fields
+from chainform.simulation.equations.controllers.context import (
+    ControlContext,
+    Controller,
+    ControllerFields,
+)
 from chainform.simulation.equations.controllers.feedback import (
     joint_controller_of,
     state_feedback_of,
@@ -55,7 +59,7 @@ def _controller(
 ) -> Controller:
     table = given.table(remedy=f"its type is {', '.join(TYPES)}")
     kind = table["type"].choice(tuple(TYPES), "controller")
-    return TYPES[kind](Fields(mechanism, name, table), without)
+    return TYPES[kind](ControllerFields(mechanism, name, table), without)
 
 
 __all__ = ["TYPES", "ControlContext", "Controller", "controllers_of"]

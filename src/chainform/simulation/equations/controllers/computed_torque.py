@@ -2,7 +2,7 @@
 
 symbol   meaning
 e        target - q
-v        target'' + kd e' + kp e, the acceleration that is asked for
+v        target'' + kd e' + kp e, the acceleration that is wanted
 tau      inverse dynamics of the model at (q, qd, v)
 
 The model may be another one than that which moves: with other values of its parameters, or out of
@@ -30,7 +30,7 @@ from chainform.graph import Graph, Scalar, include
 from chainform.mechanism import Mechanism, Number, number_of
 from chainform.pipeline import derive
 from chainform.readers import read
-from chainform.simulation.equations.controllers.context import ControlContext, Fields
+from chainform.simulation.equations.controllers.context import ControlContext, ControllerFields
 
 FIELDS = ("kp", "kd", "targets", "values", "model", "without", "limit")
 
@@ -39,7 +39,7 @@ FIELDS = ("kp", "kd", "targets", "values", "model", "without", "limit")
 class ComputedTorque:
     """Computed torque for all joints; `values` stand in place of inputs of the model."""
 
-    fields: Fields
+    fields: ControllerFields
     model: Graph
     values: Mapping[str, Fraction]
     targets: tuple[Number, ...]
@@ -94,7 +94,7 @@ class ComputedTorque:
         return keep(keep(wanted - start) / slope)
 
 
-def computed_torque_of(fields: Fields, without: Sequence[str] = ()) -> ComputedTorque:
+def computed_torque_of(fields: ControllerFields, without: Sequence[str] = ()) -> ComputedTorque:
     """Return a checked controller of all joints."""
     fields.check(FIELDS, ("kp", "kd", "targets"))
     fields.refuse_quaternions()
@@ -107,7 +107,7 @@ def computed_torque_of(fields: Fields, without: Sequence[str] = ()) -> ComputedT
     return ComputedTorque(fields, model, values, targets, kp, kd, limits)
 
 
-def _targets(fields: Fields) -> tuple[Number, ...]:
+def _targets(fields: ControllerFields) -> tuple[Number, ...]:
     given, names = fields.table["targets"], fields.mechanism.rates
     targets = fields.by_joint(given.table(remedy=f'{{"{names[0]}": "sin(t)"}}'))
     missing = [name for rate, name in enumerate(names) if rate not in targets]
@@ -128,7 +128,9 @@ def _values(given: Given) -> dict[str, Fraction]:
     return values
 
 
-def _graph(fields: Fields, values: Mapping[str, Fraction], without: Sequence[str]) -> Graph:
+def _graph(
+    fields: ControllerFields, values: Mapping[str, Fraction], without: Sequence[str]
+) -> Graph:
     """Return inverse dynamics of the model, with the parameters that have other values free."""
     given = fields.table["model"]
     with given.translate_errors():

@@ -1,7 +1,4 @@
-"""Where controllers are written: the graph of a system, seen from its drives.
-
-Read the table of a controller: laws, gains and limits, each checked where it stands.
-"""
+"""What controllers use: the graph of a system seen from its drives, and fields of their tables."""
 
 from __future__ import annotations
 
@@ -62,13 +59,13 @@ class ControlContext:
         return value, rate, self.derivative(rate)
 
     def integral(self, rate: Scalar) -> Scalar:
-        """Return a further state that has a rate: zero at the start."""
-        place = len(self.equations.further)
-        self.equations.further.append(self.builder.keep(rate))
+        """Return an extra state that has a rate: zero at the start."""
+        place = len(self.equations.extra)
+        self.equations.extra.append(self.builder.keep(rate))
         return self.equations.input("x", place)
 
     def limited(self, value: Scalar, limit: Number | None) -> Scalar:
-        """Return a value that is kept within -limit and limit."""
+        """Return a value within -limit and limit."""
         if limit is None:
             return self.builder.keep(value)
         bound, call = self.law(limit), self.builder.call
@@ -77,7 +74,7 @@ class ControlContext:
 
 
 @dataclass(frozen=True)
-class Fields:
+class ControllerFields:
     """The table of one controller."""
 
     mechanism: Mechanism

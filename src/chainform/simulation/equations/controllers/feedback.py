@@ -1,9 +1,9 @@
-"""Linear state feedback: u = u_ref - K (x - x_ref).
+"""Linear feedback: of the state, and PD and PID for one joint.
+
+    u = u_ref - K (x - x_ref)
 
 x is (q, qd) or, where K has as many columns, (q, qd) and then the states of the actuators that are
 neither. Each row of K gives the effort of one of `joints`, or the signal of its actuator.
-
-PD and PID for one joint.
 
     e = target - q,    result = kp e + kd (target' - qd) + ki integral(e) + feedforward
 
@@ -19,7 +19,7 @@ from chainform.formulations.motion import is_zero
 from chainform.graph import Scalar
 from chainform.mechanism import Number
 from chainform.mechanism.types import ZERO
-from chainform.simulation.equations.controllers.context import ControlContext, Fields
+from chainform.simulation.equations.controllers.context import ControlContext, ControllerFields
 from chainform.simulation.equations.initial import rest_names
 
 FIELDS = ("K", "joints", "x_ref", "q_ref", "u_ref", "limit")
@@ -66,7 +66,7 @@ class StateFeedback:
         return errors
 
 
-def state_feedback_of(fields: Fields, without: Sequence[str] = ()) -> StateFeedback:
+def state_feedback_of(fields: ControllerFields, without: Sequence[str] = ()) -> StateFeedback:
     """Return a checked controller."""
     del without
     fields.check(FIELDS, ("K",))
@@ -84,7 +84,7 @@ def state_feedback_of(fields: Fields, without: Sequence[str] = ()) -> StateFeedb
     return StateFeedback(rates, tuple(map(tuple, K)), reference, u_ref, limits)
 
 
-def _rates(fields: Fields, count: int) -> tuple[int, ...]:
+def _rates(fields: ControllerFields, count: int) -> tuple[int, ...]:
     given = fields.table["joints"]
     if not given.is_given:
         given = given.holding(list(fields.mechanism.rates))
@@ -96,7 +96,7 @@ def _rates(fields: Fields, count: int) -> tuple[int, ...]:
     return rates
 
 
-def _reference(fields: Fields, columns: int) -> dict[int, Number]:
+def _reference(fields: ControllerFields, columns: int) -> dict[int, Number]:
     by_state, by_joint = fields.table["x_ref"], fields.table["q_ref"]
     if by_state.is_given and by_joint.is_given:
         raise by_state.error("x_ref and q_ref say the same", "give one of them")
@@ -107,7 +107,7 @@ def _reference(fields: Fields, columns: int) -> dict[int, Number]:
     return dict(enumerate(fields.listed(by_state, columns))) if by_state.is_given else {}
 
 
-def _u_ref(fields: Fields, rates: Sequence[int]) -> tuple[Number, ...]:
+def _u_ref(fields: ControllerFields, rates: Sequence[int]) -> tuple[Number, ...]:
     given = fields.table["u_ref"]
     if given.is_given and not given.is_table:
         return tuple(fields.listed(given, len(rates)))
@@ -141,7 +141,7 @@ class JointController:
         return {self.rate: context.limited(total, self.limit)}
 
 
-def joint_controller_of(fields: Fields, without: Sequence[str] = ()) -> JointController:
+def joint_controller_of(fields: ControllerFields, without: Sequence[str] = ()) -> JointController:
     """Return a checked controller of one joint."""
     del without
     table = fields.table

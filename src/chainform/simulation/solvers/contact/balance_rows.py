@@ -3,9 +3,9 @@
 A contact with the normal force s and the coefficient mu holds its place with a force of at most
 mu s in its plane (Coulomb's cone). What is not held slides, with that force against it.
 
-Forces between parts that are at rest against each other, and the accelerations they leave.
+Forces between parts at rest against each other leave the accelerations
 
-H qdd = r + J^T s,    w = J qdd - gamma
+    H qdd = r + J^T s,    w = J qdd - gamma
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.equations.builder import Sorts
-from chainform.simulation.equations.contact.laws import Switches
+from chainform.simulation.equations.builder import RowCounts
+from chainform.simulation.equations.contact.laws import Barriers
 from chainform.simulation.solvers.contact.complementarity import Balancing, depends
 from chainform.simulation.solvers.contact.force_rows import (
     JOINT,
@@ -25,8 +25,8 @@ from chainform.simulation.solvers.contact.force_rows import (
     PLANE,
     PUSH,
     SMALL,
-    Forces,
-    Row,
+    ForceRow,
+    RowForces,
 )
 
 Array = NDArray[np.float64]
@@ -71,7 +71,7 @@ class Gap:
     """The row of a gap and those of its plane, what it gives back, and its friction."""
 
     row: int
-    beside: tuple[int, ...] = ()
+    tangential: tuple[int, ...] = ()
     restitution: float = 0.0
     rest_speed: float = 0.0
     friction: float = 0.0
@@ -79,21 +79,21 @@ class Gap:
     @property
     def smooth(self) -> Gap:
         """The same without friction."""
-        return replace(self, beside=())
+        return replace(self, tangential=())
 
     def bounces(self, speed: float) -> bool:
         """Whether it gives something back at a closing speed."""
         return self.restitution > 0 and -speed > self.rest_speed
 
 
-def gaps_of(switches: Switches, sorts: Sorts) -> list[Gap]:
+def gaps_of(barriers: Barriers, row_counts: RowCounts) -> list[Gap]:
     """Return the gaps of rigid barriers, with the rows that they have."""
     gaps: list[Gap] = []
-    for i, barrier in enumerate(switches.rigid):
-        first, manner = sorts.first_beside + 2 * i, barrier.manner
-        beside = (first, first + 1) if barrier.friction else ()
-        bounce = (manner.restitution, manner.rest_speed)
-        gaps.append(Gap(sorts.always + i, beside, *bounce, barrier.friction))
+    for i, barrier in enumerate(barriers.rigid):
+        first, contact_law = row_counts.first_tangential + 2 * i, barrier.contact_law
+        tangential = (first, first + 1) if barrier.friction else ()
+        bounce = (contact_law.restitution, contact_law.rest_speed)
+        gaps.append(Gap(row_counts.always + i, tangential, *bounce, barrier.friction))
     return gaps
 
 
@@ -103,7 +103,7 @@ class Grasp:
 
     rows: list[int]
     S: Array
-    found: Forces
+    found: RowForces
     forces: Array
     effect: Array
     holding: set[int]
@@ -141,7 +141,7 @@ class Grasp:
 
 
 @dataclass(frozen=True)
-class Rows:
+class BalanceRows:
     """The rows that take part: lasting ones, gaps, and joints with the bounds of their friction.
 
     `ways` are components of the unit vectors in which contacts slide in any case, by rows of
@@ -172,11 +172,11 @@ class Rows:
     def fitting(self, terms: Terms, b: Array, parts: Array) -> Grasp | None:
         """Return forces that fit, or None."""
         holding = rows_to_hold(terms, self.lasting, self.gaps)
-        planes = [(gap, row) for gap in self.gaps for row in gap.beside]
+        planes = [(gap, row) for gap in self.gaps for row in gap.tangential]
         own = {gap.row: len(self.lasting) + i for i, gap in enumerate(self.gaps)}
-        sorts = [Row(LASTING)] * len(self.lasting) + [Row(PUSH)] * len(self.gaps)
-        sorts += [
-            Row(
+        row_counts = [ForceRow(LASTING)] * len(self.lasting) + [ForceRow(PUSH)] * len(self.gaps)
+        row_counts += [
+            ForceRow(
                 PLANE,
                 gap.friction,
                 own[gap.row],
@@ -186,14 +186,14 @@ class Rows:
             )
             for gap, row in planes
         ]
-        sorts += [Row(JOINT, bound) for bound in self.joints.values()]
+        row_counts += [ForceRow(JOINT, bound) for bound in self.joints.values()]
         rows = [*self.lasting, *own, *(row for _, row in planes), *self.joints]
         J = terms.J[rows]
         across = terms.solved(J)
         S = J @ across
         # What is not found from one side may be found from the other.
         starts = [True] if self.is_held else [False, True]
-        tries = (Balancing(S, b[rows], sorts, start, parts[rows]).found() for start in starts)
+        tries = (Balancing(S, b[rows], row_counts, start, parts[rows]).found() for start in starts)
         found = next((forces for forces in tries if forces is not None), None)
         if found is None:
             return None
@@ -215,20 +215,20 @@ def rows_to_hold(terms: Terms, lasting: Sequence[int], gaps: Sequence[Gap]) -> s
     All of them, unless they would do the work of a gap's own row: in a mechanism with few freedoms
     a foot that cannot slip cannot sink in either. Then those that tell nothing new are left out.
     """
-    beside = [row for gap in gaps for row in gap.beside]
-    if not beside:
+    tangential = [row for gap in gaps for row in gap.tangential]
+    if not tangential:
         return set()
     own = [gap.row for gap in gaps]
-    rows = [*lasting, *own, *beside]
+    rows = [*lasting, *own, *tangential]
     J = terms.J[rows]
     S = J @ terms.solved(J)
     is_own = np.array([row in own for row in rows])
     if not any(depends(S, ~is_own, int(place)) for place in np.flatnonzero(is_own)):
-        return set(beside)
-    chosen = np.array([row not in beside for row in rows])
+        return set(tangential)
+    chosen = np.array([row not in tangential for row in rows])
     for place in np.flatnonzero(~chosen):
         chosen[place] = not depends(S, chosen, int(place))
-    return {row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen} & {*beside}
+    return {row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen} & {*tangential}
 
 
 NOISE = 1e-9
@@ -250,7 +250,7 @@ class Balance:
     """How large accelerations are that forces and inertia give one by one."""
 
     @staticmethod
-    def of(terms: Terms, rows: Rows, more: Array | float = 0.0) -> Balance:
+    def of(terms: Terms, rows: BalanceRows, more: Array | float = 0.0) -> Balance:
         """Return the balance of rows; `more` is added to the accelerations that they have."""
         free = terms.solved(terms.r)
         parts = np.abs(terms.J) @ np.abs(free) + np.abs(terms.gamma) + np.abs(more)

@@ -40,10 +40,10 @@ from chainform.simulation.solvers.contact.force_rows import (
     LASTING,
     PUSH,
     SMALL,
-    Forces,
+    ForceRow,
     Plane,
     Reduced,
-    Row,
+    RowForces,
     least_solution,
     planes_of,
     relaxed,
@@ -84,7 +84,7 @@ class Balancing:
 
     S: Array
     b: Array
-    rows: list[Row]
+    rows: list[ForceRow]
     is_held: bool = False
     """Whether everything holds at first, so that what could hold as well as not does hold."""
     parts: Array | None = None
@@ -115,7 +115,7 @@ class Balancing:
         self.steady = 5 * len(self.rows) + 5 + TURNS * len(self.planes)
         self.s = np.zeros(len(self.b))
 
-    def found(self) -> Forces | None:
+    def found(self) -> RowForces | None:
         """Return forces that fit, or None.
 
         Changes of the worst first are few as a rule, but may lead in circles. So they are bounded,
@@ -130,7 +130,7 @@ class Balancing:
                 return forces
         return None
 
-    def _refined(self) -> Forces | None:
+    def _refined(self) -> RowForces | None:
         """Return forces that fit, found by changing the worst, or None after too many changes."""
         for _ in range(self.steady):
             s, endless = self._forces()
@@ -143,7 +143,7 @@ class Balancing:
                 if self._turn(s, w, noise):
                     continue
                 w[self.holds] = 0.0
-                return Forces(self.left.whole(s), w, self.holds, self.sides, noise)
+                return RowForces(self.left.whole(s), w, self.holds, self.sides, noise)
             chosen = max(changes, key=lambda change: change.size)
             self.holds[chosen.rows], self.sides[chosen.rows] = chosen.holds, chosen.sides
             for plane in self.planes.values():
@@ -261,10 +261,10 @@ class Balancing:
             if over > SMALL * abs(s[place]):
                 return Change(over * size, [place], [False], [float(np.sign(s[place]))])
         elif abs(w[place]) > noise[place] and self.sides[place] * w[place] >= 0:
-            pace = abs(float(w[place])) / size
+            speed = abs(float(w[place])) / size
             if self.moved[place]:
-                return Change(pace, [place], [True], [0.0])
-            return Change(pace, [place], [False], [-float(np.sign(w[place]))])
+                return Change(speed, [place], [True], [0.0])
+            return Change(speed, [place], [False], [-float(np.sign(w[place]))])
         return None
 
     def _wrong_plane(self, plane: Plane, s: Array, w: Array, noise: Array) -> Change | None:

@@ -1,11 +1,8 @@
 """Rows of forces: their kinds, bounds, planes and states, and projections onto the bounds.
 
-Linear systems that may have no solution, or many.
-
-S and b of rows while others hold whatever it takes.
-
-w = S s + b, and w = 0 for the lasting rows l: their forces are -S_ll^-1 (S_lo s + b_l), so that for
-all others
+`solve` takes linear systems that may have no solution, or many. `Reduced` has S and b of rows while
+others hold whatever it takes: w = S s + b, and w = 0 for the lasting rows l: their forces are
+-S_ll^-1 (S_lo s + b_l), so that for all others
 
     w = (S - S_ol S_ll^-1 S_lo) s + b - S_ol S_ll^-1 b_l
 
@@ -30,7 +27,7 @@ LASTING, PUSH, JOINT, PLANE = "lasting", "push", "joint", "plane"
 
 
 @dataclass(frozen=True)
-class Row:
+class ForceRow:
     """One row: its sort, the bound of friction or its coefficient, and the place of its gap.
 
     `way` is the component of the unit vector in which a contact slides in any case; if it is
@@ -47,7 +44,7 @@ class Row:
 
 
 @dataclass
-class Forces:
+class RowForces:
     """Forces s and accelerations w; rows that hold; the sides of rows at a bound of friction.
 
     Sides are the components of the unit vector of the force; 0 where friction is not at its bound.
@@ -79,7 +76,7 @@ class Plane:
     drag: Array = field(default_factory=lambda: np.zeros(0))
 
 
-def planes_of(rows: Sequence[Row]) -> dict[int, Plane]:
+def planes_of(rows: Sequence[ForceRow]) -> dict[int, Plane]:
     """Return the planes of contacts by the places of their gaps."""
     planes: dict[int, Plane] = {}
     for place, row in enumerate(rows):
@@ -93,7 +90,7 @@ def planes_of(rows: Sequence[Row]) -> dict[int, Plane]:
 
 
 def relaxed(
-    S: Array, b: Array, rows: Sequence[Row], start: Array, sweeps: int, share: float
+    S: Array, b: Array, rows: Sequence[ForceRow], start: Array, sweeps: int, share: float
 ) -> Array:
     """Return forces nearer to those that fit, by projecting them onto their bounds in turn.
 
@@ -166,14 +163,14 @@ def solve(matrix: Array, right: Array, sizes: Array) -> Solution:
     if len(right) == 1 and scaled[0, 0] > RANK:
         return Solution(right / matrix[0])
     left, values, across = np.linalg.svd(scaled)
-    is_kept = values > RANK * max(float(values[0]), 1.0)
+    is_stored = values > RANK * max(float(values[0]), 1.0)
     along = left.T @ target
-    x = across[is_kept].T @ (along[is_kept] / values[is_kept])
-    missing = along[~is_kept]
+    x = across[is_stored].T @ (along[is_stored] / values[is_stored])
+    missing = along[~is_stored]
     if not np.any(np.abs(missing) > AGREES * float(np.max(np.abs(along)))):
         return Solution(x / sizes)
-    turned = left[:, ~is_kept].T @ across[~is_kept].T
-    endless = across[~is_kept].T @ least_solution(turned, missing)
+    turned = left[:, ~is_stored].T @ across[~is_stored].T
+    endless = across[~is_stored].T @ least_solution(turned, missing)
     return Solution(x / sizes, endless / sizes)
 
 

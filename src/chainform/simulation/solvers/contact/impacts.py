@@ -10,9 +10,10 @@ P        impulses
 
 Loops stay closed, v+ = 0. A gap that is hit opens with at least -e v-, and P >= 0 pushes only as
 far as that; a gap that was closed before stays so or opens. In the plane of a contact friction
-stops what it can. All this at once is solved as in grip.py. Gaps that begin to close because of it
-are hit in the next round: a blow goes through a row of balls one after the other. A gap that closes
-because loops dictate it, as at the very end of the stroke of a crank, cannot be hit.
+stops what it can. All this at once is solved as in balance_rows.py. Gaps that begin to close
+because of it are hit in the next round: a blow goes through a row of balls one after the other. A
+gap that closes because loops dictate it, as at the very end of the stroke of a crank, cannot be
+hit.
 
 The energy that is lost is - sum P (v+ + v-) / 2; what rows that move by themselves with the speed u
 put in is - sum P u.
@@ -29,8 +30,8 @@ from numpy.typing import NDArray
 from chainform.errors import RunError
 from chainform.simulation.equations.energy_balance import LOSSES, WORK
 from chainform.simulation.equations.events import EventRecord, Impact
-from chainform.simulation.machine.method import Motion
-from chainform.simulation.solvers.contact.balance_rows import Gap, Rows, Terms, is_dictated
+from chainform.simulation.machine.method import ActiveMotion
+from chainform.simulation.solvers.contact.balance_rows import BalanceRows, Gap, Terms, is_dictated
 from chainform.simulation.solvers.contact.force_rows import least_solution
 
 Array = NDArray[np.float64]
@@ -137,7 +138,7 @@ class Collision:
         share = np.ones(len(before))
         for gap in bouncing:
             share[gap.row] += gap.restitution
-        rows = Rows(self.lasting, gaps, {}, {}, is_held=is_held)
+        rows = BalanceRows(self.lasting, gaps, {}, {}, is_held=is_held)
         parts = np.abs(self.terms.J) @ np.abs(self.blow.qd) + np.abs(self.moving)
         grasp = rows.grasp(self.terms, share * before, parts)
         after = before + self.terms.J @ grasp.effect
@@ -166,7 +167,9 @@ class MotionImpacts:
     `lasting` rows always hold; `names` are those of gaps by their rows.
     """
 
-    def __init__(self, motion: Motion, lasting: Sequence[int], names: Mapping[int, str]) -> None:
+    def __init__(
+        self, motion: ActiveMotion, lasting: Sequence[int], names: Mapping[int, str]
+    ) -> None:
         equations = motion.machine.equations
         self.motion, self.lasting, self.names = motion, lasting, names
         self.rates = slice(equations.nq, equations.nq + equations.nv)
@@ -194,7 +197,7 @@ class MotionImpacts:
         collision = self._collision(terms, [], [])
         self._apply(terms, collision, collision.bring_to_rest(rows))
 
-    def over(self, terms: Terms, rows: Rows, h: float) -> None:
+    def over(self, terms: Terms, rows: BalanceRows, h: float) -> None:
         """Let forces and impulses of rows act over a short time h, and go to its end.
 
         Gaps are not closed beyond zero then. This is a step of Moreau's scheme.

@@ -4,7 +4,7 @@ Between two events the state of affairs does not change: a set of rows holds (th
 dry friction slide in known directions. At an event
 
     1. gaps that touch and close are hit, which changes the rates at once (impacts.py);
-    2. of all that is at rest then, forces within their bounds decide what stays at rest (grip.py):
+    2. of all that is at rest then, forces within their bounds decide what stays at rest:
        gaps with a push stay closed, and what friction can hold sticks;
     3. gaps that open so slowly that these forces close them at once are put to rest, and 1 and 2
        are done again: a hop of the height v^2 / (2 a) below that of `balance.HOP` is none;
@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.equations.contact.laws import Switches
+from chainform.simulation.equations.contact.laws import Barriers
 from chainform.simulation.equations.events import EventRecord
 from chainform.simulation.machine.failures import cause
-from chainform.simulation.machine.method import Motion
+from chainform.simulation.machine.method import ActiveMotion
 from chainform.simulation.machine.records import NOT_FINITE
 from chainform.simulation.solvers.contact.balance_rows import (
     Balance,
+    BalanceRows,
     Gap,
     NoForcesError,
-    Rows,
     Terms,
     gaps_of,
     is_dictated,
@@ -53,41 +53,41 @@ DEEPEST = 1e-6
 """How far (m, rad) a gap may close whose motion no force can stop, as at a dead centre."""
 
 
-class Switching:
+class ModeChanges:
     """Keeps the state of affairs of one motion, in the array p that its loop reads.
 
     `step` is the length of steps (s) where it is fixed.
     """
 
-    def __init__(self, motion: Motion, switches: Switches, step: float | None = None) -> None:
+    def __init__(self, motion: ActiveMotion, barriers: Barriers, step: float | None = None) -> None:
         self.motion = motion
-        self.switches = switches
+        self.barriers = barriers
         equations, layout, p = motion.machine.equations, motion.machine.layout, motion.p
-        self.sorts, self.nq, self.nv = equations.sorts, equations.nq, equations.nv
-        self.lasting = range(self.sorts.always)
+        self.row_counts, self.nq, self.nv = equations.row_counts, equations.nq, equations.nv
+        self.lasting = range(self.row_counts.always)
         self.mask, self.slack = layout.part(p, "mask"), layout.part(p, "slack")
         modes = layout.part(p, "modes")
-        ends = np.cumsum([self.sorts.sticking, self.sorts.beside])
+        ends = np.cumsum([self.row_counts.sticking, self.row_counts.tangential])
         self.directions, anchors, axes = np.split(modes, ends)
-        layout.part(p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in switches.dry]
-        self.gaps = gaps_of(switches, self.sorts)
-        named = zip(self.gaps, switches.rigid, strict=True)
+        layout.part(p, "bounds")[:] = [j.static * (1 + LEEWAY) for j in barriers.dry]
+        self.gaps = gaps_of(barriers, self.row_counts)
+        named = zip(self.gaps, barriers.rigid, strict=True)
         self.impacts = MotionImpacts(motion, self.lasting, {g.row: b.name for g, b in named})
-        frictions = [gap.friction for gap in self.gaps if gap.beside]
+        frictions = [gap.friction for gap in self.gaps if gap.tangential]
         layout.part(p, "cones")[:] = np.array(frictions) * (1 + LEEWAY)
-        self.sticking = range(self.sorts.first_sticking, self.sorts.rows)
+        self.sticking = range(self.row_counts.first_sticking, self.row_counts.rows)
         self.resting: list[int] = []
         """Gaps that are closed without a push, and do not begin to open."""
         self.starting: list[int] = []
         """Joints that begin to slide from rest."""
         grips = layout.part(p, "grips")
-        self.planes = Planes(self.sorts, self.mask, self.slack, grips, anchors, axes, step)
+        self.planes = Planes(self.row_counts, self.mask, self.slack, grips, anchors, axes, step)
 
     # --- events -------------------------------------------------------------------------
 
     def begin(self) -> list[EventRecord]:
         """Find what holds at the start; a state beyond a barrier is refused."""
-        if self.sorts.rows == 0:
+        if self.row_counts.rows == 0:
             return []
         self.check(TOUCH, "q0")
         return self.settle()
@@ -97,7 +97,7 @@ class Switching:
         if not self.gaps:
             return
         residuals = self._terms().residuals
-        for gap, barrier in zip(self.gaps, self.switches.rigid, strict=True):
+        for gap, barrier in zip(self.gaps, self.barriers.rigid, strict=True):
             if residuals[gap.row] < -depth:
                 raise RunError(
                     f"{barrier.name} is passed by {-residuals[gap.row]:.4g} at the start",
@@ -107,21 +107,21 @@ class Switching:
 
     def happen(self, number: int) -> list[EventRecord]:
         """Go over an event, by its number among those that are watched here."""
-        if number >= self.sorts.rows - self.sorts.always:
+        if number >= self.row_counts.rows - self.row_counts.always:
             # A stiff contact begins or ends: the step ended here, and that was all.
             self.motion.restart(self.motion.y)
             return []
         # Events stand in the order of the rows.
-        row = self.sorts.always + number
+        row = self.row_counts.always + number
         rows = [row]
         for gap in self.gaps:
-            if row in gap.beside:
-                rows = [] if self.planes.slides(gap) else list(gap.beside)
+            if row in gap.tangential:
+                rows = [] if self.planes.slides(gap) else list(gap.tangential)
         return self.settle(self._way_out(rows) if np.any(self.mask[rows]) else {})
 
     def _way_out(self, rows: list[int]) -> dict[int, float]:
         """Return the way in which rows will move that let go: against the force that held them."""
-        if rows[0] < self.sorts.first_beside:
+        if rows[0] < self.row_counts.first_tangential:
             return {rows[0]: 1.0}
         machine = self.motion.machine
         machine.rate(self.motion.t, self.motion.y, self.motion.p)
@@ -153,10 +153,10 @@ class Switching:
         terms = self._terms()
         free = terms.speeds + h * (terms.J @ terms.solved(terms.r) - terms.gamma)
         near = [g for g in self.gaps if terms.residuals[g.row] + h * free[g.row] <= TOUCH]
-        bounds = [h * joint.static for joint in self.switches.dry]
+        bounds = [h * joint.static for joint in self.barriers.dry]
         joints = dict(zip(self.sticking, bounds, strict=True))
         try:
-            self.impacts.over(terms, Rows(self.lasting, near, joints, {}), h)
+            self.impacts.over(terms, BalanceRows(self.lasting, near, joints, {}), h)
         except NoForcesError as problem:
             raise self._refusal(problem) from None
         return self.settle()
@@ -169,7 +169,7 @@ class Switching:
         `leaving` is what is at its bound: rows of one gap, joint or plane, with the components of
         the way in which they will move.
         """
-        if self.sorts.rows == 0:
+        if self.row_counts.rows == 0:
             return []
         before, sliding = self.mask.copy(), self._sliding()
         terms, news = self._aligned(), list[EventRecord]()
@@ -250,7 +250,7 @@ class Switching:
         Contacts that are jammed while they slide stop by an impact of their own. `hops` tells how
         often gaps were put to rest here that open too slowly.
         """
-        still, first = self._still_joints(leaving), self.sorts.first_beside
+        still, first = self._still_joints(leaving), self.row_counts.first_tangential
         staying = [gap for gap in self._touching(terms) if gap.row not in leaving]
         shut = [gap for gap in staying if abs(terms.speeds[gap.row]) <= AT_REST]
         # These open; some of them so slowly that they close again at once.
@@ -262,7 +262,7 @@ class Switching:
         terms = self._terms()
         moving = self.planes.moving(terms, shut)
         loose = frozenset(row for row in leaving if row not in moving)
-        rows = Rows(self.lasting, shut, still, {**leaving, **moving}, loose)
+        rows = BalanceRows(self.lasting, shut, still, {**leaving, **moving}, loose)
         balance = Balance.of(terms, rows)
         slow = self.planes.slow_ones(terms, rows, balance, self.motion.t)
         if slow:
@@ -281,7 +281,7 @@ class Switching:
             return news + self._choose(self._terms(), leaving, may_jam=may_jam, hops=hops + 1)
         self._set(terms, rows, balance, is_breaking=max(leaving, default=-1) >= first)
         for row in leaving:
-            if ahead == 0 and not first <= row < self.sorts.first_sticking:
+            if ahead == 0 and not first <= row < self.row_counts.first_sticking:
                 self.slack[row] = LEEWAY
         return []
 
@@ -298,23 +298,23 @@ class Switching:
     def _still_joints(self, leaving: Mapping[int, float]) -> dict[int, float]:
         """Return joints that may stick, with their bounds; set the directions of all others."""
         still: dict[int, float] = {}
-        for place, (joint, row) in enumerate(zip(self.switches.dry, self.sticking, strict=True)):
+        for place, (joint, row) in enumerate(zip(self.barriers.dry, self.sticking, strict=True)):
             rate = self.motion.y[self.nq + joint.rate]
             self.directions[place] = np.sign(rate) if abs(rate) > STILL else leaving.get(row, 0.0)
             if not self.directions[place]:
                 still[row] = joint.static
         return still
 
-    def _set(self, terms: Terms, rows: Rows, balance: Balance, *, is_breaking: bool) -> None:
+    def _set(self, terms: Terms, rows: BalanceRows, balance: Balance, *, is_breaking: bool) -> None:
         """Write down what holds from now on."""
         before, grasp = self.mask.copy(), balance.grasp
         self._let_all_go()
         for gap in rows.gaps:
             if gap.row in grasp.holds:
                 self.mask[gap.row] = 1.0
-                if not gap.beside or grasp.is_jammed:
+                if not gap.tangential or grasp.is_jammed:
                     continue
-                slides = any(row in rows.ways for row in gap.beside)
+                slides = any(row in rows.ways for row in gap.tangential)
                 if slides or not self.planes.hold(terms, gap, balance, before, is_breaking):
                     self.planes.let_slide(terms, gap, rows, balance, LEEWAY)
             elif balance.is_idle(gap.row):
@@ -325,13 +325,13 @@ class Switching:
                 self.mask[row] = 1.0
             else:
                 self.starting.append(row)
-                self.directions[row - self.sorts.first_sticking] = -np.sign(grasp.forces[row])
+                self.directions[row - self.row_counts.first_sticking] = -np.sign(grasp.forces[row])
                 self.slack[row] = LEEWAY if balance.is_idle(row) else 0.0
         self.planes.turn(terms, self.motion.t)
         self.planes.anchor(self._terms(), self.planes.changed)
 
     def _let_all_go(self) -> None:
-        self.mask[self.sorts.always :] = 0.0
+        self.mask[self.row_counts.always :] = 0.0
         self.slack[:] = 0.0
         self.resting, self.starting = [], []
         self.planes.let_all_go()
@@ -342,22 +342,22 @@ class Switching:
 
     def _changes(self, before: Array, sliding: Sequence[bool]) -> list[EventRecord]:
         """Return what began or ceased to hold, in words."""
-        said: list[str] = []
-        named = zip(self.gaps, self.switches.rigid, sliding, self._sliding(), strict=True)
+        changes: list[str] = []
+        named = zip(self.gaps, self.barriers.rigid, sliding, self._sliding(), strict=True)
         for gap, barrier, slid, slides in named:
             if self.mask[gap.row] != before[gap.row]:
-                said.append(f"{barrier.name}: {'rests' if self.mask[gap.row] else 'leaves'}")
+                changes.append(f"{barrier.name}: {'rests' if self.mask[gap.row] else 'leaves'}")
             elif slid != slides and self.mask[gap.row]:
-                said.append(f"{barrier.name}: {'slides' if slides else 'sticks'}")
-        for row, joint in zip(self.sticking, self.switches.dry, strict=True):
+                changes.append(f"{barrier.name}: {'slides' if slides else 'sticks'}")
+        for row, joint in zip(self.sticking, self.barriers.dry, strict=True):
             if self.mask[row] != before[row]:
-                said.append(f"{joint.name}: {'sticks' if self.mask[row] else 'slides'}")
+                changes.append(f"{joint.name}: {'sticks' if self.mask[row] else 'slides'}")
         y = self.motion.y
         q, qd = y[: self.nq].copy(), y[self.nq : self.nq + self.nv].copy()
-        return [EventRecord(text, self.motion.t, q, qd) for text in said]
+        return [EventRecord(text, self.motion.t, q, qd) for text in changes]
 
     def _refusal(self, problem: NoForcesError) -> RunError:
-        """Return what is told to the user where no forces fit."""
+        """Return the error where no forces fit."""
         return RunError(
             f"{problem} at t = {self.motion.t:.9g} s",
             element=", ".join(self._name(row) for row in problem.rows) or "stops",
@@ -374,13 +374,17 @@ class Switching:
 
     def name_of(self, number: int) -> str:
         """Return the name of the stop, contact or joint to which an event belongs."""
-        row, stiff = self.sorts.always + number, self.switches.stiff
-        return self._name(row) if row < self.sorts.rows else stiff[row - self.sorts.rows].name
+        row, stiff = self.row_counts.always + number, self.barriers.stiff
+        return (
+            self._name(row)
+            if row < self.row_counts.rows
+            else stiff[row - self.row_counts.rows].name
+        )
 
     def _name(self, row: int) -> str:
-        if row >= self.sorts.first_sticking:
-            return self.switches.dry[row - self.sorts.first_sticking].name
-        own = (gap.row for gap in self.gaps if row in (gap.row, *gap.beside))
+        if row >= self.row_counts.first_sticking:
+            return self.barriers.dry[row - self.row_counts.first_sticking].name
+        own = (gap.row for gap in self.gaps if row in (gap.row, *gap.tangential))
         return self.impacts.names.get(next(own, -1), "loops")
 
     def _terms(self, y: Array | None = None) -> Terms:
@@ -389,4 +393,4 @@ class Switching:
         if not np.all(np.isfinite(area)):
             equations = motion.machine.equations
             raise cause(NOT_FINITE, equations, motion.t, motion.y, motion.p, 0.0)
-        return Terms.of(area, self.nv, self.sorts.rows)
+        return Terms.of(area, self.nv, self.row_counts.rows)

@@ -7,7 +7,7 @@ S        how easily a force in the plane moves it: an entry of J H^-1 J^T
 
 While a contact slides, friction turns its velocity into the way in which no force acts across it.
 This takes a time of about |v| / (mu N S). Where that is shorter than `SHORT`, or than a step of
-fixed length, the contact is slow: its velocity is in that way at once, and is kept there by holding
+fixed length, the contact is slow: its velocity is in that way at once, and is held there by holding
 the contact across it. The axes of its plane are turned so that the first one is its way.
 
 A mechanism with few freedoms may be nearly blocked in one direction of the plane: where its contact
@@ -24,8 +24,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.simulation.equations.builder import Sorts
-from chainform.simulation.solvers.contact.balance_rows import Balance, Gap, Rows, Terms
+from chainform.simulation.equations.builder import RowCounts
+from chainform.simulation.solvers.contact.balance_rows import Balance, BalanceRows, Gap, Terms
 from chainform.simulation.solvers.contact.complementarity import depends
 from chainform.simulation.solvers.contact.force_rows import least_solution
 
@@ -56,7 +56,7 @@ class Planes:
 
     def __init__(
         self,
-        sorts: Sorts,
+        row_counts: RowCounts,
         mask: Array,
         slack: Array,
         grips: Array,
@@ -64,7 +64,7 @@ class Planes:
         axes: Array,
         step: float | None,
     ) -> None:
-        self.first = sorts.first_beside
+        self.first = row_counts.first_tangential
         self.mask, self.slack, self.grips = mask, slack, grips
         self.anchors, self.axes = anchors, axes.reshape(-1, 3)
         self.axes[~np.any(self.axes, axis=1)] = 1.0, 0.0, 1.0
@@ -88,15 +88,15 @@ class Planes:
         """
         changed: list[int] = []
         for gap in touching:
-            if gap.beside and (way := self._free_way(terms, lasting, gap)) is not None:
+            if gap.tangential and (way := self._free_way(terms, lasting, gap)) is not None:
                 self._turn_axes(gap, way)
                 self.axes[self._number(gap), 2] = 0.0
-                changed += gap.beside
+                changed += gap.tangential
         return changed
 
     def _free_way(self, terms: Terms, lasting: Sequence[int], gap: Gap) -> Array | None:
         """Return the only direction in which a contact can move while it is closed, if it is so."""
-        J, n = terms.J[[*lasting, gap.row, *gap.beside]], len(lasting) + 1
+        J, n = terms.J[[*lasting, gap.row, *gap.tangential]], len(lasting) + 1
         S = J @ terms.solved(J)
         left = S[n:, n:] - S[n:, :n] @ least_solution(S[:n, :n], S[:n, n:])
         ease, ways = np.linalg.eigh(left)
@@ -110,20 +110,20 @@ class Planes:
 
     def _is_tracked(self, gap: Gap) -> bool:
         """Whether a contact slides slowly, and is held across its way."""
-        return self.slides(gap) and bool(self.mask[gap.beside[1]])
+        return self.slides(gap) and bool(self.mask[gap.tangential[1]])
 
     def moving(self, terms: Terms, shut: Iterable[Gap]) -> dict[int, float]:
         """Return the ways of contacts that do not stand still, as components of unit vectors."""
         ways: dict[int, float] = {}
         for gap in shut:
-            speeds = terms.speeds[list(gap.beside)]
+            speeds = terms.speeds[list(gap.tangential)]
             speed = float(np.hypot.reduce(speeds))
             if speed > (CRAWL if self._is_tracked(gap) else CREEP):
-                ways |= dict(zip(gap.beside, (speeds / speed).tolist(), strict=True))
+                ways |= dict(zip(gap.tangential, (speeds / speed).tolist(), strict=True))
         return ways
 
-    def slow_ones(self, terms: Terms, rows: Rows, balance: Balance, t: float) -> list[Gap]:
-        """Return the contacts that move slowly under some forces; they are kept in mind.
+    def slow_ones(self, terms: Terms, rows: BalanceRows, balance: Balance, t: float) -> list[Gap]:
+        """Return the contacts that move slowly under some forces; they are remembered.
 
         One that turns again and again is left to the steps.
         """
@@ -131,34 +131,34 @@ class Planes:
         for gap in rows.gaps:
             if len(self._turns(gap, t)) > OFTEN:
                 continue
-            speed = float(np.hypot.reduce(terms.speeds[list(gap.beside)]))
+            speed = float(np.hypot.reduce(terms.speeds[list(gap.tangential)]))
             was_fast = self.slides(gap) and not self._is_tracked(gap)
             limit = self._limit(terms, gap, balance) * (1.0 if was_fast else (1 + FAST) / 2)
-            is_moving = any(row in rows.ways and row not in rows.loose for row in gap.beside)
+            is_moving = any(row in rows.ways and row not in rows.loose for row in gap.tangential)
             if is_moving and speed <= limit:
                 self.slow.append(gap)
         return self.slow
 
-    def turned(self, terms: Terms, rows: Rows, slow: Sequence[Gap]) -> Rows:
+    def turned(self, terms: Terms, rows: BalanceRows, slow: Sequence[Gap]) -> BalanceRows:
         """Return the same rows, with slow contacts on their ways after a short time.
 
         Those that come to rest until then keep their ways.
         """
-        beside = [row for gap in slow for row in gap.beside]
+        tangential = [row for gap in slow for row in gap.tangential]
         more = np.zeros(len(terms.speeds))
-        more[beside] = terms.speeds[beside] / self.short
-        free = {row: way for row, way in rows.ways.items() if row not in beside}
+        more[tangential] = terms.speeds[tangential] / self.short
+        free = {row: way for row, way in rows.ways.items() if row not in tangential}
         grasp = Balance.of(terms, replace(rows, ways=free), more).grasp
         ways = dict(rows.ways)
         for gap in slow:
-            sides = [grasp.side(row) for row in gap.beside]
+            sides = [grasp.side(row) for row in gap.tangential]
             if any(sides) and not grasp.is_jammed:
-                ways |= {row: -side for row, side in zip(gap.beside, sides, strict=True)}
+                ways |= {row: -side for row, side in zip(gap.tangential, sides, strict=True)}
         return replace(rows, ways=ways)
 
     def _limit(self, terms: Terms, gap: Gap, balance: Balance) -> float:
         """Return the speed below which a contact is slow."""
-        J = terms.J[list(gap.beside)]
+        J = terms.J[list(gap.tangential)]
         ease = float(np.max(np.einsum("ij,ji->i", J, terms.solved(J)), initial=0.0))
         push = max(float(balance.grasp.forces[gap.row]), 0.0)
         return max(2 * CREEP, self.short * gap.friction * push * ease)
@@ -173,9 +173,9 @@ class Planes:
         self, terms: Terms, gap: Gap, balance: Balance, before: Array, is_breaking: bool
     ) -> bool:
         """Hold a closed contact in its plane where friction can; tell whether it can."""
-        held = [row for row in gap.beside if row in balance.grasp.holding]
-        if any(balance.grasp.side(row) for row in gap.beside):
-            is_still = all(map(balance.is_idle, gap.beside)) and not is_breaking
+        held = [row for row in gap.tangential if row in balance.grasp.holding]
+        if any(balance.grasp.side(row) for row in gap.tangential):
+            is_still = all(map(balance.is_idle, gap.tangential)) and not is_breaking
             if not (is_still and held and balance.grasp.take(held)):
                 return False
         else:
@@ -186,20 +186,26 @@ class Planes:
                 self.anchors[row - self.first] += terms.residuals[row]
         return True
 
-    def let_slide(self, terms: Terms, gap: Gap, rows: Rows, balance: Balance, idle: float) -> None:
+    def let_slide(
+        self, terms: Terms, gap: Gap, rows: BalanceRows, balance: Balance, idle: float
+    ) -> None:
         """Let a closed contact slide, with friction against its way; `idle` is its leeway."""
-        way = np.array([-balance.grasp.side(row) for row in gap.beside])
-        speeds = terms.speeds[list(gap.beside)]
+        way = np.array([-balance.grasp.side(row) for row in gap.tangential])
+        speeds = terms.speeds[list(gap.tangential)]
         limit = self._limit(terms, gap, balance)
         self.grips[self._places(gap)] = gap.friction * way
-        is_loose = any(row in rows.loose for row in gap.beside)
-        if any(row in rows.ways for row in gap.beside) and not is_loose and gap not in self.slow:
-            self.slack[gap.beside[1]] = limit if np.hypot.reduce(speeds) > limit else 0.0
+        is_loose = any(row in rows.loose for row in gap.tangential)
+        if (
+            any(row in rows.ways for row in gap.tangential)
+            and not is_loose
+            and gap not in self.slow
+        ):
+            self.slack[gap.tangential[1]] = limit if np.hypot.reduce(speeds) > limit else 0.0
             return
         if gap not in self.slow or way @ speeds <= 0:
-            self.resting += gap.beside
-        if all(map(balance.is_idle, gap.beside)):
-            self.slack[gap.beside[0]] = idle
+            self.resting += gap.tangential
+        if all(map(balance.is_idle, gap.tangential)):
+            self.slack[gap.tangential[0]] = idle
         self._slow[gap] = (way, FAST * limit)
 
     def turn(self, terms: Terms, t: float) -> None:
@@ -209,7 +215,7 @@ class Planes:
         """
         held = [terms.J[row] for row in np.flatnonzero(self.mask)]
         for gap, (way, limit) in self._slow.items():
-            first, second = terms.J[list(gap.beside)]
+            first, second = terms.J[list(gap.tangential)]
             J = np.array([*held, way[0] * second - way[1] * first])
             S, last = J @ terms.solved(J), len(held)
             if gap in self.slow:
@@ -219,9 +225,9 @@ class Planes:
             held.append(J[-1])
             self._turn_axes(gap, way)
             self.grips[self._places(gap)] = gap.friction, 0.0
-            self.mask[gap.beside[1]] = 1.0
-            self.slack[gap.beside[1]] = limit
-            self._turned += gap.beside
+            self.mask[gap.tangential[1]] = 1.0
+            self.slack[gap.tangential[1]] = limit
+            self._turned += gap.tangential
 
     def _turns(self, gap: Gap, t: float) -> list[float]:
         """Return when a contact turned of late."""
@@ -244,13 +250,13 @@ class Planes:
 
     def give_leeway(self, terms: Terms, gap: Gap) -> None:
         """Let a contact creep that loops move in another way than the one in which it slides."""
-        speeds = terms.speeds[list(gap.beside)]
+        speeds = terms.speeds[list(gap.tangential)]
         if self.grips[self._places(gap)] @ speeds < 0:
             least = 10 * float(np.hypot.reduce(speeds))
-            self.slack[gap.beside[0]] = max(self.slack[gap.beside[0]], least)
+            self.slack[gap.tangential[0]] = max(self.slack[gap.tangential[0]], least)
 
     def _number(self, gap: Gap) -> int:
-        return (gap.beside[0] - self.first) // 2
+        return (gap.tangential[0] - self.first) // 2
 
     def _places(self, gap: Gap) -> list[int]:
-        return [row - self.first for row in gap.beside]
+        return [row - self.first for row in gap.tangential]

@@ -1,10 +1,6 @@
-"""What event functions are at places within a step, as procedures.
+"""Event functions at places within a step, their zeros and lowest points there, as procedures.
 
 A place is a part of the step, from 0 to 1.
-
-Where functions are zero, or nearest to it, within a step, as procedures.
-
-Places are parts of the step.
 """
 
 from __future__ import annotations
@@ -79,7 +75,7 @@ SLOW = 3
 POLE = 1e3
 """What has grown so much towards the place where its sign changes has no zero there."""
 NOTHING = 1e-290
-"""A value below this is a sign only: there is no telling how far from there the zero is."""
+"""A value below this is a sign only: nobody knows how far from there the zero is."""
 FEW = 40
 """The most steps towards the zero of a cubic."""
 NARROW = 1e-3

@@ -1,6 +1,6 @@
 """Events between two times, for solvers that give the state at any time between them.
 
-The same is done as in loops/events.py, where it is explained: values at five times of a stretch,
+The same is done as in locate.py, where it is explained: values at five times of a stretch,
 which is halved where they do not tell what a function does in between; zeros by false position.
 """
 
@@ -47,7 +47,7 @@ class Meeting:
     missing: int | None = None
 
 
-class Lookout:
+class EventWatcher:
     """Looks for events from one time to the next; `before` are the values at the first."""
 
     def __init__(self, directions: Sequence[float], longest: float = inf) -> None:

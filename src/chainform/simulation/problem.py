@@ -16,6 +16,7 @@ from typing import Any, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
@@ -23,7 +24,7 @@ from chainform.runtime import CodeStorage, LruCache
 from chainform.simulation.equations.closures import Stabilise, stabilise_of
 from chainform.simulation.equations.consistent_state import Remarks, consistent_state
 from chainform.simulation.equations.contact.laws import Barriers
-from chainform.simulation.equations.contact.tables import barriers_of
+from chainform.simulation.equations.contact.tables import barriers_of, tables_of
 from chainform.simulation.equations.controllers import Controller, controllers_of
 from chainform.simulation.equations.efforts import (
     Efforts,
@@ -49,6 +50,7 @@ from chainform.simulation.files.scenario import Scenario, scenario_of
 from chainform.simulation.machine.compile import MACHINES, EquationOptions, machine_of, model_of
 from chainform.simulation.machine.failures import check_resistance
 from chainform.simulation.machine.machine import Machine
+from chainform.simulation.machine.method import Solver
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.motion import Runner
 from chainform.simulation.quantities import Columns
@@ -79,8 +81,8 @@ class ProblemOptions(TypedDict, total=False):
     fixed: Sequence[str] | None
     stabilise: Any
     hold: float | None
-    events: Mapping[str, Any] | None
-    method: str
+    events: Mapping[str, Any] | Sequence[Event] | None
+    method: str | Solver
     rtol: float
     atol: float | None
     step: float | None
@@ -140,10 +142,10 @@ class Problem:
         elif not isinstance(mechanism, Mechanism):
             mechanism = read(cast("str", mechanism))
         whole: dict[str, Any] = {**dict.fromkeys(NAMES), **DEFAULTS, **given}
+        whole |= {name: tables_of(whole[name]) for name in ("events", "stops", "contacts")}
         source, breaks = with_unknowns(mechanism, whole["unknowns"])
         span, times = span_of(whole["t"], whole["t_eval"])
-        steps = (whole["rtol"], whole["atol"], whole["step"], whole["largest"], whole["hold"])
-        settings = settings_of(whole["method"], *steps, span=span)
+        settings = settings_of(_solver(whole, options), whole["hold"], span=span)
         held = stabilise_of(whole["stabilise"])
         return Problem(source, whole, span, times, settings, held, breaks, scenario)
 
@@ -254,6 +256,18 @@ def _check_names(options: Mapping[str, Any]) -> None:
             raise TypeError(f"there is no option {name!r} of a problem{hint}")
 
 
+def _solver(options: Mapping[str, Any], given: Mapping[str, Any]) -> Solver:
+    """Return the solver of options, which is a value, or a name with its numbers next to it."""
+    numbers, method = ("rtol", "atol", "step", "largest"), options["method"]
+    if not isinstance(method, Solver):
+        return Solver(method, *(options[name] for name in numbers))
+    for name in numbers:
+        if name in given:
+            remedy = f"write {name} in Solver(...) only"
+            raise RunError(f"{name} stands next to a solver", element=name, remedy=remedy)
+    return method
+
+
 @dataclass(frozen=True, eq=False)
 class Conditions:
     """Parameters with their values, and efforts, events, controllers and contacts under them."""
@@ -295,7 +309,7 @@ class System:
         p = self.machine.layout.fresh()
         first = self._first(q0, qd0, x0)
         start, remarks, digests = self._start(first, resume, p)
-        directions = [event.direction for event in conditions.events] + barriers.directions
+        directions = [event.sign for event in conditions.events] + barriers.directions
         settings, breaks = problem.settings, conditions.efforts.breaks
         integrator = settings.solver.start(
             self.machine, settings, start.t, start.y, p, directions, breaks

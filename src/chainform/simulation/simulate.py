@@ -99,7 +99,7 @@ def simulate(
     `friction` gives bounds of sticking; `energy_balance` adds up work and losses on the way.
 
     `method` is one of those in `solvers.SOLVERS`: verner65, dopri853, rk4, heun, euler,
-    semi_implicit, midpoint, gauss4, gauss6, cvode, ida. With `step` the step is fixed, otherwise
+    semi_implicit, midpoint, gauss4, gauss6, cvode, ida; or a `Solver` with its numbers. With `step` the step is fixed, otherwise
     `rtol` and `atol` control it, and it is never above `largest`, nor above a tenth of the whole.
 
     `reduce` is how far the equations are reduced, as in `derive`: "fast" takes a second or more and

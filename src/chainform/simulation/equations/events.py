@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
 from chainform.given import Given, argument, real_array
-from chainform.mechanism import Mechanism, Number, law_reader
+from chainform.mechanism import Mechanism, law_reader
 from chainform.mechanism.laws import LawReader
 
 Array = NDArray[np.float64]
@@ -26,16 +26,22 @@ ENDINGS = (END, INTERRUPTED, FAILED) = ("end", "interrupted", "failed")
 
 @dataclass(frozen=True)
 class Event:
-    """A zero of a law: what it is called, which way the law goes, and what happens then.
+    """A zero of a law: which way the law goes (rising, falling, both), and what happens then.
 
-    Without `stop` and `change` the event is noted and the motion goes on.
+    Without `stop` and `change` the event is noted and the motion goes on. In a table of events the
+    key is its name.
     """
 
-    name: str
-    law: Number
-    direction: float = 0.0
+    law: Any
+    direction: str = "both"
     stop: bool = False
     change: Change | None = None
+    name: str = ""
+
+    @property
+    def sign(self) -> float:
+        """The sign of the law's rate at the event; 0 for any."""
+        return DIRECTIONS[self.direction]
 
     def changed(self, t: float, q: Array, qd: Array) -> tuple[Array, Array]:
         """Return what `change` makes of a state, checked; RunError where that is no state."""
@@ -117,9 +123,9 @@ def _event(name: str, given: Given, laws: LawReader) -> Event:
         remedy = "let it return q and qd as they are after it"
         raise change.error("change is a function of (t, q, qd)", remedy)
     return Event(
-        name,
         laws.law(table["law"]),
-        DIRECTIONS[direction.choice(tuple(DIRECTIONS))] if direction.is_given else 0.0,
+        direction.choice(tuple(DIRECTIONS)) if direction.is_given else "both",
         stop.flag() if stop.is_given else False,
         cast("Change | None", change.value),
+        name,
     )

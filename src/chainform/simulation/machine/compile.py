@@ -20,7 +20,7 @@ from chainform.simulation.equations.events import Event
 from chainform.simulation.equations.inputs import put_inputs
 from chainform.simulation.equations.parameters import without_values
 from chainform.simulation.machine.machine import Machine
-from chainform.simulation.machine.method import Solver
+from chainform.simulation.machine.method import Method
 
 MODELS: LruCache[Model] = LruCache(32)
 
@@ -36,7 +36,7 @@ class EquationOptions:
     """
 
     efforts: Efforts
-    solver: Solver
+    solver: Method
     events: tuple[Event, ...] = ()
     controllers: tuple[Controller, ...] = ()
     barriers: Barriers = NO_BARRIERS
@@ -60,7 +60,7 @@ def _laws(efforts: Efforts) -> Hashable:
 def model_of(
     mechanism: Mechanism,
     without: Sequence[str],
-    solver: Solver,
+    solver: Method,
     parameters: Sequence[str] = (),
     *,
     rows: bool = False,

@@ -107,6 +107,17 @@ class ActiveMotion(Protocol):
 
 
 @dataclass(frozen=True)
+class Solver:
+    """A method by its name, and how its steps are chosen: `simulate` tells what each means."""
+
+    method: str = "verner65"
+    rtol: float = 1e-9
+    atol: float | None = None
+    step: float | None = None
+    largest: float | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """How a motion is integrated: method, tolerances, steps.
 
@@ -115,7 +126,7 @@ class Settings:
     is to be: where states barely change nothing else tells how soon forces or events may come.
     """
 
-    solver: Solver
+    solver: Method
     rtol: float = 1e-9
     atol: float = 1e-12
     step: float | None = None
@@ -166,7 +177,7 @@ def _any(equations: Equations) -> str | None:
 
 
 @dataclass(frozen=True)
-class Solver:
+class Method:
     """A method of integration.
 
     `steps` are the ways to choose the length of steps, the usual one first. `outputs` are

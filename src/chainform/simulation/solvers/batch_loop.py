@@ -297,7 +297,7 @@ class Each(CompiledBatch):
         projects: bool = True,
     ) -> None:
         super().__init__(equations, settings, efforts)
-        self.directions = [event.direction for event in events]
+        self.directions = [event.sign for event in events]
         loop = replace(settings.solver.loop, procedures=(integrate_each,))
         hold = settings.hold is not None
         self.machine = Machine(

@@ -28,7 +28,7 @@ from chainform.simulation.machine.factors import NO_ROW
 from chainform.simulation.machine.layout import SystemLayout
 from chainform.simulation.machine.linear import pivoted
 from chainform.simulation.machine.machine import CompiledLoop
-from chainform.simulation.machine.method import CONTROLLED, Solver
+from chainform.simulation.machine.method import CONTROLLED, Method
 from chainform.simulation.solvers.sundials import Sundials, library
 
 LEFT_OUT, OF_RATES, OF_VALUES = range(3)
@@ -179,7 +179,7 @@ def ida_refuses(equations: Equations) -> str | None:
     return None
 
 
-IDA = Solver(
+IDA = Method(
     "ida",
     5,
     Ida,
@@ -211,7 +211,7 @@ def cvode_refuses(equations: Equations) -> str | None:
     return "does not hold closed loops or constraints" if equations.rows else None
 
 
-CVODE = Solver(
+CVODE = Method(
     "cvode",
     5,
     Cvode,

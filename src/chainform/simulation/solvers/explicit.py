@@ -14,7 +14,7 @@ from chainform.simulation.machine.method import (
     CONTROLLED,
     FIXED,
     Coefficients,
-    Solver,
+    Method,
     Tableau,
 )
 from chainform.simulation.solvers.adaptive import PROCEDURES
@@ -163,10 +163,10 @@ METHODS = {tableau.name: tableau for tableau in (VERNER65, DOPRI853, RK4, HEUN, 
 """The explicit methods by name."""
 
 
-def explicit(tableau: Tableau) -> Solver:
+def explicit(tableau: Tableau) -> Method:
     """Return the solver of a tableau; without an estimate of the error its steps are fixed."""
     steps = (FIXED,) if tableau.error is None else (CONTROLLED, FIXED)
-    return Solver(
+    return Method(
         tableau.name,
         tableau.order,
         Integrator,

@@ -35,7 +35,7 @@ from chainform.runtime.procedures import Floats, Number, fmin
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.equations.evaluate import values_along
 from chainform.simulation.machine.machine import CompiledLoop
-from chainform.simulation.machine.method import FIXED, Solver
+from chainform.simulation.machine.method import FIXED, Method
 from chainform.simulation.machine.records import TimeStep
 from chainform.simulation.solvers.adaptive import PROCEDURES
 from chainform.simulation.solvers.explicit import EULER
@@ -354,7 +354,7 @@ def _rows(_equations: Equations) -> int:
     return ROWS
 
 
-SEMI_IMPLICIT = Solver(
+SEMI_IMPLICIT = Method(
     "semi_implicit",
     1,
     Integrator,

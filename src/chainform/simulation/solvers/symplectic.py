@@ -31,7 +31,7 @@ from chainform.runtime.procedures import Floats, Number, fmax, fmin
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.machine.linear import NOTHING, backward, cholesky, forward
 from chainform.simulation.machine.machine import CompiledLoop
-from chainform.simulation.machine.method import FIXED, Solver, Tableau
+from chainform.simulation.machine.method import FIXED, Method, Tableau
 from chainform.simulation.machine.records import NO_NUMBER, NO_SOLUTION, UNRESISTED, TimeStep
 from chainform.simulation.solvers.adaptive import PROCEDURES
 from chainform.simulation.solvers.integrator import Integrator
@@ -242,13 +242,13 @@ def refuses(equations: Equations) -> str | None:
     return None
 
 
-def symplectic(tableau: Tableau) -> Solver:
+def symplectic(tableau: Tableau) -> Method:
     """Return the solver of one of Gauss's methods."""
 
     def rows(equations: Equations) -> int:
         return 3 + tableau.stages + (equations.nv + 1) // 2
 
-    return Solver(
+    return Method(
         tableau.name,
         tableau.order,
         Integrator,

@@ -21,7 +21,7 @@ friction={"slide": 12.0}                  the bound of sticking (N, N m), above 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
@@ -37,7 +37,6 @@ from chainform.spatial import Vector, dot
 
 REST_SPEED = 1e-4
 """Below this closing speed (m/s, rad/s) nothing bounces any more."""
-LAW_FIELDS = ("restitution", "stiffness", "damping", "rest_speed")
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,34 @@ class ContactLaw:
     def is_stiff(self) -> bool:
         """Whether the barrier is a spring and not rigid."""
         return self.stiffness is not None
+
+
+@dataclass(frozen=True)
+class Stop(ContactLaw):
+    """A stop of a joint: how it answers, and where it stands (m, rad) if not at the limits."""
+
+    lower: Any = None
+    upper: Any = None
+
+
+@dataclass(frozen=True)
+class Contact(ContactLaw):
+    """A contact of a frame with a plane: how it answers, and where the plane is.
+
+    The plane goes through `point` and is normal to `normal`, in world axes, or with plane="base" in
+    those of the base. `points` are those of the frame that touch, `friction` is the coefficient.
+    """
+
+    friction: float | None = None
+    point: Any = None
+    points: Any = None
+    normal: Any = None
+    plane: str | None = None
+
+
+LAW_FIELDS, STOP_FIELDS, CONTACT_FIELDS = (
+    tuple(item.name for item in fields(record)) for record in (ContactLaw, Stop, Contact)
+)
 
 
 def contact_law_of(table: Given) -> ContactLaw:

@@ -25,7 +25,7 @@ closing end is the frame, and the plane goes through its target, which belongs t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any, cast
@@ -38,18 +38,20 @@ from chainform.mechanism.constraints import Constraint
 from chainform.mechanism.rational import add, apply
 from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
 from chainform.simulation.equations.contact.laws import (
-    LAW_FIELDS,
+    CONTACT_FIELDS,
+    STOP_FIELDS,
     Barrier,
     Barriers,
+    Contact,
     ContactLaw,
     EndStop,
     LawBarrier,
     PointContact,
+    Stop,
     contact_law_of,
     dry_joints,
 )
-
-STOP_FIELDS = (*LAW_FIELDS, "lower", "upper")
+from chainform.simulation.equations.events import Event
 
 
 def stops_of(mechanism: Mechanism, stops: object, without: Sequence[str] = ()) -> list[Barrier]:
@@ -167,7 +169,6 @@ def _law_barrier(mechanism: Mechanism, constraint: Constraint, given: Given | No
     return LawBarrier(constraint.name, constraint.law, contact_law)
 
 
-CONTACT_FIELDS = (*LAW_FIELDS, "point", "points", "normal", "friction", "plane")
 WORLD, BASE = PLANES = ("world", "base")
 """What the plane of a contact is fixed to."""
 USUAL_FRICTION = 1.0
@@ -334,3 +335,42 @@ def barriers_of(
 
 def _is_smooth(barrier: Barrier) -> bool:
     return not barrier.friction
+
+
+def tables_of(given: Any) -> Any:
+    """Return options with events, stops and contacts as tables, whichever way they were given."""
+    if isinstance(given, Stop):
+        return {"*": _table(given)}
+    if isinstance(given, list | tuple):
+        listed = cast("Sequence[Any]", given)
+        return _named(listed) if listed and all(isinstance(e, Event) for e in listed) else listed
+    if not isinstance(given, Mapping):
+        return given
+    entries = cast("Mapping[str, Any]", given).items()
+    return {n: _table(e) if isinstance(e, Event | Stop | Contact) else e for n, e in entries}
+
+
+def _named(events: Sequence[Event]) -> dict[str, Any]:
+    """Return a table of events by their names; RunError where two have the same."""
+    tables: dict[str, Any] = {}
+    for event in events:
+        if event.name in tables:
+            raise RunError(
+                f"there are two events of the name {event.name!r}",
+                element="events",
+                remedy="give each event another name",
+            )
+        tables[event.name] = _table(replace(event, name=""))
+    return tables
+
+
+def _table(record: Event | Stop | Contact) -> dict[str, Any]:
+    """Return the fields of a record that are not as usual."""
+    table = {item.name: getattr(record, item.name) for item in fields(record)}
+    usual: dict[str, Any] = {item.name: item.default for item in fields(record)}
+    # Vectors may be arrays, which do not compare as a whole.
+    return {
+        name: value
+        for name, value in table.items()
+        if value is not usual[name] and not (isinstance(value, float) and value == usual[name])
+    }

@@ -145,6 +145,9 @@ def _starts(
     return np.array(states).reshape(len(able), equations.size), able, problems
 
 
+# --- one by one -------------------------------------------------------------------------------
+
+
 SYSTEMS = 64
 """How many sets of values stay ready at a time."""
 
@@ -229,6 +232,9 @@ class OneByOne:
 
 def _number(ending: str, names: list[str]) -> int:
     return names.index(ending) if ending in names else -1
+
+
+# --- a batch ----------------------------------------------------------------------------------
 
 
 def run_batch(

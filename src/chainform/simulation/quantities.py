@@ -133,6 +133,9 @@ def _unknown(mechanism: Mechanism, name: str, problem: Error) -> Error:
     return argument("outputs", name).unknown("output", known, every)
 
 
+# --- forces of constraints and contacts -------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class ConstrainedStates:
     """The machine of a motion with constraints, and the states that it went through.
@@ -290,6 +293,9 @@ def _arm(mechanism: Mechanism, place: Attachment, states: Mapping[str, Array]) -
     arm = [(name, p - o) for name, p, o in zip("xyz", point, origin, strict=True)]
     builder.output("arm", (3,), arm)
     return values_along(builder.finish(), "arm", states)
+
+
+# --- rows of output ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -40,37 +40,6 @@ ARGUMENTS = {
 """Where a scenario says what an argument says."""
 
 
-def in_toml(text: str) -> str:
-    """Return a remedy with arguments and tables as TOML writes them."""
-
-    def pair(found: re.Match[str]) -> str:
-        name, value = found.groups()
-        value = value.lower() if value in ("True", "False") else value.replace("'", '"')
-        return f"{name} = {value}"
-
-    text = ENTRY.sub(r"\1 = ", PYTHON_PAIR.sub(pair, text))
-    return re.sub(r"(?<=[^\s{])\}", " }", re.sub(r"\{(?=[^\s}])", "{ ", text))
-
-
-def place_in_file(element: str | None, batch: Mapping[str, Any] | None) -> str | None:
-    """Return which part of a file an error is about; `batch` is what differs between motions."""
-    head, comma, rest = (element or "").partition(", ")
-    place = ARGUMENTS.get(head, head)
-    if batch is not None and head in batch:
-        place = place.replace("initial, ", "batch, ")
-    return place + comma + rest or None
-
-
-def tell_in_file(
-    problem: Error, file: str | None, batch: Mapping[str, Any] | None = None
-) -> tuple[str | None, str | None]:
-    """Return element and remedy of an error in the words of a file."""
-    remedy = problem.remedy
-    if remedy is not None and not (file or "").lower().endswith(".json"):
-        remedy = in_toml(remedy)
-    return place_in_file(problem.element, batch), remedy
-
-
 def simulate(
     mechanism: Mechanism | Scenario | str | PathLike[str],
     *,
@@ -99,8 +68,9 @@ def simulate(
     `friction` gives bounds of sticking; `energy_balance` adds up work and losses on the way.
 
     `method` is one of those in `solvers.SOLVERS`: verner65, dopri853, rk4, heun, euler,
-    semi_implicit, midpoint, gauss4, gauss6, cvode, ida; or a `Solver` with its numbers. With `step` the step is fixed, otherwise
-    `rtol` and `atol` control it, and it is never above `largest`, nor above a tenth of the whole.
+    semi_implicit, midpoint, gauss4, gauss6, cvode, ida; or a `Solver` with its numbers. With `step`
+    the step is fixed, otherwise `rtol` and `atol` control it, and it is never above `largest`, nor
+    above a tenth of the whole.
 
     `reduce` is how far the equations are reduced, as in `derive`: "fast" takes a second or more and
     makes steps some 5 to 10 % faster.
@@ -164,6 +134,9 @@ def _source(
         yield scenario
 
 
+# --- errors in the words of a file ------------------------------------------------------------
+
+
 @contextmanager
 def errors_of_file(
     file: str | None, batch: Mapping[str, Any] | None, given: Mapping[str, Any]
@@ -183,3 +156,34 @@ def errors_of_file(
             raise
         element, remedy = tell_in_file(problem, file, batch)
         raise ReadError(problem.message, file=file, element=element, remedy=remedy) from problem
+
+
+def in_toml(text: str) -> str:
+    """Return a remedy with arguments and tables as TOML writes them."""
+
+    def pair(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        value = value.lower() if value in ("True", "False") else value.replace("'", '"')
+        return f"{name} = {value}"
+
+    text = ENTRY.sub(r"\1 = ", PYTHON_PAIR.sub(pair, text))
+    return re.sub(r"(?<=[^\s{])\}", " }", re.sub(r"\{(?=[^\s}])", "{ ", text))
+
+
+def place_in_file(element: str | None, batch: Mapping[str, Any] | None) -> str | None:
+    """Return which part of a file an error is about; `batch` is what differs between motions."""
+    head, comma, rest = (element or "").partition(", ")
+    place = ARGUMENTS.get(head, head)
+    if batch is not None and head in batch:
+        place = place.replace("initial, ", "batch, ")
+    return place + comma + rest or None
+
+
+def tell_in_file(
+    problem: Error, file: str | None, batch: Mapping[str, Any] | None = None
+) -> tuple[str | None, str | None]:
+    """Return element and remedy of an error in the words of a file."""
+    remedy = problem.remedy
+    if remedy is not None and not (file or "").lower().endswith(".json"):
+        remedy = in_toml(remedy)
+    return place_in_file(problem.element, batch), remedy

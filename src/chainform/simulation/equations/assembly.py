@@ -201,6 +201,9 @@ def _open(gaps: Gaps, q: Array, fixed: Sequence[str]) -> RunError:
     )
 
 
+# --- mobility ---------------------------------------------------------------------------------
+
+
 NEAR = 0.02
 """How far aside (rad, parts of the size) other poses are looked at."""
 POSES = 3

@@ -41,6 +41,8 @@ from chainform.mechanism.types import JointKind
 from chainform.simulation.equations.evaluate import values_along
 from chainform.spatial import Matrix, Vector, apply, product, subtract, transpose
 
+Array = NDArray[np.float64]
+
 
 def rows_of(builder: Builder, mechanism: Mechanism) -> list[ConstraintRow]:
     """Return the rows that always hold: loops first, then the constraints of the file."""
@@ -117,6 +119,9 @@ def _rotation(places: WorldColumns, end: Attachment) -> Matrix:
     return places.world.frame_rotation(Frame("", end.segment, end.point, end.rotation))
 
 
+# --- stabilisation ----------------------------------------------------------------------------
+
+
 WORDS = ("projection", "baumgarte", "none")
 USUAL = Fraction(20)
 """alpha and beta (1/s) where nothing is given: a gap fades within a tenth of a second."""
@@ -152,7 +157,7 @@ def _baumgarte(table: Given) -> Stabilise:
     return Stabilise(False, cast("Fraction", alpha), cast("Fraction", beta))
 
 
-Array = NDArray[np.float64]
+# --- gaps in double precision -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

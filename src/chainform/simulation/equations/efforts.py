@@ -89,6 +89,9 @@ Function: TypeAlias = Callable[[float, Array, Array], Any]
 Forces: TypeAlias = Mapping[str, Any] | Function
 
 
+# --- efforts ----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Efforts:
     """What drives a mechanism: laws by rate, long tables, and functions of Python.
@@ -232,6 +235,9 @@ def _laws(bare: Mechanism, laws: Mapping[str, object]) -> tuple[Force, ...]:
             own = f"force 'force{number}'"
             problem.element = (problem.element or own).replace(own, f"forces, {joint[:60]}")
         raise
+
+
+# --- signals ----------------------------------------------------------------------------------
 
 
 def signal_rates(mechanism: Mechanism) -> list[int]:

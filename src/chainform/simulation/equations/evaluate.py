@@ -56,6 +56,9 @@ def values_along(
         return np.ascontiguousarray(plan.run(inputs, size)[places].T)
 
 
+# --- laws of time -----------------------------------------------------------------------------
+
+
 INSTANTS = 4001
 """At how many times of a motion a law is looked at."""
 SWITCHES = 20

@@ -95,6 +95,9 @@ def _firsts(mechanism: Mechanism) -> list[int]:
     return [sum(counts[:k]) for k in range(len(counts))]
 
 
+# --- coordinates and rates --------------------------------------------------------------------
+
+
 SHORTEST = 1e-12
 """A quaternion that is shorter has no direction."""
 GREATEST_ANGLE = 1e9

@@ -184,6 +184,9 @@ def _numbers(values: Mapping[str, Any] | None) -> dict[str, float]:
     return numbers
 
 
+# --- unknown forces ---------------------------------------------------------------------------
+
+
 EXPRESSIONS: tuple[type, ...] = get_args(Expression)
 MOST = 2000
 """The most entries of a table: all of them become terms of the equations."""

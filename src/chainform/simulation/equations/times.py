@@ -87,6 +87,9 @@ def _ends(t: Any) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+# --- times of a scenario ----------------------------------------------------------------------
+
+
 EXACT = 2**53
 """Whole numbers up to this size are doubles."""
 

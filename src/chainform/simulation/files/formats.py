@@ -36,6 +36,8 @@ from chainform.simulation.files.record import (
     record_from,
 )
 
+Array = NDArray[np.float64]
+
 KEY = b"chainform"
 LARGEST = 2**30
 """Bytes of numbers that a short file may hold."""
@@ -100,7 +102,9 @@ def _library(name: str) -> Any:
         ) from problem
 
 
-Array = NDArray[np.float64]
+# --- NPZ --------------------------------------------------------------------------------------
+
+
 ABOUT = "about"
 
 
@@ -162,6 +166,9 @@ def _npz_numbers(found: Mapping[str, Any], name: str, shape: list[int]) -> Array
     return array.astype(np.float64)
 
 
+# --- CSV --------------------------------------------------------------------------------------
+
+
 MARK = "# chainform "
 ROWS = 10_000
 """How many rows are written at once."""
@@ -208,6 +215,9 @@ def _csv_numbers(text: str, count: int) -> Array:
     if table.shape[1] != count:
         raise ValueError(f"there are {count} names and {table.shape[1]} columns")
     return table
+
+
+# --- all forms --------------------------------------------------------------------------------
 
 
 Made = TypeVar("Made")

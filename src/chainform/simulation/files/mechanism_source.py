@@ -108,6 +108,9 @@ def _url(given: Given, folder: Path) -> str | None:
     return url if "://" in url else str(folder / url)
 
 
+# --- notes ------------------------------------------------------------------------------------
+
+
 def names_of(mechanism: Mechanism) -> frozenset[str]:
     """Return the names of all that a table of a scenario may go by."""
     named = (*mechanism.segments, *mechanism.frames, *mechanism.loops, *mechanism.constraints)

@@ -128,6 +128,9 @@ def _is_shape(shape: object) -> bool:
     return all(type(n) is int and 0 <= n < LONGEST for n in cast("list[object]", shape))
 
 
+# --- columns of tables ------------------------------------------------------------------------
+
+
 def column_names(mechanism: Mechanism, name: str, shape: Sequence[int]) -> list[str]:
     """Return the names of the columns of an array, row after row of its last dimensions."""
     labels = {"q": mechanism.coordinates, "u": mechanism.signals, "x": mechanism.states}

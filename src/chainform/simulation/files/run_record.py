@@ -158,6 +158,9 @@ def event_record(given: Given, mechanism: Mechanism) -> EventRecord:
     return Impact(*met, after, impulses, table["loss"].number())
 
 
+# --- many motions -----------------------------------------------------------------------------
+
+
 BATCH_SCHEMA = "chainform-batch/1"
 WHOLE = ".npz"
 """The ending of files in which arrays keep their shapes."""

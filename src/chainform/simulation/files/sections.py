@@ -179,6 +179,9 @@ def _guarded(function: Callable[..., Any], given: Given) -> Callable[..., Any]:
     return guarded
 
 
+# --- batch ------------------------------------------------------------------------------------
+
+
 Column: TypeAlias = "float | list[float]"
 """A number for all motions, or one for each."""
 GROUPS = ("q", "qd", "x", "values")

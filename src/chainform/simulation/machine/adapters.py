@@ -146,6 +146,9 @@ def _pointer(name: str, array: str, offset: int) -> str:
     return f"  %{name}.at = getelementptr double, ptr %{array}, i64 {offset}"
 
 
+# --- long tables ------------------------------------------------------------------------------
+
+
 def look_up(t: Floats, into: Floats, table: Floats, count: int) -> None:
     """Add the value of a table at a time: `count` times, and as many values, linear in between.
 

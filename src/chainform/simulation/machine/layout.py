@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from chainform.runtime.procedures import Struct
 from chainform.simulation.equations.builder import Equations
 
+Array = NDArray[np.float64]
+
 
 class SystemLayout(Struct):
     """Sizes of a system under constraints, and offsets in p of all that is computed with them.
@@ -115,7 +117,6 @@ class SystemLayout(Struct):
     """What the kernel `gaps` gives, and room for a y'."""
 
 
-Array = NDArray[np.float64]
 PARTS = (
     *("parameters", "tau", "signals"),
     *("mask", "modes", "grips", "slack", "bounds", "cones", "multipliers"),

@@ -283,6 +283,9 @@ def integrate(integration: Integration) -> int:
     return REACHED
 
 
+# --- many motions -----------------------------------------------------------------------------
+
+
 PROCEDURES = (integrate, mark_events)
 """What a method with steps of its own is compiled with."""
 WITHOUT_DECISIONS = {

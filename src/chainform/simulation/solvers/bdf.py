@@ -31,6 +31,8 @@ from chainform.simulation.machine.machine import CompiledLoop
 from chainform.simulation.machine.method import CONTROLLED, Method
 from chainform.simulation.solvers.sundials import Sundials, library
 
+Array = NDArray[np.float64]
+
 LEFT_OUT, OF_RATES, OF_VALUES = range(3)
 """What a row of constraints asks for."""
 
@@ -88,7 +90,9 @@ def residual(
             found[of_rate + m] = p[layout.residuals + i]
 
 
-Array = NDArray[np.float64]
+# --- IDA --------------------------------------------------------------------------------------
+
+
 FREE = 1e8
 """What is tolerated of multipliers: their errors shall not shorten the steps."""
 INDEPENDENT = 1e-11
@@ -188,6 +192,9 @@ IDA = Method(
     refuses=ida_refuses,
     remedy="choose one of the explicit methods",
 )
+
+
+# --- CVODE ------------------------------------------------------------------------------------
 
 
 class Cvode(Sundials):

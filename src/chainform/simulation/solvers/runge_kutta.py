@@ -111,6 +111,9 @@ def error_of(step: TimeStep, control: StepControl) -> float:
     return fabs(step.h) * first / sqrt(below)
 
 
+# --- control of steps -------------------------------------------------------------------------
+
+
 SAFETY = 0.8
 """Steps are chosen a little short: it costs less than to repeat many that were too long."""
 LEAST = 0.2

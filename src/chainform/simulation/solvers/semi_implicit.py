@@ -88,6 +88,9 @@ def semi_implicit_step(step: TimeStep, h: Number, new: Floats) -> int:
     return 0
 
 
+# --- equations of a step ----------------------------------------------------------------------
+
+
 HALF = Fraction(1, 2)
 SLENDER = 1e-9
 """A thin rod has a smaller share of its largest moment of inertia about its axis."""

@@ -188,6 +188,9 @@ def symplectic_step(step: TimeStep, h: Number, new: Floats) -> int:
     return (rounds + 1) * s
 
 
+# --- solvers ----------------------------------------------------------------------------------
+
+
 ROOT_3, ROOT_15 = sqrt(3), sqrt(15)
 MIDPOINT = Tableau("midpoint", 2, (0.5,), ({0: 0.5},), {0: 1.0})
 """The implicit midpoint rule."""

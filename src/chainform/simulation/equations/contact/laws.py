@@ -107,6 +107,9 @@ def contact_law_of(table: Given) -> ContactLaw:
     return contact_law
 
 
+# --- barriers ---------------------------------------------------------------------------------
+
+
 class GapContext:
     """Where the laws of barriers are written: one graph that is being built."""
 
@@ -212,6 +215,9 @@ def _split(r: Vector, normal: Axis) -> list[Scalar]:
     return [dot(r, direction) for direction in directions(normal)]
 
 
+# --- dry friction -----------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class DryJoint:
     """A rate with dry friction: its place in qd, the effort while it slides, and the static bound.
@@ -293,6 +299,9 @@ def _bounds(
             raise given.error(f"{mechanism.rates[rate]} is given twice", "give each joint once")
         bounds[rate] = bound
     return bounds
+
+
+# --- all of them ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

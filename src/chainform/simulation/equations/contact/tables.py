@@ -169,6 +169,9 @@ def _law_barrier(mechanism: Mechanism, constraint: Constraint, given: Given | No
     return LawBarrier(constraint.name, constraint.law, contact_law)
 
 
+# --- contacts ---------------------------------------------------------------------------------
+
+
 WORLD, BASE = PLANES = ("world", "base")
 """What the plane of a contact is fixed to."""
 USUAL_FRICTION = 1.0
@@ -317,6 +320,9 @@ class _Contact:
         return self.reader.axis(given.holding(against))
 
 
+# --- all of them ------------------------------------------------------------------------------
+
+
 def barriers_of(
     mechanism: Mechanism,
     stops: Any = None,
@@ -335,6 +341,9 @@ def barriers_of(
 
 def _is_smooth(barrier: Barrier) -> bool:
     return not barrier.friction
+
+
+# --- values in place of tables ----------------------------------------------------------------
 
 
 def tables_of(given: Any) -> Any:

@@ -73,6 +73,9 @@ class ControlContext:
         return self.builder.keep((call("abs", value + bound) - call("abs", value - bound)) / 2)
 
 
+# --- fields of a table ------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class ControllerFields:
     """The table of one controller."""

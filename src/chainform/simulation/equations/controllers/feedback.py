@@ -115,6 +115,9 @@ def _u_ref(fields: ControllerFields, rates: Sequence[int]) -> tuple[Number, ...]
     return tuple(laws.get(rate, ZERO) for rate in rates)
 
 
+# --- one joint --------------------------------------------------------------------------------
+
+
 JOINT_FIELDS = ("joint", "kp", "kd", "target", "feedforward", "limit")
 
 

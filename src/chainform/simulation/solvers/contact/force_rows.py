@@ -135,6 +135,9 @@ def _project_contact(
     s[rows] = free * min(1.0, bound / max(float(np.hypot.reduce(free)), 1e-300))
 
 
+# --- linear systems ---------------------------------------------------------------------------
+
+
 RANK = 1e-11
 """Singular values below this share of the largest are zero."""
 AGREES = 1e-9

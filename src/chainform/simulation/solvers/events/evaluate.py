@@ -68,6 +68,9 @@ def crossing(before: float, after: float, direction: float) -> int:
     return 0
 
 
+# --- zeros ------------------------------------------------------------------------------------
+
+
 ROUNDS = 250
 """The most steps towards a zero."""
 SLOW = 3

@@ -187,6 +187,9 @@ def crossing_place(i: int, step: TimeStep) -> float:
     return NONE
 
 
+# --- search -----------------------------------------------------------------------------------
+
+
 SHORTEST = 0.001
 """Stretches that are shorter parts of a step are not halved."""
 BARELY = 1e-300

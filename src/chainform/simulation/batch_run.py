@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.mechanism import Mechanism, automatic_parameters
-from chainform.mechanism.checks import names_in
+from chainform.mechanism import Mechanism, automatic_parameters, names_in
 from chainform.model import Model, output_of
 from chainform.pipeline import derive
 from chainform.readers import native_text

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from chainform.errors import Error, RunError
 from chainform.given import argument
 from chainform.graph import Builder
-from chainform.mechanism import Attachment, Mechanism
-from chainform.mechanism.types import IDENTITY, ZERO_VECTOR
+from chainform.mechanism import IDENTITY, ZERO_VECTOR, Attachment, Mechanism
 from chainform.model import Model, output_of
 from chainform.pipeline import available_outputs, derive
 from chainform.simulation.equations.builder import RowCounts

@@ -26,8 +26,7 @@ from chainform.formulations.drive_equations import Drive
 from chainform.formulations.factorisation import solve
 from chainform.formulations.motion import is_zero
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import GROUND, Actuator, Mechanism, Number
-from chainform.mechanism.additions import reader_of
+from chainform.mechanism import GROUND, Actuator, Mechanism, Number, reader_of
 
 
 def entry_of(builder: Builder, group: str, index: int) -> Scalar:

@@ -33,11 +33,9 @@ from numpy.typing import NDArray
 from chainform.formulations import ConstraintLaws, ConstraintRow, WorldColumns
 from chainform.given import Given, argument
 from chainform.graph import Builder, Graph, Scalar
-from chainform.mechanism import Attachment, Frame, Loop, Mechanism
+from chainform.mechanism import Attachment, Frame, JointKind, Loop, Mechanism, numeric_tree
 from chainform.mechanism.closing import numeric_loops
-from chainform.mechanism.pose import numeric_tree
 from chainform.mechanism.reader import Reader
-from chainform.mechanism.types import JointKind
 from chainform.simulation.equations.evaluate import values_along
 from chainform.spatial import Matrix, Vector, apply, product, subtract, transpose
 

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from chainform.formulations import Options, generalised_forces
 from chainform.formulations.passive import passive_forces
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import Mechanism
-from chainform.mechanism.types import ZERO
+from chainform.mechanism import ZERO, Mechanism
 from chainform.model import evaluate_states
 from chainform.simulation.equations.contact.laws import Barrier, GapContext
 

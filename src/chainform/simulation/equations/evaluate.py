@@ -20,9 +20,8 @@ from chainform.expressions import (
     symbols_of,
 )
 from chainform.graph import Graph, Plan
-from chainform.mechanism import Mechanism, Number
+from chainform.mechanism import Mechanism, Number, known_values
 from chainform.mechanism.laws import meaning_of
-from chainform.mechanism.pose import known_values
 
 Array = NDArray[np.float64]
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.given import argument, finite_array, real_array
-from chainform.mechanism import JointKind, Mechanism, Number
-from chainform.mechanism.pose import float_of, known_values
+from chainform.mechanism import JointKind, Mechanism, Number, float_of, known_values
 from chainform.simulation.equations.actuators import Share, coordinate_of, shares_of
 
 Array = NDArray[np.float64]

@@ -38,11 +38,12 @@ from chainform.mechanism import (
     Number,
     automatic_parameters,
     law_reader,
+    names_in,
     number_of,
     parametrise,
     with_named_numbers,
 )
-from chainform.mechanism.checks import amounts_of, names_in
+from chainform.mechanism.checks import amounts_of
 from chainform.simulation.equations.efforts import entries_of
 from chainform.simulation.equations.initial import MANY
 

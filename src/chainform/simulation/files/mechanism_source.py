@@ -16,8 +16,8 @@ from chainform.errors import ReadError, StoreError
 from chainform.given import FREE_TEXT, Given
 from chainform.mechanism import Mechanism
 from chainform.model import open_store
-from chainform.readers import FILE_TYPES, read, read_text
-from chainform.readers.source import Source, Table, text_of
+from chainform.readers import FILE_TYPES, Source, read, read_text, text_of
+from chainform.readers.source import Table
 
 SYNTAXES = {".toml": "toml", ".json": "json"}
 

@@ -13,8 +13,8 @@ from chainform.errors import ReadError
 from chainform.given import Given
 from chainform.mechanism import Mechanism, number_of
 from chainform.mechanism.reader import Reader
-from chainform.readers import FILE_TYPES
-from chainform.readers.source import Source, Table, bytes_of, table_from_text, text_of
+from chainform.readers import FILE_TYPES, Source, bytes_of, table_from_text, text_of
+from chainform.readers.source import Table
 from chainform.simulation.equations.times import OutputTimes, span_of
 from chainform.simulation.files.mechanism_source import (
     MechanismSource,

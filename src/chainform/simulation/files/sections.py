@@ -30,7 +30,7 @@ from chainform.errors import ReadError, RunError
 from chainform.expressions import fraction_of_decimal
 from chainform.given import Given
 from chainform.mechanism import Mechanism
-from chainform.readers.source import Source, bytes_of, text_of
+from chainform.readers import Source, bytes_of, text_of
 from chainform.simulation.files.mechanism_source import names_of, without_notes, without_texts
 
 

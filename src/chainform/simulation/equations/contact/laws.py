@@ -29,10 +29,18 @@ from typing import Any, Protocol
 from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.given import Given, argument
 from chainform.graph import Builder, Scalar
-from chainform.mechanism import AT_REST, Attachment, Mechanism, Number, Segment
-from chainform.mechanism.additions import reader_of
+from chainform.mechanism import (
+    AT_REST,
+    IDENTITY,
+    ZERO,
+    Attachment,
+    Axis,
+    Mechanism,
+    Number,
+    Segment,
+    reader_of,
+)
 from chainform.mechanism.rational import apply, rotation_between
-from chainform.mechanism.types import IDENTITY, ZERO, Axis
 from chainform.spatial import Vector, dot
 
 REST_SPEED = 1e-4

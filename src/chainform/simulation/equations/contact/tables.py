@@ -32,11 +32,20 @@ from typing import Any, cast
 
 from chainform.errors import ReadError, RunError
 from chainform.given import Given, argument
-from chainform.mechanism import GROUND, Attachment, Mechanism, Number, Segment
-from chainform.mechanism.additions import reader_of
+from chainform.mechanism import (
+    GROUND,
+    IDENTITY,
+    ZERO_VECTOR,
+    Attachment,
+    Axis,
+    Mechanism,
+    Number,
+    Segment,
+    Vector3,
+    reader_of,
+)
 from chainform.mechanism.constraints import Constraint
 from chainform.mechanism.rational import add, apply
-from chainform.mechanism.types import IDENTITY, ZERO_VECTOR, Axis, Vector3
 from chainform.simulation.equations.contact.laws import (
     CONTACT_FIELDS,
     STOP_FIELDS,

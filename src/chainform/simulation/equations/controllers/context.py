@@ -9,9 +9,8 @@ from typing import Protocol
 
 from chainform.given import Given, plain
 from chainform.graph import Scalar, Tangents
-from chainform.mechanism import GROUND, Joint, Mechanism, Number, law_reader, reader_of
+from chainform.mechanism import GROUND, ZERO, Joint, Mechanism, Number, law_reader, reader_of
 from chainform.mechanism.laws import LawReader
-from chainform.mechanism.types import ZERO
 from chainform.simulation.equations.actuators import Actuated, coordinate_of
 from chainform.simulation.equations.builder import EquationBuilder
 

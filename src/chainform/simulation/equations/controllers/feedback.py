@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 from chainform.formulations.motion import is_zero
 from chainform.graph import Scalar
-from chainform.mechanism import Number
-from chainform.mechanism.types import ZERO
+from chainform.mechanism import ZERO, Number
 from chainform.simulation.equations.controllers.context import ControlContext, ControllerFields
 from chainform.simulation.equations.initial import rest_names
 

@@ -26,7 +26,6 @@ from chainform.runtime import CodeStorage, Key, LruCache, cores, share, threads_
 from chainform.simulation.batch_run import BatchInterrupted, BatchRun
 from chainform.simulation.cases import Cases, cases_of
 from chainform.simulation.equations.builder import Equations
-from chainform.simulation.equations.consistent_state import consistent_state
 from chainform.simulation.equations.controllers.computed_torque import ComputedTorque
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.equations.events import Event
@@ -42,6 +41,7 @@ from chainform.simulation.problem import Conditions, Problem, System
 from chainform.simulation.run import Run
 from chainform.simulation.solvers.batch_loop import CompiledBatch, Each, Lanes
 from chainform.simulation.solvers.batch_outcome import BatchOutcome, BatchProgress, nothing
+from chainform.simulation.start import consistent_state
 
 Array = NDArray[np.float64]
 

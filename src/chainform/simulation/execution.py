@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from chainform.errors import Error, RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
-from chainform.simulation.equations.consistent_state import NO_REMARKS, Remarks
 from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
 from chainform.simulation.files.about import CONTINUED, END, FAILED, INTERRUPTED, About, Bookmark
 from chainform.simulation.machine.method import ActiveMotion
@@ -22,6 +21,7 @@ from chainform.simulation.machine.pauses import InterruptError, InterruptFlag, P
 from chainform.simulation.motion import Runner
 from chainform.simulation.quantities import Columns
 from chainform.simulation.run import Run
+from chainform.simulation.start import NO_REMARKS, Remarks
 
 Array = NDArray[np.float64]
 Checkpoint: TypeAlias = Callable[[Run], None]

@@ -22,7 +22,6 @@ from chainform.model import Model
 from chainform.readers import read
 from chainform.runtime import CodeStorage, LruCache
 from chainform.simulation.equations.closures import Stabilise, stabilise_of
-from chainform.simulation.equations.consistent_state import Remarks, consistent_state
 from chainform.simulation.equations.contact.laws import Barriers
 from chainform.simulation.equations.contact.tables import barriers_of, tables_of
 from chainform.simulation.equations.controllers import Controller, controllers_of
@@ -54,10 +53,10 @@ from chainform.simulation.machine.method import Solver
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.motion import Runner
 from chainform.simulation.quantities import Columns
-from chainform.simulation.resumption import ResumeRequest, StartState, resumed
 from chainform.simulation.run import Run
 from chainform.simulation.solvers import Settings, settings_of
 from chainform.simulation.solvers.contact.mode_changes import ModeChanges
+from chainform.simulation.start import Remarks, ResumeRequest, StartState, consistent_state, resumed
 
 Array = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from chainform.simulation.machine import pauses
 from chainform.simulation.machine.method import CONTROLLED
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.solvers import SOLVERS
-from chainform.simulation.solvers.events.sampling import PLACES, is_rough, next_dip
+from chainform.simulation.solvers.events.samples import PLACES, is_rough, next_dip
 from unit.simulation.small_machines import BALL, machine
 from unit.simulation.swings import example, rods, spinning_top
 

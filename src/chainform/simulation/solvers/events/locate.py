@@ -2,7 +2,7 @@
 
 Event functions are looked at in stretches of the step: at both ends of a stretch and at three
 places between them, by the cubic between the ends of the step, which costs next to nothing. A
-stretch whose values do not tell what a function does in between (sampling.py) is halved. Where one
+stretch whose values do not tell what a function does in between (samples.py) is halved. Where one
 goes through zero, or comes near it and turns back, all are looked at by shorter steps of the method
 from the same start, whose values are exact, and zeros are located by them.
 """
@@ -29,7 +29,9 @@ from chainform.simulation.solvers.events.evaluate import (
     value_at,
     zero_near,
 )
-from chainform.simulation.solvers.events.grazing import (
+from chainform.simulation.solvers.events.samples import (
+    LAST,
+    PLACES,
     any_near,
     any_rough,
     dip_by_rate,
@@ -37,7 +39,6 @@ from chainform.simulation.solvers.events.grazing import (
     has_rate,
     place_of,
 )
-from chainform.simulation.solvers.events.sampling import LAST, PLACES
 
 NONE = 2.0
 """The place of an event that is not in the step."""

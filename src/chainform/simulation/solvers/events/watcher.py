@@ -14,7 +14,7 @@ from typing import TypeAlias
 from chainform.simulation.machine.records import EPSILON
 from chainform.simulation.solvers.events.evaluate import NOTHING, POLE, ROUNDS, SLOW, crossing
 from chainform.simulation.solvers.events.locate import AT_ONCE, BARELY, SHORTEST
-from chainform.simulation.solvers.events.sampling import (
+from chainform.simulation.solvers.events.samples import (
     FINE_PLACES,
     LAST,
     PLACES,

@@ -59,7 +59,7 @@ class Outcome:
     seconds: float
     events: int = 0
     figures: tuple[float, ...] = (float("nan"),) * 4
-    failure: str = ""
+    trouble: str = ""
     is_foreign: bool = False
 
 
@@ -75,10 +75,10 @@ class Tally:
 
     def add(self, outcome: Outcome) -> None:
         self.scenes += 1
-        self.failed += bool(outcome.failure)
+        self.failed += bool(outcome.trouble)
         self.events += outcome.events
         self.seconds += outcome.seconds
-        if not outcome.failure:
+        if not outcome.trouble:
             self.worst = [max(a, b) for a, b in zip(self.worst, outcome.figures, strict=True)]
 
 
@@ -445,20 +445,20 @@ class _Limit:
 def outcome(seed: int, number: int, kind: str) -> Outcome:
     """Run a scene and measure it."""
     began = time.process_time()
-    failure, is_foreign, events = "", False, 0
+    trouble, is_foreign, events = "", False, 0
     figures: tuple[float, ...] = (float("nan"),) * len(FIGURES)
     try:
         made = scene(seed, number, kind)
         run = simulate(made.mechanism, **made.settings, progress=_Limit(began))
         events, figures = len(run.events), measured(run)
         if not np.all(np.isfinite(figures)):
-            failure = f"figures without value: {figures}"
+            trouble = f"figures without value: {figures}"
     except cf.Error as problem:
-        failure = " / ".join(str(problem).splitlines())
+        trouble = " / ".join(str(problem).splitlines())
     except Exception:  # noqa: BLE001, since a foreign exception is what this looks for
-        failure, is_foreign = traceback.format_exc(limit=-3), True
+        trouble, is_foreign = traceback.format_exc(limit=-3), True
     seconds = time.process_time() - began
-    return Outcome(number, kind, seconds, events, figures, failure, is_foreign)
+    return Outcome(number, kind, seconds, events, figures, trouble, is_foreign)
 
 
 def _task(given: tuple[int, int, str]) -> list[Outcome]:
@@ -481,7 +481,7 @@ def outcomes(seed: int, numbers: range, processes: int, only: str | None) -> Ite
 
 def show(one: Outcome, seed: int) -> None:
     kind = f" --kind {one.kind}"
-    print(f"  scene {one.number} ({one.kind}): {one.failure}")
+    print(f"  scene {one.number} ({one.kind}): {one.trouble}")
     print(f"    repeat: python tools/contact_scenes.py --seed {seed} --scene {one.number}{kind}")
 
 
@@ -504,7 +504,7 @@ def main(arguments: list[str] | None = None) -> int:
     for one in outcomes(given.seed, numbers, given.processes, given.kind):
         tallies[one.kind].add(one)
         foreign += one.is_foreign
-        if one.failure:
+        if one.trouble:
             show(one, given.seed)
         for name, value in zip(FIGURES, one.figures, strict=True):
             if value > worst.get(name, (-1.0, 0))[0]:

@@ -13,8 +13,7 @@ from chainform.cli.overriding import blamed, overrides_of
 from chainform.cli.printing import Document, Page, Report, counted, tell
 from chainform.errors import ReadError
 from chainform.runtime import CodeCache
-from chainform.simulation import BatchInterrupted, BatchRun, Scenario, simulate_batch
-from chainform.simulation.batch_run import needs_runs
+from chainform.simulation import BatchInterrupted, BatchRun, Scenario, needs_runs, simulate_batch
 
 SINGLE = ("resume", "animate", "save", "run")
 """Options that go with a single motion."""

@@ -10,8 +10,7 @@ from typing import Any
 from chainform.cli.options import parameter_values
 from chainform.errors import Error, ReadError
 from chainform.expressions import fraction_of_decimal
-from chainform.simulation import MotionError, Scenario
-from chainform.simulation.quantities import check_output
+from chainform.simulation import MotionError, Scenario, check_output
 
 
 def add_overrides(parser: ArgumentParser) -> None:

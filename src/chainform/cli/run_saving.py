@@ -14,8 +14,7 @@ from chainform.errors import ReadError, StoreError
 from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.readers import native_text
-from chainform.simulation import Run, Scenario
-from chainform.simulation.files.formats import form_of
+from chainform.simulation import Run, Scenario, form_of
 
 PLOTS = (".svg", ".png", ".pdf")
 FILMS = (".html", ".mp4", ".gif")

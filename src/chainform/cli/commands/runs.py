@@ -14,8 +14,7 @@ from chainform.cli.run_saving import check_pictures, result_files
 from chainform.cli.run_telling import run_document, show_run
 from chainform.cli.store_place import chosen_store
 from chainform.errors import ReadError
-from chainform.simulation import Run
-from chainform.simulation.files.formats import FORMS
+from chainform.simulation import FORMS, Run
 
 if TYPE_CHECKING:
     from chainform.model import Store

@@ -111,7 +111,7 @@ def checked_name(name: object) -> str:
     """Return the name of an event; RunError for one that cannot be shown, or that means an end."""
     given = argument(f"event {str(name)[:40]!r}", str(name))
     if given.name() in ENDINGS:
-        remedy = "choose another name: a motion that no event ends ends with that name"
+        remedy = "choose another name: this one says that a motion ended without an event"
         raise given.error(f"{name!r} is no name for an event", remedy)
     return given.name()
 

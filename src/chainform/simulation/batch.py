@@ -53,8 +53,8 @@ def needs_one_by_one(problem: Problem, conditions: Conditions, cases: Cases) -> 
     methods that call back, and where values that differ are taken as numbers when the equations are
     made.
     """
-    solver, differing = problem.settings.solver, set(cases.differing)
-    if solver.tableau is None or conditions.barriers:
+    method, differing = problem.settings.method, set(cases.differing)
+    if method.tableau is None or conditions.barriers:
         return True
     if any(event.change is not None or not event.stop for event in conditions.events):
         return True
@@ -69,7 +69,7 @@ def _decisive(problem: Problem) -> set[str]:
     source, numbers = problem.mechanism, list[Number]()
     for actuator in source.actuators:
         numbers += [*(actuator.velocity or ()), *(actuator.position or ())]
-    if problem.settings.solver.takes_barriers and "friction" not in problem.without:
+    if problem.settings.method.takes_barriers and "friction" not in problem.without:
         frictions = [segment.joint.friction for segment in source.segments]
         numbers += [friction.coulomb for friction in frictions if friction is not None]
     laws = [number for number in numbers if not isinstance(number, Fraction)]
@@ -81,9 +81,9 @@ def vectorised(
 ) -> BatchOutcome | None:
     """Run all motions; None where values differ that the equations know as numbers only."""
     given = conditions.given
-    solver, free = problem.settings.solver, given.names(given.mechanism)
+    method, free = problem.settings.method, given.names(given.mechanism)
     reduce = problem.options["reduce"]
-    model = model_of(given.mechanism, problem.without, solver, free, reduce=reduce)
+    model = model_of(given.mechanism, problem.without, method, free, reduce=reduce)
     equations = equations_of(
         given.settled(given.mechanism), model, problem.equation_options(conditions)
     )
@@ -117,7 +117,7 @@ def compiled_batch(
 ) -> CompiledBatch:
     """Return what runs the motions: in lanes where nothing can differ but numbers."""
     deciding = equations.rows or events or settings.step is None
-    if deciding or efforts.come_from_outside or not settings.solver.in_lanes:
+    if deciding or efforts.come_from_outside or not settings.method.in_lanes:
         return Each(equations, settings, efforts, events, code_cache, projects=projects)
     return Lanes(equations, settings, efforts, code_cache)
 
@@ -208,7 +208,7 @@ class OneByOne:
         mechanism, about = self.first.conditions.given.mechanism, self.first.about
         nq, nv = mechanism.nq, mechanism.nv
         q, qd, tau = (np.zeros((0, count)) for count in (nq, nv, nv))
-        method, empty = self.problem.settings.solver.name, replace(about, ending=ending)
+        method, empty = self.problem.settings.method.name, replace(about, ending=ending)
         return Run(mechanism, np.zeros(0), q, qd, tau, method=method, about=empty)
 
     def _found(self, runs: list[Run]) -> BatchOutcome:
@@ -321,7 +321,7 @@ def _batch(
         found.ends,
         found.events,
         found.statistics,
-        problem.settings.solver.name,
+        problem.settings.method.name,
         event_names=tuple(event.name for event in conditions.events),
         problems=dict(sorted(found.problems.items())),
         interrupted=found.interrupted,

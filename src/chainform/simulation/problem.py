@@ -162,14 +162,14 @@ class Problem:
         """Return the conditions of motions with values of parameters, all of them checked."""
         given, laws = parameters_of(self.mechanism, values), self.options
         check_rates_of_time(given.mechanism, self.span)
-        moving, solver = given.mechanism, self.settings.solver
+        moving, method = given.mechanism, self.settings.method
         efforts = with_signals(moving, efforts_of(moving, laws["forces"]), laws["signals"])
         efforts = replace(efforts, bends=(*self.breaks, *bends_of(moving, efforts)))
         events = tuple(events_of(moving, laws["events"]))
         controllers = tuple(controllers_of(moving, laws["controllers"], self.without))
         contact = (laws["stops"], laws["contacts"], laws["friction"])
         barriers = barriers_of(moving, *contact, self.without)
-        barriers = solver.taken(barriers, has_bounds=bool(laws["friction"]))
+        barriers = method.taken(barriers, has_bounds=bool(laws["friction"]))
         return Conditions(given, efforts, events, controllers, barriers)
 
     def equation_options(
@@ -178,7 +178,7 @@ class Problem:
         """Return what the equations hold under conditions."""
         return EquationOptions(
             conditions.efforts,
-            self.settings.solver,
+            self.settings.method,
             conditions.events,
             conditions.controllers,
             conditions.barriers,
@@ -194,17 +194,17 @@ class Problem:
 
     def system(self, conditions: Conditions) -> System:
         """Return equations and machine code under conditions."""
-        given, barriers, solver = conditions.given, conditions.barriers, self.settings.solver
+        given, barriers, method = conditions.given, conditions.barriers, self.settings.method
         moving = barriers.bare(given.mechanism)
         has_balance = (
             self.options["energy_balance"]
-            and solver.takes_barriers
+            and method.takes_barriers
             and has_energy_balance(self.mechanism)
         )
         model = model_of(
             moving,
             self.without,
-            solver,
+            method,
             given.names(moving),
             rows=barriers.has_rows,
             reduce=self.options["reduce"],
@@ -227,7 +227,7 @@ class Problem:
         chosen = {name: self.options[name] for name in LAWS}
         empty = {n for n, x in chosen.items() if isinstance(x, Mapping | list | tuple) and not x}
         chosen |= dict.fromkeys(empty)
-        chosen |= {"method": self.settings.solver.name, **self.settings.numbers}
+        chosen |= {"method": self.settings.method.name, **self.settings.numbers}
         chosen |= {
             "stabilise": repr(self.stabilise),
             "energy_balance": self.options["energy_balance"],
@@ -310,7 +310,7 @@ class System:
         start, remarks, digests = self._start(first, resume, p)
         directions = [event.sign for event in conditions.events] + barriers.directions
         settings, breaks = problem.settings, conditions.efforts.breaks
-        integrator = settings.solver.start(
+        integrator = settings.method.start(
             self.machine, settings, start.t, start.y, p, directions, breaks
         )
         mode_changes = ModeChanges(integrator, barriers, settings.step) if barriers else None
@@ -322,7 +322,7 @@ class System:
         header = RunHeader(
             moving,
             self.model,
-            settings.solver.name,
+            settings.method.name,
             replace(self.about, given=digests),
             columns,
             barriers,

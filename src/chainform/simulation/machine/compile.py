@@ -36,7 +36,7 @@ class EquationOptions:
     """
 
     efforts: Efforts
-    solver: Method
+    method: Method
     events: tuple[Event, ...] = ()
     controllers: tuple[Controller, ...] = ()
     barriers: Barriers = NO_BARRIERS
@@ -48,7 +48,7 @@ class EquationOptions:
     def key(self) -> tuple[Hashable, ...]:
         """Return what tells them from others."""
         laws = (_laws(self.efforts), tuple(event.law for event in self.events))
-        choices = (self.hold, self.solver.name, self.barriers, self.energy_balance, self.without)
+        choices = (self.hold, self.method.name, self.barriers, self.energy_balance, self.without)
         return (*laws, *choices, self.controllers, self.stabilise)
 
 
@@ -60,7 +60,7 @@ def _laws(efforts: Efforts) -> Hashable:
 def model_of(
     mechanism: Mechanism,
     without: Sequence[str],
-    solver: Method,
+    method: Method,
     parameters: Sequence[str] = (),
     *,
     rows: bool = False,
@@ -77,7 +77,7 @@ def model_of(
         outputs = ["mass_matrix", "inverse_dynamics"]
     elif rows:
         outputs += ["mass_matrix", "inverse_dynamics"]
-    outputs += [output for output in solver.outputs if output not in outputs]
+    outputs += [output for output in method.outputs if output not in outputs]
     choices = (tuple(outputs), tuple(without), tuple(parameters), reduce)
     free, blank = parameters or "numeric", without_values(mechanism, parameters)
     return MODELS.get(
@@ -104,7 +104,7 @@ def machine_of(
             equations_of(mechanism, model, options),
             options.efforts,
             hold=options.hold,
-            loop=options.solver.loop,
+            loop=options.method.loop,
             code_cache=code_cache,
             projects=options.stabilise.projects,
         )
@@ -145,7 +145,7 @@ def equations_of(mechanism: Mechanism, model: Model, options: EquationOptions) -
     builder.declare_settled()
     if options.events:
         builder.declare("events", [builder.laws.scalar(event.law) for event in options.events])
-    options.solver.declare(builder, given)
+    options.method.declare(builder, given)
     equations = builder.finish()
-    options.solver.check(equations)
+    options.method.check(equations)
     return equations

@@ -126,7 +126,7 @@ class Settings:
     is to be: where states barely change nothing else tells how soon forces or events may come.
     """
 
-    solver: Method
+    method: Method
     rtol: float = 1e-9
     atol: float = 1e-12
     step: float | None = None

@@ -56,14 +56,17 @@ def settings_of(
     `hold` is the time (s) between samples of efforts that are held, `span` the start and the end
     (s) of the motion that they are for.
     """
-    method, step = chosen.method, chosen.step
-    solver = solver_of(method)
-    if FIXED not in solver.steps and step is not None:
+    method, step = method_of(chosen.method), chosen.step
+    if FIXED not in method.steps and step is not None:
         raise RunError(
-            f"{method} chooses its steps itself", element="step", remedy="give rtol, or largest"
+            f"{method.name} chooses its steps itself",
+            element="step",
+            remedy="give rtol, or largest",
         )
-    if CONTROLLED not in solver.steps and step is None:
-        raise RunError(f"{method} has no step control", element="step", remedy="give step=0.001")
+    if CONTROLLED not in method.steps and step is None:
+        raise RunError(
+            f"{method.name} has no step control", element="step", remedy="give step=0.001"
+        )
     relative = _positive("rtol", chosen.rtol)
     absolute = relative / 1000 if chosen.atol is None else _positive("atol", chosen.atol)
     given = {"step": step, "largest": chosen.largest, "hold": hold}
@@ -72,11 +75,11 @@ def settings_of(
         _check_resolution(times, span)
     length = inf if span is None else span[1] - span[0]
     return Settings(
-        solver, relative, absolute, times["step"], None, times["largest"], times["hold"], length
+        method, relative, absolute, times["step"], None, times["largest"], times["hold"], length
     )
 
 
-def solver_of(method: object) -> Method:
+def method_of(method: object) -> Method:
     """Return a method by its name; RunError, with the closest known one, if there is none."""
     given = argument("method", method)
     if isinstance(method, str) and method not in SOLVERS:
@@ -113,4 +116,4 @@ def _check_resolution(times: Mapping[str, float | None], span: tuple[float, floa
             )
 
 
-__all__ = ["SOLVERS", "ActiveMotion", "Method", "Settings", "Solver", "settings_of", "solver_of"]
+__all__ = ["SOLVERS", "ActiveMotion", "Method", "Settings", "Solver", "settings_of", "method_of"]

@@ -298,7 +298,7 @@ class Each(CompiledBatch):
     ) -> None:
         super().__init__(equations, settings, efforts)
         self.directions = [event.sign for event in events]
-        loop = replace(settings.solver.loop, procedures=(integrate_each,))
+        loop = replace(settings.method.loop, procedures=(integrate_each,))
         hold = settings.hold is not None
         self.machine = Machine(
             equations, efforts, hold=hold, loop=loop, code_cache=code_cache, projects=projects
@@ -351,7 +351,7 @@ class Lanes(CompiledBatch):
         code_cache: CodeStorage | None = None,
     ) -> None:
         super().__init__(equations, settings, efforts)
-        self.machine = LanesMachine(equations, settings.solver.loop, code_cache)
+        self.machine = LanesMachine(equations, settings.method.loop, code_cache)
         self.lanes, self.width = self.machine.lanes, self.machine.width
 
     def procedure(self) -> Callable[..., Any]:

@@ -60,9 +60,9 @@ class Integrator:
 
     def __post_init__(self) -> None:
         settings, equations = self.settings, self.machine.equations
-        tableau = settings.solver.tableau
+        tableau = settings.method.tableau
         assert tableau is not None
-        rows, functions = settings.solver.room(equations), self._watched()
+        rows, functions = settings.method.room(equations), self._watched()
         self.work = np.zeros(room_for(len(self.y), rows, functions))
         self.marks = Marks(EventMark, max(1, functions), self.machine.lanes)
         for mark, direction in zip(self.marks, self.directions, strict=False):

@@ -292,7 +292,7 @@ class Sundials(ABC):
 
     def _failure(self, found: Any) -> RunError:
         return RunError(
-            f"{self.settings.solver.name} gave up at t = {float(found.t):.9g} s: {found.message}",
+            f"{self.settings.method.name} gave up at t = {float(found.t):.9g} s: {found.message}",
             element="simulate",
             remedy="look at the state there, choose a larger rtol, or bound the step by largest",
         )

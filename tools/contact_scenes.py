@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 import chainform as cf
 from chainform.graph import Builder
 from chainform.simulation import simulate
-from chainform.simulation.along import values_along
-from chainform.simulation.contact.barriers import GapContext, PointContact
+from chainform.simulation.equations.contact.laws import GapContext, PointContact
+from chainform.simulation.equations.evaluate import values_along
 
 Array = NDArray[np.float64]
 Random = np.random.Generator
@@ -411,7 +411,7 @@ def measured(run: cf.Run) -> tuple[float, ...]:
     size = max((float(np.abs(f).max()) for f in run.contact_forces.values()), default=0.0) + 1.0
     states = {"t": run.t, "q": run.q, "qd": run.qd}
     sinks = pulls = cone = 0.0
-    for barrier in run.switches.rigid:
+    for barrier in run.barriers.rigid:
         builder = Builder()
         context = GapContext(builder, run.mechanism)
         builder.output("gap", (1,), [("gap", barrier.residuals(context)[0])])

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from chainform.simulation import simulate
-from chainform.simulation.constraints.assembly import Gaps
-from chainform.simulation.scenarios import Scenario
+from chainform.simulation import Scenario, simulate
+from chainform.simulation.equations.assembly import Gaps
 from simulation_peers.report import Section, seconds, small
 from simulation_peers.timing import Inside
 

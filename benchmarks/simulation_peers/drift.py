@@ -9,8 +9,7 @@ import numpy as np
 from speed_peers.cases import Case
 
 import chainform as cf
-from chainform.simulation import simulate
-from chainform.simulation.scenarios import Scenario
+from chainform.simulation import Scenario, simulate
 from simulation_peers.report import Section, seconds, small
 from simulation_peers.timing import Inside
 

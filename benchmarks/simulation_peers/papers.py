@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.simulation import simulate
-from chainform.simulation.scenarios import Scenario
+from chainform.simulation import Scenario, simulate
 from simulation_peers.report import Section, seconds, small
 from simulation_peers.timing import Inside, in_turn
 

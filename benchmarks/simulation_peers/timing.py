@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from time import thread_time
 from typing import Any
 
-from chainform.simulation.machines.integrator import Integrator
+from chainform.simulation.solvers.integrator import Integrator
 
 
 def in_turn(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:

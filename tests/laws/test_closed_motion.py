@@ -12,8 +12,8 @@ import chainform as cf
 from chainform.mechanism import GROUND, Attachment, Loop
 from chainform.mechanism.pose import poses_of
 from chainform.simulation import simulate
-from chainform.simulation.constraints.gaps import Gaps
-from chainform.simulation.constraints.mobility import mobility
+from chainform.simulation.equations.assembly import mobility
+from chainform.simulation.equations.closures import Gaps
 from zoo import random_tree
 
 

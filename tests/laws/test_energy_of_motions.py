@@ -10,7 +10,7 @@ import pytest
 import chainform as cf
 from chainform.readers import read_text
 from chainform.simulation import Scenario, simulate
-from chainform.simulation.constraints.assembly import Gaps
+from chainform.simulation.equations.assembly import Gaps
 from unit.simulation.swings import EXAMPLES, example
 
 TOLERANCES = np.array([1e-6, 1e-8, 1e-10, 1e-12])

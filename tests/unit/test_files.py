@@ -16,7 +16,7 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.files import check_target, replacing, write_whole
 from chainform.readers import read_text
-from chainform.simulation.run import EventRecord
+from chainform.simulation import EventRecord
 
 ROD = '[[segments]]\nname = "rod"\njoint = "revolute"\naxis = "y"\nmass = 2\ncom = [0, 0, -0.25]'
 SIZE = (96, 72)

@@ -17,8 +17,7 @@ from chainform.errors import Error, ReadError, StoreError
 from chainform.model import Model
 from chainform.pipeline import derive
 from chainform.readers import native_text
-from chainform.simulation import BatchRun, Run, Scenario
-from chainform.simulation.results.files import form_of
+from chainform.simulation import BatchRun, Run, Scenario, form_of
 
 PLOTS = (".svg", ".png", ".pdf")
 FILMS = (".html", ".mp4", ".gif")

@@ -1,18 +1,26 @@
 """Programs in motion: integrators, events, closed loops, results."""
 
-from chainform.simulation.batches.batch_run import BatchRun
-from chainform.simulation.constraints.assembly import assemble
-from chainform.simulation.constraints.mobility import Mobility, mobility
-from chainform.simulation.interruption import BatchInterrupted, Interrupted, MotionError
+from chainform.simulation.batch_run import BatchInterrupted, BatchRun, needs_runs
+from chainform.simulation.equations.assembly import Mobility, assemble, mobility
+from chainform.simulation.equations.contact.laws import Contact, Stop
+from chainform.simulation.equations.events import Event, EventRecord, Impact
+from chainform.simulation.execution import Interrupted, MotionError
+from chainform.simulation.files.formats import FORMS, form_of
+from chainform.simulation.files.scenario import Scenario
+from chainform.simulation.machine.method import Solver
 from chainform.simulation.problem import Problem, ProblemOptions, System
-from chainform.simulation.run import EventRecord, Run
-from chainform.simulation.scenarios import Scenario
+from chainform.simulation.quantities import check_output
+from chainform.simulation.run import Run
 from chainform.simulation.simulate import simulate, simulate_batch
 
 __all__ = [
+    "FORMS",
     "BatchInterrupted",
     "BatchRun",
+    "Contact",
+    "Event",
     "EventRecord",
+    "Impact",
     "Interrupted",
     "Mobility",
     "MotionError",
@@ -20,9 +28,14 @@ __all__ = [
     "ProblemOptions",
     "Run",
     "Scenario",
+    "Solver",
+    "Stop",
     "System",
     "assemble",
+    "check_output",
+    "form_of",
     "mobility",
+    "needs_runs",
     "simulate",
     "simulate_batch",
 ]

@@ -16,36 +16,47 @@ from typing import Any, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from chainform.errors import RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
 from chainform.runtime import CodeStorage, LruCache
-from chainform.simulation.about import END, About, digests_of, has_functions
-from chainform.simulation.beginning import Remarks, beginning
-from chainform.simulation.columns import Columns
-from chainform.simulation.compilation import MACHINES, EquationOptions, machine_of, model_of
-from chainform.simulation.constraints.stabilise import Stabilise, stabilise_of
-from chainform.simulation.contact.switches import Switches, switches_for
-from chainform.simulation.contact.switching import Switching
-from chainform.simulation.controllers import Controller, controllers_of
-from chainform.simulation.drives.efforts import Efforts, Forces, bends_of, efforts_of
-from chainform.simulation.drives.signals import with_signals
-from chainform.simulation.drives.unknowns import FoundForces, with_unknowns
-from chainform.simulation.energy_balance import has_energy_balance
-from chainform.simulation.initial import initial_state, whole_state
-from chainform.simulation.interruption import Ear
-from chainform.simulation.law_values import check_rates_of_time
-from chainform.simulation.machines.machine import Machine
-from chainform.simulation.machines.troubles import check_resistance
-from chainform.simulation.parameters import Parameters, parameters_of
-from chainform.simulation.recording import Recording, carried_out
-from chainform.simulation.resuming import Request, Start, resumed
+from chainform.simulation.equations.closures import Stabilise, stabilise_of
+from chainform.simulation.equations.contact.laws import Barriers
+from chainform.simulation.equations.contact.tables import barriers_of, tables_of
+from chainform.simulation.equations.controllers import Controller, controllers_of
+from chainform.simulation.equations.efforts import (
+    Efforts,
+    Forces,
+    bends_of,
+    efforts_of,
+    with_signals,
+)
+from chainform.simulation.equations.energy_balance import has_energy_balance
+from chainform.simulation.equations.evaluate import check_rates_of_time
+from chainform.simulation.equations.events import Event, events_of
+from chainform.simulation.equations.initial import initial_state, whole_state
+from chainform.simulation.equations.parameters import (
+    FoundForces,
+    Parameters,
+    parameters_of,
+    with_unknowns,
+)
+from chainform.simulation.equations.times import span_of
+from chainform.simulation.execution import RunHeader, run_motion
+from chainform.simulation.files.about import END, About, digests_of, has_functions
+from chainform.simulation.files.scenario import Scenario, scenario_of
+from chainform.simulation.machine.compile import MACHINES, EquationOptions, machine_of, model_of
+from chainform.simulation.machine.failures import check_resistance
+from chainform.simulation.machine.machine import Machine
+from chainform.simulation.machine.method import Solver
+from chainform.simulation.machine.pauses import InterruptFlag
+from chainform.simulation.motion import Runner
+from chainform.simulation.quantities import Columns
 from chainform.simulation.run import Run
-from chainform.simulation.runner import Runner
-from chainform.simulation.scenarios import Scenario, scenario_of
 from chainform.simulation.solvers import Settings, settings_of
-from chainform.simulation.span import span_of
-from chainform.simulation.watches import Event, events_of
+from chainform.simulation.solvers.contact.mode_changes import ModeChanges
+from chainform.simulation.start import Remarks, ResumeRequest, StartState, consistent_state, resumed
 
 Array = NDArray[np.float64]
 
@@ -69,8 +80,8 @@ class ProblemOptions(TypedDict, total=False):
     fixed: Sequence[str] | None
     stabilise: Any
     hold: float | None
-    events: Mapping[str, Any] | None
-    method: str
+    events: Mapping[str, Any] | Sequence[Event] | None
+    method: str | Solver
     rtol: float
     atol: float | None
     step: float | None
@@ -130,10 +141,10 @@ class Problem:
         elif not isinstance(mechanism, Mechanism):
             mechanism = read(cast("str", mechanism))
         whole: dict[str, Any] = {**dict.fromkeys(NAMES), **DEFAULTS, **given}
+        whole |= {name: tables_of(whole[name]) for name in ("events", "stops", "contacts")}
         source, breaks = with_unknowns(mechanism, whole["unknowns"])
         span, times = span_of(whole["t"], whole["t_eval"])
-        steps = (whole["rtol"], whole["atol"], whole["step"], whole["largest"], whole["hold"])
-        settings = settings_of(whole["method"], *steps, span=span)
+        settings = settings_of(_solver(whole, options), whole["hold"], span=span)
         held = stabilise_of(whole["stabilise"])
         return Problem(source, whole, span, times, settings, held, breaks, scenario)
 
@@ -151,14 +162,15 @@ class Problem:
         """Return the conditions of motions with values of parameters, all of them checked."""
         given, laws = parameters_of(self.mechanism, values), self.options
         check_rates_of_time(given.mechanism, self.span)
-        moving, solver = given.mechanism, self.settings.solver
+        moving, method = given.mechanism, self.settings.method
         efforts = with_signals(moving, efforts_of(moving, laws["forces"]), laws["signals"])
         efforts = replace(efforts, bends=(*self.breaks, *bends_of(moving, efforts)))
         events = tuple(events_of(moving, laws["events"]))
         controllers = tuple(controllers_of(moving, laws["controllers"], self.without))
         contact = (laws["stops"], laws["contacts"], laws["friction"])
-        switches = switches_for(moving, solver, *contact, self.without)
-        return Conditions(given, efforts, events, controllers, switches)
+        barriers = barriers_of(moving, *contact, self.without)
+        barriers = method.taken(barriers, has_bounds=bool(laws["friction"]))
+        return Conditions(given, efforts, events, controllers, barriers)
 
     def equation_options(
         self, conditions: Conditions, *, energy_balance: bool = False
@@ -166,10 +178,10 @@ class Problem:
         """Return what the equations hold under conditions."""
         return EquationOptions(
             conditions.efforts,
+            self.settings.method,
             conditions.events,
             conditions.controllers,
-            conditions.switches,
-            self.settings.solver,
+            conditions.barriers,
             self.stabilise,
             tuple(self.without),
             self.is_held,
@@ -182,19 +194,19 @@ class Problem:
 
     def system(self, conditions: Conditions) -> System:
         """Return equations and machine code under conditions."""
-        given, switches, solver = conditions.given, conditions.switches, self.settings.solver
-        moving = switches.bare(given.mechanism)
+        given, barriers, method = conditions.given, conditions.barriers, self.settings.method
+        moving = barriers.bare(given.mechanism)
         has_balance = (
             self.options["energy_balance"]
-            and solver.switches
+            and method.takes_barriers
             and has_energy_balance(self.mechanism)
         )
         model = model_of(
             moving,
             self.without,
-            solver,
+            method,
             given.names(moving),
-            rows=switches.has_rows,
+            rows=barriers.has_rows,
             reduce=self.options["reduce"],
         )
         machine = machine_of(
@@ -215,7 +227,7 @@ class Problem:
         chosen = {name: self.options[name] for name in LAWS}
         empty = {n for n, x in chosen.items() if isinstance(x, Mapping | list | tuple) and not x}
         chosen |= dict.fromkeys(empty)
-        chosen |= {"method": self.settings.solver.name, **self.settings.numbers}
+        chosen |= {"method": self.settings.method.name, **self.settings.numbers}
         chosen |= {
             "stabilise": repr(self.stabilise),
             "energy_balance": self.options["energy_balance"],
@@ -243,6 +255,18 @@ def _check_names(options: Mapping[str, Any]) -> None:
             raise TypeError(f"there is no option {name!r} of a problem{hint}")
 
 
+def _solver(options: Mapping[str, Any], given: Mapping[str, Any]) -> Solver:
+    """Return the solver of options, which is a value, or a name with its numbers next to it."""
+    numbers, method = ("rtol", "atol", "step", "largest"), options["method"]
+    if not isinstance(method, Solver):
+        return Solver(method, *(options[name] for name in numbers))
+    for name in numbers:
+        if name in given:
+            remedy = f"write {name} in Solver(...) only"
+            raise RunError(f"{name} stands next to a solver", element=name, remedy=remedy)
+    return method
+
+
 @dataclass(frozen=True, eq=False)
 class Conditions:
     """Parameters with their values, and efforts, events, controllers and contacts under them."""
@@ -251,7 +275,7 @@ class Conditions:
     efforts: Efforts
     events: tuple[Event, ...]
     controllers: tuple[Controller, ...]
-    switches: Switches
+    barriers: Barriers
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,40 +297,40 @@ class System:
         resume: Run | None = None,
         progress: Callable[[float], None] | None = None,
         checkpoint: Callable[[Run], None] | None = None,
-        ear: Ear | None = None,
+        interrupt: InterruptFlag | None = None,
     ) -> Run:
         """Return the motion from a state (that of the problem by default), or on from a run.
 
-        Ctrl-C is noted in `ear`, which several motions may share, or in one of its own.
+        Ctrl-C is noted in `interrupt`, which several motions may share, or in one of its own.
         """
         problem, conditions = self.problem, self.conditions
-        moving, switches = conditions.given.mechanism, conditions.switches
+        moving, barriers = conditions.given.mechanism, conditions.barriers
         p = self.machine.layout.fresh()
         first = self._first(q0, qd0, x0)
         start, remarks, digests = self._start(first, resume, p)
-        directions = [event.direction for event in conditions.events] + switches.directions
+        directions = [event.sign for event in conditions.events] + barriers.directions
         settings, breaks = problem.settings, conditions.efforts.breaks
-        integrator = settings.solver.start(
+        integrator = settings.method.start(
             self.machine, settings, start.t, start.y, p, directions, breaks
         )
-        switching = Switching(integrator, switches, settings.step) if switches else None
-        runner = Runner(integrator, conditions.events, moving.nq, switching)
+        mode_changes = ModeChanges(integrator, barriers, settings.step) if barriers else None
+        runner = Runner(integrator, conditions.events, moving.nq, mode_changes)
         start.remind(runner, settings.numbers)
         columns = Columns(
             self.machine, conditions.efforts, is_held=problem.is_held, has_balance=self.has_balance
         )
-        recording = Recording(
+        header = RunHeader(
             moving,
             self.model,
-            settings.solver.name,
+            settings.method.name,
             replace(self.about, given=digests),
             columns,
-            switches,
+            barriers,
             start.before,
             remarks,
         )
-        return carried_out(
-            recording, runner, problem.span[1], start.times, progress, checkpoint, ear
+        return run_motion(
+            header, runner, problem.span[1], start.times, progress, checkpoint, interrupt
         )
 
     @property
@@ -316,7 +340,7 @@ class System:
         return replace(
             self.problem.about,
             values=conditions.given.values,
-            opened=conditions.switches.opened,
+            opened=conditions.barriers.opened,
         )
 
     def _first(self, q0: Any, qd0: Any, x0: Any) -> dict[str, Any]:
@@ -328,7 +352,7 @@ class System:
 
     def _start(
         self, first: Mapping[str, Any], resume: Run | None, p: Array
-    ) -> tuple[Start, Remarks, dict[str, str]]:
+    ) -> tuple[StartState, Remarks, dict[str, str]]:
         """Return where the motion begins, remarks on it, and digests of all that decides it."""
         problem, moving = self.problem, self.conditions.given.mechanism
         given = problem.given(self.conditions.given.values)
@@ -337,7 +361,7 @@ class System:
             return *self._begin(first, p), digests
         named = {name: text for name, text in digests.items() if first.get(name, 0) is not None}
         has_times = problem.options["t_eval"] is not None
-        request = Request(moving, problem.span, self._times_after(resume), named, has_times)
+        request = ResumeRequest(moving, problem.span, self._times_after(resume), named, has_times)
         start = resumed(resume, request, self.machine, p)
         self.machine.find_redundant(start.t, start.y, p)
         notes = (UNCOMPARED,) if has_functions(given) else ()
@@ -358,12 +382,14 @@ class System:
         state = initial_state(mechanism, first["q0"], first["qd0"])
         return {**first, "q0": state[: mechanism.nq], "qd0": state[mechanism.nq :]}
 
-    def _begin(self, first: Mapping[str, Any], p: Array) -> tuple[Start, Remarks]:
-        switches, t = self.conditions.switches, self.problem.span[0]
+    def _begin(self, first: Mapping[str, Any], p: Array) -> tuple[StartState, Remarks]:
+        barriers, t = self.conditions.barriers, self.problem.span[0]
         moving, machine = self.conditions.given.mechanism, self.machine
-        state = beginning(switches.bare(moving), first["q0"], first["qd0"], t, first["fixed"])
+        state = consistent_state(
+            barriers.bare(moving), first["q0"], first["qd0"], t, first["fixed"]
+        )
         y = whole_state(moving, state.q, state.qd, first["x0"], machine.equations.nx)
-        start = Start(t, machine.start_state(t, y, p), self.problem.times)
+        start = StartState(t, machine.start_state(t, y, p), self.problem.times)
         check_resistance(machine.equations, t, start.y, p)
         lowest = machine.layout.part(p, "lowest")
-        return start, Remarks(state.notes, None if switches else lowest.copy())
+        return start, Remarks(state.notes, None if barriers else lowest.copy())

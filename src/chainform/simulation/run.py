@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -11,31 +12,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.errors import RunError
+from chainform.errors import Error, RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism
-from chainform.model import Model, StoredRun
+from chainform.model import Model, StoredRun, output_of
 from chainform.pipeline import derive
-from chainform.simulation.about import END, About
-from chainform.simulation.afterwards import Afterwards
-from chainform.simulation.contact.loads import loads_along, push_along, wrenches_along
-from chainform.simulation.contact.switches import NO_SWITCHES, Switches
-from chainform.simulation.drives.actuator_states import whole_states
-from chainform.simulation.energy_balance import LOSSES, WORK, stiff_energy
-from chainform.simulation.outputs import evaluated, output_along, outputs_along
-from chainform.simulation.results.plain import Record
-from chainform.simulation.solver import Statistics
+from chainform.readers import native_text
+from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
+from chainform.simulation.equations.energy_balance import LOSSES, WORK, stiff_energy
+from chainform.simulation.equations.events import EventRecord
+from chainform.simulation.equations.initial import whole_states
+from chainform.simulation.files.about import END, About
+from chainform.simulation.files.formats import form_of, made_of_file, write_record
+from chainform.simulation.files.record import LONGEST_NAME, ResultRecord, texts_in
+from chainform.simulation.files.run_record import (
+    FIELDS,
+    RUN_SCHEMA,
+    STATES,
+    event_data,
+    event_record,
+    known_run,
+    mechanism_in,
+    state_arrays,
+    statistics_in,
+)
+from chainform.simulation.machine.method import Statistics
+from chainform.simulation.quantities import (
+    OF_RUN,
+    ConstrainedStates,
+    evaluated,
+    friction_along,
+    loads_along,
+    output_errors,
+    outputs_along,
+    pushes_along,
+    wrenches_along,
+)
+from chainform.version import VERSION
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class EventRecord:
-    """An event that was met: its name, when, and the state then."""
-
-    name: str
-    t: float
-    q: Array
-    qd: Array
+USUAL = ("energy", "x")
+"""What is written with the states in any case, as far as it can be computed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +61,7 @@ class Run:
 
     `t` has the shape (m,), `q` (m, nq), `qd` (m, nv), `tau` (m, nv): the efforts that laws and
     functions gave. `events` are the events on the way. What is derived from the states
-    (accelerations, energy, reactions) is computed when it is first asked for.
+    (accelerations, energy, reactions) is computed on first access.
     """
 
     mechanism: Mechanism
@@ -55,14 +72,14 @@ class Run:
     events: tuple[EventRecord, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
     method: str = ""
-    switches: Switches = NO_SWITCHES
+    barriers: Barriers = NO_BARRIERS
     energy_balance: Array | None = None
     """Work and losses added up, (m, 2), or (m, 0) where there is nothing to add."""
     modes: Array | None = None
     """What held when: the mask of all rows, then directions of sliding and places held, (m, k)."""
-    afterwards: Afterwards | None = None
-    further: Array | None = None
-    """States of actuators beside q and qd, then integrals of controllers, (m, k)."""
+    constrained: ConstrainedStates | None = None
+    extra_states: Array | None = None
+    """States of actuators besides q and qd, then integrals of controllers, (m, k)."""
     u: Array | None = None
     """The signals of actuators, (m, nu)."""
     report: tuple[str, ...] = ()
@@ -74,11 +91,9 @@ class Run:
     """What was computed along the motion already, by name: a run from a file brings it along."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel as plain data: machine code stays where it is."""
-        from chainform.simulation.results.record import run_of
-
+        """Be pickled as plain data: machine code stays where it is."""
         record = self.record()
-        return run_of, (dict(record.arrays), record.outputs, dict(record.about))
+        return Run.from_record, (dict(record.arrays), record.outputs, dict(record.about))
 
     def __repr__(self) -> str:
         first, last = (self.t[0], self.t[-1]) if len(self.t) else self.about.span
@@ -101,8 +116,8 @@ class Run:
         """The accelerations, (m, nv)."""
         if "qdd" in self.computed:
             return self.computed["qdd"]
-        if self.afterwards is not None:
-            return self.afterwards.qdd
+        if self.constrained is not None:
+            return self.constrained.qdd
         model = self.model if self.equations is None else self.equations
         states = {"q": self.q, "qd": self.qd, "tau": self.tau, "t": self.t}
         values = self._values_in(model)
@@ -119,9 +134,11 @@ class Run:
 
         Rows are in this order; of rows that depend on each other some are zero.
         """
-        if self.afterwards is None:
+        if self.constrained is None:
             return self.computed.get("multipliers", np.zeros((len(self.t), 0)))
-        return self.afterwards.multipliers[:, : self.afterwards.machine.equations.sorts.always]
+        return self.constrained.multipliers[
+            :, : self.constrained.machine.equations.row_counts.always
+        ]
 
     @property
     def sigma(self) -> Array:
@@ -130,31 +147,31 @@ class Run:
         Force (N), and for frames moment (N m), on the closing body at the closing point, world
         axes. Loops that close by contact are not among them.
         """
-        if self.afterwards is None:
+        if self.constrained is None:
             return self.computed.get("sigma", np.zeros((len(self.t), 0)))
-        loops = self.afterwards.machine.equations.mechanism.loops
+        loops = self.constrained.machine.equations.mechanism.loops
         return self.multipliers[:, : sum(3 if loop.kind == "point" else 6 for loop in loops)]
 
     @property
     def x(self) -> Array:
         """The states of all actuators in the order of `mechanism.states`, (m, n of x)."""
-        if self.further is None:
+        if self.extra_states is None:
             return np.zeros((len(self.t), 0))
-        return whole_states(self.mechanism, self.q, self.qd, self.further)
+        return whole_states(self.mechanism, self.q, self.qd, self.extra_states)
 
     @property
     def drives(self) -> Array:
         """What actuators put on their joints, and tau where there are none, (m, nv)."""
-        if not self.mechanism.actuators or self.afterwards is None:
+        if not self.mechanism.actuators or self.constrained is None:
             return self.computed.get("drives", self.tau)
-        return self.afterwards.drives
+        return self.constrained.drives
 
     @cached_property
     def energy(self) -> Array:
         """The sum of kinetic and potential energy, that of stiff contacts with it, (m,)."""
         if "energy" in self.computed:
             return self.computed["energy"]
-        contacts = stiff_energy(self.mechanism, self.switches.stiff, self.t, self.q)
+        contacts = stiff_energy(self.mechanism, self.barriers.stiff, self.t, self.q)
         return self.kinetic_energy + self.potential_energy + contacts
 
     @property
@@ -190,14 +207,10 @@ class Run:
     @property
     def contact_forces(self) -> dict[str, Array]:
         """The push of every stop and contact by name, N or N m, (m,) each."""
-        if self.afterwards is None:
+        if self.constrained is None:
             return self._named("contact_force")
-        first = self.afterwards.machine.equations.sorts.always
-        rows = self.afterwards.multipliers.T[first:]
-        rigid = {barrier.name: rows[i] for i, barrier in enumerate(self.switches.rigid)}
         states = {"t": self.t, "q": self.q, "qd": self.qd}
-        stiff = {b.name: push_along(self.mechanism, b, states) for b in self.switches.stiff}
-        return {**rigid, **stiff}
+        return pushes_along(self.mechanism, self.barriers, self.constrained, states)
 
     @cached_property
     def contact_loads(self) -> dict[str, Array]:
@@ -205,12 +218,17 @@ class Run:
 
         Stops of joints are not among them.
         """
-        if self.afterwards is None:
+        if self.constrained is None:
             return self._named("contact_load")
-        sorts, forces = self.afterwards.machine.equations.sorts, self.afterwards.multipliers
+        row_counts, forces = (
+            self.constrained.machine.equations.row_counts,
+            self.constrained.multipliers,
+        )
         states = {"t": self.t, "q": self.q, "qd": self.qd}
-        modes = np.zeros((len(self.t), 0)) if self.modes is None else self.modes[:, sorts.rows :]
-        return loads_along(self.mechanism, self.switches, sorts, states, forces, modes)
+        modes = (
+            np.zeros((len(self.t), 0)) if self.modes is None else self.modes[:, row_counts.rows :]
+        )
+        return loads_along(self.mechanism, self.barriers, row_counts, states, forces, modes)
 
     @cached_property
     def contact_wrenches(self) -> dict[str, Array]:
@@ -218,23 +236,17 @@ class Run:
 
         The moment is that about the origin of the segment; world axes.
         """
-        if self.afterwards is None:
+        if self.constrained is None:
             return self._named("contact_wrench")
         states = {"t": self.t, "q": self.q, "qd": self.qd}
-        return wrenches_along(self.mechanism, self.switches, states, self.contact_loads)
+        return wrenches_along(self.mechanism, self.barriers, states, self.contact_loads)
 
     @property
     def friction_forces(self) -> dict[str, Array]:
         """The dry friction of joints by name, N or N m, (m,) each."""
-        if self.afterwards is None or self.modes is None:
+        if self.constrained is None or self.modes is None:
             return self._named("friction_force")
-        sorts = self.afterwards.machine.equations.sorts
-        stuck = self.afterwards.multipliers.T[sorts.first_sticking :]
-        ways = self.modes.T[sorts.rows :]
-        return {
-            joint.name: stuck[i] - ways[i] * joint.sliding
-            for i, joint in enumerate(self.switches.dry)
-        }
+        return friction_along(self.barriers, self.constrained, self.modes)
 
     def _named(self, kind: str) -> dict[str, Array]:
         """Return what a file brought along under such names as contact_force(toe)."""
@@ -243,7 +255,7 @@ class Run:
 
     def beyond_states(self) -> dict[str, Array]:
         """Return what states and efforts alone do not tell: the forces of all that constrains."""
-        if self.afterwards is None:
+        if self.constrained is None:
             return {}
         tables = {
             "contact_force": self.contact_forces,
@@ -259,7 +271,7 @@ class Run:
 
     @cached_property
     def _energies(self) -> dict[str, Array]:
-        return outputs_along(self, ["kinetic_energy", "potential_energy"])
+        return self._outputs(["kinetic_energy", "potential_energy"])
 
     @property
     def kinetic_energy(self) -> Array:
@@ -274,19 +286,74 @@ class Run:
     @cached_property
     def reactions(self) -> Array:
         """Force and moment of the parent on each segment, at its joint, in its axes, (m, n, 6)."""
-        return outputs_along(self, ["reactions"])["reactions"]
+        return self._outputs(["reactions"])["reactions"]
 
-    # --- beyond this ------------------------------------------------------------------------
+    # --- outputs, files, pictures -----------------------------------------------------------
 
     def output(self, name: str) -> Array:
         """Return any quantity along the motion, (m, ...): "pose(tool)", "momentum", "energy"."""
-        return output_along(self, name)
+        name = argument("outputs", name).text('write "pose(tool)", "momentum"')
+        if name in self.computed:
+            return self.computed[name]
+        if name in OF_RUN:
+            own = getattr(self, name)
+            return np.zeros((len(self.t), 0)) if own is None else own
+        with output_errors(self.mechanism, name):
+            output = output_of(name)
+            return self._outputs([output])[output]
 
-    def record(self, outputs: Sequence[str] | None = None) -> Record:
+    def _outputs(self, names: Sequence[str]) -> dict[str, Array]:
+        """Return outputs of the equations at all times, each (m, ...)."""
+
+        def states(group: str) -> Array | None:
+            value: Array | None = getattr(self, group, None)
+            return None if value is None or len(value) != len(self.t) else value
+
+        return outputs_along(self.mechanism, self.about, names, states, self.contact_wrenches)
+
+    def record(self, outputs: Sequence[str] | None = None) -> ResultRecord:
         """Return the run as plain data: arrays by name, and what is known of it."""
-        from chainform.simulation.results.record import record_of
+        computed: dict[str, Array] = {}
+        for name in USUAL:
+            with suppress(Error):
+                computed[name] = self.output(name)
+        computed |= self.beyond_states()
+        known = {*computed, *STATES}
+        computed |= {name: self.output(name) for name in (outputs or ()) if name not in known}
+        computed = {name: array for name, array in computed.items() if np.prod(array.shape[1:])}
+        about = {
+            "schema": RUN_SCHEMA,
+            "version": VERSION,
+            "name": self.mechanism.name,
+            "mechanism": native_text(self.mechanism),
+            "method": self.method,
+            "statistics": asdict(self.statistics),
+            "events": [event_data(event) for event in self.events],
+            "report": list(self.report),
+            "rows": len(self.t),
+            **self.about.as_dict(),
+        }
+        states = state_arrays({n: getattr(self, FIELDS.get(n, n)) for n in STATES})
+        return ResultRecord({**states, **computed}, tuple(computed), about)
 
-        return record_of(self, outputs)
+    @staticmethod
+    def from_record(
+        arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[str, Any]
+    ) -> Run:
+        """Return the run of plain data; ReadError where they are not those of a run."""
+        table = known_run(arrays, outputs, about)
+        mechanism = mechanism_in(table["mechanism"])
+        states: dict[str, Any] = {FIELDS.get(n, n): arrays[n] for n in STATES if n in arrays}
+        return Run(
+            mechanism=mechanism,
+            events=tuple(event_record(one, mechanism) for one in table["events"].entries()),
+            statistics=statistics_in(table["statistics"]),
+            method=table["method"].name(LONGEST_NAME),
+            report=texts_in(table["report"]),
+            about=About.from_dict(about),
+            computed={name: arrays[name] for name in outputs},
+            **states,
+        )
 
     def save(self, path: str | PathLike[str], outputs: Sequence[str] | None = None) -> None:
         """Write the run to a file, whose ending tells the form: .parquet, .csv or .npz.
@@ -294,16 +361,15 @@ class Run:
         States, efforts and energy are written, and `outputs` by name. A file that is there is
         replaced.
         """
-        from chainform.simulation.results.files import write_run
-
-        write_run(self, path, outputs)
+        form = form_of(path)
+        write_record(form, self.record(outputs), self.mechanism, path)
 
     @staticmethod
     def load(source: str | PathLike[str] | StoredRun) -> Run:
         """Return the run in a file that `save` wrote, or one of a store: `store.run(...)`."""
-        from chainform.simulation.results.files import read_run
-
-        return read_run(source)
+        if isinstance(source, StoredRun):
+            return Run.from_record(source.arrays, source.outputs, source.about)
+        return made_of_file(source, lambda r: Run.from_record(r.arrays, r.outputs, r.about))
 
     def plot(
         self,

@@ -1,19 +1,43 @@
-"""From a mechanism, a state and forces to a motion, or to many of them."""
+"""From a mechanism, a state and forces to a motion, or to many of them.
+
+Errors of a scenario are written in the words of its file.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from typing import Any, Unpack
 
-from chainform.errors import ReadError
+from chainform.errors import DeriveError, Error, ReadError, RunError
 from chainform.mechanism import Mechanism
-from chainform.simulation.batches.batch import run_batch
-from chainform.simulation.batches.batch_run import BatchRun
+from chainform.simulation.batch import run_batch
+from chainform.simulation.batch_run import BatchRun
+from chainform.simulation.execution import MotionError
+from chainform.simulation.files.scenario import Scenario, scenario_of
 from chainform.simulation.problem import Problem, ProblemOptions
 from chainform.simulation.run import Run
-from chainform.simulation.scenarios import Scenario, errors_of_file, scenario_of
+
+PYTHON_PAIR = re.compile(
+    r"\b([a-z_]\w*)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|True|False|[-+.\w]+|(?=\{))"
+)
+"""An argument as a remedy writes it: method='cvode', energy_balance=True, values={...}."""
+ENTRY = re.compile(r"[\"']([A-Za-z_][\w-]*)[\"']: ")
+"""The beginning of an entry of a table of Python: "slide": 12."""
+ARGUMENTS = {
+    "t": "time",
+    "t_eval": "output, times",
+    "simulate": "motion",
+    "hold": "forces, hold",
+    **{name: f"solver, {name}" for name in ("method", "rtol", "atol", "step", "largest")},
+    "stabilise": "solver, stabilise",
+    "fixed": "initial, fixed",
+    "threads": "batch, threads",
+    **{f"{name}0": f"initial, {name}" for name in ("q", "qd", "x")},
+}
+"""Where a scenario says what an argument says."""
 
 
 def simulate(
@@ -44,8 +68,9 @@ def simulate(
     `friction` gives bounds of sticking; `energy_balance` adds up work and losses on the way.
 
     `method` is one of those in `solvers.SOLVERS`: verner65, dopri853, rk4, heun, euler,
-    semi_implicit, midpoint, gauss4, gauss6, cvode, ida. With `step` the step is fixed, otherwise
-    `rtol` and `atol` control it, and it is never above `largest`, nor above a tenth of the whole.
+    semi_implicit, midpoint, gauss4, gauss6, cvode, ida; or a `Solver` with its numbers. With `step`
+    the step is fixed, otherwise `rtol` and `atol` control it, and it is never above `largest`, nor
+    above a tenth of the whole.
 
     `reduce` is how far the equations are reduced, as in `derive`: "fast" takes a second or more and
     makes steps some 5 to 10 % faster.
@@ -100,10 +125,65 @@ def simulate_batch(
 def _source(
     mechanism: Mechanism | Scenario | str | PathLike[str], given: Mapping[str, Any]
 ) -> Generator[Mechanism | Scenario | str | PathLike[str]]:
-    """Give the scenario, read from its file, in whose words errors are told; else the mechanism."""
+    """Give the scenario, read from its file, with errors in its words; else the mechanism."""
     scenario = scenario_of(mechanism)
     if scenario is None:
         yield mechanism
         return
     with errors_of_file(scenario.file, scenario.batch, given):
         yield scenario
+
+
+# --- errors in the words of a file ------------------------------------------------------------
+
+
+@contextmanager
+def errors_of_file(
+    file: str | None, batch: Mapping[str, Any] | None, given: Mapping[str, Any]
+) -> Generator[None]:
+    """Let errors name the part of the file that they are about, unless that was `given` in a call.
+
+    A motion that fails on the way keeps what there is of it.
+    """
+    try:
+        yield
+    except MotionError as problem:
+        problem.file = problem.file or file
+        problem.element, problem.remedy = tell_in_file(problem, file)
+        raise
+    except (ReadError, RunError, DeriveError) as problem:
+        if (problem.element or "").partition(", ")[0] in given:
+            raise
+        element, remedy = tell_in_file(problem, file, batch)
+        raise ReadError(problem.message, file=file, element=element, remedy=remedy) from problem
+
+
+def in_toml(text: str) -> str:
+    """Return a remedy with arguments and tables as TOML writes them."""
+
+    def pair(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        value = value.lower() if value in ("True", "False") else value.replace("'", '"')
+        return f"{name} = {value}"
+
+    text = ENTRY.sub(r"\1 = ", PYTHON_PAIR.sub(pair, text))
+    return re.sub(r"(?<=[^\s{])\}", " }", re.sub(r"\{(?=[^\s}])", "{ ", text))
+
+
+def place_in_file(element: str | None, batch: Mapping[str, Any] | None) -> str | None:
+    """Return which part of a file an error is about; `batch` is what differs between motions."""
+    head, comma, rest = (element or "").partition(", ")
+    place = ARGUMENTS.get(head, head)
+    if batch is not None and head in batch:
+        place = place.replace("initial, ", "batch, ")
+    return place + comma + rest or None
+
+
+def tell_in_file(
+    problem: Error, file: str | None, batch: Mapping[str, Any] | None = None
+) -> tuple[str | None, str | None]:
+    """Return element and remedy of an error in the words of a file."""
+    remedy = problem.remedy
+    if remedy is not None and not (file or "").lower().endswith(".json"):
+        remedy = in_toml(remedy)
+    return place_in_file(problem.element, batch), remedy

@@ -19,7 +19,7 @@ import chainform as cf
 from chainform import pictures
 from chainform.errors import RunError
 from chainform.pictures import colours
-from chainform.simulation.about import About
+from chainform.simulation.files.about import About
 from unit.pictures.runs import (
     EXAMPLES,
     Given,

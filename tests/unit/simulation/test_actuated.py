@@ -15,10 +15,9 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.mechanism.pose import float_of, known_values
 from chainform.simulation import simulate
-from chainform.simulation.compilation import EquationOptions, machine_of, model_of
-from chainform.simulation.drives.actuator_states import rest_names, whole_states
-from chainform.simulation.drives.efforts import efforts_of
-from chainform.simulation.drives.signals import with_signals
+from chainform.simulation.equations.efforts import efforts_of, with_signals
+from chainform.simulation.equations.initial import rest_names, whole_states
+from chainform.simulation.machine.compile import EquationOptions, machine_of, model_of
 from chainform.simulation.solvers import SOLVERS
 from driven import driven_tree
 from unit.simulation.linkages import slider_crank
@@ -49,9 +48,9 @@ def test_rates_are_those_of_the_complete_model(seed: int) -> None:
     forces = {name: float(tau[i]) for i, name in enumerate(mechanism.rates)}
     signals = {a.name: float(u[k]) for k, a in enumerate(mechanism.actuators)}
     efforts = with_signals(mechanism, efforts_of(mechanism, forces), signals)
-    machine = machine_of(
-        mechanism, model_of(mechanism, (), SOLVERS["verner65"]), EquationOptions(efforts)
-    )
+    solver = SOLVERS["verner65"]
+    options = EquationOptions(efforts, solver)
+    machine = machine_of(mechanism, model_of(mechanism, (), solver), options)
     rate = machine.rate(0.0, np.concatenate([q, qd, rest]), machine.layout.fresh())
     x, split = whole_states(mechanism, q, qd, rest), mechanism.nq + mechanism.nv
     outputs = ["complete_model", "complete_acceleration"]

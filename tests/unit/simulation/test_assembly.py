@@ -8,9 +8,8 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 from chainform.readers import read_text
-from chainform.simulation.constraints.assembly import assemble, consistent_rates
-from chainform.simulation.constraints.gaps import Gaps
-from chainform.simulation.constraints.mobility import mobility
+from chainform.simulation.equations.assembly import assemble, consistent_rates, mobility
+from chainform.simulation.equations.closures import Gaps
 from unit.simulation.linkages import (
     CRANK,
     LEGS,

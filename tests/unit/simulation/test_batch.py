@@ -9,8 +9,8 @@ import pytest
 
 from chainform.errors import Error, RunError
 from chainform.simulation import simulate, simulate_batch
-from chainform.simulation.batches.cargo import aligned
 from chainform.simulation.solvers import SOLVERS
+from chainform.simulation.solvers.batch_loop import aligned
 from unit.simulation.swings import example, rods, spinning_top
 
 IN_LANES = [name for name, solver in SOLVERS.items() if solver.in_lanes]
@@ -229,7 +229,7 @@ def test_loops_that_pause_go_on_as_if_they_had_not(monkeypatch: pytest.MonkeyPat
     for how in ways:
         whole = simulate_batch(rods(2), q0=states(9), t=0.5, t_eval=[0.1, 0.5], **how)
         with monkeypatch.context() as patch:
-            patch.setattr("chainform.simulation.batches.fleet.LIMIT", 3)
+            patch.setattr("chainform.simulation.solvers.batch_loop.LIMIT", 3)
             paused = simulate_batch(rods(2), q0=states(9), t=0.5, t_eval=[0.1, 0.5], **how)
         np.testing.assert_array_equal(paused.q, whole.q)
         np.testing.assert_array_equal(paused.ends, whole.ends)
@@ -237,7 +237,7 @@ def test_loops_that_pause_go_on_as_if_they_had_not(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_motion_that_would_never_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chainform.simulation.batches.fleet.LIMIT", 50)
+    monkeypatch.setattr("chainform.simulation.solvers.batch_loop.LIMIT", 50)
     batch = simulate_batch(rods(1), q0=[[0.05], [1.0]], t=1e10, t_eval=[1.0], events=STOPPED)
     assert batch.endings == ("failed", "soon")
     assert "the rest would take" in batch.problems[0]

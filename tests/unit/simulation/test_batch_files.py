@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import chainform as cf
 from chainform.errors import ReadError, RunError
 from chainform.simulation import BatchRun, simulate_batch
-from chainform.simulation.results.files import FORMS
+from chainform.simulation.files.formats import FORMS
 from unit.simulation.small_machines import BALL, machine
 from unit.simulation.swings import rods, spinning_top
 

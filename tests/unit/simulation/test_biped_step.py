@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.simulation.contact.impacts import Impact
+from chainform.simulation import Impact
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 POINTS = {

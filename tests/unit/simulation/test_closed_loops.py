@@ -13,12 +13,12 @@ import chainform as cf
 from chainform.analysis import drives
 from chainform.errors import RunError
 from chainform.simulation import Run, simulate, simulate_batch
-from chainform.simulation.compilation import EquationOptions, machine_of, model_of
-from chainform.simulation.constraints.assembly import assemble
-from chainform.simulation.constraints.gaps import Gaps
-from chainform.simulation.drives.efforts import Efforts
-from chainform.simulation.machines.troubles import UnsolvedError
-from chainform.simulation.placing import placed
+from chainform.simulation.equations.assembly import assemble
+from chainform.simulation.equations.closures import Gaps
+from chainform.simulation.equations.efforts import Efforts
+from chainform.simulation.machine.compile import EquationOptions, machine_of, model_of
+from chainform.simulation.machine.failures import UnsolvedError
+from chainform.simulation.motion import placed
 from chainform.simulation.solvers import SOLVERS
 from unit.simulation.linkages import (
     CRANK,
@@ -443,7 +443,7 @@ def test_a_state_that_cannot_be_closed_is_no_state() -> None:
     """The slider is drawn farther than crank and rod reach: what the loop returns is read."""
     crank = slider_crank("slider - 1 - t")
     model = model_of(crank, (), SOLVERS["verner65"], (), reduce="none")
-    machine = machine_of(crank, model, EquationOptions(Efforts()))
+    machine = machine_of(crank, model, EquationOptions(Efforts(), SOLVERS["verner65"]))
     y, p = np.zeros(machine.equations.size), machine.layout.fresh()
     y[:3] = 0.3, -0.5, 1.0
     closed = machine.settled(0.0, y, p)

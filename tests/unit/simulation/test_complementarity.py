@@ -7,14 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainform.simulation.contact.complementarity import Balancing, depends
-from chainform.simulation.contact.null_space import solve
-from chainform.simulation.contact.rows import JOINT, LASTING, PLANE, PUSH, Forces, Row, relaxed
+from chainform.simulation.solvers.contact.complementarity import Balancing, depends
+from chainform.simulation.solvers.contact.force_rows import (
+    JOINT,
+    LASTING,
+    PLANE,
+    PUSH,
+    ForceRow,
+    RowForces,
+    relaxed,
+    solve,
+)
 
-SORTS = {"l": Row(LASTING), "u": Row(PUSH), "f": Row(JOINT, 1.0)}
+SORTS = {"l": ForceRow(LASTING), "u": ForceRow(PUSH), "f": ForceRow(JOINT, 1.0)}
 
 
-def solved(S: np.ndarray, b: np.ndarray, rows: list[Row]) -> Forces:
+def solved(S: np.ndarray, b: np.ndarray, rows: list[ForceRow]) -> RowForces:
     found = Balancing(S, b, rows).found()
     assert found is not None
     return found
@@ -46,7 +54,7 @@ def test_a_table_on_four_legs_stands_on_three() -> None:
     corners = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)], dtype=float)
     J = np.column_stack([np.ones(4), corners])
     weight = np.array([-1.0, -0.2, -0.3])
-    found = solved(J @ J.T, J @ weight, [Row(PUSH)] * 4)
+    found = solved(J @ J.T, J @ weight, [ForceRow(PUSH)] * 4)
     assert found.holds.sum() == 3
     np.testing.assert_allclose(J.T @ found.s, -weight, atol=1e-12)
     (left,) = np.flatnonzero(~found.holds)
@@ -60,14 +68,14 @@ def test_a_row_of_its_own_does_not_depend() -> None:
 
 def test_friction_holds_up_to_its_bound() -> None:
     for push, force, left in ((0.5, -0.5, 0.0), (3.0, -1.0, 2.0), (-3.0, 1.0, -2.0)):
-        found = solved(np.eye(1), np.array([push]), [Row(JOINT, 1.0)])
+        found = solved(np.eye(1), np.array([push]), [ForceRow(JOINT, 1.0)])
         assert found.s == pytest.approx([force])
         assert found.w == pytest.approx([left])
 
 
 @pytest.mark.parametrize(("pull", "force"), [(0.3, -0.3), (2.0, -0.5), (-2.0, 0.5)])
 def test_friction_in_a_plane_holds_in_proportion_to_the_push(pull: float, force: float) -> None:
-    rows = [Row(PUSH), Row(PLANE, 0.5, 0)]
+    rows = [ForceRow(PUSH), ForceRow(PLANE, 0.5, 0)]
     found = solved(np.eye(2), np.array([-1.0, pull]), rows)
     assert found.s == pytest.approx([1.0, force])
     lifted = solved(np.eye(2), np.array([1.0, pull]), rows)
@@ -85,8 +93,10 @@ def test_cones(n: int, counts: tuple[int, int, int], mu: float, seed: int) -> No
     """Contacts in any direction, loops and dry joints: what is found fits."""
     random, (loops, contacts, joints) = np.random.default_rng(seed), counts
     gaps = range(loops, loops + contacts)
-    rows = [Row(LASTING)] * loops + [Row(PUSH)] * contacts
-    rows += [Row(PLANE, mu, gap) for gap in gaps for _ in range(2)] + [Row(JOINT, 1.0)] * joints
+    rows = [ForceRow(LASTING)] * loops + [ForceRow(PUSH)] * contacts
+    rows += [ForceRow(PLANE, mu, gap) for gap in gaps for _ in range(2)] + [
+        ForceRow(JOINT, 1.0)
+    ] * joints
     J = random.integers(-2, 3, (len(rows), n)).astype(float)
     S, b = J @ J.T, J @ random.normal(size=n)
     tries = (Balancing(S, b, rows, start).found() for start in (False, True))
@@ -107,7 +117,7 @@ def test_cones(n: int, counts: tuple[int, int, int], mu: float, seed: int) -> No
             np.testing.assert_allclose(s[plane], -mu * s[gap] * w[plane] / speed, atol=1e-5)
 
 
-def fits(S: np.ndarray, b: np.ndarray, rows: list[Row], found: Forces) -> bool:
+def fits(S: np.ndarray, b: np.ndarray, rows: list[ForceRow], found: RowForces) -> bool:
     """Tell whether forces and motions satisfy all conditions."""
     s, w = found.s, S @ found.s + b
     least = 1e-7 * (1 + np.abs(S) @ np.abs(s))
@@ -133,8 +143,8 @@ def test_contacts_at_rest_always_have_forces(mu: float) -> None:
     for seed in (144, *range(25)):
         random = np.random.default_rng(seed)
         n, contacts = int(random.integers(3, 9)), int(random.integers(1, 5))
-        rows = [Row(PUSH)] * contacts
-        rows += [Row(PLANE, mu, gap) for gap in range(contacts) for _ in range(2)]
+        rows = [ForceRow(PUSH)] * contacts
+        rows += [ForceRow(PLANE, mu, gap) for gap in range(contacts) for _ in range(2)]
         J = random.integers(-2, 3, (len(rows), n)).astype(float)
         S, b = J @ J.T, J @ random.normal(size=n)
         tries = (Balancing(S, b, rows, start).found() for start in (False, True))
@@ -149,8 +159,8 @@ def test_a_body_at_rest_beside_one_that_is_struck() -> None:
     J = random.normal(size=(3, 6))
     block = J @ J.T
     S = np.block([[block, np.zeros((3, 3))], [np.zeros((3, 3)), block]])
-    rows = [Row(PUSH), Row(PLANE, 0.8, 0), Row(PLANE, 0.8, 0)]
-    rows += [Row(PUSH), Row(PLANE, 0.8, 3), Row(PLANE, 0.8, 3)]
+    rows = [ForceRow(PUSH), ForceRow(PLANE, 0.8, 0), ForceRow(PLANE, 0.8, 0)]
+    rows += [ForceRow(PUSH), ForceRow(PLANE, 0.8, 3), ForceRow(PLANE, 0.8, 3)]
     for rest in random.normal(size=(10, 3)):
         found = solved(S, np.array([-0.4, 0.02, 0.2, *(1e-34 * rest)]), rows)
         assert found.s[0] > 0
@@ -162,7 +172,7 @@ def test_projections_lead_to_the_solution() -> None:
     random = np.random.default_rng(2)
     J = random.normal(size=(5, 7))
     S, b = J @ J.T, random.normal(size=5)
-    rows = [Row(PUSH)] * 3 + [Row(JOINT, 0.1)] * 2
+    rows = [ForceRow(PUSH)] * 3 + [ForceRow(JOINT, 0.1)] * 2
     energies = []
     for sweeps in (0, 1, 2, 5, 300):
         s = relaxed(S, b, rows, np.zeros(5), sweeps, 1.0)
@@ -175,7 +185,7 @@ def test_projections_lead_to_the_solution() -> None:
 @pytest.mark.parametrize("angle", [0.0, 0.6, 2.5, 4.0])
 def test_a_cone_holds_alike_in_all_directions(angle: float, pull: float) -> None:
     way = np.array([np.cos(angle), np.sin(angle)])
-    rows = [Row(PUSH), Row(PLANE, 0.5, 0), Row(PLANE, 0.5, 0)]
+    rows = [ForceRow(PUSH), ForceRow(PLANE, 0.5, 0), ForceRow(PLANE, 0.5, 0)]
     found = solved(np.eye(3), np.array([-1.0, *(pull * way)]), rows)
     assert found.s == pytest.approx([1.0, *(-min(pull, 0.5) * way)])
 
@@ -183,7 +193,7 @@ def test_a_cone_holds_alike_in_all_directions(angle: float, pull: float) -> None
 def test_sliding_turns_to_where_the_body_gives_way() -> None:
     """A body that is moved more easily along x: friction is against the motion, not the pull."""
     S, b = np.diag([1.0, 4.0, 1.0]), np.array([-1.0, 2.0, 2.0])
-    found = solved(S, b, [Row(PUSH), Row(PLANE, 0.5, 0), Row(PLANE, 0.5, 0)])
+    found = solved(S, b, [ForceRow(PUSH), ForceRow(PLANE, 0.5, 0), ForceRow(PLANE, 0.5, 0)])
     assert np.hypot(*found.s[1:]) == pytest.approx(0.5)
     assert found.s[1] * found.w[2] == pytest.approx(found.s[2] * found.w[1])
     assert found.s[1] * found.w[1] < 0
@@ -193,7 +203,7 @@ def test_sliding_turns_to_where_the_body_gives_way() -> None:
 def test_friction_is_against_a_motion_that_loops_dictate(pace: float) -> None:
     """A slide in a dead centre: it follows from the loop, whatever force acts on it."""
     S, b = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-40.0, pace + 40.0])
-    found = solved(S, b, [Row(LASTING), Row(JOINT, 0.01)])
+    found = solved(S, b, [ForceRow(LASTING), ForceRow(JOINT, 0.01)])
     assert found.s[1] == pytest.approx(-0.01 * np.sign(pace))
     assert found.w == pytest.approx([0, pace])
     assert not found.holds[1]
@@ -202,22 +212,22 @@ def test_friction_is_against_a_motion_that_loops_dictate(pace: float) -> None:
 def test_of_two_that_cannot_both_hold_one_gives_way() -> None:
     """Two dry joints that move alike, but for what a third motion does to one of them."""
     S, b = np.ones((2, 2)), np.array([1.0, 3.0])
-    found = solved(S, b, [Row(JOINT, 5.0), Row(JOINT, 0.5)])
+    found = solved(S, b, [ForceRow(JOINT, 5.0), ForceRow(JOINT, 0.5)])
     assert found.s == pytest.approx([-0.5, -0.5])
     assert found.w == pytest.approx([0, 2])
 
 
 def test_pushes_against_each_other_have_no_solution() -> None:
     S, b = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-1.0, -1.0])
-    assert Balancing(S, b, [Row(PUSH), Row(PUSH)]).found() is None
+    assert Balancing(S, b, [ForceRow(PUSH), ForceRow(PUSH)]).found() is None
 
 
 def test_a_leaning_rod_on_rough_ground_has_no_solution() -> None:
     """Friction against the way lifts the tip off and presses it down at once: the rod is jammed."""
     S, b = np.array([[1.0, -2.0], [-2.0, 8.0]]), np.array([-1.0, 0.0])
-    sliding = [Row(PUSH), Row(PLANE, 1.0, 0, way=-1.0)]
+    sliding = [ForceRow(PUSH), ForceRow(PLANE, 1.0, 0, way=-1.0)]
     assert Balancing(S, b, sliding).found() is None
-    held = [Row(PUSH), Row(PLANE, 1.0, 0)]
+    held = [ForceRow(PUSH), ForceRow(PLANE, 1.0, 0)]
     assert solved(S, b, held).holds.all()
 
 

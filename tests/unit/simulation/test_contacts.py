@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.simulation import simulate
-from chainform.simulation.contact.impacts import Impact
+from chainform.simulation import Impact, simulate
 from unit.simulation.small_machines import PENDULUM, TABLE, machine
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -75,8 +75,8 @@ def test_pid_removes_a_lasting_error() -> None:
     # x = (q - 0.5, qd, integral - what balances the force of 7 N)
     exact = np.array([(expm(A * t) @ [-0.5, 0, 7 / 40])[0] + 0.5 for t in TIMES])
     assert np.abs(run.q[:, 0] - exact).max() < 1e-9
-    assert run.further is not None
-    assert run.further.shape == (41, 1)
+    assert run.extra_states is not None
+    assert run.extra_states.shape == (41, 1)
     longer = simulate(cart(), controllers=control, t=20.0, forces={"cart": 7})
     assert longer.q[-1, 0] == pytest.approx(0.5, abs=1e-6)
 

@@ -20,8 +20,8 @@ from bombs import LONG, MUCH, peak_of
 from chainform.errors import ReadError
 from chainform.mechanism import Mechanism
 from chainform.readers import read_text
-from chainform.simulation.results.files import FORMS, read_run
-from chainform.simulation.results.plain import REMEDY
+from chainform.simulation.files.formats import FORMS
+from chainform.simulation.files.record import REMEDY
 
 pytestmark = pytest.mark.any_processor
 
@@ -236,7 +236,7 @@ def test_a_folder_is_no_run(tmp_path: Path, ending: str) -> None:
 
 def refused(path: Path) -> None:
     with pytest.raises(ReadError) as caught:
-        read_run(path)
+        cf.Run.load(path)
     assert caught.value.remedy
 
 

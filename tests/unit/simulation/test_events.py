@@ -13,17 +13,17 @@ import chainform as cf
 from chainform.simulation import (
     Interrupted,
     MotionError,
-    pace,
-    placing,
-    recording,
+    execution,
+    motion,
     simulate,
     simulate_batch,
 )
-from chainform.simulation.constraints.gaps import Gaps
-from chainform.simulation.interruption import Ear
-from chainform.simulation.loops.course import PLACES, is_rough, next_dip
-from chainform.simulation.solver import CONTROLLED
+from chainform.simulation.equations.closures import Gaps
+from chainform.simulation.machine import pauses
+from chainform.simulation.machine.method import CONTROLLED
+from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.solvers import SOLVERS
+from chainform.simulation.solvers.events.samples import PLACES, is_rough, next_dip
 from unit.simulation.small_machines import BALL, machine
 from unit.simulation.swings import example, rods, spinning_top
 
@@ -354,7 +354,7 @@ def test_after_a_change_loops_are_closed(monkeypatch: pytest.MonkeyPatch, method
     assert max(np.abs(gaps.at(q)[0]).max() for q in run.q) < 1e-9
     after = run.q[np.searchsorted(run.t, 0.2) + 1] - run.events[0].q
     assert np.abs(after).max() > 1e-3
-    monkeypatch.setattr(placing, "CLOSED", 0.0)
+    monkeypatch.setattr(motion, "CLOSED", 0.0)
     with pytest.raises(MotionError, match="do not close") as caught:
         simulate(example("four_bar"), **options)
     assert caught.value.element == "event 'a', change"
@@ -378,17 +378,17 @@ def test_a_change_lifts_a_ball_off_the_ground() -> None:
 # --- pauses -----------------------------------------------------------------------------------
 
 
-class Counting(Ear):
+class Counting(InterruptFlag):
     """Hears Ctrl-C after so many pauses."""
 
     def __init__(self, pauses: int) -> None:
         super().__init__()
         self.left = pauses
 
-    def ask(self) -> None:
+    def check(self) -> None:
         self.left -= 1
         self.came = self.left <= 0
-        super().ask()
+        super().check()
 
 
 @pytest.mark.parametrize(
@@ -402,14 +402,14 @@ class Counting(Ear):
 def test_progress_and_ctrl_c_are_heard_between_events_and_outputs(
     monkeypatch: pytest.MonkeyPatch, method: str, law: str | None
 ) -> None:
-    monkeypatch.setattr(pace, "BETWEEN", 0.0)
+    monkeypatch.setattr(pauses, "BETWEEN", 0.0)
     told: list[float] = []
     given: dict[str, Any] = {"t": 1, "t_eval": [1.0], "forces": {"x": "-900*x"}, **how(method)}
     given |= {} if law is None else {"events": {"a": law}}
     whole = simulate(cart(), qd0=[1.0], progress=told.append, **given)
     assert len(told) > 20
     assert told == sorted(told)
-    monkeypatch.setattr(recording, "listening", lambda: _opened(Counting(20)))
+    monkeypatch.setattr(execution, "interrupt_flag", lambda: _opened(Counting(20)))
     with pytest.raises(Interrupted) as caught:
         simulate(cart(), qd0=[1.0], **given)
     monkeypatch.undo()
@@ -424,5 +424,5 @@ def test_progress_and_ctrl_c_are_heard_between_events_and_outputs(
     np.testing.assert_allclose(done.q, whole.q, atol=1e-5)
 
 
-def _opened(ear: Ear) -> Any:
-    return nullcontext(ear)
+def _opened(interrupt: InterruptFlag) -> Any:
+    return nullcontext(interrupt)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainform.simulation.loops.linear import (
+from chainform.simulation.machine.linear import (
     cholesky,
     eliminated,
     least_norm,

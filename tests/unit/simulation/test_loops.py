@@ -14,10 +14,11 @@ import chainform as cf
 from chainform.runtime.engine import Library, compiled
 from chainform.runtime.procedures import Structs, Translation
 from chainform.runtime.target import target_for
-from chainform.simulation.about import Bookmark
-from chainform.simulation.loops import adaptive, events, looking, runge_kutta, step_control
-from chainform.simulation.loops.constrained import constrained_acceleration
-from chainform.simulation.loops.integration import (
+from chainform.simulation.files.about import Bookmark
+from chainform.simulation.machine.constrained import constrained_acceleration
+from chainform.simulation.machine.layout import SystemLayout
+from chainform.simulation.machine.machine import given_functions
+from chainform.simulation.machine.records import (
     EVENT,
     PAUSED,
     REACHED,
@@ -25,9 +26,9 @@ from chainform.simulation.loops.integration import (
     Integration,
     room_for,
 )
-from chainform.simulation.loops.system import SystemLayout
-from chainform.simulation.loops.tableaus import METHODS
-from chainform.simulation.machines.machine import given_functions
+from chainform.simulation.solvers import adaptive, runge_kutta
+from chainform.simulation.solvers.events import evaluate, locate
+from chainform.simulation.solvers.explicit import METHODS
 from unit.simulation.small_machines import PENDULUM, machine
 
 LEVEL = 0.3
@@ -105,7 +106,7 @@ def oscillator(end: float, direction: float) -> Integration:
 def loop() -> tuple[Library, dict[str, Any]]:
     translation = Translation(given_functions(["rhs", "settle", "events", "sample", "lasting"]))
     translation.add(adaptive.integrate)
-    translation.add(events.mark_events)
+    translation.add(locate.mark_events)
     names, address = list(translation.entries), ctypes.c_void_p
     library = Library(compiled(translation.text(KERNELS), target_for()), names)
     kinds = {"integrate": ctypes.c_int64, "mark_events": None}
@@ -114,10 +115,10 @@ def loop() -> tuple[Library, dict[str, Any]]:
 
 @pytest.fixture
 def in_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (adaptive, runge_kutta, step_control):
+    for module in (adaptive, runge_kutta):
         monkeypatch.setattr(module, "rhs", rate)
     monkeypatch.setattr(adaptive, "settle", taken)
-    for module in (events, looking):
+    for module in (locate, evaluate):
         monkeypatch.setattr(module, "events", level)
 
 
@@ -129,7 +130,7 @@ def test_python_and_machine_code_go_the_same_way(
     loop: tuple[Library, dict[str, Any]], end: float, direction: float, status: int
 ) -> None:
     first, second = oscillator(end, direction), oscillator(end, direction)
-    events.mark_events(first)
+    locate.mark_events(first)
     loop[1]["mark_events"](second.address)
     assert adaptive.integrate(first) == loop[1]["integrate"](second.address) == status
     assert (first.accepted, first.rejected) == (second.accepted, second.rejected)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.simulation import Scenario
+from chainform.errors import RunError
+from chainform.simulation import Contact, Event, Scenario, Solver, Stop
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "scenarios"
 
@@ -60,3 +63,109 @@ def test_a_scenario_is_a_problem() -> None:
 def test_an_option_that_there_is_not_is_named() -> None:
     with pytest.raises(TypeError, match="no option 'force' of a problem; did you mean forces"):
         cf.simulate(arm(), force={"a": "1"})  # pyright: ignore[reportCallIssue]
+
+
+# --- options that belong together -----------------------------------------------------------
+
+
+def ball() -> cf.Mechanism:
+    """A ball that falls along z, with a frame at its bottom."""
+    builder = cf.Mechanism.builder("ball", gravity=(0, 0, -10))
+    builder.segment("z", joint="prismatic", axis="z", mass=1)
+    return builder.frame("bottom", "z").build()
+
+
+def flipped(_: float, q: Any, qd: Any) -> Any:
+    """Return the state with the opposite rates."""
+    return q, -qd
+
+
+@pytest.mark.parametrize(
+    ("values", "tables"),
+    [
+        (
+            {"method": Solver("rk4", step=0.01)},
+            {"method": "rk4", "step": 0.01},
+        ),
+        (
+            {"method": Solver(rtol=1e-6, largest=0.02)},
+            {"rtol": 1e-6, "largest": 0.02},
+        ),
+        (
+            {
+                "events": {
+                    "half": Event("z - 0.5", direction="falling", stop=True),
+                    "up": Event("z"),
+                }
+            },
+            {
+                "events": {
+                    "half": {"law": "z - 0.5", "direction": "falling", "stop": True},
+                    "up": {"law": "z"},
+                }
+            },
+        ),
+        (
+            {"events": [Event("z - 0.5", name="half", change=flipped)]},
+            {"events": {"half": {"law": "z - 0.5", "change": flipped}}},
+        ),
+        (
+            {"stops": {"z": Stop(restitution=0.5, lower=0.2)}},
+            {"stops": {"z": {"restitution": 0.5, "lower": 0.2}}},
+        ),
+        (
+            {"stops": {"z": Stop(stiffness=1e4, damping=0.1, lower=np.float64(0.2))}},
+            {"stops": {"z": {"stiffness": 1e4, "damping": 0.1, "lower": 0.2}}},
+        ),
+        (
+            {"contacts": {"bottom": Contact(point=np.array([0, 0, 0.1]), restitution=0.3)}},
+            {"contacts": {"bottom": {"point": [0, 0, 0.1], "restitution": 0.3}}},
+        ),
+        ({"contacts": {"bottom": Contact()}}, {"contacts": ["bottom"]}),
+    ],
+)
+def test_values_and_their_short_forms_are_the_same_problem(
+    values: dict[str, Any], tables: dict[str, Any]
+) -> None:
+    one, other = (cf.simulate(ball(), q0=[1.0], t=1, **given) for given in (values, tables))
+    assert np.array_equal(one.q, other.q)
+    assert [event.name for event in one.events] == [event.name for event in other.events]
+    same = set(one.about.given) - {"contacts"}
+    assert {n: one.about.given[n] for n in same} == {n: other.about.given[n] for n in same}
+
+
+def test_a_stop_alone_stands_for_all_limits() -> None:
+    links = cf.read("examples/sliding_links.toml")
+    given: dict[str, Any] = {"q0": {"l1": 0.4, "l2": 0.25, "l3": 0.25}, "t": 0.2}
+    one, other = (
+        cf.simulate(links, **given, stops=stops) for stops in (Stop(restitution=0.5), 0.5)
+    )
+    assert np.array_equal(one.q, other.q)
+
+
+def test_values_are_frozen_and_checked_as_tables_are() -> None:
+    for value in (Solver(), Event("z"), Contact(), Stop()):
+        with pytest.raises(FrozenInstanceError):
+            value.law = "t"  # type: ignore[misc, union-attr]
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"method": Solver("rk5", step=0.1)}, "rk5 is not a method"),
+        ({"method": Solver("rk4", step=-1)}, "step"),
+        ({"method": Solver("rk4", step=0.1), "rtol": 1e-6}, "rtol stands next to a solver"),
+        ({"events": {"a": Event("nothing")}}, "nothing"),
+        ({"events": [Event("z", name="a"), Event("z - 1", name="a")]}, "two events of the name"),
+        ({"events": [Event("z")]}, "name"),
+        ({"events": [Event("z", name="a"), "z"]}, "table"),
+        ({"stops": {"z": Contact(friction=0.1)}}, "friction"),
+        ({"stops": {"z": Stop(restitution=2)}}, "restitution lies between"),
+        ({"contacts": {"bottom": Stop(lower=0.1)}}, "lower"),
+    ]
+    for options, words in wrong:
+        with pytest.raises(RunError, match=words):
+            cf.simulate(ball(), q0=[1.0], t=0.1, **options)
+
+
+def test_a_solver_replaces_that_of_a_scenario() -> None:
+    path = EXAMPLES / "four_bar.toml"
+    run = cf.simulate(path, t=0.1, method=Solver("rk4", step=0.001))
+    assert run.method == "rk4"
+    assert run.about.settings["step"] == 0.001

@@ -22,10 +22,10 @@ import chainform as cf
 from chainform.errors import ReadError, RunError
 from chainform.mechanism import Mechanism
 from chainform.readers import read_text
-from chainform.simulation import Interrupted, MotionError, recording
-from chainform.simulation.interruption import Ear
-from chainform.simulation.machines import integrator
-from chainform.simulation.results.files import FORMS
+from chainform.simulation import Interrupted, MotionError, execution
+from chainform.simulation.files.formats import FORMS
+from chainform.simulation.machine.pauses import InterruptFlag
+from chainform.simulation.solvers import integrator
 
 ROOT = Path(__file__).parents[3]
 ARRAYS = ("t", "q", "qd", "tau", "qdd", "energy", "work", "losses")
@@ -225,7 +225,7 @@ def test_parquet_without_its_package(
     def missing(name: str, *_: Any) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("chainform.simulation.results.parquet_file.import_module", missing)
+    monkeypatch.setattr("chainform.simulation.files.formats.import_module", missing)
     assert builtins.__import__ is real
     with pytest.raises(RunError, match="pyarrow") as caught:
         sled.save(path)
@@ -313,19 +313,19 @@ def interrupted(
 ) -> cf.Run:
     """Return what there is of a motion after so many pauses, when Ctrl-C comes."""
 
-    class Deaf(Ear):
-        def ask(self) -> None:
+    class Deaf(InterruptFlag):
+        def check(self) -> None:
             nonlocal pauses
             pauses -= 1
             self.came = pauses <= 0
-            super().ask()
+            super().check()
 
     @contextmanager
-    def listening() -> Generator[Ear]:
+    def interrupt_flag() -> Generator[InterruptFlag]:
         yield Deaf()
 
     with monkeypatch.context() as patch:
-        patch.setattr(recording, "listening", listening)
+        patch.setattr(execution, "interrupt_flag", interrupt_flag)
         patch.setattr(integrator, "FIRST_PAUSE", 7)
         patch.setattr(integrator, "SHORT", 0.0)
         with pytest.raises(Interrupted) as caught:
@@ -626,8 +626,8 @@ def test_a_motion_that_fails_leaves_what_there_was() -> None:
 
 
 def test_checkpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(recording, "EVERY", 0.0)
-    monkeypatch.setattr(recording, "SHARE", 0.0)
+    monkeypatch.setattr(execution, "EVERY", 0.0)
+    monkeypatch.setattr(execution, "SHARE", 0.0)
     monkeypatch.setattr(integrator, "FIRST_PAUSE", 20)
     monkeypatch.setattr(integrator, "SHORT", 0.0)
     kept: list[cf.Run] = []

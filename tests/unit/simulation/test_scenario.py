@@ -21,8 +21,8 @@ import chainform as cf
 from chainform.errors import ReadError, RunError
 from chainform.readers import read_text
 from chainform.simulation import MotionError, Scenario, simulate_batch
-from chainform.simulation.scenarios.output_times import OutputTimes, even_times
-from chainform.simulation.scenarios.words import in_toml
+from chainform.simulation.equations.times import OutputTimes, even_times
+from chainform.simulation.simulate import in_toml
 
 pytestmark = pytest.mark.any_processor
 

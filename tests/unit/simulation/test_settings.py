@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from chainform.errors import RunError
-from chainform.simulation import simulate, simulate_batch, span
-from chainform.simulation.solvers import settings_of
-from chainform.simulation.span import check_size, span_of
+from chainform.simulation import simulate, simulate_batch
+from chainform.simulation.equations import times as output_times
+from chainform.simulation.equations.times import check_size, span_of
+from chainform.simulation.solvers import Solver, settings_of
 from unit.simulation.swings import rods
 
 pytestmark = pytest.mark.any_processor
@@ -24,7 +25,7 @@ def test_a_positive_number_is_needed(name: str) -> None:
     nothing: tuple[Any, ...] = (None,) if name == "rtol" else ()
     for value in (*WRONG, *nothing):
         with pytest.raises(RunError) as caught:
-            settings_of("verner65" if name != "step" else "rk4", **{name: value})
+            simulate(rods(1), method="verner65" if name != "step" else "rk4", **{name: value})
         assert (caught.value.element, bool(caught.value.remedy)) == (name, True), value
 
 
@@ -32,7 +33,7 @@ def test_a_positive_number_is_needed(name: str) -> None:
     "value", [np.float32(0.5), np.float64(0.5), np.int64(1), Fraction(1, 2), 1]
 )
 def test_all_kinds_of_numbers(value: Any) -> None:
-    found = settings_of("verner65", rtol=value, atol=value, largest=value, hold=value)
+    found = settings_of(Solver("verner65", rtol=value, atol=value, largest=value), hold=value)
     numbers = found.numbers
     assert {type(numbers[name]) for name in ("rtol", "atol", "largest", "hold")} == {float}
     assert numbers["rtol"] == float(value)
@@ -53,17 +54,17 @@ def test_all_kinds_of_numbers(value: Any) -> None:
 )
 def test_the_method_that_was_meant(method: str, meant: str) -> None:
     with pytest.raises(RunError, match=f"{method} is not a method") as caught:
-        settings_of(method)
+        settings_of(Solver(method))
     assert str(caught.value.remedy).startswith(f"did you mean '{meant}'? choose verner65, ")
 
 
 @pytest.mark.parametrize("method", [["verner65"], None, 3])
 def test_a_method_has_a_name(method: Any) -> None:
     with pytest.raises(RunError, match="expected a text") as caught:
-        settings_of(method)
+        settings_of(Solver(method))
     assert caught.value.element == "method"
     with pytest.raises(RunError, match="leapfrog is not a method") as caught:
-        settings_of("leapfrog")
+        settings_of(Solver("leapfrog"))
     assert str(caught.value.remedy).startswith("choose")
 
 
@@ -103,7 +104,7 @@ def test_more_steps_than_a_motion_can_have(given: dict[str, Any], words: str) ->
             function(rods(1), t=1, forces={"rod1": "1"}, **given)
         assert caught.value.element == name
         assert "give at least 1e-0" in str(caught.value.remedy)
-    assert settings_of("rk4", step=2e-8, span=(0.0, 1.0)).step == 2e-8
+    assert settings_of(Solver("rk4", step=2e-8), span=(0.0, 1.0)).step == 2e-8
 
 
 def test_more_output_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +113,7 @@ def test_more_output_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.element == "t_eval"
     with pytest.raises(RunError, match="times with 50 numbers each are 2e"):
         check_size(40_000_000, 50)
-    monkeypatch.setattr(span, "MOST_NUMBERS", 500)
+    monkeypatch.setattr(output_times, "MOST_NUMBERS", 500)
     times, motions = np.linspace(0, 1, 300), np.zeros((2, 1))
     with pytest.raises(RunError, match=r"300 times with \d numbers") as caught:
         simulate(rods(1), t=1, t_eval=times)

@@ -10,7 +10,7 @@ from scipy.special import ellipk
 
 import chainform as cf
 from chainform.simulation import MotionError, simulate
-from chainform.simulation.machines import integrator
+from chainform.simulation.solvers import integrator
 
 G = 9.81
 

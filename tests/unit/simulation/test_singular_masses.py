@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 import chainform as cf
 from chainform.runtime import code_of
 from chainform.simulation import simulate_batch
-from chainform.simulation.compilation import EquationOptions, machine_of, model_of
-from chainform.simulation.drives.efforts import Efforts
+from chainform.simulation.equations.efforts import Efforts
+from chainform.simulation.machine.compile import EquationOptions, machine_of, model_of
 from chainform.simulation.solvers import SOLVERS
 
 LINKS = (0.5, 0.85, 0.6)
@@ -371,7 +371,9 @@ def test_a_contact_with_friction_on_a_body_without_mass() -> None:
 
 def test_functions_of_a_system_return_a_status_that_python_reads() -> None:
     mechanism, solver = slides("0"), SOLVERS["verner65"]
-    machine = machine_of(mechanism, model_of(mechanism, (), solver), EquationOptions(Efforts()))
+    machine = machine_of(
+        mechanism, model_of(mechanism, (), solver), EquationOptions(Efforts(), solver)
+    )
     y, p = np.zeros(machine.equations.size), machine.layout.fresh()
     for call in (machine.rate, machine.settled, machine.terms):
         with pytest.raises(cf.Error, match="nothing resists z"):
@@ -379,7 +381,7 @@ def test_functions_of_a_system_return_a_status_that_python_reads() -> None:
 
 
 def dropped(text: str) -> list[str]:
-    """Return the calls in a module whose result is not used afterwards."""
+    """Return the calls in a module whose result is not used later."""
     found: list[str] = []
     for body in text.split("\ndefine ")[1:]:
         lines = body.split("\n}")[0].splitlines()
@@ -405,8 +407,8 @@ def test_text_for_llvm_drops_no_status() -> None:
         return code_of(text, *_given)  # pyright: ignore[reportArgumentType]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chainform.simulation.machines.machine.code_of", noted)
-        patch.setattr("chainform.simulation.batches.lanes.code_of", noted)
+        patch.setattr("chainform.simulation.machine.machine.code_of", noted)
+        patch.setattr("chainform.simulation.solvers.lanes.code_of", noted)
         builder = cf.Mechanism.builder("all", gravity=(0, 0, -9)).parameter("m", 1)
         limits = {"lower": -1, "upper": 1}
         joint = {"type": "prismatic", "name": "x", "limits": limits}

@@ -10,8 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import chainform as cf
-from chainform.simulation import simulate
-from chainform.simulation.contact.impacts import Impact
+from chainform.simulation import Impact, simulate
 
 G, MU = 10.0, 0.5
 ANGLES = [0.0, 0.3, np.pi / 4, 2.1, np.pi, 5.0]

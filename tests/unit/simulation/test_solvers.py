@@ -11,8 +11,8 @@ import pytest
 
 from chainform.errors import RunError
 from chainform.simulation import Run, simulate
-from chainform.simulation.solver import CONTROLLED, FIXED
-from chainform.simulation.solvers import SOLVERS, settings_of
+from chainform.simulation.machine.method import CONTROLLED, FIXED
+from chainform.simulation.solvers import SOLVERS, Solver, settings_of
 from unit.simulation.small_machines import BLOCK, machine
 from unit.simulation.swings import example, rods, spinning_top
 
@@ -225,11 +225,11 @@ def test_ida_takes_redundant_rows_and_constraints_of_rates(name: str) -> None:
 
 def test_what_a_method_cannot_do_is_said() -> None:
     with pytest.raises(RunError, match="not a method"):
-        settings_of("leapfrog")
+        settings_of(Solver("leapfrog"))
     with pytest.raises(RunError, match="no step control"):
-        settings_of("gauss4")
+        settings_of(Solver("gauss4"))
     with pytest.raises(RunError, match="chooses its steps itself"):
-        settings_of("cvode", step=0.01)
+        settings_of(Solver("cvode", step=0.01))
     with pytest.raises(RunError, match="quaternions"):
         simulate(spinning_top(), method="gauss4", step=0.01)
     with pytest.raises(RunError, match="closed loops"):

@@ -11,8 +11,7 @@ import pytest
 import chainform as cf
 from chainform.readers import read_text
 from chainform.simulation import simulate
-from chainform.simulation.constraints.assembly import assemble
-from chainform.simulation.constraints.mobility import mobility
+from chainform.simulation.equations.assembly import assemble, mobility
 
 REFERENCE = json.loads(
     (Path(__file__).parents[2] / "data/reference/andrews_squeezer.json").read_text()

@@ -7,8 +7,8 @@ import pytest
 
 from chainform.analysis import drives
 from chainform.simulation import simulate
-from chainform.simulation.constraints.assembly import assemble
-from chainform.simulation.constraints.gaps import Gaps
+from chainform.simulation.equations.assembly import assemble
+from chainform.simulation.equations.closures import Gaps
 from unit.simulation.linkages import LEGS, rough_platform, stewart
 
 

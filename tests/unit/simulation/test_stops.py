@@ -12,9 +12,8 @@ import pytest
 
 import chainform as cf
 from chainform.errors import RunError
-from chainform.simulation import runner, simulate, simulate_batch
-from chainform.simulation.contact.impacts import Impact
-from chainform.simulation.contact.stops import stops_of
+from chainform.simulation import Impact, motion, simulate, simulate_batch
+from chainform.simulation.equations.contact.tables import stops_of
 from unit.simulation.small_machines import BALL, BALLS, PENDULUM, machine
 
 G = 9.81
@@ -350,8 +349,8 @@ def walls() -> cf.Mechanism:
 
 def test_a_ball_between_walls_that_meet_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is hit ever faster, and never comes to rest."""
-    monkeypatch.setattr(runner, "WINDOW", 100)
-    monkeypatch.setattr(runner, "TOO_MANY", 1e4)
+    monkeypatch.setattr(motion, "WINDOW", 100)
+    monkeypatch.setattr(motion, "TOO_MANY", 1e4)
     run = simulate(walls(), qd0=[1], t=1.5)
     assert np.abs(run.qd[-1]) == pytest.approx([4.0])
     with pytest.raises(RunError, match="faster and faster") as caught:
@@ -362,7 +361,7 @@ def test_a_ball_between_walls_that_meet_is_refused(monkeypatch: pytest.MonkeyPat
 def test_time_goes_on_by_a_step_across_events(monkeypatch: pytest.MonkeyPatch) -> None:
     """One such step at each event changes next to nothing, since each is so short."""
     free = simulate(stack([1, 2], 0.5), q0=[0.1, 0.2], t=0.6)
-    monkeypatch.setattr(runner, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(motion, "MOST_AT_ONCE", 0)
     run = simulate(stack([1, 2], 0.5), q0=[0.1, 0.2], t=0.6)
     assert len(run.events) >= len(free.events)
     np.testing.assert_allclose(run.q, free.q, atol=1e-5)
@@ -386,10 +385,10 @@ def test_a_floor_that_falls_as_fast_as_the_ball(law: str, end: float) -> None:
 def test_a_name_goes_before_patterns() -> None:
     links = cf.read("examples/sliding_links.toml")
     stops: dict[str, Any] = {"l1": 0.5, "l*": {"restitution": 0.25, "upper": 3}, "l2": False}
-    found = {stop.name: stop.manner.restitution for stop in stops_of(links, stops)}
+    found = {stop.name: stop.contact_law.restitution for stop in stops_of(links, stops)}
     assert found == {"l1 lower": 0.5, "l1 upper": 0.5, "l3 lower": 0.25, "l3 upper": 0.25}
     reverse = dict(reversed(stops.items()))
-    assert found == {stop.name: stop.manner.restitution for stop in stops_of(links, reverse)}
+    assert found == {stop.name: stop.contact_law.restitution for stop in stops_of(links, reverse)}
 
 
 @pytest.mark.parametrize("name", ["stops", "q0", "qd0"])

@@ -13,13 +13,13 @@ from typing import TypeAlias
 
 import pytest
 
-from chainform.simulation.loops.tableaus import (
+from chainform.simulation.solvers.explicit import (
     DOPRI853,
     EULER,
     HEUN,
     RK4,
     VERNER65,
-    Row,
+    Coefficients,
     Tableau,
 )
 from chainform.simulation.solvers.symplectic import GAUSS4, GAUSS6, MIDPOINT
@@ -65,7 +65,7 @@ def weights(tableau: Tableau, tree: Tree) -> list[Fraction]:
     return found
 
 
-def defects(tableau: Tableau, b: Row, order: int) -> list[Fraction]:
+def defects(tableau: Tableau, b: Coefficients, order: int) -> list[Fraction]:
     """Return by how much the conditions up to an order are missed."""
     found: list[Fraction] = []
     for tree in (tree for size in range(1, order + 1) for tree in trees(size)):
@@ -75,7 +75,7 @@ def defects(tableau: Tableau, b: Row, order: int) -> list[Fraction]:
     return found
 
 
-def without(b: Row, error: Row | None) -> Row:
+def without(b: Coefficients, error: Coefficients | None) -> Coefficients:
     assert error is not None
     both = {i: Fraction(b.get(i, 0)) - Fraction(error.get(i, 0)) for i in {*b, *error}}
     return dict(both)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import simulate_batch
-from chainform.simulation.drives import efforts
-from chainform.simulation.drives.tables import LONG
-from chainform.simulation.loops.tables import look_up
+from chainform.simulation.equations import efforts
+from chainform.simulation.equations.efforts import LONG
+from chainform.simulation.machine.adapters import look_up
 from unit.simulation.linkages import slider_crank
 from unit.simulation.small_machines import BLOCK, PENDULUM, machine
 

@@ -15,8 +15,7 @@ from chainform.cli.results import add_results, check_pictures, draw_pictures, re
 from chainform.cli.run_report import run_document, show_run, show_written
 from chainform.cli.store import chosen_store
 from chainform.errors import ReadError
-from chainform.simulation import Run
-from chainform.simulation.results.files import FORMS
+from chainform.simulation import FORMS, Run
 
 if TYPE_CHECKING:
     from chainform.model import Store

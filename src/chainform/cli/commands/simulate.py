@@ -44,11 +44,11 @@ from chainform.simulation import (
     MotionError,
     Run,
     Scenario,
+    check_output,
+    needs_runs,
     simulate,
     simulate_batch,
 )
-from chainform.simulation.batches.along import needs_runs
-from chainform.simulation.outputs import check_output
 
 SINGLE = ("resume", "animate", "save", "run")
 """Options that go with a single motion."""

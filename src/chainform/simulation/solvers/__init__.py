@@ -8,15 +8,21 @@ from typing import Any
 
 from chainform.errors import RunError
 from chainform.given import argument, near
-from chainform.simulation.loops.integration import EPSILON
-from chainform.simulation.solver import CONTROLLED, FIXED, Motion, Settings, Solver
-from chainform.simulation.solvers.cvode import CVODE
+from chainform.simulation.machine.method import (
+    CONTROLLED,
+    FIXED,
+    ActiveMotion,
+    Method,
+    Settings,
+    Solver,
+)
+from chainform.simulation.machine.records import EPSILON
+from chainform.simulation.solvers.bdf import CVODE, IDA
 from chainform.simulation.solvers.explicit import EXPLICIT
-from chainform.simulation.solvers.ida import IDA
 from chainform.simulation.solvers.semi_implicit import SEMI_IMPLICIT
 from chainform.simulation.solvers.symplectic import SYMPLECTIC
 
-SOLVERS: dict[str, Solver] = {
+SOLVERS: dict[str, Method] = {
     **EXPLICIT,
     SEMI_IMPLICIT.name: SEMI_IMPLICIT,
     **SYMPLECTIC,
@@ -43,39 +49,37 @@ USUAL = {"rtol": 1e-9, "atol": 1e-12, "step": 0.001, "largest": 0.1, "hold": 0.0
 
 
 def settings_of(
-    method: str,
-    rtol: float = 1e-9,
-    atol: float | None = None,
-    step: float | None = None,
-    largest: float | None = None,
-    hold: float | None = None,
-    *,
-    span: tuple[float, float] | None = None,
+    chosen: Solver, hold: float | None = None, *, span: tuple[float, float] | None = None
 ) -> Settings:
     """Return checked settings; without `atol` it is a thousandth of `rtol`.
 
-    `span` is the start and the end (s) of the motion that they are for.
+    `hold` is the time (s) between samples of efforts that are held, `span` the start and the end
+    (s) of the motion that they are for.
     """
-    solver = solver_of(method)
-    if FIXED not in solver.steps and step is not None:
+    method, step = method_of(chosen.method), chosen.step
+    if FIXED not in method.steps and step is not None:
         raise RunError(
-            f"{method} chooses its steps itself", element="step", remedy="give rtol, or largest"
+            f"{method.name} chooses its steps itself",
+            element="step",
+            remedy="give rtol, or largest",
         )
-    if CONTROLLED not in solver.steps and step is None:
-        raise RunError(f"{method} has no step control", element="step", remedy="give step=0.001")
-    relative = _positive("rtol", rtol)
-    absolute = relative / 1000 if atol is None else _positive("atol", atol)
-    given = {"step": step, "largest": largest, "hold": hold}
+    if CONTROLLED not in method.steps and step is None:
+        raise RunError(
+            f"{method.name} has no step control", element="step", remedy="give step=0.001"
+        )
+    relative = _positive("rtol", chosen.rtol)
+    absolute = relative / 1000 if chosen.atol is None else _positive("atol", chosen.atol)
+    given = {"step": step, "largest": chosen.largest, "hold": hold}
     times = {n: None if value is None else _positive(n, value) for n, value in given.items()}
     if span is not None:
         _check_resolution(times, span)
     length = inf if span is None else span[1] - span[0]
     return Settings(
-        solver, relative, absolute, times["step"], None, times["largest"], times["hold"], length
+        method, relative, absolute, times["step"], None, times["largest"], times["hold"], length
     )
 
 
-def solver_of(method: object) -> Solver:
+def method_of(method: object) -> Method:
     """Return a method by its name; RunError, with the closest known one, if there is none."""
     given = argument("method", method)
     if isinstance(method, str) and method not in SOLVERS:
@@ -112,4 +116,4 @@ def _check_resolution(times: Mapping[str, float | None], span: tuple[float, floa
             )
 
 
-__all__ = ["SOLVERS", "Motion", "Settings", "Solver", "settings_of", "solver_of"]
+__all__ = ["SOLVERS", "ActiveMotion", "Method", "Settings", "Solver", "settings_of", "method_of"]

@@ -11,6 +11,13 @@ on it: v' = -w x v, I w' = -w x I w. Explicit steps of these would feed energy i
   where I is the inertia about the mass centre, or about a spherical joint. For one rigid body this
   is Kahan's method, whose energy and momentum do not drift;
 - a quaternion is multiplied by that of the turn h w(t + h).
+
+    qd(t + h) = qd + h qdd(t, q, qd)
+    q(t + h)  = q + h dq/dt(q, qd(t + h))
+
+One evaluation a step, of order 1. Vibrations do not grow as with Euler's explicit method: where the
+inertia does not change with the pose it is symplectic. What a step makes of joints with quaternions
+is part of the kernel `stepped`.
 """
 
 from __future__ import annotations
@@ -24,13 +31,15 @@ import numpy as np
 from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.graph import Builder, Graph, Scalar, Tangents, include
 from chainform.mechanism import AT_REST, IDENTITY, ZERO_VECTOR, Frame, JointKind, Mechanism
-from chainform.simulation.along import values_along
-from chainform.simulation.equations import EquationBuilder, Equations
-from chainform.simulation.loops.loop import Loop
-from chainform.simulation.loops.semi_implicit import ROWS, semi_implicit_step
-from chainform.simulation.loops.tableaus import EULER
-from chainform.simulation.machines.integrator import Integrator
-from chainform.simulation.solver import FIXED, Solver
+from chainform.runtime.procedures import Floats, Number, fmin
+from chainform.simulation.equations.builder import EquationBuilder, Equations
+from chainform.simulation.equations.evaluate import values_along
+from chainform.simulation.machine.machine import CompiledLoop
+from chainform.simulation.machine.method import FIXED, Method
+from chainform.simulation.machine.records import TimeStep
+from chainform.simulation.solvers.adaptive import PROCEDURES
+from chainform.simulation.solvers.explicit import EULER
+from chainform.simulation.solvers.integrator import Integrator
 from chainform.spatial import (
     Matrix,
     Vector,
@@ -45,6 +54,42 @@ from chainform.spatial import (
     subtract,
     transpose,
 )
+
+ROWS = 3
+"""The first stage; accelerations, and the coordinates and rates after a step."""
+
+
+def stepped(t: Floats, y: Floats, p: Floats, out: Floats) -> None:
+    """Stand for q and qd after a step, given both before it.
+
+    Behind the time stands the length of the step, and before the result stand the accelerations.
+    """
+
+
+def semi_implicit_step(step: TimeStep, h: Number, new: Floats) -> int:
+    """Make a step of length h from the start of a step into `new`; the first stage is there."""
+    nq = step.coordinates
+    nv = step.rates
+    size = step.size
+    y = step.y
+    k = step.k
+    clock = step.clock
+    accelerations = k[size:]
+    for e in range(nv):
+        accelerations[e] = k[nq + e]
+    after = k[size + nv :]
+    clock[0] = fmin(step.t + h, step.latest)
+    clock[1] = h
+    stepped(clock, y, step.p, after)
+    for e in range(nq + nv):
+        new[e] = after[e]
+    for e in range(nq + nv, size):
+        new[e] = y[e] + h * k[e]
+    return 0
+
+
+# --- equations of a step ----------------------------------------------------------------------
+
 
 HALF = Fraction(1, 2)
 SLENDER = 1e-9
@@ -134,9 +179,9 @@ class CarriedBodies:
         laws, builder = ConstraintLaws(self.builder, self.mechanism), self.builder
         q, n = self.world.skeleton.kinematics.q, self.mechanism.nv
         rates = {builder.variable_of(q(i)): v for i, v in laws.coordinate_rates().items()}
-        further = {builder.variable_of(q(i, "qd")): q(i, "qdd") for i in range(n)}
+        extra = {builder.variable_of(q(i, "qd")): q(i, "qdd") for i in range(n)}
         speed = [builder.keep(Tangents(builder, rates).of(x)) for x in place]
-        along = Tangents(builder, rates | further)
+        along = Tangents(builder, rates | extra)
         one = builder.number(1)
         self._declare("place", list(place))
         self._declare("speed", speed)
@@ -312,15 +357,15 @@ def _rows(_equations: Equations) -> int:
     return ROWS
 
 
-SEMI_IMPLICIT = Solver(
+SEMI_IMPLICIT = Method(
     "semi_implicit",
     1,
     Integrator,
     (FIXED,),
-    Loop(step=semi_implicit_step, kernels=("stepped",)),
+    CompiledLoop(PROCEDURES, step=semi_implicit_step, kernels=("stepped",)),
     EULER,
     declare=declare_step,
     rows=_rows,
     in_lanes=True,
-    switches=True,
+    takes_barriers=True,
 )

@@ -17,18 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
-from chainform.simulation.loops.events import ROUNDING
-from chainform.simulation.loops.integration import EPSILON
-from chainform.simulation.machines.machine import Machine, addresses
-from chainform.simulation.machines.troubles import (
+from chainform.simulation.equations.times import later
+from chainform.simulation.machine.failures import (
     ValuelessEventError,
     unresisted,
     unresisted_rate,
 )
-from chainform.simulation.pace import Pace
-from chainform.simulation.solver import Pause, Settings, Statistics
-from chainform.simulation.solvers.lookout import Lookout, Meeting
-from chainform.simulation.span import later
+from chainform.simulation.machine.machine import Machine, addresses
+from chainform.simulation.machine.method import Settings, Statistics
+from chainform.simulation.machine.pauses import Pause, Throttle
+from chainform.simulation.machine.records import EPSILON
+from chainform.simulation.solvers.events.locate import ROUNDING
+from chainform.simulation.solvers.events.watcher import EventWatcher, Meeting
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ class Sundials(ABC):
     ) -> None:
         self.machine, self.settings = machine, settings
         self.t, self.y, self.p = t, y, p
-        self.lookout = Lookout(directions, settings.longest)
+        self.watcher = EventWatcher(directions, settings.longest)
         self.statistics = Statistics()
         self._jumps = [time for time in breaks if time > t]
         self._start, self._ticks = t, 0
@@ -89,7 +89,7 @@ class Sundials(ABC):
         """How far (s) the solver goes at a time without events to look for; 0 at its start."""
         self._before = 0
         self._rows: list[Array] = []
-        self._pace = Pace(None)
+        self._throttle = Throttle(None)
 
     @abstractmethod
     def begin(self) -> Any:
@@ -119,7 +119,7 @@ class Sundials(ABC):
         self.y = np.array(y)
         self.t = self.t if t is None else t
         self._solver = None
-        self.lookout.before = None
+        self.watcher.before = None
 
     def memory(self) -> dict[str, Array]:
         """Return what it takes, besides t, y and p, to go on later: samples taken, what it took."""
@@ -134,7 +134,7 @@ class Sundials(ABC):
     def _marks(self) -> list[float]:
         """Return the values of event functions at the present state, as they are looked at."""
         self._begin_watch()
-        marks = self.lookout.before or []
+        marks = self.watcher.before or []
         # The solver may be ahead: what was seen there is seen again.
         return marks if self._looked == self.t else self._values(self.t, self.y)
 
@@ -143,8 +143,8 @@ class Sundials(ABC):
         self._start = float(memory["start"][0])
         self._ticks, *counts = (int(count) for count in memory["counts"])
         self.statistics.steps, self.statistics.rejected, self.statistics.evaluations = counts
-        if len(memory["marks"]) == len(self.lookout.directions):
-            self.lookout.before = memory["marks"].tolist()
+        if len(memory["marks"]) == len(self.watcher.directions):
+            self.watcher.before = memory["marks"].tolist()
 
     def advance(
         self, end: float, times: Array, pause: Pause | None = None
@@ -156,7 +156,7 @@ class Sundials(ABC):
         """
         rows: list[Array] = []
         found: tuple[int, ...] = ()
-        self._rows, self._pace, self._end = rows, Pace(pause), end
+        self._rows, self._throttle, self._end = rows, Throttle(pause), end
         while True:
             self._pass_jumps()
             while len(rows) < len(times) and times[len(rows)] <= later(self.t):
@@ -164,9 +164,9 @@ class Sundials(ABC):
             if found or self.t >= end:
                 break
             stop = self._next_stop(end)
-            asked = times[len(rows)] if len(rows) < len(times) else stop
-            found = self._go(stop if later(asked) >= stop else asked, stop)
-            self._pace.pause(self.t)
+            wanted = times[len(rows)] if len(rows) < len(times) else stop
+            found = self._go(stop if later(wanted) >= stop else wanted, stop)
+            self._throttle.pause(self.t)
         return self.delivered, found
 
     # --- from one stop to the next ----------------------------------------------------------
@@ -201,11 +201,11 @@ class Sundials(ABC):
             if self._reached >= wanted:
                 self._place(wanted)
                 return ()
-            if self._pace.is_due or not self.lookout.directions:
+            if self._throttle.is_due or not self.watcher.directions:
                 self._place(self._reached)
-            if self._pace.is_due:
-                self._pace.pause(self.t)
-            if self.lookout.directions or not self._stride:
+            if self._throttle.is_due:
+                self._throttle.pause(self.t)
+            if self.watcher.directions or not self._stride:
                 self._step(stop)
             else:
                 self._stride_on(wanted, stop)
@@ -220,7 +220,7 @@ class Sundials(ABC):
 
     def _begin_watch(self) -> None:
         """Look at events from a state on that the motion did not come to by itself."""
-        if not self.lookout.directions or self.lookout.before is not None:
+        if not self.watcher.directions or self.watcher.before is not None:
             return
         values, near = self._values(self.t, self.y), list[list[float]]()
         near.append(self._values(self.t + ROUNDING * self.t, self.y))
@@ -229,7 +229,7 @@ class Sundials(ABC):
             moved[e] += ROUNDING * moved[e]
             near.append(self._values(self.t, moved))
         spread = np.abs(np.array(near) - np.array(values)).sum(axis=0)
-        self.lookout.begin(self._values(self.t, self.y), spread.tolist())
+        self.watcher.begin(self._values(self.t, self.y), spread.tolist())
 
     def _step(self, stop: float) -> None:
         """Let the solver make one step, but not beyond `stop`."""
@@ -252,7 +252,7 @@ class Sundials(ABC):
         """Take over how far the solver came."""
         self.statistics.evaluations = self._before + found.nfev
         if not found.success:
-            raise self._trouble(found)
+            raise self._failure(found)
         self._reached, self._ahead = float(found.t), found.y
         if later(self._reached) >= goal:
             self._reached = goal
@@ -263,9 +263,9 @@ class Sundials(ABC):
         def look(t: float) -> list[float]:
             return self._values(t, self._whole(t))
 
-        if self._looked < self._reached and self.lookout.directions:
+        if self._looked < self._reached and self.watcher.directions:
             is_end = self._reached == self._end
-            self._meeting = self.lookout.search(self._looked, self._reached, look, is_end=is_end)
+            self._meeting = self.watcher.search(self._looked, self._reached, look, is_end=is_end)
         self._looked = self._reached
 
     def _meet(self, meeting: Meeting) -> tuple[int, ...]:
@@ -282,7 +282,7 @@ class Sundials(ABC):
 
     def _values(self, t: float, whole: Array) -> list[float]:
         self.call("watch", t, whole, self._seen)
-        return self._seen[: len(self.lookout.directions)].tolist()
+        return self._seen[: len(self.watcher.directions)].tolist()
 
     def _place(self, t: float) -> None:
         """Be at a time within the last step of the solver."""
@@ -290,9 +290,9 @@ class Sundials(ABC):
             self.y = self.machine.settled(t, self.state_of(self._whole(t)), self.p)
             self.t = t
 
-    def _trouble(self, found: Any) -> RunError:
+    def _failure(self, found: Any) -> RunError:
         return RunError(
-            f"{self.settings.solver.name} gave up at t = {float(found.t):.9g} s: {found.message}",
+            f"{self.settings.method.name} gave up at t = {float(found.t):.9g} s: {found.message}",
             element="simulate",
             remedy="look at the state there, choose a larger rtol, or bound the step by largest",
         )
@@ -313,10 +313,10 @@ class Sundials(ABC):
         self.check(t, into)
 
     def check(self, t: float, values: Array) -> None:
-        """Raise where something has no finite value, or where Ctrl-C is heard."""
-        if self._pace.is_due:
+        """Raise where something has no finite value, or where Ctrl-C came."""
+        if self._throttle.is_due:
             # The motion stands where it was last; the solver is on its way from there.
-            self._pace.pause(self.t)
+            self._throttle.pause(self.t)
         if not math.isfinite(float(values.sum())):
             loose = unresisted_rate(self.machine.equations, t, self.y, self.p)
             if loose is not None:
@@ -328,7 +328,7 @@ class Sundials(ABC):
             )
 
     def options(self) -> dict[str, Any]:
-        """Return what both solvers are told."""
+        """Return the options of both solvers."""
         settings = self.settings
         return {
             "rtol": max(settings.rtol, 1e-15),

@@ -1,1 +1,0 @@
-"""Many motions at once, on all cores."""

@@ -1,1 +1,0 @@
-"""What comes and goes in a motion: stops, contacts, dry friction, impacts."""

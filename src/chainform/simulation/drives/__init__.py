@@ -1,1 +1,0 @@
-"""What moves a system: efforts, signals, actuators."""

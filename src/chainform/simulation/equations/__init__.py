@@ -1,0 +1,1 @@
+"""What declares equations: rows of constraints, drives, controllers, contact laws, events."""

@@ -1,0 +1,93 @@
+"""What drives a system: laws, controllers, samples that are held, functions of Python.
+
+Laws and controllers become scalars of the graph. With `hold` they are sampled: the equations then
+take tau and u from p, where the output `held` puts them. Functions of Python and long tables put
+theirs there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainform.graph import Scalar
+from chainform.simulation.equations.actuators import Actuated
+from chainform.simulation.equations.builder import EquationBuilder, Equations
+from chainform.simulation.equations.controllers import ControlContext, Controller
+from chainform.simulation.equations.efforts import Efforts, signal_rates
+from chainform.simulation.equations.evaluate import values_along
+
+Array = NDArray[np.float64]
+
+
+def put_inputs(
+    equations: EquationBuilder,
+    efforts: Efforts,
+    controllers: Sequence[Controller] = (),
+    *,
+    hold: bool = False,
+) -> list[Scalar]:
+    """Return tau as scalars, and give the actuators their signals."""
+    mechanism, zero = equations.mechanism, equations.builder.number(0)
+    rates = signal_rates(mechanism)
+    actuated = None
+    if rates:
+        actuated = Actuated(mechanism, equations.kinematics, len(equations.extra))
+        equations.extra += [zero] * actuated.count
+    signals = efforts.signals or Efforts()
+    tau = equations.efforts(efforts.laws)
+    by_rate = equations.efforts(signals.laws)
+    u = [by_rate[rate] for rate in rates]
+    context = ControlContext(equations, actuated)
+    for controller in controllers:
+        for rate, value in controller.outputs(context).items():
+            if rate in rates:
+                u[rates.index(rate)] = u[rates.index(rate)] + value
+            else:
+                tau[rate] = tau[rate] + value
+    count = len(tau)
+    laws = [equations.builder.keep(value) for value in (*tau, *u)]
+    equations.declare("laws", laws)
+    given = [zero] * len(laws)
+    if hold or efforts.come_from_outside:
+        given = [equations.input("tau", i) for i in range(count)]
+        given += [equations.input("u", k) for k in range(len(u))]
+    whole = laws
+    if efforts.come_from_outside or not hold:
+        whole = [a + b for a, b in zip(given, laws, strict=True)]
+    if hold:
+        # What comes from outside is put just before where these go.
+        equations.declare("held", whole)
+    else:
+        given = whole
+    if actuated is not None:
+        actuated.give(given[count:])
+        equations.actuated = actuated
+    return given[:count]
+
+
+def inputs_along(
+    equations: Equations,
+    efforts: Efforts,
+    t: Array,
+    y: Array,
+    values: Mapping[str, float] | None = None,
+) -> Array:
+    """Return tau and u, (m, nv + nu), at times and states (m, size): what acts there.
+
+    `values` are those of free parameters.
+    """
+    mechanism, nq, nv = equations.mechanism, equations.nq, equations.nv
+    given = {"t": t, "q": y[:, :nq], "qd": y[:, nq : nq + nv], "x": y[:, nq + nv :]}
+    found = values_along(equations.graph, "laws", given, values)
+    if efforts.has_tables:
+        found += efforts.looked_up(t, mechanism)
+    if efforts.has_functions:
+        for row, (time, q, qd) in enumerate(zip(t, given["q"], given["qd"], strict=True)):
+            # Copies, since a function may write into what it gets.
+            now = (float(time), q.copy(), qd.copy())
+            found[row, :nv] += efforts.values(*now, nv)
+            found[row, nv:] += efforts.signal_values(float(time), q.copy(), qd.copy(), mechanism)
+    return found

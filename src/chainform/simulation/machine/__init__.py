@@ -1,0 +1,1 @@
+"""Equations as machine code, and the compiled procedures of systems under constraints."""

@@ -1,1 +1,0 @@
-"""Equations and loops as machine code, and the arrays around them."""

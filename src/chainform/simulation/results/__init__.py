@@ -1,1 +1,0 @@
-"""Runs in files and in the store: Parquet, CSV, NPZ."""

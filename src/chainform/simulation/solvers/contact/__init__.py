@@ -1,0 +1,1 @@
+"""Which stops and contacts hold, with which forces, and what impacts do."""

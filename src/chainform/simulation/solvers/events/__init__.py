@@ -1,0 +1,1 @@
+"""Events within a step: sampling, zeros, grazing, the first of them."""

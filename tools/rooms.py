@@ -31,7 +31,7 @@ WORDS = 40
 """Entries of the glossary."""
 TWICE: frozenset[str] = frozenset()
 """Public class names that two rooms share on purpose."""
-NOUNS = {"string", "ring", "spring", "numbering", "coupling", "bearing"}
+NOUNS = {"string", "ring", "spring", "numbering", "printing", "coupling", "bearing"}
 """Names of files in -ing that are nouns."""
 
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from chainform.pipeline import derive
     from chainform.readers import read
     from chainform.runtime import Program
-    from chainform.simulation import Problem, Run, System
-    from chainform.simulation.simulate import simulate
+    from chainform.simulation import Problem, Run, System, simulate
 
 __version__ = VERSION
 

@@ -1,12 +1,17 @@
 """Sums of terms that change in place: what reductions work on."""
 
-from chainform.algebra.convert import SumSystem, graph_of, system_of
-from chainform.algebra.expansion import Expansions, multiply_out
-from chainform.algebra.extract import Settler
-from chainform.algebra.needs import Needs, needs_more
-from chainform.algebra.residues import is_same
-from chainform.algebra.sums import STANDARD, Prices, Sum, Sums
-from chainform.algebra.tidy import substitute
+from typing import TYPE_CHECKING
+
+from chainform import lazy
+
+if TYPE_CHECKING:
+    from chainform.algebra.convert import SumSystem, graph_of, system_of
+    from chainform.algebra.expansion import Expansions, multiply_out
+    from chainform.algebra.extract import Settler
+    from chainform.algebra.finite_field import field_for, is_same, residues
+    from chainform.algebra.needs import Needs, needs_more
+    from chainform.algebra.sums import STANDARD, Prices, Sum, Sums
+    from chainform.algebra.tidy import substitute
 
 __all__ = [
     "STANDARD",
@@ -17,10 +22,14 @@ __all__ = [
     "Sum",
     "SumSystem",
     "Sums",
+    "field_for",
     "graph_of",
     "is_same",
     "multiply_out",
     "needs_more",
+    "residues",
     "substitute",
     "system_of",
 ]
+
+lazy.door(__name__)

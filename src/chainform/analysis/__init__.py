@@ -1,9 +1,14 @@
 """Answers that are made of models: which formulations agree, what forces a motion needs."""
 
-from chainform.analysis.comparison import COMPARED, Comparison, ComparisonRow, Observer, compare
-from chainform.analysis.drives import DriveForces, drives
-from chainform.analysis.forces import UnknownForces, unknown_forces
-from chainform.analysis.motion import PrescribedMotion, complete, motion_of
+from typing import TYPE_CHECKING
+
+from chainform import lazy
+
+if TYPE_CHECKING:
+    from chainform.analysis.comparison import COMPARED, Comparison, ComparisonRow, Observer, compare
+    from chainform.analysis.drives import DriveForces, drives
+    from chainform.analysis.forces import UnknownForces, unknown_forces
+    from chainform.analysis.motion import PrescribedMotion, complete, motion_of
 
 __all__ = [
     "COMPARED",
@@ -19,3 +24,5 @@ __all__ = [
     "motion_of",
     "unknown_forces",
 ]
+
+lazy.door(__name__)

@@ -14,7 +14,7 @@ from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.graph import Builder, Graph, Scalar
 from chainform.mechanism import Mechanism
 from chainform.model import evaluate_states
-from chainform.simulation.equations.closures import rows_of, turn_cosine
+from chainform.simulation import rows_of, turn_cosine
 
 Array = NDArray[np.float64]
 

@@ -33,7 +33,7 @@ from chainform.mechanism import Mechanism, automatic_parameters, names_in, with_
 from chainform.model import Model, from_names
 from chainform.pipeline import derive
 from chainform.readers import read
-from chainform.simulation.equations.parameters import check_fixed
+from chainform.simulation import check_fixed
 
 Array = NDArray[np.float64]
 

@@ -25,11 +25,17 @@ from chainform.given import Given, finite_array, real_array
 from chainform.graph import Builder, Graph, Tangents
 from chainform.mechanism import LawReader, Mechanism, reader_of
 from chainform.model import evaluate_states
-from chainform.simulation.equations.actuators import coordinate_of
-from chainform.simulation.equations.assembly import CLOSED, Places, assemble, descend, free_rates
-from chainform.simulation.equations.closures import Gaps
-from chainform.simulation.equations.evaluate import values_along
-from chainform.simulation.equations.initial import initial_state
+from chainform.simulation import (
+    CLOSED,
+    Gaps,
+    Places,
+    assemble,
+    coordinate_of,
+    descend,
+    free_rates,
+    initial_state,
+    values_along,
+)
 
 Array = NDArray[np.float64]
 SUPPLEMENTARY_RANK = 1e-9

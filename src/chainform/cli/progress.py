@@ -11,9 +11,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
 from chainform.graph import Graph, cost
+from chainform.search import DEFAULT_SECONDS, seconds_of
 from chainform.search import Progress as SearchProgress
-from chainform.search import seconds_of
-from chainform.search.efforts import DEFAULT_SECONDS
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -7,6 +7,19 @@ from collections.abc import Callable, Sequence
 from chainform.emitters import latex, llvm, python
 from chainform.emitters.counter import Counts, count_python
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
+from chainform.emitters.llvm import (
+    Argument,
+    NumberType,
+    ResultArray,
+    Signature,
+    many,
+    packed,
+    parameters_of,
+    side_by_side,
+    signature_of,
+    single,
+    together,
+)
 from chainform.graph import Graph, graph_text
 
 EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {
@@ -18,9 +31,20 @@ EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {
 
 __all__ = [
     "EMITTERS",
+    "Argument",
     "Counts",
+    "NumberType",
+    "ResultArray",
+    "Signature",
     "count_python",
     "definition_latex",
     "expansion_latex",
     "latex_name",
+    "many",
+    "packed",
+    "parameters_of",
+    "side_by_side",
+    "signature_of",
+    "single",
+    "together",
 ]

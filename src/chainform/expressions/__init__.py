@@ -1,31 +1,36 @@
 """The safe parser and printer for expressions in files (parameters, forces)."""
 
-from chainform.expressions.evaluate import (
-    ExpressionArithmetic,
-    evaluate_expression,
-    exact_square_root,
-    substitute,
-    value_of,
-)
-from chainform.expressions.parser import fraction_of_decimal, parse
-from chainform.expressions.types import (
-    CONSTANTS,
-    FUNCTIONS,
-    RATE,
-    Apply,
-    Binary,
-    Constant,
-    Expression,
-    Identifier,
-    Negate,
-    Number,
-    Operator,
-    constants_of,
-    format_expression,
-    format_fraction,
-    parts_of,
-    symbols_of,
-)
+from typing import TYPE_CHECKING
+
+from chainform import lazy
+
+if TYPE_CHECKING:
+    from chainform.expressions.evaluate import (
+        ExpressionArithmetic,
+        evaluate_expression,
+        exact_square_root,
+        substitute,
+        value_of,
+    )
+    from chainform.expressions.parser import fraction_of_decimal, parse
+    from chainform.expressions.types import (
+        CONSTANTS,
+        FUNCTIONS,
+        RATE,
+        Apply,
+        Binary,
+        Constant,
+        Expression,
+        Identifier,
+        Negate,
+        Number,
+        Operator,
+        constants_of,
+        format_expression,
+        format_fraction,
+        parts_of,
+        symbols_of,
+    )
 
 __all__ = [
     "CONSTANTS",
@@ -52,3 +57,5 @@ __all__ = [
     "symbols_of",
     "value_of",
 ]
+
+lazy.door(__name__)

@@ -1,53 +1,63 @@
 """The computation graph: types, builder, checker, interpreter, and what can be done with one."""
 
-from chainform.graph.angles import Angles, AngleSum, combined, whole_parts
-from chainform.graph.arithmetic import (
-    EXACT,
-    FLOAT,
-    Angle,
-    Arithmetic,
-    call_of_number,
-    is_even,
-    is_odd,
-)
-from chainform.graph.builder import Builder
-from chainform.graph.copy import (
-    builder_of,
-    graft,
-    include,
-    rebuild,
-    restrict,
-    set_defaults,
-    substitute,
-)
-from chainform.graph.cost import (
-    Cost,
-    angle_variables,
-    cost,
-    cost_of,
-    cost_once,
-    parameter_only,
-    term_costs,
-)
-from chainform.graph.differentiate import Tangents, differentiate
-from chainform.graph.draft import Draft, add_term, cheaper_graph, terms_cost
-from chainform.graph.evaluate import BatchPlan, evaluate, evaluate_variables, sympy_expressions
-from chainform.graph.expand import LIMIT, Expansion, ExpansionSymbol, expand, expansion_text
-from chainform.graph.scalar import Monomial, Number, Scalar, Terms, is_zero, shortest_number
-from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
-from chainform.graph.types import (
-    CALLS,
-    GROUPS,
-    Block,
-    Call,
-    Factor,
-    Graph,
-    Input,
-    Kind,
-    Term,
-    Variable,
-)
-from chainform.graph.verify import GraphError, verify
+from typing import TYPE_CHECKING
+
+from chainform import lazy
+
+if TYPE_CHECKING:
+    from chainform.graph.angles import Angles, AngleSum, combined, whole_parts
+    from chainform.graph.arithmetic import (
+        EXACT,
+        FLOAT,
+        Angle,
+        Arithmetic,
+        call_of_number,
+        is_even,
+        is_odd,
+    )
+    from chainform.graph.builder import Builder
+    from chainform.graph.copy import (
+        builder_of,
+        graft,
+        include,
+        rebuild,
+        restrict,
+        set_defaults,
+        substitute,
+    )
+    from chainform.graph.derivatives import Tangents, differentiate
+    from chainform.graph.draft import Draft, add_term, cheaper_graph, terms_cost
+    from chainform.graph.evaluation import (
+        BatchPlan,
+        evaluate,
+        evaluate_variables,
+        sympy_expressions,
+    )
+    from chainform.graph.expansion import LIMIT, Expansion, ExpansionSymbol, expand, expansion_text
+    from chainform.graph.operations import (
+        Cost,
+        angle_variables,
+        cost,
+        cost_of,
+        cost_once,
+        parameter_only,
+        term_costs,
+    )
+    from chainform.graph.scalar import Monomial, Number, Scalar, Terms, is_zero, shortest_number
+    from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
+    from chainform.graph.types import (
+        CALLS,
+        GROUPS,
+        Block,
+        Call,
+        Factor,
+        Graph,
+        Input,
+        Kind,
+        Term,
+        Variable,
+    )
+    from chainform.graph.verification import GraphError, verify
 
 __all__ = [
     "CALLS",
@@ -114,3 +124,5 @@ __all__ = [
     "verify",
     "whole_parts",
 ]
+
+lazy.door(__name__)

@@ -34,7 +34,7 @@ from chainform.graph.types import (
     Input,
     Kind,
 )
-from chainform.graph.verify import GraphError
+from chainform.graph.verification import GraphError
 
 Definition: TypeAlias = tuple[tuple[Monomial, int], ...]
 """Terms in the order of monomials; a coefficient is its index in the pool."""

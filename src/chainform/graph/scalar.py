@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from chainform.graph.types import LARGEST_POWER
-from chainform.graph.verify import GraphError
+from chainform.graph.verification import GraphError
 
 Number: TypeAlias = int | Fraction
 Monomial: TypeAlias = tuple[int, ...]

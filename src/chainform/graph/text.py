@@ -35,7 +35,7 @@ from chainform.graph.types import (
     Graph,
     Term,
 )
-from chainform.graph.verify import GraphError
+from chainform.graph.verification import GraphError
 
 
 def number_text(value: Fraction) -> str:

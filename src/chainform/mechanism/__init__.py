@@ -1,94 +1,99 @@
 """Mechanisms: segments, joints, bodies, coordinates, parameters, loops, and the rules they obey."""
 
-from chainform.mechanism.additions import law_reader, reader_of
-from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
-from chainform.mechanism.closure import closed_pose, numeric_loops
-from chainform.mechanism.components import (
-    WORLD,
-    Actuator,
-    Constraint,
-    Definition,
-    DissipativeElement,
-    EffortElement,
-    ElasticElement,
-    Element,
-    ElementPoint,
-    FixedStep,
-    ForceElement,
-    InertiaElement,
-    InertialElement,
-    MomentElement,
-    ShiftStep,
-    Step,
-    TurnStep,
-)
-from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
-from chainform.mechanism.exact import (
-    exact_axis,
-    exact_rotation,
-    rotation_between,
-    rotation_of_angles,
-    square_root,
-)
-from chainform.mechanism.laws import TIME, LawReader, meaning_of
-from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
-from chainform.mechanism.native import native_table, written
-from chainform.mechanism.numbers import (
-    NumberLike,
-    decimal_or_text,
-    difference,
-    number_of,
-    numbers_in,
-    sum_of,
-    symbols_in,
-)
-from chainform.mechanism.parametrisation import (
-    automatic_parameters,
-    parametrise,
-    with_named_numbers,
-)
-from chainform.mechanism.pose import (
-    Poses,
-    float_of,
-    float_vector,
-    known_values,
-    numeric_tree,
-    poses_of,
-    with_unit_quaternions,
-)
-from chainform.mechanism.reader import Reader
-from chainform.mechanism.records import (
-    GROUND,
-    IDENTITY,
-    ONE,
-    ZERO,
-    ZERO_MATRIX,
-    ZERO_VECTOR,
-    Attachment,
-    Axis,
-    BaseMotion,
-    Body,
-    Coordinate,
-    Force,
-    ForcePiece,
-    Frame,
-    Friction,
-    Joint,
-    JointKind,
-    Limits,
-    Loop,
-    Matrix3,
-    Note,
-    Number,
-    Parameter,
-    Rotation,
-    Segment,
-    Spring,
-    Vector3,
-    is_law_of_time,
-)
-from chainform.mechanism.segments import GROUND_NAME
-from chainform.mechanism.tables import PARAMETER_FIELDS
+from typing import TYPE_CHECKING
+
+from chainform import lazy
+
+if TYPE_CHECKING:
+    from chainform.mechanism.additions import law_reader, reader_of
+    from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
+    from chainform.mechanism.closure import closed_pose, numeric_loops
+    from chainform.mechanism.components import (
+        WORLD,
+        Actuator,
+        Constraint,
+        Definition,
+        DissipativeElement,
+        EffortElement,
+        ElasticElement,
+        Element,
+        ElementPoint,
+        FixedStep,
+        ForceElement,
+        InertiaElement,
+        InertialElement,
+        MomentElement,
+        ShiftStep,
+        Step,
+        TurnStep,
+    )
+    from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
+    from chainform.mechanism.exact import (
+        exact_axis,
+        exact_rotation,
+        rotation_between,
+        rotation_of_angles,
+        square_root,
+    )
+    from chainform.mechanism.laws import TIME, LawReader, meaning_of
+    from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
+    from chainform.mechanism.native import native_table, written
+    from chainform.mechanism.numbers import (
+        NumberLike,
+        decimal_or_text,
+        difference,
+        number_of,
+        numbers_in,
+        sum_of,
+        symbols_in,
+    )
+    from chainform.mechanism.parametrisation import (
+        automatic_parameters,
+        parametrise,
+        with_named_numbers,
+    )
+    from chainform.mechanism.pose import (
+        Poses,
+        float_of,
+        float_vector,
+        known_values,
+        numeric_tree,
+        poses_of,
+        with_unit_quaternions,
+    )
+    from chainform.mechanism.reader import Reader
+    from chainform.mechanism.records import (
+        GROUND,
+        IDENTITY,
+        ONE,
+        ZERO,
+        ZERO_MATRIX,
+        ZERO_VECTOR,
+        Attachment,
+        Axis,
+        BaseMotion,
+        Body,
+        Coordinate,
+        Force,
+        ForcePiece,
+        Frame,
+        Friction,
+        Joint,
+        JointKind,
+        Limits,
+        Loop,
+        Matrix3,
+        Note,
+        Number,
+        Parameter,
+        Rotation,
+        Segment,
+        Spring,
+        Vector3,
+        is_law_of_time,
+    )
+    from chainform.mechanism.segments import GROUND_NAME
+    from chainform.mechanism.tables import PARAMETER_FIELDS
 
 __all__ = [
     "AT_REST",
@@ -178,3 +183,5 @@ __all__ = [
     "with_unit_quaternions",
     "written",
 ]
+
+lazy.door(__name__)

@@ -1,33 +1,34 @@
 """Models: graphs with the mechanism they came from, the quantities people ask for, and numbers."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from chainform.model.location import default_url, open_store, open_store_file
-from chainform.model.model import Model, Origin
-from chainform.model.names import (
-    FRAME_LETTERS,
-    LETTERS,
-    EntryRequest,
-    block_named,
-    has_name,
-    indices_text,
-    letter_of,
-    output_of,
-    parse_request,
-    select_outputs,
-)
-from chainform.model.persistence import StoredRun
-from chainform.model.quantity import Expanded, Quantity
-from chainform.model.states import (
-    batch_shape,
-    entry_names,
-    evaluate_states,
-    from_names,
-    group_length,
-    state_array,
-)
+from chainform import lazy
 
 if TYPE_CHECKING:
+    from chainform.model.location import default_url, open_store, open_store_file
+    from chainform.model.model import Model, Origin
+    from chainform.model.names import (
+        FRAME_LETTERS,
+        LETTERS,
+        EntryRequest,
+        block_named,
+        has_name,
+        indices_text,
+        letter_of,
+        output_of,
+        parse_request,
+        select_outputs,
+    )
+    from chainform.model.persistence import StoredRun
+    from chainform.model.quantity import Expanded, Quantity
+    from chainform.model.states import (
+        batch_shape,
+        entry_names,
+        evaluate_states,
+        from_names,
+        group_length,
+        state_array,
+    )
     from chainform.model.store import Store
 
 __all__ = [
@@ -58,11 +59,4 @@ __all__ = [
     "state_array",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import the store, with the library below it, when it is first needed."""
-    if name != "Store":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from chainform.model.store import Store
-
-    return Store
+lazy.door(__name__)

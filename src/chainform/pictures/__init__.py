@@ -1,10 +1,15 @@
 """Pictures of a motion: plots, a page to turn about, films."""
 
-from chainform.pictures.animation import animate
-from chainform.pictures.motion import Drawable, Plottable, PlottableBatch
-from chainform.pictures.page import HtmlPage
-from chainform.pictures.painter import picture
-from chainform.pictures.plots import plot, plot_batch
+from typing import TYPE_CHECKING
+
+from chainform import lazy
+
+if TYPE_CHECKING:
+    from chainform.pictures.animation import animate
+    from chainform.pictures.motion import Drawable, Plottable, PlottableBatch
+    from chainform.pictures.page import HtmlPage
+    from chainform.pictures.painter import picture
+    from chainform.pictures.plots import plot, plot_batch
 
 __all__ = [
     "Drawable",
@@ -16,3 +21,5 @@ __all__ = [
     "plot",
     "plot_batch",
 ]
+
+lazy.door(__name__)

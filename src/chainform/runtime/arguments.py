@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.emitters.llvm import Argument, ResultArray
+from chainform.emitters import Argument, ResultArray
 from chainform.errors import RunError
 from chainform.given import argument, real_array
 from chainform.graph import GROUPS

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from chainform import emitters
-from chainform.emitters.llvm import Signature
+from chainform.emitters import Signature
 from chainform.errors import Error, RunError
 from chainform.files import cache_folder, data_folder
 from chainform.graph import CALLS, Graph

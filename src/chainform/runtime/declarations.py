@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from chainform.emitters.llvm import Argument, ResultArray, Signature
+from chainform.emitters import Argument, ResultArray, Signature
 from chainform.errors import RunError
 from chainform.graph import Block, Graph
 

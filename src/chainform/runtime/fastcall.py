@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.emitters.llvm import NumberType, Signature
+from chainform.emitters import NumberType, Signature
 
 # Where the fields of an array object are, in bytes; numpy's binary interface fixes it.
 _DATA, _DIMENSIONS_COUNT, _DIMENSIONS, _DESCRIPTION, _FLAGS = 16, 24, 32, 56, 64

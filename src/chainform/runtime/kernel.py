@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.emitters.llvm import NumberType, Signature, many, packed, single
+from chainform.emitters import NumberType, Signature, many, packed, single
 from chainform.errors import RunError
 from chainform.graph import Graph, cost
 from chainform.runtime import fastcall

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.emitters.llvm import Signature, parameters_of, signature_of
+from chainform.emitters import Signature, parameters_of, signature_of
 from chainform.given import argument, listed, near
 from chainform.graph import FLOAT, Graph
 from chainform.runtime import fastcall

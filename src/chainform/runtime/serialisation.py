@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from chainform.emitters.llvm import parameters_of
+from chainform.emitters import parameters_of
 from chainform.errors import Error, RunError
 from chainform.files import decompressed
 from chainform.graph import Graph, graph_text, parse_graph

@@ -1,29 +1,50 @@
 """Programs in motion: integrators, events, closed loops, results."""
 
-from chainform.simulation.batch_run import BatchInterrupted, BatchRun, needs_runs
-from chainform.simulation.equations.assembly import Mobility, assemble, mobility
-from chainform.simulation.equations.contact.laws import Contact, Stop
-from chainform.simulation.equations.events import Event, EventRecord, Impact
-from chainform.simulation.execution import Interrupted, MotionError
-from chainform.simulation.files.formats import FORMS, form_of
-from chainform.simulation.files.scenario import Scenario
-from chainform.simulation.machine.method import Solver
-from chainform.simulation.problem import Problem, ProblemOptions, System
-from chainform.simulation.quantities import check_output
-from chainform.simulation.run import Run
-from chainform.simulation.simulate import simulate, simulate_batch
+from typing import TYPE_CHECKING
+
+from chainform import lazy
+
+if TYPE_CHECKING:
+    from chainform.simulation.batch_run import BatchInterrupted, BatchRun, needs_runs
+    from chainform.simulation.equations.actuators import coordinate_of
+    from chainform.simulation.equations.assembly import (
+        CLOSED,
+        Mobility,
+        Places,
+        assemble,
+        descend,
+        free_rates,
+        mobility,
+    )
+    from chainform.simulation.equations.closures import Gaps, rows_of, turn_cosine
+    from chainform.simulation.equations.contact.laws import Contact, Stop
+    from chainform.simulation.equations.evaluate import values_along
+    from chainform.simulation.equations.events import Event, EventRecord, Impact
+    from chainform.simulation.equations.initial import initial_state
+    from chainform.simulation.equations.parameters import check_fixed
+    from chainform.simulation.execution import Interrupted, MotionError
+    from chainform.simulation.files.formats import FORMS, form_of
+    from chainform.simulation.files.scenario import Scenario
+    from chainform.simulation.interface import simulate, simulate_batch
+    from chainform.simulation.machine.method import Solver
+    from chainform.simulation.problem import Problem, ProblemOptions, System
+    from chainform.simulation.quantities import check_output
+    from chainform.simulation.run import Run
 
 __all__ = [
+    "CLOSED",
     "FORMS",
     "BatchInterrupted",
     "BatchRun",
     "Contact",
     "Event",
     "EventRecord",
+    "Gaps",
     "Impact",
     "Interrupted",
     "Mobility",
     "MotionError",
+    "Places",
     "Problem",
     "ProblemOptions",
     "Run",
@@ -32,10 +53,20 @@ __all__ = [
     "Stop",
     "System",
     "assemble",
+    "check_fixed",
     "check_output",
+    "coordinate_of",
+    "descend",
     "form_of",
+    "free_rates",
+    "initial_state",
     "mobility",
     "needs_runs",
+    "rows_of",
     "simulate",
     "simulate_batch",
+    "turn_cosine",
+    "values_along",
 ]
+
+lazy.door(__name__)

@@ -354,7 +354,7 @@ def fingerprints(
     A parameter that only one side leaves free has its value there; all else is random.
     """
     # Exact arithmetic takes long to import, and only comparisons of revisions need it.
-    from chainform.algebra.residues import field_for, residues
+    from chainform.algebra import field_for, residues
 
     known = _values_of_own(old, new), _values_of_own(new, old)
     numbers = (*old.coefficients, *new.coefficients, *known[0].values(), *known[1].values())

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import chainform as cf
 from chainform.algebra import is_same
-from chainform.algebra.residues import LONG, SHORT, SPARE, Field, rational, residues
+from chainform.algebra.finite_field import LONG, SHORT, SPARE, Field, rational, residues
 from chainform.graph import Builder, Graph, Scalar, graph_text, parse_graph
 from chainform.search import effort_of, reduce_graph
 from chainform.search.thesis import thesis

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from chainform.algebra import Prices, SumSystem, system_of
-from chainform.algebra.residues import LONG, SHORT
+from chainform.algebra.finite_field import LONG, SHORT
 from chainform.algebra.resubstitution import Values
 from chainform.graph import parse_graph
 

@@ -79,7 +79,7 @@ def _floats(numbers: Any) -> Array:
     return np.array(numbers, dtype=object).astype(float)
 
 
-def arm(**joint: Any) -> cf.MechanismBuilder:
+def arm(**joint: Any) -> MechanismBuilder:
     builder = cf.Mechanism.builder("arm")
     builder.segment("upper", joint="revolute", axis="y", mass=2, com=[0.2, 0, 0], **joint)
     builder.segment(

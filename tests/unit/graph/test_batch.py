@@ -63,7 +63,7 @@ def test_a_batch_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     angles = np.linspace(-1.5, -0.1, 50)
     whole = BatchPlan(graph, range(len(graph)))
     assert whole.piece >= 50
-    monkeypatch.setattr(import_module("chainform.graph.evaluate"), "_PIECE", 100)
+    monkeypatch.setattr(import_module("chainform.graph.evaluation"), "_PIECE", 100)
     pieces = BatchPlan(graph, range(len(graph)))
     assert 1 < pieces.piece < 50
     assert np.array_equal(whole.run({0: angles}, 50), pieces.run({0: angles}, 50))

@@ -22,7 +22,7 @@ from chainform.errors import ReadError, RunError
 from chainform.readers import read_text
 from chainform.simulation import MotionError, Scenario, simulate_batch
 from chainform.simulation.equations.times import OutputTimes, even_times
-from chainform.simulation.simulate import in_toml
+from chainform.simulation.interface import in_toml
 
 pytestmark = pytest.mark.any_processor
 

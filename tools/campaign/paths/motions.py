@@ -171,7 +171,7 @@ def batch_with_values(given: Given) -> Results:
     """Many motions with values of their own: the right ones in one lane, others elsewhere."""
     mechanism, values, _ = with_wrong_values(given)
     lanes = {name: np.linspace(0.8, 1.2, 9) * value for name, value in values.items()}
-    fixed = {"method": "rk4", "step": 1e-3} if given["motion"].get("lanes") else {}
+    fixed = {"method": "rk4", "step": 2e-4} if given["motion"].get("lanes") else {}
     run = simulate_batch(mechanism, **arguments_of(given, values=lanes, **fixed))
     return {"t": run.t, "q": run.q[4], "qd": run.qd[4]}
 

@@ -17,7 +17,7 @@ from chainform.cli.model_report import method_document
 from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.store import chosen_store
-from chainform.emitters.llvm import Signature
+from chainform.emitters import Signature
 from chainform.errors import ReadError, RunError
 from chainform.given import Given
 from chainform.model import Model

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chainform.emitters.llvm import Signature
-from chainform.runtime.procedures import Floats
+from chainform.emitters import Signature
+from chainform.runtime import Floats
 from chainform.simulation.equations.efforts import Table
 from chainform.simulation.machine.layout import Layout
 

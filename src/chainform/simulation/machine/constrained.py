@@ -9,7 +9,7 @@ is determined on the way. Of all multipliers that fit, those of least norm are t
 
 from __future__ import annotations
 
-from chainform.runtime.procedures import Floats, Ints, fmax, fmin, integers
+from chainform.runtime import Floats, Ints, fmax, fmin, integers
 from chainform.simulation.machine.factors import (
     factorised,
     largest_of,

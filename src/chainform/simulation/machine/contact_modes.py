@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats
+from chainform.runtime import Floats
 from chainform.simulation.machine.constrained import constrained_rate, constrained_state, unit
 from chainform.simulation.machine.friction import (
     any_grip,

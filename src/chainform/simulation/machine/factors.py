@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Ints, fmax, fmin, integers
+from chainform.runtime import Floats, Ints, fmax, fmin, integers
 from chainform.simulation.machine.layout import SystemLayout
 from chainform.simulation.machine.linear import NOTHING, cholesky, forward, pivoted
 from chainform.simulation.machine.records import NO_NUMBER, UNRESISTED

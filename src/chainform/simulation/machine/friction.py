@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from math import fabs, sqrt
 
-from chainform.runtime.procedures import Floats, Ints, fmin, integers
+from chainform.runtime import Floats, Ints, fmin, integers
 from chainform.simulation.machine.constrained import add_forces, missing_acceleration, moved, terms
 from chainform.simulation.machine.factors import factorised
 from chainform.simulation.machine.layout import SystemLayout

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.runtime.procedures import Struct
+from chainform.runtime import Struct
 from chainform.simulation.equations.builder import Equations
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import fabs, sqrt
 
-from chainform.runtime.procedures import Floats, Ints
+from chainform.runtime import Floats, Ints
 
 NOTHING = 64 * 2.220446049250313e-16
 """A share of a pivot in its entry of the diagonal that is rounding."""

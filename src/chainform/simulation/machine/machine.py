@@ -12,12 +12,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.emitters.llvm import NumberType, Signature, signature_of, together
+from chainform.emitters import NumberType, Signature, signature_of, together
 from chainform.errors import RunError
 from chainform.graph import Graph
 from chainform.mechanism import Mechanism
-from chainform.runtime import CodeStorage, Library, code_of, target_for
-from chainform.runtime.procedures import FLOAT, FLOATS, INT, NONE, Translation
+from chainform.runtime import (
+    FLOAT,
+    FLOATS,
+    INT,
+    NONE,
+    CodeStorage,
+    Library,
+    Translation,
+    code_of,
+    target_for,
+)
 from chainform.simulation.equations.builder import Equations
 from chainform.simulation.equations.efforts import Efforts
 from chainform.simulation.machine.adapters import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from chainform.runtime.procedures import Floats, Number, Numbers, Struct, Structs
+from chainform.runtime import Floats, Number, Numbers, Struct, Structs
 
 EPSILON = 2.220446049250313e-16
 

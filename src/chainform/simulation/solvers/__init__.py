@@ -116,4 +116,4 @@ def _check_resolution(times: Mapping[str, float | None], span: tuple[float, floa
             )
 
 
-__all__ = ["SOLVERS", "ActiveMotion", "Method", "Settings", "Solver", "settings_of", "method_of"]
+__all__ = ["SOLVERS", "ActiveMotion", "Method", "Settings", "Solver", "method_of", "settings_of"]

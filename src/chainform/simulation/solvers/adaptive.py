@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Number, Structs, fmin
+from chainform.runtime import Floats, Number, Structs, fmin
 from chainform.simulation.machine.records import (
     EPSILON,
     EVENT,

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.runtime.procedures import Floats, Struct
+from chainform.runtime import Floats, Struct
 from chainform.simulation.equations.builder import Equations
 from chainform.simulation.machine.constrained import moved, terms
 from chainform.simulation.machine.factors import NO_ROW

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from chainform.emitters.llvm import NumberType, Signature, side_by_side, signature_of
+from chainform.emitters import NumberType, Signature, side_by_side, signature_of
 from chainform.graph import Graph
-from chainform.runtime import CodeStorage, Library, code_of, target_for
-from chainform.runtime.procedures import Translation
+from chainform.runtime import CodeStorage, Library, Translation, code_of, target_for
 from chainform.simulation.equations.builder import Equations
 from chainform.simulation.machine.adapters import HIDDEN, end, head, lengths_of, places_of
 from chainform.simulation.machine.layout import Layout

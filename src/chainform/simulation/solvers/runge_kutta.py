@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import fabs, sqrt
 
-from chainform.runtime.procedures import Floats, Number, Numbers, fmax, fmin
+from chainform.runtime import Floats, Number, Numbers, fmax, fmin
 from chainform.simulation.machine.records import (
     EPSILON,
     NO_MASS,

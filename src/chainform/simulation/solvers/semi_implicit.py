@@ -31,7 +31,7 @@ import numpy as np
 from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.graph import Builder, Graph, Scalar, Tangents, include
 from chainform.mechanism import AT_REST, IDENTITY, ZERO_VECTOR, Frame, JointKind, Mechanism
-from chainform.runtime.procedures import Floats, Number, fmin
+from chainform.runtime import Floats, Number, fmin
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.equations.evaluate import values_along
 from chainform.simulation.machine.machine import CompiledLoop

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from math import fabs, sqrt
 
 from chainform.graph import Scalar, Tangents, include
-from chainform.runtime.procedures import Floats, Number, fmax, fmin
+from chainform.runtime import Floats, Number, fmax, fmin
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.machine.linear import NOTHING, backward, cholesky, forward
 from chainform.simulation.machine.machine import CompiledLoop

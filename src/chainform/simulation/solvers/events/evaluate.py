@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, fmax, fmin
+from chainform.runtime import Floats, fmax, fmin
 from chainform.simulation.machine.records import EPSILON, TimeStep, note_failure
 from chainform.simulation.solvers.runge_kutta import trial
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import fabs
 
-from chainform.runtime.procedures import Floats, Number, fmax, fmin
+from chainform.runtime import Floats, Number, fmax, fmin
 from chainform.simulation.machine.records import (
     EPSILON,
     EventWatch,

@@ -15,7 +15,7 @@ from math import cos, fabs, pi, prod
 
 import numpy as np
 
-from chainform.runtime.procedures import Floats, fmax, fmin
+from chainform.runtime import Floats, fmax, fmin
 from chainform.simulation.machine.records import EventWatch, TimeStep, functions_of
 from chainform.simulation.solvers.events.evaluate import crossing, lowest_of, value_at, zero_of
 

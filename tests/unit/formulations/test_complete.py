@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import chainform as cf
+from chainform.mechanism import MechanismBuilder
 from chainform.pipeline import available_outputs
 
 Array = NDArray[np.float64]

@@ -81,6 +81,9 @@ WATCHED = {"seen": "events", "gaps": "gaps"}
 ENTRANCES = {"evaluate": "rhs", "project_state": "settle", "watch": "events", "hold": "sample"}
 """Names under which functions of t, y, p and a result are called from outside."""
 
+WITHOUT_FRICTION = {"any_grip": 0, "sliding_rate": 0, "friction_power": 0.0}
+"""What stands in the place of procedures where no contact has friction."""
+
 NEARBY = 1e-3
 """How far from the start (m, rad) the usual rank of constraints is looked for."""
 
@@ -100,13 +103,15 @@ class CompiledLoop:
 
     `step`, if there is one, takes the place of the explicit step of Runge-Kutta. `kernels` are
     outputs of the system that the procedures call by their names, besides the usual ones; those in
-    `asking` depend on efforts, so that functions of Python are called before them.
+    `asking` depend on efforts, so that functions of Python are called before them. `eventless` are
+    results of procedures that need not be there where nothing is watched.
     """
 
     procedures: tuple[Procedure, ...] = ()
     step: Procedure | None = None
     kernels: tuple[str, ...] = ()
     asking: tuple[str, ...] = ()
+    eventless: tuple[tuple[str, float | None], ...] = ()
 
 
 class Machine:
@@ -286,8 +291,10 @@ class Machine:
 
     def _around(self) -> Translation:
         """Return the loop, which knows the system only by the functions that it calls."""
-        step = self.loop.step
-        instead = {} if step is None else {"trial": step}
+        step, equations = self.loop.step, self.equations
+        instead: dict[str, Procedure | float | None] = {} if step is None else {"trial": step}
+        if not equations.row_counts.watched and "events" not in equations.graph.outputs:
+            instead |= dict(self.loop.eventless)
         loop = Translation(given_functions(self._called()), instead=instead)
         for procedure in self.loop.procedures:
             loop.add(procedure)
@@ -324,7 +331,8 @@ class Machine:
             linkage = SEEN if name in self._called() else HIDDEN
             driven = name in self._driven
             adapters.append(kernel_adapter(name, signature, self.layout, linkage, driven=driven))
-        inner = Translation(given_functions(names))
+        without = {} if self.equations.row_counts.tangential else WITHOUT_FRICTION
+        inner = Translation(given_functions(names), instead=without)
         if self._driven:
             inner.include(look_up)
             tables = self.efforts.placed_tables(self.equations.mechanism)

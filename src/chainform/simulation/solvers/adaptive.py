@@ -288,6 +288,8 @@ def integrate(integration: Integration) -> int:
 
 PROCEDURES = (integrate, mark_events)
 """What a method with steps of its own is compiled with."""
+EVENTLESS = (("part_to_event", 2.0), ("mark_found", None), ("mark_zeros", None))
+"""What stands in the place of procedures where there are no events."""
 WITHOUT_DECISIONS = {
     "error_of": 0.0,
     "lasting_error": 0.0,

@@ -17,7 +17,7 @@ from chainform.simulation.machine.method import (
     Method,
     Tableau,
 )
-from chainform.simulation.solvers.adaptive import PROCEDURES
+from chainform.simulation.solvers.adaptive import EVENTLESS, PROCEDURES
 from chainform.simulation.solvers.integrator import Integrator
 
 
@@ -171,7 +171,7 @@ def explicit(tableau: Tableau) -> Method:
         tableau.order,
         Integrator,
         steps,
-        CompiledLoop(PROCEDURES),
+        CompiledLoop(PROCEDURES, eventless=EVENTLESS),
         tableau,
         takes_barriers=True,
         in_lanes=True,

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from chainform.cli.commands import SUMMARIES, command_of
+from chainform.cli.command import SUMMARIES, command_of
 from chainform.cli.interruption import INTERRUPTED, Interruption, drop_stdout
 from chainform.cli.printing import Page, printable, write_document
 from chainform.errors import DeriveError, Error, ReadError, StoreError

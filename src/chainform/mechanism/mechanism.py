@@ -10,7 +10,7 @@ from chainform.mechanism.additions import with_forces, with_frame, with_payload
 from chainform.mechanism.builder import BuilderMethods
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.description import describe
-from chainform.mechanism.elements.conversion import as_elements
+from chainform.mechanism.element_conversion import as_elements
 from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.subtree import subtree
 

@@ -31,7 +31,7 @@ from chainform.mechanism.components import (
     Step,
 )
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.elements.chain import chain_text
+from chainform.mechanism.element_chain import chain_text
 from chainform.mechanism.numbers import exact_text
 from chainform.mechanism.records import (
     GROUND,

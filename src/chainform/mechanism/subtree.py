@@ -16,7 +16,7 @@ from chainform.mechanism.closure import check_loops
 from chainform.mechanism.components import Actuator
 from chainform.mechanism.coordinates import Coupling, Entries, with_coordinates, with_couplings
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.elements.references import with_elements_of
+from chainform.mechanism.element_references import with_elements_of
 from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import Order, moved_law
 from chainform.mechanism.numbers import difference, product_of_ratio, sum_of

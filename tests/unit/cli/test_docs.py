@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from chainform.cli.commands import SUMMARIES
+from chainform.cli.command import SUMMARIES
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "cli.md"

@@ -16,7 +16,7 @@ import pytest
 
 import chainform as cf
 from chainform.cli import entry, main
-from chainform.cli.commands import SUMMARIES, command_of
+from chainform.cli.command import SUMMARIES, command_of
 from chainform.errors import DeriveError, Error, ReadError, RunError, StoreError
 
 ROOT = Path(__file__).parents[3]

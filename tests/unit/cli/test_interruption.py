@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import chainform as cf
-from chainform.cli.commands import command_of
+from chainform.cli.command import command_of
 
 ROOT = Path(__file__).parents[3]
 QUIET = "chainform: interrupted\n"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from chainform.cli.commands import SUMMARIES
+from chainform.cli.command import SUMMARIES
 from chainform.cli.commands.schema import NAMES, schema_text
 
 FROZEN = Path(__file__).with_name("schemas.sha256")

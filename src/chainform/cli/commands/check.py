@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.element_tables import Table, show_drives, show_elements, vector_text
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.mechanism_document import (

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.status import Status
 
 from chainform.analysis import COMPARED, Comparison, ComparisonRow, Observer, compare
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.options import (
     add_list,

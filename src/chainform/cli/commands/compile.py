@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.model_report import method_document
 from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen, target_of, write_file
 from chainform.cli.model_report import (
     COLUMNS,

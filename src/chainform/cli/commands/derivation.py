@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from time import perf_counter
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.files import add_file, is_stored, read_chosen, with_outputs
 from chainform.cli.model_report import show_size, show_stages, size_document, stage_documents
 from chainform.cli.options import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.model_report import LeftOut, method_document, show_left_out
 from chainform.cli.options import (

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.files import add_file, existing, is_taken, read_chosen, target_of, write_file
 from chainform.cli.model_report import method_document
 from chainform.cli.options import USUAL, add_method, add_outputs, derive_named, usual_outputs

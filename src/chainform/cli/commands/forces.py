@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from chainform.analysis import PrescribedMotion, UnknownForces, motion_of, unknown_forces
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen, target_of, write_file
 from chainform.cli.options import add_list, parameter_values
 from chainform.cli.printing import Document, Page, Report

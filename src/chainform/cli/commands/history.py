@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.store import (
     add_origin,

@@ -8,7 +8,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.options import add_list
 from chainform.cli.printing import Document, Page, Report
 from chainform.cli.results import add_results, check_pictures, draw_pictures, result_files

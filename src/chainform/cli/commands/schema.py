@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from importlib.resources import files
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.printing import Report
 
 NAMES = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen
 from chainform.cli.mechanism_document import frame_outputs
 from chainform.cli.model_report import LeftOut, left_out_document, method_document, show_left_out

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.options import add_list, parameter_values
 from chainform.cli.printing import Document, Page, Report, tell
 from chainform.cli.progress import MOTIONS, motion_progress

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from chainform.cli.commands import Command
+from chainform.cli.command import Command
 from chainform.cli.printing import Page, Report, printable
 from chainform.cli.store import (
     check_name,

@@ -32,9 +32,9 @@ from chainform.mechanism.components import (
     QuasiVelocity,
 )
 from chainform.mechanism.data import MechanismData
-from chainform.mechanism.elements.chain import GEOMETRY
-from chainform.mechanism.elements.reader import ElementReader
-from chainform.mechanism.elements.references import check_references
+from chainform.mechanism.element_chain import GEOMETRY
+from chainform.mechanism.element_reader import ElementReader
+from chainform.mechanism.element_references import check_references
 from chainform.mechanism.laws import LawReader, meaning_of, meanings_of, nonlinear_part
 from chainform.mechanism.numbers import symbols_in
 from chainform.mechanism.reader import Reader

@@ -20,7 +20,7 @@ from chainform.mechanism.components import (
     MomentElement,
     ShiftStep,
 )
-from chainform.mechanism.elements.chain import GEOMETRY, chain_from, check_moments, table_of_text
+from chainform.mechanism.element_chain import GEOMETRY, chain_from, check_moments, table_of_text
 from chainform.mechanism.laws import LawReader, nonlinear_part
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import ZERO, ZERO_VECTOR, Number, Vector3

@@ -1,0 +1,65 @@
+"""The commands: one line each in the table; the file of one is imported when it is called."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from chainform.cli.printing import Report
+
+SUMMARIES = {
+    "check": "read a mechanism and tell what was understood",
+    "derive": "derive the equations and tell their size",
+    "show": "show the formulas of quantities",
+    "eval": "evaluate outputs at a state",
+    "count": "count the operations of each output",
+    "compare": "derive with every formulation and compare",
+    "compile": "compile the outputs to machine code and time them",
+    "forces": "find unknown forces along a motion",
+    "simulate": "compute the motion of a scenario",
+    "runs": "list, tell, draw and delete runs",
+    "export": "write the equations, or the mechanism, in another language",
+    "bind": "make free parameters numbers",
+    "reduce": "reduce a stored model to fewer operations",
+    "models": "list the models in the store",
+    "log": "show the history of a stored model",
+    "diff": "show what changed between two revisions",
+    "tag": "give a revision tags, or take them away",
+    "rename": "give a stored model another name",
+    "revert": "make an earlier revision the last one again",
+    "delete": "remove a stored model with its history",
+    "gc": "free what no stored model needs any more",
+    "check-db": "tell whether the store is whole",
+    "export-db": "write stored models into a file of their own",
+    "import-db": "take models over from a file",
+    "schema": "print the JSON Schema of a document or of state files",
+}
+"""What each command does, in the order of the help."""
+
+FAMILIES = {
+    "derivation": ("derive", "bind", "reduce"),
+    "history": ("models", "log", "diff", "tag", "revert"),
+    "store": ("rename", "delete", "gc", "check-db", "export-db", "import-db"),
+}
+"""Files with several commands; every other command has a file of its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: how it is called and explained, its options, and the function behind it."""
+
+    usage: str
+    description: str
+    add_options: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], Report]
+
+
+def command_of(name: str) -> Command:
+    """Return a command by its name."""
+    family = next((file for file, names in FAMILIES.items() if name in names), None)
+    module = import_module(f"chainform.cli.commands.{family or name}")
+    command = module.COMMAND if family is None else module.COMMANDS[name]
+    assert isinstance(command, Command)
+    return command

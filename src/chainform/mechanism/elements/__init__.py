@@ -1,1 +1,0 @@
-"""Element models: chains as text, the reader, references, constraints, conversion."""

@@ -37,14 +37,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--fast"):
-        from hypothesis import settings
+    from hypothesis import HealthCheck, settings
 
+    # No test depends on how busy the machine is, nor on what the first example imports.
+    patient: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+    if config.getoption("--fast"):
         import strategies
 
         strategies.SHARE = FEW
-        settings.register_profile("fast", max_examples=round(FEW * settings().max_examples))
-        settings.load_profile("fast")
+        patient["max_examples"] = round(FEW * settings().max_examples)
+    settings.register_profile("patient", **patient)
+    settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

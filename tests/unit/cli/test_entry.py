@@ -308,7 +308,7 @@ def test_help_imports_no_room_of_the_product() -> None:
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
         )
         names = done.stdout.splitlines()[-1]
-        assert "chainform.cli.commands'" in names
+        assert "chainform.cli.command'" in names
         for room in ("mechanism", "model", "store", "simulation", "graph", "runtime"):
             assert f"chainform.{room}" not in names
 

@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
 

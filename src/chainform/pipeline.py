@@ -54,7 +54,7 @@ ROUNDING = 1e-14
 CLOSURES = ("complete", "basic")
 
 
-def derive(
+def derive(  # noqa: PLR0913, a front door
     mechanism: Mechanism | str | PathLike[str],
     outputs: Sequence[str] | None = None,
     *,

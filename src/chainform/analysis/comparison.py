@@ -81,7 +81,7 @@ class Comparison:
         return tuple(output for output in outputs if output not in compared)
 
 
-def compare(
+def compare(  # noqa: PLR0913, a front door
     mechanism: Mechanism | str | PathLike[str],
     outputs: Sequence[str] | None = None,
     *,

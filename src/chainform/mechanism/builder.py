@@ -70,7 +70,7 @@ class BuilderMethods(ElementMethods):
         self._parameters.append(table)
         return self
 
-    def segment(
+    def segment(  # noqa: PLR0913, a front door
         self,
         name: str | None = None,
         *,

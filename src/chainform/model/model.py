@@ -230,7 +230,7 @@ class Model:
         graph = self._selected(outputs)
         return EMITTERS[language](graph, list(graph.outputs))
 
-    def reduce(
+    def reduce(  # noqa: PLR0913, a front door
         self,
         effort: str = "fast",
         *,
@@ -285,7 +285,7 @@ class Model:
                 return
         yield from method.graphs_in_other_axes(self.settled, self.outputs, options, choices)
 
-    def evaluate(
+    def evaluate(  # noqa: PLR0913, a front door
         self,
         q: Any = None,
         qd: Any = None,

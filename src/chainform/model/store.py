@@ -265,7 +265,7 @@ class Store(Repository):
 
     # --- navigation, inside the database ----------------------------------------------------
 
-    def evaluate(
+    def evaluate(  # noqa: PLR0913, a front door
         self,
         reference: str,
         q: Any = None,

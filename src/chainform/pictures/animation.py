@@ -63,7 +63,7 @@ def animate(run: Drawable, file: None = None, **options: Unpack[AnimationOptions
 def animate(run: Drawable, file: File, **options: Unpack[AnimationOptions]) -> Path: ...
 
 
-def animate(
+def animate(  # noqa: PLR0913, a front door
     run: Drawable,
     file: File | None = None,
     *,

@@ -99,7 +99,7 @@ MOST_POINTS = 200_000
 """With more points in a panel its lines are painted, so that a file does not become too large."""
 
 
-def plot(
+def plot(  # noqa: PLR0913, a front door
     run: Plottable,
     what: str | Sequence[str] | None = None,
     file: str | PathLike[str] | None = None,

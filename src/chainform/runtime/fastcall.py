@@ -192,7 +192,7 @@ class _Table(np.ndarray[Any, np.dtype[np.uint64]]):
         return self.restored()
 
 
-def function(
+def function(  # noqa: PLR0913, what a function in C is made of
     address: int,
     name: str,
     doc: str,

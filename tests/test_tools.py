@@ -50,7 +50,7 @@ def test_coverage_is_added_up_by_rooms() -> None:
         return {"summary": dict(zip(COUNTS, counts, strict=True))}
 
     files = {
-        "src/chainform/graph/operations.py": entry(10, 9, 4, 1),
+        "src/chainform/graph/operation_count.py": entry(10, 9, 4, 1),
         "src/chainform/graph/text/lines.py": entry(30, 27, 0, 0),
         "src/chainform/errors.py": entry(5, 5, 0, 0),
     }

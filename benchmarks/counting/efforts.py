@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import chainform as cf
-from chainform.emitters.counter import count_python
+from chainform.emitters.python_operation_count import count_python
 from chainform.graph import Cost
 from counting.verification import verify
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from chainform.emitters.counter import count_python
+from chainform.emitters.python_operation_count import count_python
 from chainform.graph import CALLS, Graph, expand, graph_text, parameter_only, parse_graph
 
 # The library has types in part only.

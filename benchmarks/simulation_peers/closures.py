@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainform.simulation import Scenario, simulate
-from chainform.simulation.equations.assembly import Gaps
+from chainform.simulation.equations.assembly import ConstraintResiduals
 from simulation_peers.report import Section, seconds, small
 from simulation_peers.timing import Inside
 
@@ -41,7 +41,7 @@ def row(name: str, step: float, method: str) -> list[str]:
     }
     with Inside() as inside:
         run = inside.run(lambda: simulate(scenario, **changed))
-    gaps = Gaps(scenario.mechanism)
+    gaps = ConstraintResiduals(scenario.mechanism)
     largest = max(float(np.abs(gaps.at(q)[0]).max()) for q in run.q)
     assert run.statistics.steps == STEPS
     return [name, f"{step:g} s", small(largest), seconds(inside.best), seconds(inside.best / STEPS)]

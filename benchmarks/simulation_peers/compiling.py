@@ -16,7 +16,7 @@ from time import process_time
 import chainform as cf
 from chainform.simulation import simulate
 from chainform.simulation.solvers import SOLVERS
-from chainform.simulation.machine.compile import model_of
+from chainform.simulation.machine.compilation import model_of
 
 file, store = sys.argv[1:3]
 code_cache = cf.open_store(store).database.objects if store else None

@@ -13,7 +13,7 @@ from chainform.mechanism import GROUND, Attachment, Loop
 from chainform.mechanism.pose import poses_of
 from chainform.simulation import simulate
 from chainform.simulation.equations.assembly import mobility
-from chainform.simulation.equations.closures import Gaps
+from chainform.simulation.equations.loop_constraints import ConstraintResiduals
 from zoo import random_tree
 
 
@@ -37,7 +37,7 @@ def test_loops_take_no_power_and_stay_closed(seed: int) -> None:
     forces = {name: f"{rng.normal():.3f}*cos({k + 2}*t)" for k, name in enumerate(mechanism.rates)}
     qd = rng.uniform(-1, 1, mechanism.nv)
     run = simulate(mechanism, q0=q, qd0=qd, t=0.2, t_eval=np.linspace(0, 0.2, 11), forces=forces)
-    gaps = Gaps(mechanism)
+    gaps = ConstraintResiduals(mechanism)
     assert max(np.abs(gaps.at(pose)[0]).max() for pose in run.q) < 1e-12
     J = np.array([gaps.slopes(pose) for pose in run.q])
     assert np.abs(np.einsum("mij,mj->mi", J, run.qd)).max() < 1e-10

@@ -10,7 +10,7 @@ import pytest
 import chainform as cf
 from chainform.readers import read_text
 from chainform.simulation import Scenario, simulate
-from chainform.simulation.equations.assembly import Gaps
+from chainform.simulation.equations.assembly import ConstraintResiduals
 from unit.simulation.swings import EXAMPLES, example
 
 TOLERANCES = np.array([1e-6, 1e-8, 1e-10, 1e-12])
@@ -70,7 +70,7 @@ def test_loops_stay_closed_over_a_hundred_thousand_steps() -> None:
         scenario, t=step * steps, t_eval=times, method="rk4", step=step, energy_balance=False
     )
     assert run.statistics.steps == steps
-    gaps = Gaps(scenario.mechanism)
+    gaps = ConstraintResiduals(scenario.mechanism)
     assert max(float(np.abs(gaps.at(q)[0]).max()) for q in run.q) < 1e-10
     assert np.ptp(run.energy) < 1e-6 * run.kinetic_energy.max()
 

@@ -154,8 +154,11 @@ def _allowed(path: Path, given: Given, results: Results, key: str) -> float:
         allowed *= METHODS.get(given["motion"]["method"], 1.0)
     spread = results.get(f"spread of {key}")
     if spread is not None and np.size(spread):
-        # Where steps are too long for a motion they say nothing about it.
-        largest = float(np.nanmax(np.abs(spread)))
+        # Where steps are too long for a motion they say nothing about it, least of all where the
+        # longer ones fail.
+        if np.any(np.isnan(spread)):
+            return np.inf
+        largest = float(np.max(np.abs(spread)))
         allowed += 6 * largest + 30 * largest**2
     return allowed
 

@@ -6,12 +6,12 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.algebra.convert import SumSystem, graph_of, system_of
+    from chainform.algebra.dependencies import Needs, needs_more
     from chainform.algebra.expansion import Expansions, multiply_out
     from chainform.algebra.extract import Settler
     from chainform.algebra.finite_field import field_for, is_same, residues
-    from chainform.algebra.needs import Needs, needs_more
+    from chainform.algebra.simplification import substitute
     from chainform.algebra.sums import STANDARD, Prices, Sum, Sums
-    from chainform.algebra.tidy import substitute
 
 __all__ = [
     "STANDARD",

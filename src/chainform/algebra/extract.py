@@ -16,8 +16,8 @@ from chainform.algebra.convert import SumSystem
 from chainform.algebra.index import MULTIPLE, PAIR, Key, Multiple, Occurrence, Pair, Product
 from chainform.algebra.monomials import ONE
 from chainform.algebra.resubstitution import Resubstitution
+from chainform.algebra.simplification import Tidier
 from chainform.algebra.sums import Sums
-from chainform.algebra.tidy import Tidier
 
 _LEAST = 1e-6
 _SCALES = 4

@@ -14,9 +14,9 @@ from itertools import chain, combinations, combinations_with_replacement, produc
 from flint import nmod
 
 from chainform.algebra.convert import SumSystem
+from chainform.algebra.dependencies import Needs
 from chainform.algebra.finite_field import CURVED, LONG, SHORT, Field, rational, residues
 from chainform.algebra.monomials import MINUS_ONE, ONE, Monomial
-from chainform.algebra.needs import Needs
 from chainform.algebra.sums import complete
 from chainform.graph import CALLS
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.closure_rows import ClosureRows
+from chainform.analysis.constraint_values import ClosureRows
 from chainform.analysis.forces import solved
 from chainform.errors import RunError
 from chainform.formulations import basic_rates

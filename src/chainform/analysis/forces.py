@@ -25,7 +25,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.closure_rows import ClosureRows
+from chainform.analysis.constraint_values import ClosureRows
 from chainform.analysis.motion import motion_of
 from chainform.errors import RunError
 from chainform.given import Given, argument, counted, real_array

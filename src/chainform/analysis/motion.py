@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainform.analysis.closure_rows import ClosureRows
+from chainform.analysis.constraint_values import ClosureRows
 from chainform.errors import RunError
 from chainform.formulations import Kinematics, Laws
 from chainform.given import Given, finite_array, real_array
@@ -27,7 +27,7 @@ from chainform.mechanism import LawReader, Mechanism, reader_of
 from chainform.model import evaluate_states
 from chainform.simulation import (
     CLOSED,
-    Gaps,
+    ConstraintResiduals,
     Places,
     assemble,
     coordinate_of,
@@ -228,7 +228,7 @@ def _poses(
     free = free_rates(mechanism, fixed)
     q = np.zeros((len(t), mechanism.nq))
     for k, moment in enumerate(t):
-        gaps = Gaps(mechanism, float(moment))
+        gaps = ConstraintResiduals(mechanism, float(moment))
         if k == 0:
             pose = initial_state(mechanism, start, None)[: mechanism.nq]
             pose[list(places.values())] = [x[0] for x in basic.values()]
@@ -250,7 +250,9 @@ def _poses(
     return q
 
 
-def _predicted(gaps: Gaps, q: Array, step: Mapping[int, float], free: Places) -> Array:
+def _predicted(
+    gaps: ConstraintResiduals, q: Array, step: Mapping[int, float], free: Places
+) -> Array:
     """Return the pose after a step of the basic coordinates, the others along the tangent."""
     J, change = gaps.at(q)[1], np.zeros(gaps.mechanism.nv)
     for rate, amount in step.items():

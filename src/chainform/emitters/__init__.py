@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from chainform.emitters import latex, llvm, python
-from chainform.emitters.counter import Counts, count_python
 from chainform.emitters.latex import definition_latex, expansion_latex, latex_name
 from chainform.emitters.llvm import (
     Argument,
@@ -20,6 +19,7 @@ from chainform.emitters.llvm import (
     single,
     together,
 )
+from chainform.emitters.python_operation_count import Counts, count_python
 from chainform.graph import Graph, graph_text
 
 EMITTERS: dict[str, Callable[[Graph, Sequence[str]], str]] = {

@@ -19,7 +19,7 @@ from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
-from chainform.formulations.shared.closure import basic_rates, has_basic_joints
+from chainform.formulations.shared.closure_jacobian import basic_rates, has_basic_joints
 from chainform.formulations.shared.constraints import ConstraintLaws, ConstraintRow
 from chainform.formulations.shared.drives import Drive
 from chainform.formulations.shared.forces import generalised_forces, passive_forces

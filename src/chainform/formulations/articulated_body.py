@@ -21,10 +21,10 @@ from dataclasses import dataclass
 
 from chainform.formulations.shared.forces import outer_forces, rotor_inertias
 from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.newton_euler_recursion import NewtonEulerRecursion
 from chainform.formulations.shared.options import AxisChoices, Options
 from chainform.formulations.shared.outputs import declare_equation
 from chainform.formulations.shared.scope import refuse_coupled, refuse_massless
-from chainform.formulations.shared.sweep import Sweep
 from chainform.formulations.shared.tree import Column, Limb, Skeleton
 from chainform.formulations.shared.turns import FrameTurn, turned_matrix
 from chainform.graph import Builder, Scalar, is_zero
@@ -208,7 +208,7 @@ class _ArticulatedBody:
         self.rotors = rotors
         self.builder = skeleton.builder
         self.limbs = skeleton.limbs
-        self.sweep = Sweep(skeleton, frozenset(), ("base", "qd"))
+        self.sweep = NewtonEulerRecursion(skeleton, frozenset(), ("base", "qd"))
         self.sweep.outward()
         self.responses: dict[int, list[JointResponse]] = {}
 

@@ -30,7 +30,7 @@ from functools import cache
 from itertools import product as pairs
 from math import prod
 
-from chainform.formulations.shared.closure import Closure, Columns
+from chainform.formulations.shared.closure_jacobian import Closure, Columns
 from chainform.formulations.shared.forces import outer_forces, rotor_inertias
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.options import AxisChoices, Options

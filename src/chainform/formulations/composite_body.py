@@ -31,6 +31,7 @@ from chainform.formulations.shared.axes import Axes, in_cheapest_axes
 from chainform.formulations.shared.composites import CompositeWork
 from chainform.formulations.shared.forces import outer_forces, rotor_inertias
 from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.newton_euler_recursion import NewtonEulerRecursion
 from chainform.formulations.shared.options import Options
 from chainform.formulations.shared.outputs import (
     Key,
@@ -41,7 +42,6 @@ from chainform.formulations.shared.outputs import (
     solve,
 )
 from chainform.formulations.shared.scope import refuse_quaternions
-from chainform.formulations.shared.sweep import Sweep
 from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.formulations.shared.turns import outer, plus, times_cross, trace, turned_matrix
 from chainform.graph import Builder, Scalar
@@ -259,7 +259,7 @@ def _accelerations(
     skeleton: Skeleton, work: CompositeWork, shared: frozenset[int], options: Options
 ) -> dict[int, Scalar]:
     """Return qdd from H qdd = tau - bias."""
-    sweep = Sweep(skeleton, shared, ("base", "qd"))
+    sweep = NewtonEulerRecursion(skeleton, shared, ("base", "qd"))
     sweep.outward()
     q = skeleton.kinematics.q
     right = {i: q(i, "tau") - bias for i, bias in sweep.inward().items()}

@@ -27,7 +27,7 @@ from chainform.errors import DeriveError
 from chainform.formulations.element_forces import ElementForces
 from chainform.formulations.element_frames import ElementFrames
 from chainform.formulations.element_inertia import ElementInertia
-from chainform.formulations.shared.closure import Closure
+from chainform.formulations.shared.closure_jacobian import Closure
 from chainform.formulations.shared.forces import outer_forces, world_closure
 from chainform.formulations.shared.kinematics import wrench_inputs
 from chainform.formulations.shared.laws import ElementLaws

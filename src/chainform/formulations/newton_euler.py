@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from chainform.formulations.shared.axes import in_cheapest_axes
 from chainform.formulations.shared.forces import outer_and_rotor_forces
 from chainform.formulations.shared.kinematics import Kinematics
+from chainform.formulations.shared.newton_euler_recursion import NewtonEulerRecursion
 from chainform.formulations.shared.options import Options
 from chainform.formulations.shared.outputs import add_all, declare_equation
-from chainform.formulations.shared.sweep import Sweep
 from chainform.formulations.shared.tree import Skeleton
 from chainform.graph import Builder
 from chainform.mechanism import Mechanism
@@ -42,7 +42,7 @@ def _build(
     skeleton = Skeleton(Kinematics(mechanism, builder))
     skeleton.regroup()
     for output in outputs:
-        sweep = Sweep(skeleton, shared, SWEEPS[output])
+        sweep = NewtonEulerRecursion(skeleton, shared, SWEEPS[output])
         sweep.outward()
         torques = sweep.inward()
         if output == "inverse_dynamics":

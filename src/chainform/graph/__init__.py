@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         sympy_expressions,
     )
     from chainform.graph.expansion import LIMIT, Expansion, ExpansionSymbol, expand, expansion_text
-    from chainform.graph.operations import (
+    from chainform.graph.operation_count import (
         Cost,
         angle_variables,
         cost,

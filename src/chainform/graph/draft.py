@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from chainform.graph.builder import Builder
-from chainform.graph.operations import cost
+from chainform.graph.operation_count import cost
 from chainform.graph.scalar import Monomial, Number, Scalar, Terms, shortest_number
 from chainform.graph.types import CALLS, Block, Graph, Kind
 

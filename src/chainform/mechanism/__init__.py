@@ -7,7 +7,6 @@ from chainform import lazy
 if TYPE_CHECKING:
     from chainform.mechanism.additions import law_reader, reader_of
     from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
-    from chainform.mechanism.closure import closed_pose, numeric_loops
     from chainform.mechanism.components import (
         WORLD,
         Actuator,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         square_root,
     )
     from chainform.mechanism.laws import TIME, LawReader, meaning_of
+    from chainform.mechanism.loop_closure import closed_pose, numeric_loops
     from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
     from chainform.mechanism.native import native_table, written
     from chainform.mechanism.numbers import (

@@ -10,10 +10,10 @@ from chainform.given import Given
 from chainform.mechanism.actuator_reader import actuators_from
 from chainform.mechanism.base import base_from
 from chainform.mechanism.checks import check_mechanism
-from chainform.mechanism.closure import check_loops
 from chainform.mechanism.coordinates import with_coordinates, with_couplings
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_model import ElementMethods, coordinates_from, with_elements
+from chainform.mechanism.loop_closure import check_loops
 from chainform.mechanism.loops import LoopMaker, forces_from, springs_from
 from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.reader import Reader, parameters_from

@@ -12,13 +12,13 @@ from chainform.given import Given
 from chainform.mechanism.additions import finder_of, reader_of
 from chainform.mechanism.base import mapped_base
 from chainform.mechanism.checks import names_in, rechecked
-from chainform.mechanism.closure import check_loops
 from chainform.mechanism.components import Actuator
 from chainform.mechanism.coordinates import Coupling, Entries, with_coordinates, with_couplings
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.element_references import with_elements_of
 from chainform.mechanism.exact import exact_rotation
 from chainform.mechanism.laws import Order, moved_law
+from chainform.mechanism.loop_closure import check_loops
 from chainform.mechanism.numbers import difference, product_of_ratio, sum_of
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import (

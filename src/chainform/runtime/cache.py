@@ -217,7 +217,7 @@ def _checked(storage: Any) -> CodeStorage:
     raise RunError(
         f"a code cache has get(key) and put(key, data); {type(storage).__name__} does not",
         element="code_cache",
-        remedy="give the objects of a store: code_cache=store.database.objects",
+        remedy="give CodeCache(Path(folder)), or the objects of a store: store.database.objects",
     )
 
 

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
         free_rates,
         mobility,
     )
-    from chainform.simulation.equations.closures import Gaps, rows_of, turn_cosine
     from chainform.simulation.equations.contact.laws import Contact, Stop
     from chainform.simulation.equations.evaluate import values_along
     from chainform.simulation.equations.events import Event, EventRecord, Impact
     from chainform.simulation.equations.initial import initial_state
+    from chainform.simulation.equations.loop_constraints import (
+        ConstraintResiduals,
+        rows_of,
+        turn_cosine,
+    )
     from chainform.simulation.equations.parameters import check_fixed
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of
@@ -36,10 +40,10 @@ __all__ = [
     "FORMS",
     "BatchInterrupted",
     "BatchRun",
+    "ConstraintResiduals",
     "Contact",
     "Event",
     "EventRecord",
-    "Gaps",
     "Impact",
     "Interrupted",
     "Mobility",

@@ -25,6 +25,7 @@ from chainform.mechanism import Mechanism, Number
 from chainform.runtime import CodeStorage, Key, LruCache, cores, share, threads_of
 from chainform.simulation.batch_run import BatchInterrupted, BatchRun
 from chainform.simulation.cases import Cases, cases_of
+from chainform.simulation.consistent_state import consistent_state
 from chainform.simulation.equations.builder import Equations
 from chainform.simulation.equations.controllers.computed_torque import ComputedTorque
 from chainform.simulation.equations.efforts import Efforts
@@ -34,14 +35,13 @@ from chainform.simulation.equations.parameters import check_signs, parameters_of
 from chainform.simulation.equations.times import check_size
 from chainform.simulation.execution import Interrupted, MotionError
 from chainform.simulation.files.about import END, FAILED, INTERRUPTED
-from chainform.simulation.machine.compile import equations_of, model_of
+from chainform.simulation.machine.compilation import equations_of, model_of
 from chainform.simulation.machine.method import Settings, Statistics
 from chainform.simulation.machine.pauses import interrupt_flag
 from chainform.simulation.problem import Conditions, Problem, System
 from chainform.simulation.run import Run
 from chainform.simulation.solvers.batch_loop import CompiledBatch, Each, Lanes
 from chainform.simulation.solvers.batch_outcome import BatchOutcome, BatchProgress, nothing
-from chainform.simulation.start import consistent_state
 
 Array = NDArray[np.float64]
 

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from chainform.errors import Error, RunError
 from chainform.mechanism import Mechanism
 from chainform.model import Model
+from chainform.simulation.consistent_state import NO_REMARKS, Remarks
 from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
-from chainform.simulation.files.about import CONTINUED, END, FAILED, INTERRUPTED, About, Bookmark
+from chainform.simulation.files.about import CONTINUED, END, FAILED, INTERRUPTED, About, ResumePoint
 from chainform.simulation.machine.method import ActiveMotion
 from chainform.simulation.machine.pauses import InterruptError, InterruptFlag, Pause, interrupt_flag
 from chainform.simulation.motion import Runner
 from chainform.simulation.quantities import Columns
 from chainform.simulation.run import Run
-from chainform.simulation.start import NO_REMARKS, Remarks
 
 Array = NDArray[np.float64]
 Checkpoint: TypeAlias = Callable[[Run], None]
@@ -68,7 +68,7 @@ class RunHeader:
         times, rows = runner.result()
         motion = runner.integrator
         lowest = motion.machine.layout.part(motion.p, "lowest")
-        mark = bookmark_of(runner.integrator)
+        mark = resume_point_of(runner.integrator)
         left = runner.times[len(times) :] if ending in (INTERRUPTED, FAILED) else np.zeros(0)
         about = replace(
             self.about, ending=ending, seconds=seconds, bookmark=mark, left=tuple(left.tolist())
@@ -155,11 +155,11 @@ class _Watch:
         self.due = perf_counter() + max(EVERY, SHARE * took)
 
 
-def bookmark_of(motion: ActiveMotion) -> Bookmark:
+def resume_point_of(motion: ActiveMotion) -> ResumePoint:
     """Return where a motion stands."""
     layout = motion.machine.layout
     parts = {name: layout.part(motion.p, name).copy() for name in CONTINUED if layout.length(name)}
-    return Bookmark(motion.t, motion.y.copy(), parts, motion.memory())
+    return ResumePoint(motion.t, motion.y.copy(), parts, motion.memory())
 
 
 def joined(before: Run, after: Run) -> Run:

@@ -59,7 +59,7 @@ WINDOW, TOO_MANY, PATIENCE = 1000, 1e7, 2
 times in a row."""
 
 
-class Crowd:
+class ZenoDetector:
     """Looks at how fast events follow each other."""
 
     def __init__(self, t: float) -> None:
@@ -113,7 +113,7 @@ class Runner:
         check_size(len(times), self.integrator.width)
         self.times, self.rows = times, np.zeros((len(times), self.integrator.width))
         self.given, stuck, before = 0, 0, self.integrator.t
-        step, across, crowd = SHORTEST, -np.inf, Crowd(before)
+        step, across, crowd = SHORTEST, -np.inf, ZenoDetector(before)
         throttle = Throttle(pause)
         if self.mode_changes is not None and not self.is_resumed:
             with self._decided():
@@ -134,7 +134,7 @@ class Runner:
                 step = 2 * step if before < across + step else SHORTEST
                 self._step_across(found[0], step, end)
                 stuck, before = 0, self.integrator.t
-                across, crowd = before, Crowd(before)
+                across, crowd = before, ZenoDetector(before)
             if throttle.is_due and not self.is_over:
                 throttle.pause(self.integrator.t)
 

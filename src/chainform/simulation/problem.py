@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import RunError
+from chainform.given import argument
 from chainform.mechanism import Mechanism
 from chainform.model import Model
 from chainform.readers import read
-from chainform.runtime import CodeStorage, LruCache
-from chainform.simulation.equations.closures import Stabilise, stabilise_of
+from chainform.runtime import CodeCache, CodeStorage, LruCache
+from chainform.simulation.consistent_state import Remarks, consistent_state
 from chainform.simulation.equations.contact.laws import Barriers
 from chainform.simulation.equations.contact.tables import barriers_of, tables_of
 from chainform.simulation.equations.controllers import Controller, controllers_of
@@ -36,6 +37,7 @@ from chainform.simulation.equations.energy_balance import has_energy_balance
 from chainform.simulation.equations.evaluate import check_rates_of_time
 from chainform.simulation.equations.events import Event, events_of
 from chainform.simulation.equations.initial import initial_state, whole_state
+from chainform.simulation.equations.loop_constraints import Stabilise, stabilise_of
 from chainform.simulation.equations.parameters import (
     FoundForces,
     Parameters,
@@ -46,17 +48,17 @@ from chainform.simulation.equations.times import span_of
 from chainform.simulation.execution import RunHeader, run_motion
 from chainform.simulation.files.about import END, About, digests_of, has_functions
 from chainform.simulation.files.scenario import Scenario, scenario_of
-from chainform.simulation.machine.compile import MACHINES, EquationOptions, machine_of, model_of
+from chainform.simulation.machine.compilation import MACHINES, EquationOptions, machine_of, model_of
 from chainform.simulation.machine.failures import check_resistance
 from chainform.simulation.machine.machine import Machine
 from chainform.simulation.machine.method import Solver
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.motion import Runner
 from chainform.simulation.quantities import Columns
+from chainform.simulation.resumption import ResumeRequest, StartState, resumed
 from chainform.simulation.run import Run
 from chainform.simulation.solvers import Settings, settings_of
 from chainform.simulation.solvers.contact.mode_changes import ModeChanges
-from chainform.simulation.start import Remarks, ResumeRequest, StartState, consistent_state, resumed
 
 Array = NDArray[np.float64]
 
@@ -142,6 +144,9 @@ class Problem:
             mechanism = read(cast("str", mechanism))
         whole: dict[str, Any] = {**dict.fromkeys(NAMES), **DEFAULTS, **given}
         whole |= {name: tables_of(whole[name]) for name in ("events", "stops", "contacts")}
+        argument("energy_balance", whole["energy_balance"]).flag()
+        if whole["code_cache"] is not None:
+            CodeCache(whole["code_cache"])
         source, breaks = with_unknowns(mechanism, whole["unknowns"])
         span, times = span_of(whole["t"], whole["t_eval"])
         settings = settings_of(_solver(whole, options), whole["hold"], span=span)

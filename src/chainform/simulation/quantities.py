@@ -125,7 +125,7 @@ def evaluated(
 
 
 def _unknown(mechanism: Mechanism, name: str, problem: Error) -> Error:
-    if not problem.message.endswith("for output"):
+    if not problem.message.startswith("there is no output"):
         return RunError(problem.message, element=name, remedy=problem.remedy)
     known = [*OF_RUN, *available_outputs(mechanism)]
     every = f"there are {', '.join(dict.fromkeys(known))}, and those of frames as pose(tool)"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import Error, RunError
-from chainform.given import argument
+from chainform.given import argument, counted
 from chainform.mechanism import Mechanism
 from chainform.model import Model, StoredRun, output_of
 from chainform.pipeline import derive
@@ -22,7 +22,7 @@ from chainform.simulation.equations.contact.laws import NO_BARRIERS, Barriers
 from chainform.simulation.equations.energy_balance import LOSSES, WORK, stiff_energy
 from chainform.simulation.equations.events import EventRecord
 from chainform.simulation.equations.initial import whole_states
-from chainform.simulation.files.about import END, About
+from chainform.simulation.files.about import EARLIER, END, About
 from chainform.simulation.files.formats import form_of, made_of_file, write_record
 from chainform.simulation.files.record import LONGEST_NAME, ResultRecord, texts_in
 from chainform.simulation.files.run_record import (
@@ -97,7 +97,7 @@ class Run:
 
     def __repr__(self) -> str:
         first, last = (self.t[0], self.t[-1]) if len(self.t) else self.about.span
-        events = f", {len(self.events)} events" if self.events else ""
+        events = f", {counted(len(self.events), 'event')}" if self.events else ""
         span = f"{len(self.t)} times from {first:g} to {last:g} s"
         ending = "" if self.about.ending == END else f", ended by {self.about.ending}"
         return f"<Run of {self.mechanism.name}: {span} by {self.method}{events}{ending}>"
@@ -341,6 +341,7 @@ class Run:
         arrays: Mapping[str, Array], outputs: Sequence[str], about: Mapping[str, Any]
     ) -> Run:
         """Return the run of plain data; ReadError where they are not those of a run."""
+        arrays = {EARLIER.get(name, name): array for name, array in arrays.items()}
         table = known_run(arrays, outputs, about)
         mechanism = mechanism_in(table["mechanism"])
         states: dict[str, Any] = {FIELDS.get(n, n): arrays[n] for n in STATES if n in arrays}

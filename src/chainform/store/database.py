@@ -24,7 +24,7 @@ from chainform.store import expansions, schema
 from chainform.store.connection import Connection, query_rows
 from chainform.store.driver_errors import damaged
 from chainform.store.graphs import load_graph, rows_match
-from chainform.store.migrate import open_database
+from chainform.store.migrations import open_database
 from chainform.store.query import (
     ALL_USERS,
     CONE,

@@ -19,7 +19,7 @@ from chainform.store.connection import Connection
 from chainform.store.driver_errors import GONE, damaged
 from chainform.store.graphs import Content, add_graph, load_graph
 from chainform.store.integrity import broken_parts, seal_text, stored_seal
-from chainform.store.migrate import open_database
+from chainform.store.migrations import open_database
 from chainform.store.records import Revision, RevisionRecord, mapping_of, texts_of
 from chainform.store.references import check_name, find_model
 from chainform.store.revisions import (

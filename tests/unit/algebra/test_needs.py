@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.algebra.needs import groups_needed, needs_more
+from chainform.algebra.dependencies import groups_needed, needs_more
 from chainform.graph import Builder
 from zoo import random_tree
 

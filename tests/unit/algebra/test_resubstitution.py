@@ -10,8 +10,8 @@ from hypothesis import given
 
 import chainform as cf
 from chainform.algebra import Settler, graph_of, is_same, system_of
+from chainform.algebra.dependencies import Needs
 from chainform.algebra.finite_field import SHORT
-from chainform.algebra.needs import Needs
 from chainform.algebra.resubstitution import Resubstitution, Values
 from chainform.graph import Builder, Graph
 from chainform.search.neighbourhood import Remainders

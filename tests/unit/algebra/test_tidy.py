@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from chainform.algebra import Sums, graph_of, substitute, system_of
-from chainform.algebra.tidy import Tidier
+from chainform.algebra.simplification import Tidier
 from reductions import check_kept, moving_graph
 from strategies import POLYNOMIAL, TRIGONOMETRIC, Point, Program, examples, points, programs
 

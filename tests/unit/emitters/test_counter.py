@@ -9,7 +9,7 @@ from hypothesis import given
 
 import chainform as cf
 from chainform.emitters import EMITTERS
-from chainform.emitters.counter import Counts, count_python
+from chainform.emitters.python_operation_count import Counts, count_python
 from chainform.errors import RunError
 from chainform.graph import Builder, Cost, Graph, cost, cost_once
 from robots import example_robot

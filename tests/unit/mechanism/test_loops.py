@@ -10,7 +10,7 @@ import pytest
 from chainform.errors import ReadError
 from chainform.expressions import parse
 from chainform.mechanism import GROUND, Mechanism, MechanismBuilder, closed_pose, poses_of
-from chainform.mechanism.closure import numeric_loops
+from chainform.mechanism.loop_closure import numeric_loops
 from chainform.mechanism.pose import numeric_tree
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from chainform.errors import ReadError, RunError
 from chainform.mechanism import GROUND, Mechanism, poses_of, with_unit_quaternions
-from chainform.mechanism.closure import rotation_vector
+from chainform.mechanism.loop_closure import rotation_vector
 from chainform.mechanism.pose import numeric_tree, rotation_about, rotation_of_quaternion, turned
 
 

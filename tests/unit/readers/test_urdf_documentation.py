@@ -12,7 +12,7 @@ from chainform.errors import ReadError
 from chainform.readers import read, read_text
 from chainform.readers.urdf.options import OPTIONS
 from chainform.readers.urdf.robot import JOINT_TYPES
-from chainform.readers.urdf.side import DRIVE_FIELDS, SIDE_FIELDS
+from chainform.readers.urdf.side_file import DRIVE_FIELDS, SIDE_FIELDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "urdf.md").read_text(encoding="utf-8")
 

@@ -17,7 +17,7 @@ from chainform.mechanism.pose import float_of, known_values
 from chainform.simulation import simulate
 from chainform.simulation.equations.efforts import efforts_of, with_signals
 from chainform.simulation.equations.initial import rest_names, whole_states
-from chainform.simulation.machine.compile import EquationOptions, machine_of, model_of
+from chainform.simulation.machine.compilation import EquationOptions, machine_of, model_of
 from chainform.simulation.solvers import SOLVERS
 from driven import driven_tree
 from unit.simulation.linkages import slider_crank

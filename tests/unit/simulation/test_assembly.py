@@ -9,7 +9,7 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.readers import read_text
 from chainform.simulation.equations.assembly import assemble, consistent_rates, mobility
-from chainform.simulation.equations.closures import Gaps
+from chainform.simulation.equations.loop_constraints import ConstraintResiduals
 from unit.simulation.linkages import (
     CRANK,
     LEGS,
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.any_processor
 
 
 def gap(mechanism: cf.Mechanism, q: np.ndarray) -> float:
-    return float(np.max(np.abs(Gaps(mechanism).at(q)[0])))
+    return float(np.max(np.abs(ConstraintResiduals(mechanism).at(q)[0])))
 
 
 @pytest.mark.parametrize("seed", range(6))

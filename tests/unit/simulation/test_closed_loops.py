@@ -14,9 +14,9 @@ from chainform.analysis import drives
 from chainform.errors import RunError
 from chainform.simulation import Run, simulate, simulate_batch
 from chainform.simulation.equations.assembly import assemble
-from chainform.simulation.equations.closures import Gaps
 from chainform.simulation.equations.efforts import Efforts
-from chainform.simulation.machine.compile import EquationOptions, machine_of, model_of
+from chainform.simulation.equations.loop_constraints import ConstraintResiduals
+from chainform.simulation.machine.compilation import EquationOptions, machine_of, model_of
 from chainform.simulation.machine.failures import UnsolvedError
 from chainform.simulation.motion import placed
 from chainform.simulation.solvers import SOLVERS
@@ -42,7 +42,7 @@ def four_bar() -> cf.Mechanism:
 
 def largest_gap(run: Run) -> float:
     """Return the largest gap of a loop along a run (m, rad)."""
-    gaps = Gaps(run.mechanism)
+    gaps = ConstraintResiduals(run.mechanism)
     return max(float(np.max(np.abs(gaps.at(q)[0]))) * gaps.size for q in run.q)
 
 

@@ -18,7 +18,7 @@ from chainform.simulation import (
     simulate,
     simulate_batch,
 )
-from chainform.simulation.equations.closures import Gaps
+from chainform.simulation.equations.loop_constraints import ConstraintResiduals
 from chainform.simulation.machine import pauses
 from chainform.simulation.machine.method import CONTROLLED
 from chainform.simulation.machine.pauses import InterruptFlag
@@ -350,7 +350,7 @@ def test_after_a_change_loops_are_closed(monkeypatch: pytest.MonkeyPatch, method
     options: dict[str, Any] = {"q0": [1.0, 0.5, 1.5], "t": 0.4, **how(method)}
     options |= {"events": {"a": {"law": "t - 0.2", "change": moved}}}
     run = simulate(example("four_bar"), **options)
-    gaps = Gaps(run.mechanism)
+    gaps = ConstraintResiduals(run.mechanism)
     assert max(np.abs(gaps.at(q)[0]).max() for q in run.q) < 1e-9
     after = run.q[np.searchsorted(run.t, 0.2) + 1] - run.events[0].q
     assert np.abs(after).max() > 1e-3

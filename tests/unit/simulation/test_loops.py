@@ -14,7 +14,7 @@ import chainform as cf
 from chainform.runtime.engine import Library, compiled
 from chainform.runtime.procedures import Structs, Translation
 from chainform.runtime.target import target_for
-from chainform.simulation.files.about import Bookmark
+from chainform.simulation.files.about import ResumePoint
 from chainform.simulation.machine.constrained import constrained_acceleration
 from chainform.simulation.machine.layout import SystemLayout
 from chainform.simulation.machine.machine import given_functions
@@ -27,7 +27,7 @@ from chainform.simulation.machine.records import (
     room_for,
 )
 from chainform.simulation.solvers import adaptive, runge_kutta
-from chainform.simulation.solvers.events import evaluate, locate
+from chainform.simulation.solvers.events import first_event, roots
 from chainform.simulation.solvers.explicit import METHODS
 from unit.simulation.small_machines import PENDULUM, machine
 
@@ -106,7 +106,7 @@ def oscillator(end: float, direction: float) -> Integration:
 def loop() -> tuple[Library, dict[str, Any]]:
     translation = Translation(given_functions(["rhs", "settle", "events", "sample", "lasting"]))
     translation.add(adaptive.integrate)
-    translation.add(locate.mark_events)
+    translation.add(first_event.mark_events)
     names, address = list(translation.entries), ctypes.c_void_p
     library = Library(compiled(translation.text(KERNELS), target_for()), names)
     kinds = {"integrate": ctypes.c_int64, "mark_events": None}
@@ -118,7 +118,7 @@ def in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (adaptive, runge_kutta):
         monkeypatch.setattr(module, "rhs", rate)
     monkeypatch.setattr(adaptive, "settle", taken)
-    for module in (locate, evaluate):
+    for module in (first_event, roots):
         monkeypatch.setattr(module, "events", level)
 
 
@@ -130,7 +130,7 @@ def test_python_and_machine_code_go_the_same_way(
     loop: tuple[Library, dict[str, Any]], end: float, direction: float, status: int
 ) -> None:
     first, second = oscillator(end, direction), oscillator(end, direction)
-    locate.mark_events(first)
+    first_event.mark_events(first)
     loop[1]["mark_events"](second.address)
     assert adaptive.integrate(first) == loop[1]["integrate"](second.address) == status
     assert (first.accepted, first.rejected) == (second.accepted, second.rejected)
@@ -194,7 +194,7 @@ def test_forces_of_constraints_as_they_stand_in_python() -> None:
     np.testing.assert_allclose(parts["multipliers"], np.linalg.pinv(rows.T) @ forces, atol=1e-9)
 
 
-OLD = Bookmark(
+OLD = ResumePoint(
     1.0,
     np.array([-0.3969302290713741, 2.4525557133093283, 0.26031783603666514, 0.0]),
     {"tau": np.array([0.3969302290713741])},

@@ -9,7 +9,7 @@ import pytest
 
 from chainform.runtime import host
 from chainform.simulation import simulate
-from chainform.simulation.machine import compile as compilation
+from chainform.simulation.machine import compilation
 from chainform.simulation.machine.machine import Machine
 from unit.simulation.swings import rods
 

@@ -12,6 +12,7 @@ import pytest
 import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import Contact, Event, Scenario, Solver, Stop
+from unit.simulation.small_machines import BALL, PENDULUM, machine
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "scenarios"
 
@@ -169,3 +170,30 @@ def test_a_solver_replaces_that_of_a_scenario() -> None:
     run = cf.simulate(path, t=0.1, method=Solver("rk4", step=0.001))
     assert run.method == "rk4"
     assert run.about.settings["step"] == 0.001
+
+
+def test_the_order_of_fields_does_not_matter_when_a_run_is_resumed() -> None:
+    start: dict[str, Any] = {"q0": [0.5], "rtol": 1e-9}
+    lower = {"height": {"lower": 0, "restitution": 0.5}}
+    half = cf.simulate(machine(BALL), t=0.2, stops=lower, **start)
+    again = {"height": Stop(restitution=0.5, lower=0)}
+    run = cf.simulate(machine(BALL), t=0.4, stops=again, resume=half, rtol=1e-9)
+    assert run.t[-1] == 0.4
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"energy_balance": "no"}, "expected true or false"),
+        ({"code_cache": 3}, "a code cache has get"),
+        ({"stops": 0.5}, "no joint has limits"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(options: Any, word: str) -> None:
+    with pytest.raises(cf.Error, match=word) as caught:
+        cf.simulate(machine(PENDULUM), t=0.1, **options)
+    assert caught.value.remedy
+
+
+def test_no_events_may_be_an_empty_list() -> None:
+    assert cf.simulate(machine(PENDULUM), t=0.1, events=[]).events == ()

@@ -26,6 +26,7 @@ from chainform.simulation import Interrupted, MotionError, execution
 from chainform.simulation.files.formats import FORMS
 from chainform.simulation.machine.pauses import InterruptFlag
 from chainform.simulation.solvers import integrator
+from unit.simulation.small_machines import PENDULUM, machine
 
 ROOT = Path(__file__).parents[3]
 ARRAYS = ("t", "q", "qd", "tau", "qdd", "energy", "work", "losses")
@@ -488,7 +489,7 @@ def test_an_event_that_ended_it_ends_it_still() -> None:
         ({"forces": None, "events": {"down": "swing - 1"}}, "started with other forces, events"),
         ({"events": {"down": {"law": "swing", "stop": True}}}, "started with other events"),
         ({"stops": {"swing": {"upper": 3}}}, "started with other stops"),
-        ({"stops": 0.0}, "started with other stops"),
+        ({"stops": {"swing": {"upper": 2}}}, "started with other stops"),
         ({"contacts": ["tip"]}, "started with other contacts"),
         (
             {"controllers": {"swing": {"type": "pd", "kp": 1, "kd": 1}}},
@@ -643,3 +644,15 @@ def test_checkpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert part.about.ending == "interrupted"
     assert np.array_equal(part.q, run.q[: len(part.t)])
     assert np.array_equal(cf.simulate(mechanism, resume=part, **options).q, run.q)
+
+
+def test_a_run_in_earlier_words_is_read() -> None:
+    """Files of before have `leave_out` and `books`."""
+    run = cf.simulate(machine(PENDULUM), q0=[0.3], t=0.2, without=["springs"])
+    record = run.record()
+    known = {{"without": "leave_out"}.get(name, name): x for name, x in record.about.items()}
+    arrays = {{"energy_balance": "books"}.get(name, name): x for name, x in record.arrays.items()}
+    assert {"leave_out", "books"} <= {*known, *arrays}
+    read = cf.Run.from_record(arrays, record.outputs, known)
+    assert read.about.without == ("springs",)
+    np.testing.assert_array_equal(read.work, run.work)

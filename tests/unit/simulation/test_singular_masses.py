@@ -15,7 +15,7 @@ import chainform as cf
 from chainform.runtime import code_of
 from chainform.simulation import simulate_batch
 from chainform.simulation.equations.efforts import Efforts
-from chainform.simulation.machine.compile import EquationOptions, machine_of, model_of
+from chainform.simulation.machine.compilation import EquationOptions, machine_of, model_of
 from chainform.simulation.solvers import SOLVERS
 
 LINKS = (0.5, 0.85, 0.6)

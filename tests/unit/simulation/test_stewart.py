@@ -8,7 +8,7 @@ import pytest
 from chainform.analysis import drives
 from chainform.simulation import simulate
 from chainform.simulation.equations.assembly import assemble
-from chainform.simulation.equations.closures import Gaps
+from chainform.simulation.equations.loop_constraints import ConstraintResiduals
 from unit.simulation.linkages import LEGS, rough_platform, stewart
 
 
@@ -21,7 +21,7 @@ def test_legs_without_mass_carry_the_platform() -> None:
     found = drives(mechanism, q, still, still, LEGS)
     assert found.kind == "exact"
     assert found.report == "6 drives for 6 freedoms: the drives are determined"
-    gaps = Gaps(mechanism)
+    gaps = ConstraintResiduals(mechanism)
     poses = gaps.tree.poses(q)
     tops = np.array([loop.closing.position(poses) for loop in gaps.loops])
     feet = np.array([poses.positions[k] for k in range(len(mechanism.segments))])
@@ -44,5 +44,5 @@ def test_the_platform_stays_under_the_forces_found_for_it() -> None:
     assert run.report == ()
     assert np.abs(run.q - q).max() < 1e-9
     assert np.abs(run.qdd).max() < 1e-9
-    gaps = Gaps(mechanism)
+    gaps = ConstraintResiduals(mechanism)
     assert max(np.abs(gaps.at(pose)[0]).max() for pose in run.q) < 1e-13

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, inspect
 from chainform import open_store
 from chainform.errors import StoreError
 from chainform.graph import Graph, graph_text
-from chainform.store import Database, ParameterEntry, RevisionRecord, migrate
+from chainform.store import Database, ParameterEntry, RevisionRecord, migrations
 from chainform.store.connection import open_connection
 
 
@@ -23,7 +23,7 @@ def test_a_new_database_has_this_version(url: str) -> None:
     for _ in range(2):
         with Database.open(url) as database:
             rows = database.query("SELECT version FROM schema_version")
-            assert rows == [{"version": migrate.VERSION}]
+            assert rows == [{"version": migrations.VERSION}]
 
 
 def test_a_newer_version_is_refused_and_stays(url: str, graph: Graph) -> None:
@@ -47,7 +47,7 @@ def set_version(url: str, statement: str) -> None:
     link.engine.dispose()
 
 
-NEXT = migrate.VERSION + 1
+NEXT = migrations.VERSION + 1
 
 
 def add_colour(connection: Connection) -> None:
@@ -58,13 +58,13 @@ def test_a_step_to_the_next_version(url: str, graph: Graph) -> None:
     with Database.open(url) as database:
         database.save(graph, RevisionRecord("arm"))
     link = open_connection(url, timeout=5, read_only=False)
-    migrate.prepare(link, NEXT, {NEXT: add_colour})
+    migrations.prepare(link, NEXT, {NEXT: add_colour})
     with link.reading() as connection:
         assert "colour" in {c["name"] for c in inspect(connection).get_columns("revisions")}
     with Database(link) as database:
         assert graph_text(database.load("arm")[0]) == graph_text(graph)
         rows = database.query("SELECT version FROM schema_version ORDER BY version")
-        assert rows == [{"version": migrate.VERSION}, {"version": NEXT}]
+        assert rows == [{"version": migrations.VERSION}, {"version": NEXT}]
         assert len(database.query("SELECT * FROM formulas")) == len(graph)
 
 
@@ -79,11 +79,11 @@ def test_a_step_that_fails_changes_nothing(url: str, graph: Graph) -> None:
     link = open_connection(url, timeout=5, read_only=False)
     for steps in ({NEXT: fail}, {}):
         with pytest.raises(StoreError, match=r"a_table_that_is_missing|no step"):
-            migrate.prepare(link, NEXT, steps)
+            migrations.prepare(link, NEXT, steps)
         with link.reading() as connection:
             assert "half_way" not in inspect(connection).get_table_names()
-            assert migrate.found_version(link, connection) == migrate.VERSION
-    migrate.prepare(link, NEXT, {NEXT: add_colour})
+            assert migrations.found_version(link, connection) == migrations.VERSION
+    migrations.prepare(link, NEXT, {NEXT: add_colour})
     link.engine.dispose()
 
 
@@ -158,7 +158,7 @@ def test_version_2_gets_the_new_views(url: str, graph: Graph) -> None:
 
 
 def test_every_step_is_there() -> None:
-    assert set(migrate.STEPS) == set(range(2, migrate.VERSION + 1))
+    assert set(migrations.STEPS) == set(range(2, migrations.VERSION + 1))
 
 
 def test_readers_see_version_1(url: str, graph: Graph) -> None:
@@ -231,5 +231,5 @@ def test_runs_of_version_2_are_sealed(url: str, graph: Graph) -> None:
                 old = hashlib.sha256(bytes(stored.scalar_one()) + data).hexdigest()
                 connection.exec_driver_sql(f"UPDATE runs SET hash = '{old}' WHERE id = {key}")
         with database.connection.writing() as connection:
-            migrate.STEPS[3](connection)
+            migrations.STEPS[3](connection)
         assert [problem.partition(":")[0] for problem in database.check()] == ["runs 2 (damaged)"]

@@ -25,7 +25,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from chainform.emitters.llvm.far import FAR, REDUCE_FLOAT, parts_of_half_pi, reduce_double
+from chainform.emitters.llvm.large_angles import FAR, REDUCE_FLOAT, parts_of_half_pi, reduce_double
 
 # --- instructions on vectors ----------------------------------------------------------------------
 

@@ -2,9 +2,9 @@
 
     tau = H qdd + c + hG + B sigma - J^T wrench + P - Q,    H with the rotors' inertia
 
-B sigma are the reactions of closed loops (closure.py). A wrench is a force and a moment about the
-origin of its frame, world axes, acting on the body that carries the frame; virtual work gives its
-share of the equations.
+B sigma are the reactions of closed loops (closure_jacobian.py). A wrench is a force and a moment
+about the origin of its frame, world axes, acting on the body that carries the frame; virtual work
+gives its share of the equations.
 
 P are friction and springs:
 
@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from chainform.formulations.shared.closure import Closure
+from chainform.formulations.shared.closure_jacobian import Closure
 from chainform.formulations.shared.kinematics import (
     BuilderArithmetic,
     Kinematics,

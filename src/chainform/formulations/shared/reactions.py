@@ -10,8 +10,8 @@ f, n     force and moment that the parent of a segment exerts, the moment about 
          origin of the limb
 M, h, S  inertia of all bodies beyond the joint on the same limb, about its origin      limb's
 
-The motion is that of the recursive equations (sweep.py), but with the inertia of the bodies as it
-is: moving a parameter to the limb before does not change a drive, yet it changes the reaction.
+The motion is that of newton_euler_recursion.py, but with the inertia of the bodies as it is: moving
+a parameter to the limb before does not change a drive, yet it changes the reaction.
 
 Loads are forces and moments on the bodies besides inertia and weight, in world axes:
 
@@ -32,8 +32,8 @@ from functools import cached_property
 from chainform.errors import DeriveError
 from chainform.formulations.shared.forces import spring_pulls
 from chainform.formulations.shared.kinematics import input_vector, wrench_inputs
+from chainform.formulations.shared.newton_euler_recursion import NewtonEulerRecursion
 from chainform.formulations.shared.options import Options
-from chainform.formulations.shared.sweep import Sweep
 from chainform.formulations.shared.tree import Limb, Skeleton
 from chainform.formulations.shared.world import RATES, World
 from chainform.graph import Scalar
@@ -108,9 +108,9 @@ class Reactions:
         self._carried: dict[int, tuple[Vector, Vector]] = {}
 
     @cached_property
-    def sweep(self) -> Sweep:
+    def sweep(self) -> NewtonEulerRecursion:
         """The motion of all limbs, each in its own axes."""
-        sweep = Sweep(self.skeleton, frozenset(), RATES)
+        sweep = NewtonEulerRecursion(self.skeleton, frozenset(), RATES)
         sweep.outward()
         return sweep
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from chainform.formulations.shared.axes import Axes, run_members
-from chainform.formulations.shared.closure import Columns
+from chainform.formulations.shared.closure_jacobian import Columns
 from chainform.formulations.shared.kinematics import Kinematics
 from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.graph import Builder

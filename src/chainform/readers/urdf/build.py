@@ -36,7 +36,7 @@ from chainform.readers.urdf.robot import (
     Robot,
     UrdfJoint,
 )
-from chainform.readers.urdf.side import SideFile
+from chainform.readers.urdf.side_file import SideFile
 from chainform.readers.urdf.snap import Snapper
 from chainform.readers.urdf.write import angles_of
 from chainform.readers.urdf.xml import AttributeReader

@@ -20,7 +20,7 @@ from chainform.readers.urdf.build import (
 )
 from chainform.readers.urdf.options import UrdfOptions, options_of
 from chainform.readers.urdf.robot import robot_of
-from chainform.readers.urdf.side import (
+from chainform.readers.urdf.side_file import (
     SideFile,
     builder_with,
     check_joints,

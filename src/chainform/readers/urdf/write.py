@@ -22,7 +22,7 @@ from chainform.mechanism import (
     Vector3,
 )
 from chainform.readers.urdf.robot import UNLIMITED
-from chainform.readers.urdf.side import ENDING, UrdfNumbers, decimal, side_text
+from chainform.readers.urdf.side_file import ENDING, UrdfNumbers, decimal, side_text
 
 KINDS = {
     JointKind.REVOLUTE: "revolute",

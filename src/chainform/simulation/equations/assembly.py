@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from chainform.errors import RunError
 from chainform.mechanism import JointKind, Mechanism
-from chainform.simulation.equations.closures import Gaps
 from chainform.simulation.equations.initial import initial_state
+from chainform.simulation.equations.loop_constraints import ConstraintResiduals
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -55,7 +55,7 @@ def assemble(
     the time, they hold at `t`. RunError says which loop stays open, and by how much.
     """
     q = initial_state(mechanism, q0, None)[: mechanism.nq]
-    gaps = Gaps(mechanism, t)
+    gaps = ConstraintResiduals(mechanism, t)
     q = gaps.moved(q, np.zeros(mechanism.nv))
     if not (gaps.loops or gaps.laws):
         return q
@@ -78,7 +78,7 @@ def consistent_rates(
     Of all such rates they are the nearest. Those named in `fixed` stay as they are.
     """
     qd = initial_state(mechanism, None, qd0)[mechanism.nq :]
-    gaps = Gaps(mechanism, t)
+    gaps = ConstraintResiduals(mechanism, t)
     if not gaps.has_rows:
         return qd
     held = {mechanism.rate_index(name) for name in fixed}
@@ -103,7 +103,7 @@ def consistent_rates(
     return qd
 
 
-def rates_fit(gaps: Gaps, q: Array, qd: Array, limit: float = CLOSED) -> bool:
+def rates_fit(gaps: ConstraintResiduals, q: Array, qd: Array, limit: float = CLOSED) -> bool:
     """Whether loops and constraints go on to hold with these rates."""
     left = gaps.slopes(q) @ qd + gaps.drift(q)
     size = max(1.0, float(np.max(np.abs(qd), initial=0.0)))
@@ -125,7 +125,7 @@ def free_rates(mechanism: Mechanism, fixed: Sequence[str]) -> Places:
     return np.array([k for k in range(mechanism.nv) if k not in held], dtype=np.intp)
 
 
-def _starts(gaps: Gaps, q: Array, free: Places) -> Iterator[Array]:
+def _starts(gaps: ConstraintResiduals, q: Array, free: Places) -> Iterator[Array]:
     """Yield the pose itself, then poses further and further aside, always the same ones."""
     random, scales = np.random.default_rng(0), gaps.scales()
     for aside in ASIDE:
@@ -135,7 +135,7 @@ def _starts(gaps: Gaps, q: Array, free: Places) -> Iterator[Array]:
             yield gaps.moved(q, step)
 
 
-def descend(gaps: Gaps, q: Array, free: Places) -> tuple[Array, float]:
+def descend(gaps: ConstraintResiduals, q: Array, free: Places) -> tuple[Array, float]:
     """Take damped steps until the gaps vanish or no step helps; return the pose and the gap."""
     scales = gaps.scales()[free]
     gap, slope = gaps.at(q)
@@ -164,7 +164,7 @@ def descend(gaps: Gaps, q: Array, free: Places) -> tuple[Array, float]:
     return q, float(np.max(np.abs(gap), initial=0.0))
 
 
-def _unwound(gaps: Gaps, found: Array, q: Array, free: Places) -> Array:
+def _unwound(gaps: ConstraintResiduals, found: Array, q: Array, free: Places) -> Array:
     """Return a closed pose without whole turns away from where it began, if it stays closed."""
     near, mechanism = found.copy(), gaps.mechanism
     for place, record in enumerate(mechanism.coordinate_records):
@@ -178,7 +178,7 @@ def _unwound(gaps: Gaps, found: Array, q: Array, free: Places) -> Array:
     return near if float(np.max(np.abs(gap), initial=0.0)) <= CLOSED else found
 
 
-def _open(gaps: Gaps, q: Array, fixed: Sequence[str]) -> RunError:
+def _open(gaps: ConstraintResiduals, q: Array, fixed: Sequence[str]) -> RunError:
     """Return the error that names the loop that stays open most."""
     gap, _ = gaps.at(q)
     worst = gaps.piece_of(int(np.argmax(np.abs(gap))))
@@ -254,7 +254,7 @@ def mobility(mechanism: Mechanism, q: Any = None, *, t: float = 0.0) -> Mobility
     `q` is an array, or a table by names with zero for what is not named.
     """
     q = initial_state(mechanism, q, None)[: mechanism.nq]
-    gaps = Gaps(mechanism, t)
+    gaps = ConstraintResiduals(mechanism, t)
     here = gaps.slopes(q)
     general = max([here, *_aside(gaps, q)], key=lambda J: rank_of(J, gaps))
     rank, rows = rank_of(general, gaps), len(here)
@@ -272,13 +272,13 @@ def mobility(mechanism: Mechanism, q: Any = None, *, t: float = 0.0) -> Mobility
     return Mobility(rows, rank, rank_of(here, gaps), freedoms, redundant, present > rank)
 
 
-def rank_of(J: Array, gaps: Gaps) -> int:
+def rank_of(J: Array, gaps: ConstraintResiduals) -> int:
     """Return how many rows are independent."""
     sizes = singular_values(J, gaps)
     return int(np.sum(sizes > max(RANK * sizes.max(initial=0.0), _rounding(gaps))))
 
 
-def _rounding(gaps: Gaps) -> float:
+def _rounding(gaps: ConstraintResiduals) -> float:
     """Return below what a row is zero, though no other row is larger.
 
     Entries are lengths of levers, sums of numbers as large as the mechanism, or cosines.
@@ -286,7 +286,7 @@ def _rounding(gaps: Gaps) -> float:
     return RANK_ROUNDING * max(1.0, gaps.size)
 
 
-def singular_values(J: Array, gaps: Gaps) -> Array:
+def singular_values(J: Array, gaps: ConstraintResiduals) -> Array:
     """Return the singular values of J, for rates of turns and slides of about the same size."""
     scaled = J * gaps.scales()
     loops = sum(piece.count for piece in gaps.pieces if piece.kind != "law")
@@ -297,7 +297,7 @@ def singular_values(J: Array, gaps: Gaps) -> Array:
     return np.asarray(np.linalg.svd(scaled, compute_uv=False), dtype=np.float64)
 
 
-def _aside(gaps: Gaps, q: Array) -> list[Array]:
+def _aside(gaps: ConstraintResiduals, q: Array) -> list[Array]:
     """Return J at closed poses near a pose, as far as there are any."""
     random, found = np.random.default_rng(1), list[Array]()
     for _ in range(POSES):

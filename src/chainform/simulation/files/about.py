@@ -34,8 +34,12 @@ CONTINUED = ("tau", "signals", "mask", "modes", "grips", "slack", "bounds", "mul
 """Parts of p that go on from one step to the next."""
 
 
+EARLIER = {"leave_out": "without", "books": "energy_balance"}
+"""Words of files that were written before they had their present ones."""
+
+
 @dataclass(frozen=True, eq=False)
-class Bookmark:
+class ResumePoint:
     """Where a motion stands, so that it can go on as if it had never stopped.
 
     `y` is the whole state of the integration, `parts` holds what goes with it in p, and `memory`
@@ -57,11 +61,11 @@ class Bookmark:
         }
 
     @staticmethod
-    def from_data(given: Given) -> Bookmark:
+    def from_data(given: Given) -> ResumePoint:
         """Return the bookmark of plain data; ReadError where they are not those of one."""
         table = given.table()
         parts, memory = (table[name].table().items() for name in ("parts", "memory"))
-        return Bookmark(
+        return ResumePoint(
             table["t"].number(),
             numbers_in(table["y"]),
             {name: numbers_in(part) for name, part in parts},
@@ -88,7 +92,7 @@ class About:
     without: tuple[str, ...] = ()
     seconds: float = 0.0
     scenario: str = ""
-    bookmark: Bookmark | None = None
+    bookmark: ResumePoint | None = None
     opened: tuple[str, ...] = ()
     title: str = ""
     given: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -122,6 +126,7 @@ class About:
         table = data_of(data)
         first, last = numbers_in(table["span"], 2, finite=True).tolist()
         mark, title, left = present(table, "bookmark"), table["title"], table["left"]
+        table = data_of({EARLIER.get(name, name): value for name, value in data.items()})
         left_out = texts_in(table["without"])
         if not set(left_out) <= set(PARTS):
             raise table["without"].error(f"there are only {', '.join(PARTS)}")
@@ -135,10 +140,10 @@ class About:
             left_out,
             table["seconds"].number(),
             table["scenario"].text(),
-            Bookmark.from_data(mark) if mark.is_given else None,
+            ResumePoint.from_data(mark) if mark.is_given else None,
             texts_in(table["opened"]),
             title.name(LONGEST_NAME) if title.value else "",
-            {name: value.text() for name, value in given},
+            {EARLIER.get(name, name): value.text() for name, value in given},
             tuple(numbers_in(left, finite=True).tolist()) if "left" in data else (),
         )
 
@@ -157,15 +162,17 @@ def digests_of(given: Mapping[str, Any]) -> dict[str, str]:
     return {n: sha256(_canonical(v).encode()).hexdigest()[:32] for n, v in given.items()}
 
 
-def _canonical(value: object) -> str:
-    """Return a text that is the same for the same thing."""
+def _canonical(value: object, *, is_inside: bool = False) -> str:
+    """Return a text that is the same for the same thing.
+
+    Names of a table stand in their order, in which events happen; the fields of each have none.
+    """
     if isinstance(value, Mechanism):
         return native_text(value)
     if isinstance(value, Mapping):
         table = cast("Mapping[object, object]", value)
-        return (
-            "{" + ", ".join(f"{key!s}: {_canonical(entry)}" for key, entry in table.items()) + "}"
-        )
+        entries = [f"{key!s}: {_canonical(x, is_inside=True)}" for key, x in table.items()]
+        return "{" + ", ".join(sorted(entries) if is_inside else entries) + "}"
     if isinstance(value, np.ndarray):
         return _canonical(cast("object", value.tolist()))
     if isinstance(value, list | tuple | range):

@@ -14,7 +14,7 @@ fall through zero is an event that ends the present state of affairs:
     open         gap + slack           closed      multiplier
     sliding      direction * rate      sticking    bound - |multiplier|
 
-and so has each contact in its plane (friction.py).
+and so has each contact in its plane (sliding_contacts.py).
 
 `slack` is zero but for rows that touch without any force between them: those may go a little
 deeper before it counts.
@@ -29,14 +29,14 @@ from math import fabs
 
 from chainform.runtime import Floats
 from chainform.simulation.machine.constrained import constrained_rate, constrained_state, unit
-from chainform.simulation.machine.friction import (
+from chainform.simulation.machine.layout import SystemLayout
+from chainform.simulation.machine.records import rhs
+from chainform.simulation.machine.sliding_contacts import (
     any_grip,
     friction_power,
     sliding_rate,
     watch_contact,
 )
-from chainform.simulation.machine.layout import SystemLayout
-from chainform.simulation.machine.records import rhs
 
 
 def free(t: Floats, y: Floats, p: Floats, rate: Floats) -> None:

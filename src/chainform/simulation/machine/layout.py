@@ -54,7 +54,7 @@ class SystemLayout(Struct):
     modes: int
     """For each joint that may stick, the direction in which it slides."""
     grips: int
-    """For each row in a plane of contact, mu d of the last event (friction.py)."""
+    """For each row in a plane of contact, mu d of the last event (sliding_contacts.py)."""
     slack: int
     bounds: int
     """The largest friction of each joint that may stick,"""

@@ -27,7 +27,7 @@ from chainform.simulation.machine.records import (
     note_failure,
     rhs,
 )
-from chainform.simulation.solvers.events.locate import (
+from chainform.simulation.solvers.events.first_event import (
     first_event,
     mark_events,
     mark_found,

@@ -27,8 +27,8 @@ from chainform.simulation.machine.machine import Machine, addresses
 from chainform.simulation.machine.method import Settings, Statistics
 from chainform.simulation.machine.pauses import Pause, Throttle
 from chainform.simulation.machine.records import EPSILON
-from chainform.simulation.solvers.events.locate import ROUNDING
-from chainform.simulation.solvers.events.watcher import EventWatcher, Meeting
+from chainform.simulation.solvers.events.first_event import ROUNDING
+from chainform.simulation.solvers.events.watcher import EventWatcher, SimultaneousEvents
 
 Array = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ class Sundials(ABC):
         """How far the solver is, and its whole state there; the motion may be behind it."""
         self._looked = t
         """How far events have been looked for."""
-        self._meeting: Meeting | None = None
+        self._meeting: SimultaneousEvents | None = None
         """The events that the motion comes to next."""
         self._stride = self._shortest = 0.0
         """How far (s) the solver goes at a time without events to look for; 0 at its start."""
@@ -268,7 +268,7 @@ class Sundials(ABC):
             self._meeting = self.watcher.search(self._looked, self._reached, look, is_end=is_end)
         self._looked = self._reached
 
-    def _meet(self, meeting: Meeting) -> tuple[int, ...]:
+    def _meet(self, meeting: SimultaneousEvents) -> tuple[int, ...]:
         """Go to events, or to where a law of one has no value any more."""
         self._place(meeting.t)
         if meeting.missing is not None:

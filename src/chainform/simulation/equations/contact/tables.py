@@ -91,6 +91,12 @@ def stops_of(mechanism: Mechanism, stops: object, without: Sequence[str] = ()) -
                 remedy='leave it out with without=["friction"], or use contacts of frames',
             )
         made.append(_law_barrier(mechanism, constraint, chosen.get(name)))
+    if tables and not made:
+        raise RunError(
+            "no joint has limits, so there is nothing to stop at",
+            element="stops",
+            remedy='give some: stops={"elbow": {"lower": -1, "upper": 1}}',
+        )
     return made
 
 
@@ -361,7 +367,7 @@ def tables_of(given: Any) -> Any:
         return {"*": _table(given)}
     if isinstance(given, list | tuple):
         listed = cast("Sequence[Any]", given)
-        return _named(listed) if listed and all(isinstance(e, Event) for e in listed) else listed
+        return _named(listed) if all(isinstance(e, Event) for e in listed) else listed
     if not isinstance(given, Mapping):
         return given
     entries = cast("Mapping[str, Any]", given).items()

@@ -98,7 +98,7 @@ def gaps_of(barriers: Barriers, row_counts: RowCounts) -> list[Gap]:
 
 
 @dataclass(frozen=True)
-class Grasp:
+class ContactSolution:
     """Forces of all rows, what they do to the mechanism (H^-1 J^T s), and what holds."""
 
     rows: list[int]
@@ -156,7 +156,7 @@ class BalanceRows:
     is_held: bool = False
     """Whether everything is to hold that can, even if it need not."""
 
-    def grasp(self, terms: Terms, b: Array, parts: Array) -> Grasp:
+    def grasp(self, terms: Terms, b: Array, parts: Array) -> ContactSolution:
         """Return the forces for w = S s + b, where b is that of all rows.
 
         `parts` are the sizes of the numbers of which b is the sum.
@@ -169,7 +169,7 @@ class BalanceRows:
             raise NoForcesError([*(gap.row for gap in self.gaps), *self.joints])
         return replace(smooth, is_jammed=True)
 
-    def fitting(self, terms: Terms, b: Array, parts: Array) -> Grasp | None:
+    def fitting(self, terms: Terms, b: Array, parts: Array) -> ContactSolution | None:
         """Return forces that fit, or None."""
         holding = rows_to_hold(terms, self.lasting, self.gaps)
         planes = [(gap, row) for gap in self.gaps for row in gap.tangential]
@@ -199,7 +199,7 @@ class BalanceRows:
             return None
         forces = np.zeros(len(b))
         forces[rows] = found.s
-        return Grasp(rows, S, found, forces, across @ found.s, holding)
+        return ContactSolution(rows, S, found, forces, across @ found.s, holding)
 
 
 def is_dictated(terms: Terms, lasting: Sequence[int], row: int) -> bool:
@@ -244,7 +244,7 @@ With the usual rest speed that is 1e-9 m. After bounces that become lower this i
 class Balance:
     """The forces of some rows, and the accelerations of the mechanism under them."""
 
-    grasp: Grasp
+    grasp: ContactSolution
     acceleration: Array
     scale: Array
     """How large accelerations are that forces and inertia give one by one."""

@@ -43,7 +43,7 @@ AT_REST = 1e-9
 
 
 @dataclass
-class Blow:
+class ImpactResult:
     """What impacts did: rates after them, impulses by row, energy lost and put in."""
 
     qd: Array
@@ -72,7 +72,7 @@ class Collision:
         self.touching = [g for g in touching if not is_dictated(terms, self.lasting, g.row)]
         self.moving = terms.speeds - terms.J @ qd
         """What moves by itself."""
-        self.blow = Blow(qd.copy(), np.zeros(len(terms.speeds)))
+        self.blow = ImpactResult(qd.copy(), np.zeros(len(terms.speeds)))
 
     @property
     def speeds(self) -> Array:
@@ -84,7 +84,7 @@ class Collision:
         speeds = self.speeds
         return [gap for gap in self.touching if speeds[gap.row] < -AT_REST]
 
-    def run(self) -> Blow:
+    def run(self) -> ImpactResult:
         """Let everything collide that must, until nothing closes any more."""
         for round_ in range(2 * ROUNDS):
             hit = self.closing()
@@ -98,12 +98,12 @@ class Collision:
             remedy="stops that work against each other cannot all be rigid: make one of them stiff",
         )
 
-    def stop(self, jammed: Sequence[Gap]) -> Blow:
+    def stop(self, jammed: Sequence[Gap]) -> ImpactResult:
         """Stop contacts at once, as far as friction can, that are jammed while they slide."""
         self._strike(jammed, bounce=False, is_held=True)
         return self.run()
 
-    def bring_to_rest(self, rows: Sequence[int]) -> Blow:
+    def bring_to_rest(self, rows: Sequence[int]) -> ImpactResult:
         """Stop rows that move, whatever impulses that takes: pulls as well.
 
         Only for speeds that count as none; what this takes is lost, too.
@@ -232,7 +232,7 @@ class MotionImpacts:
         return Collision(terms, qd, self.lasting, resting, touching)
 
     def _taken(
-        self, terms: Terms, collision: Collision, blow: Blow
+        self, terms: Terms, collision: Collision, blow: ImpactResult
     ) -> tuple[Terms, list[EventRecord]]:
         """Take over what impacts did, and return it as an event."""
         if not np.any(blow.impulses):
@@ -248,7 +248,7 @@ class MotionImpacts:
         name = f"{', '.join(pushes)}: impact"
         return terms, [Impact(name, self.motion.t, q, qd, blow.qd, pushes, blow.loss)]
 
-    def _apply(self, terms: Terms, collision: Collision, blow: Blow) -> Terms:
+    def _apply(self, terms: Terms, collision: Collision, blow: ImpactResult) -> Terms:
         """Go on with the rates after impulses; return the terms with the speeds after them."""
         y = self.motion.y
         y[self.rates] = blow.qd

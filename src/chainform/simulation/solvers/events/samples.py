@@ -17,7 +17,7 @@ import numpy as np
 
 from chainform.runtime import Floats, fmax, fmin
 from chainform.simulation.machine.records import EventWatch, TimeStep, functions_of
-from chainform.simulation.solvers.events.evaluate import crossing, lowest_of, value_at, zero_of
+from chainform.simulation.solvers.events.roots import crossing, lowest_of, value_at, zero_of
 
 PLACES = (0.0, 0.16, 0.38, 0.73, 1.0)
 """Where the values are, as parts of the stretch."""

@@ -1,6 +1,6 @@
 """Events between two times, for solvers that give the state at any time between them.
 
-The same is done as in locate.py, where it is explained: values at five times of a stretch,
+The same is done as in first_event.py, where it is explained: values at five times of a stretch,
 which is halved where they do not tell what a function does in between; zeros by false position.
 """
 
@@ -12,8 +12,8 @@ from math import copysign, inf, isnan
 from typing import TypeAlias
 
 from chainform.simulation.machine.records import EPSILON
-from chainform.simulation.solvers.events.evaluate import NOTHING, POLE, ROUNDS, SLOW, crossing
-from chainform.simulation.solvers.events.locate import AT_ONCE, BARELY, SHORTEST
+from chainform.simulation.solvers.events.first_event import AT_ONCE, BARELY, SHORTEST
+from chainform.simulation.solvers.events.roots import NOTHING, POLE, ROUNDS, SLOW, crossing
 from chainform.simulation.solvers.events.samples import (
     FINE_PLACES,
     LAST,
@@ -36,7 +36,7 @@ SAME = 4.0
 
 
 @dataclass(frozen=True)
-class Meeting:
+class SimultaneousEvents:
     """Events that happen at once: when, and their numbers.
 
     Or the number of one, `missing`, whose function has no value after that time.
@@ -74,7 +74,7 @@ class EventWatcher:
 
     def search(
         self, first: float, last: float, look: Look, *, is_end: bool = False
-    ) -> Meeting | None:
+    ) -> SimultaneousEvents | None:
         """Return the first events between two times, or None; then `before` are the values there.
 
         At the end of a motion events happen as well that rounding puts just behind it.
@@ -98,7 +98,7 @@ class EventWatcher:
                 found[i] = -value
         return found
 
-    def _search(self, first: float, last: float, look: Look) -> Meeting | None:
+    def _search(self, first: float, last: float, look: Look) -> SimultaneousEvents | None:
         assert self.before is not None
         if self._is_quiet(last - first, look(last)):
             return None
@@ -110,7 +110,7 @@ class EventWatcher:
             rows = [values, *map(look, times[1:])]
             missing = next((i for row in rows for i, v in enumerate(row) if isnan(v)), None)
             if missing is not None and (high - low <= finest or isnan(values[missing])):
-                return Meeting(low, missing=missing)
+                return SimultaneousEvents(low, missing=missing)
             is_long = missing is not None or high - low > SHORTEST * (last - first)
             if is_long and (missing is not None or self._is_rough(rows)):
                 width = (high - low) / 2
@@ -140,7 +140,9 @@ class EventWatcher:
         stride = len(self.directions)
         return any(is_rough(flat, i, stride) for i in range(stride))
 
-    def _first(self, times: Sequence[float], rows: Sequence[Values], look: Look) -> Meeting | None:
+    def _first(
+        self, times: Sequence[float], rows: Sequence[Values], look: Look
+    ) -> SimultaneousEvents | None:
         places: dict[int, tuple[float, float]] = {}
         for i in range(len(self.directions)):
             values = [row[i] for row in rows]
@@ -155,7 +157,7 @@ class EventWatcher:
         t = max(place for place, _ in met.values())
         return self._meeting(t, {i: side for i, (_, side) in met.items()}, look(t))
 
-    def _meeting(self, t: float, sides: Mapping[int, float], values: Values) -> Meeting:
+    def _meeting(self, t: float, sides: Mapping[int, float], values: Values) -> SimultaneousEvents:
         """Return events at a time, each with the sign that it has from then on."""
         # They have their zero just behind them, whatever rounding says.
         self.before = [
@@ -163,7 +165,7 @@ class EventWatcher:
             for i, value in enumerate(values)
         ]
         self._met, self._sides = {i: values[i] for i in sides}, sides
-        return Meeting(t, tuple(sorted(sides)))
+        return SimultaneousEvents(t, tuple(sorted(sides)))
 
 
 def _are_away(rows: Sequence[Values]) -> bool:

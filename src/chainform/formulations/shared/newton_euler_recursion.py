@@ -29,7 +29,7 @@ from chainform.mechanism import GROUND, JointKind
 from chainform.spatial import Vector, add, cross, scale, unit
 
 
-class Sweep:
+class NewtonEulerRecursion:
     """One sweep outward and one inward; `rates` names the motions that are not taken as zero."""
 
     def __init__(self, skeleton: Skeleton, shared: frozenset[int], rates: Sequence[str]) -> None:

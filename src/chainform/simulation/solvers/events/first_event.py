@@ -21,7 +21,7 @@ from chainform.simulation.machine.records import (
     lay_out,
     note_failure,
 )
-from chainform.simulation.solvers.events.evaluate import (
+from chainform.simulation.solvers.events.roots import (
     crossing,
     events,
     glance,

@@ -16,7 +16,7 @@ stabilise="baumgarte"                    f'' + 2 alpha f' + beta^2 f = 0 draws i
 stabilise={"alpha": 50, "beta": 50}      the same with other numbers (1/s)
 stabilise="none"                         only accelerations obey them
 
-`Gaps` is what is missing for them to hold, in double precision.
+`ConstraintResiduals` is what is missing for them to hold, in double precision.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class ConstraintPart:
     kind: str
 
 
-class Gaps:
+class ConstraintResiduals:
     """What is missing for the loops and holonomic constraints of a mechanism to hold."""
 
     def __init__(self, mechanism: Mechanism, t: float = 0.0) -> None:

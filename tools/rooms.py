@@ -4,8 +4,8 @@
     python tools/rooms.py --draw      draw docs/pictures/rooms.svg
 
 Rules that ruff and import-linter do not know: a room is entered through its door (its
-`__init__.py`), a public class name has one meaning, no file is named by a participle or is long, and
-the house grows only by a decision (`LINES`; docs/decisions/0017-rooms.md).
+`__init__.py`), a public class name has one meaning, no file is named by a participle or is long,
+and the house grows only by a decision (`LINES`; docs/decisions/0017-rooms.md).
 """
 
 from __future__ import annotations

@@ -233,11 +233,8 @@ class Problem:
         empty = {n for n, x in chosen.items() if isinstance(x, Mapping | list | tuple) and not x}
         chosen |= dict.fromkeys(empty)
         chosen |= {"method": self.settings.method.name, **self.settings.numbers}
-        chosen |= {
-            "stabilise": repr(self.stabilise),
-            "energy_balance": self.options["energy_balance"],
-        }
-        return {**chosen, "without": list(self.without), "values": dict(values)}
+        chosen |= {"stabilise": repr(self.stabilise), "without": list(self.without)}
+        return {**chosen, "energy_balance": self.options["energy_balance"], "values": dict(values)}
 
     @property
     def about(self) -> About:

@@ -186,7 +186,7 @@ def test_the_order_of_fields_does_not_matter_when_a_run_is_resumed() -> None:
     [
         ({"energy_balance": "no"}, "expected true or false"),
         ({"code_cache": 3}, "a code cache has get"),
-        ({"stops": 0.5}, "no joint has limits"),
+        ({"stops": 0.5}, "no joint has limits to stop at"),
     ],
 )
 def test_options_that_say_nothing_are_refused(options: Any, word: str) -> None:

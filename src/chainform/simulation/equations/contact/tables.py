@@ -92,11 +92,8 @@ def stops_of(mechanism: Mechanism, stops: object, without: Sequence[str] = ()) -
             )
         made.append(_law_barrier(mechanism, constraint, chosen.get(name)))
     if tables and not made:
-        raise RunError(
-            "no joint has limits, so there is nothing to stop at",
-            element="stops",
-            remedy='give some: stops={"elbow": {"lower": -1, "upper": 1}}',
-        )
+        remedy = 'give some: stops={"elbow": {"lower": -1, "upper": 1}}'
+        raise argument("stops", stops).error("no joint has limits to stop at", remedy)
     return made
 
 

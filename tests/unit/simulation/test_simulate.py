@@ -216,7 +216,7 @@ def test_a_motion_that_runs_away_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_model_is_no_file() -> None:
     model: Any = cf.derive(pendulum(), ["mass_matrix"])
-    with pytest.raises(cf.Error, match="got Model") as caught:
+    with pytest.raises(cf.Error, match="got a Model") as caught:
         simulate(model)
     assert caught.value.remedy == "give its .mechanism"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -45,13 +46,18 @@ WRITERS: dict[str, Write] = {
 
 @contextmanager
 def little_room(size: int) -> Generator[None]:
-    """Let no file grow beyond so many bytes, as on a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    """Let no file grow beyond so many bytes, as on a disk that is full.
+
+    Python 3.11 does not see that bytecode was cut off, and the next process would find it damaged.
+    """
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        sys.dont_write_bytecode = before
 
 
 @pytest.mark.parametrize("name", WRITERS)

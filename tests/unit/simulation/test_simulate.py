@@ -224,4 +224,4 @@ def test_a_model_is_no_file() -> None:
 def test_a_run_is_told_in_a_line() -> None:
     run = simulate(pendulum(), q0=[1], events={"down": {"law": "q1", "stop": True}})
     assert repr(run).startswith("<Run of pendulum: 1")
-    assert repr(run).endswith(" s by verner65, 1 events, ended by down>")
+    assert repr(run).endswith(" s by verner65, 1 event, ended by down>")

@@ -38,6 +38,7 @@ from chainform.mechanism import (
     TurnStep,
     float_vector,
     known_values,
+    with_unit_quaternions,
 )
 from chainform.pictures.motion import Drawable
 from chainform.pipeline import derive
@@ -186,7 +187,7 @@ def resampled(run: Drawable, times: Array) -> Array:
     h = width[:, None]
     inner = (1 + 2 * s) * (1 - s) ** 2 * q[left] + s * (1 - s) ** 2 * h * slopes[left]
     outer = s**2 * (3 - 2 * s) * q[left + 1] + s**2 * (s - 1) * h * slopes[left + 1]
-    return normalised(run.mechanism, inner + outer)
+    return with_unit_quaternions(run.mechanism, inner + outer)
 
 
 def slopes_of(mechanism: Mechanism, q: Array, qd: Array) -> Array:
@@ -214,28 +215,9 @@ def slopes_of(mechanism: Mechanism, q: Array, qd: Array) -> Array:
 
 def aligned(mechanism: Mechanism, q: Array) -> Array:
     """Return q with quaternions of length one whose sign does not jump from time to time."""
-    result = normalised(mechanism, q)
-    for part in _quaternions(mechanism):
+    result = with_unit_quaternions(mechanism, q)
+    for part in mechanism.quaternions:
         dots = np.sum(result[1:, part] * result[:-1, part], axis=1)
         signs = np.cumprod(np.where(dots < 0, -1.0, 1.0))
         result[1:, part] *= signs[:, None]
     return result
-
-
-def normalised(mechanism: Mechanism, q: Array) -> Array:
-    """Return a copy of q with quaternions of length one."""
-    result = np.array(q, dtype=np.float64)
-    for part in _quaternions(mechanism):
-        length = np.linalg.norm(result[:, part], axis=1, keepdims=True)
-        result[:, part] /= np.where(length > 0, length, 1.0)
-    return result
-
-
-def _quaternions(mechanism: Mechanism) -> list[slice]:
-    """Return where the quaternions stand in q."""
-    parts: list[slice] = []
-    for segment in mechanism.segments:
-        if segment.coordinate is not None and segment.joint.kind.has_quaternion:
-            end = segment.coordinate + segment.joint.kind.coordinates
-            parts.append(slice(end - 4, end))
-    return parts

@@ -177,7 +177,7 @@ def _fits(run: Run, sizes: Equations) -> bool:
         "further": sizes.nx - sizes.balance_states - sizes.impulses,
         "energy_balance": sizes.balance_states,
         "multipliers": sizes.row_counts.always,
-        "sigma": sum(3 if loop.kind == "point" else 6 for loop in loops),
+        "sigma": sum(loop.equations for loop in loops),
     }
     known = {"further": run.extra_states, "energy_balance": run.energy_balance, **run.computed}
     found = ((width, known.get(name)) for name, width in widths.items())

@@ -150,7 +150,7 @@ class Run:
         if self.constrained is None:
             return self.computed.get("sigma", np.zeros((len(self.t), 0)))
         loops = self.constrained.machine.equations.mechanism.loops
-        return self.multipliers[:, : sum(3 if loop.kind == "point" else 6 for loop in loops)]
+        return self.multipliers[:, : sum(loop.equations for loop in loops)]
 
     @property
     def x(self) -> Array:

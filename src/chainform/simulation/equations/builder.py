@@ -245,13 +245,13 @@ class EquationBuilder:
     def declare_settled(self) -> None:
         """Declare y with unit quaternions."""
         values = [self.input("q", i) for i in range(self.mechanism.nq)]
-        for first in self._quaternions():
-            entries = values[first : first + 4]
+        for part in self.mechanism.quaternions:
+            entries = values[part]
             square = self.builder.number(0)
             for entry in entries:
                 square = square + entry * entry
             length = self.builder.call("reciprocal", self.builder.call("sqrt", square))
-            values[first : first + 4] = [entry * length for entry in entries]
+            values[part] = [entry * length for entry in entries]
         values += [self.input("qd", i) for i in range(self.mechanism.nv)]
         values += [self.input("x", i) for i in range(len(self.extra))]
         self.declare("settled", values)
@@ -272,11 +272,3 @@ class EquationBuilder:
         """Declare values under a name."""
         entries = [(f"{name}_{i + 1}", value) for i, value in enumerate(values)]
         self.builder.output(name, (len(entries),), entries)
-
-    def _quaternions(self) -> list[int]:
-        """Return where quaternions begin in q."""
-        return [
-            segment.coordinate + segment.joint.kind.coordinates - 4
-            for segment in self.mechanism.segments
-            if segment.joint.kind.has_quaternion and segment.coordinate is not None
-        ]

@@ -199,7 +199,7 @@ class ConstraintResiduals:
         pieces: list[ConstraintPart] = []
         first = 0
         for loop in self.mechanism.loops:
-            count = 3 if loop.kind == "point" else 6
+            count = loop.equations
             pieces.append(ConstraintPart(f"loop {loop.name!r}", first, count, loop.kind))
             first += count
         for law in (*self.laws, *self.rate_laws):

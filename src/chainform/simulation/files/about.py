@@ -123,10 +123,9 @@ class About:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> About:
         """Return what plain data say; ReadError where they are not what they should be."""
-        table = data_of(data)
+        table = data_of({EARLIER.get(name, name): value for name, value in data.items()})
         first, last = numbers_in(table["span"], 2, finite=True).tolist()
         mark, title, left = present(table, "bookmark"), table["title"], table["left"]
-        table = data_of({EARLIER.get(name, name): value for name, value in data.items()})
         left_out = texts_in(table["without"])
         if not set(left_out) <= set(PARTS):
             raise table["without"].error(f"there are only {', '.join(PARTS)}")

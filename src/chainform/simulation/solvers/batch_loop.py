@@ -369,11 +369,8 @@ class Lanes(CompiledBatch):
 
     def settle(self, t: float, states: Array, p: Array) -> None:  # noqa: ARG002, as all have it
         """Give quaternions the length 1."""
-        for segment in self.equations.mechanism.segments:
-            if segment.joint.kind.has_quaternion and segment.coordinate is not None:
-                first = segment.coordinate + segment.joint.kind.coordinates - 4
-                part = states[:, first : first + 4]
-                part /= np.linalg.norm(part, axis=1, keepdims=True)
+        for part in self.equations.mechanism.quaternions:
+            states[:, part] /= np.linalg.norm(states[:, part], axis=1, keepdims=True)
 
 
 def _addresses(array: NDArray[Any], each: int = 1) -> NDArray[np.uint64]:

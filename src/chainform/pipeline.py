@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from chainform.errors import DeriveError
+from chainform.errors import DeriveError, RunError
 from chainform.formulations import (
     COMMON,
     COMPLETE,
@@ -32,7 +32,7 @@ from chainform.formulations import (
     uses_elements,
 )
 from chainform.given import Given
-from chainform.graph import FLOAT, Graph, evaluate
+from chainform.graph import FLOAT, Graph, base_outputs, evaluate
 from chainform.mechanism import (
     Mechanism,
     lacks_inertia,
@@ -86,7 +86,8 @@ def derive(  # noqa: PLR0913, a front door
     if forces is not None:
         source = source.with_forces(forces)
     method = _formulation(formulation)
-    wanted = _outputs(method, _defaults(source, method) if outputs is None else outputs)
+    texts = _outputs(_defaults(source, method) if outputs is None else outputs)
+    wanted = _requests(method, texts)
     effort_of(reduce)
     _choice("closure", closure, CLOSURES, "kind of closure")
     refuse_elements(source, method.name)
@@ -101,7 +102,7 @@ def derive(  # noqa: PLR0913, a front door
         _choice("without", part, PARTS, "part")
     options = Options(closure, acting, frozenset(left_out))
     began = perf_counter()
-    graph, choices = method.graph(settled, [request.text for request in wanted], options)
+    graph, choices = method.graph(settled, texts, options)
     _check_masses(settled, wanted, options)
     stage = stage_of("formulation", graph, perf_counter() - began)
     model = Model(source, graph, method.name, free, "none", closure, acting, left_out)
@@ -194,9 +195,20 @@ def _formulation(name: str) -> Formulation:
     return FORMULATIONS[_choice("formulation", name, tuple(FORMULATIONS))]
 
 
-def _outputs(method: Formulation, outputs: Sequence[str]) -> list[OutputRequest]:
+def _outputs(outputs: Sequence[str]) -> list[str]:
+    """Return the outputs that are named, each once and in full."""
+    try:
+        return list(dict.fromkeys(map(output_of, names_in("outputs", outputs))))
+    except RunError as problem:
+        remedy = problem.remedy
+        raise DeriveError(problem.message, element="outputs", remedy=remedy) from None
+
+
+def _requests(method: Formulation, texts: Sequence[str]) -> list[OutputRequest]:
+    """Return the outputs of the method that texts are made of."""
     choices = (*method.outputs, *COMMON)
-    requests = [parse_request(output_of(output)) for output in names_in("outputs", outputs)]
+    bases = dict.fromkeys(base for text in texts for base in base_outputs(text))
+    requests = [parse_request(base) for base in bases]
     for request in requests:
         Given(request.name, "output", raises=DeriveError).choice(
             choices, f"output of {method.name}"
@@ -208,7 +220,7 @@ def _outputs(method: Formulation, outputs: Sequence[str]) -> list[OutputRequest]
     if not requests:
         remedy = f"choose from {', '.join(choices)}"
         raise DeriveError("no outputs are named", element="outputs", remedy=remedy)
-    return list({request.text: request for request in requests}.values())
+    return requests
 
 
 def names_in(what: str, value: object) -> tuple[str, ...]:

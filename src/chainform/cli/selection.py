@@ -12,7 +12,7 @@ import numpy as np
 from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME
 from chainform.given import near
-from chainform.graph import Block
+from chainform.graph import Block, indices_text
 from chainform.mechanism import InertialElement, Mechanism
 from chainform.model import (
     FRAME_LETTERS,
@@ -21,7 +21,6 @@ from chainform.model import (
     Model,
     block_named,
     has_name,
-    indices_text,
     select_outputs,
 )
 from chainform.model import parse_request as parse_quantity

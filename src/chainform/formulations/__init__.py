@@ -12,6 +12,7 @@ from chainform.formulations.closed_form import closed_form
 from chainform.formulations.complete import COMPLETE, CompleteModel
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.constrained import ConstrainedEquations
+from chainform.formulations.derivatives import Derivatives, with_derivatives
 from chainform.formulations.element_quantities import ElementQuantities
 from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
@@ -52,7 +53,8 @@ from chainform.formulations.shared.scope import (
     uses_elements,
 )
 from chainform.formulations.shared.world import WorldColumns
-from chainform.graph import Builder, Graph
+from chainform.formulations.solution import Solution
+from chainform.graph import Builder, Graph, base_outputs
 from chainform.mechanism import Mechanism
 
 MOST_RANKS = 5
@@ -83,7 +85,9 @@ class Formulation:
         The axes are those of the options or, where there are none, the cheapest.
         """
         builder = _builder(mechanism)
-        requests = [parse_request(output) for output in outputs]
+        solution = self._solution(builder, mechanism, outputs, options)
+        bases = list(dict.fromkeys(base for text in outputs for base in base_outputs(text)))
+        requests = [parse_request(base) for base in bases if base not in builder.outputs]
         own = [request.name for request in requests if request.name in self.outputs]
         choices: AxisChoices = self.build(builder, mechanism, own, options) if own else {}
         others = [request for request in requests if request.name not in self.outputs]
@@ -92,9 +96,23 @@ class Formulation:
             quantities = kind(builder, mechanism, options)
             for request in others:
                 quantities.build(request)
-        graph = builder.finish()
-        blocks = {request.text: graph.outputs[request.text] for request in requests}
-        return replace(graph, outputs=blocks), choices
+        derivatives = Derivatives(builder, mechanism, solution)
+        blocks = {text: replace(derivatives.declare(text), name=text) for text in outputs}
+        return builder.finish(blocks), choices
+
+    def _solution(
+        self, builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
+    ) -> Solution | None:
+        """Return the accelerations where their derivatives are wanted, and the method is free."""
+        wanted = any("(forward_dynamics," in text for text in outputs)
+        if self.name != "auto" or not wanted:
+            return None
+
+        def inverse_dynamics(output: str) -> Graph:
+            return self.graph(mechanism, [output], options)[0]
+
+        self.build(builder, mechanism, ["mass_matrix"], options)
+        return Solution(builder, mechanism.nv, inverse_dynamics)
 
     def graphs_in_other_axes(
         self,
@@ -263,4 +281,5 @@ __all__ = [
     "refuse_moving_base",
     "solve",
     "uses_elements",
+    "with_derivatives",
 ]

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
         set_defaults,
         substitute,
     )
-    from chainform.graph.derivatives import Tangents, differentiate
+    from chainform.graph.derivatives import (
+        Adjoints,
+        Direction,
+        Tangents,
+        along,
+        differentiate,
+        jacobian,
+    )
     from chainform.graph.draft import Draft, add_term, cheaper_graph, terms_cost
     from chainform.graph.evaluation import (
         BatchPlan,
@@ -42,6 +49,16 @@ if TYPE_CHECKING:
         cost_once,
         parameter_only,
         term_costs,
+    )
+    from chainform.graph.requests import (
+        FACTORS,
+        OPERATORS,
+        base_outputs,
+        canonical,
+        chosen_entries,
+        indices_text,
+        numpy_indices,
+        parts_of,
     )
     from chainform.graph.scalar import Monomial, Number, Scalar, Terms, is_zero, shortest_number
     from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
@@ -62,9 +79,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CALLS",
     "EXACT",
+    "FACTORS",
     "FLOAT",
     "GROUPS",
     "LIMIT",
+    "OPERATORS",
+    "Adjoints",
     "Angle",
     "AngleSum",
     "Angles",
@@ -74,6 +94,7 @@ __all__ = [
     "Builder",
     "Call",
     "Cost",
+    "Direction",
     "Draft",
     "Expansion",
     "ExpansionSymbol",
@@ -90,10 +111,14 @@ __all__ = [
     "Terms",
     "Variable",
     "add_term",
+    "along",
     "angle_variables",
+    "base_outputs",
     "builder_of",
     "call_of_number",
+    "canonical",
     "cheaper_graph",
+    "chosen_entries",
     "combined",
     "cost",
     "cost_of",
@@ -107,12 +132,16 @@ __all__ = [
     "graft",
     "graph_text",
     "include",
+    "indices_text",
     "is_even",
     "is_odd",
     "is_zero",
+    "jacobian",
     "number_text",
+    "numpy_indices",
     "parameter_only",
     "parse_graph",
+    "parts_of",
     "rebuild",
     "restrict",
     "set_defaults",

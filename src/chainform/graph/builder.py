@@ -94,6 +94,14 @@ class Builder:
             elif v not in self.inputs:
                 self._known.setdefault(self._key(self.definition(v)), v)
 
+    def copy(self) -> Builder:
+        """Return a builder with the same graph, which grows apart from this one."""
+        other = Builder(share=self.share)
+        for name, value in vars(self).items():
+            setattr(other, name, value.copy() if isinstance(value, list | dict) else value)
+        other._indices = {group: dict(names) for group, names in self._indices.items()}
+        return other
+
     # --- inputs and numbers -------------------------------------------------------------
 
     def number(self, value: Number) -> Scalar:

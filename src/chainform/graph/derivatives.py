@@ -1,13 +1,27 @@
-"""Derivatives by the chain rule: of scalars in a builder, and of variables by an input."""
+"""Derivatives by the chain rule, forward from the inputs or in reverse from the results.
+
+Forward accumulation (`Tangents`) costs a multiple of the graph for each direction in which inputs
+change, reverse accumulation (`Adjoints`) one for each result. Either way gives the same Jacobian,
+and `jacobian` takes the one with fewer operations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from heapq import heappop, heappush
+from typing import TypeAlias
+
+import numpy as np
 
 from chainform.graph.builder import Builder
 from chainform.graph.copy import builder_of
+from chainform.graph.operation_count import cost_of
 from chainform.graph.scalar import Monomial, Scalar, Terms, is_zero
 from chainform.graph.types import CALLS, Graph
+
+Direction: TypeAlias = Mapping[int, Scalar]
+"""How much each input changes, by its variable; the others stay."""
 
 
 class Tangents:
@@ -18,9 +32,7 @@ class Tangents:
     once to each variable, so all derivatives together cost a small multiple of the values.
     """
 
-    def __init__(
-        self, builder: Builder, direction: Mapping[int, Scalar], suffix: str | None = None
-    ) -> None:
+    def __init__(self, builder: Builder, direction: Direction, suffix: str | None = None) -> None:
         self.builder = builder
         self.suffix = suffix
         """What is added to the name of a variable to name its derivative; None gives no names."""
@@ -53,7 +65,7 @@ class Tangents:
             self.known[v] = self._named(v, self._variable(v))
 
     def _named(self, v: int, tangent: Scalar) -> Scalar:
-        if self.suffix is None or tangent.is_number or tangent.is_signed_variable:
+        if self.suffix is None or tangent.is_number or tangent.is_negative:
             return self.builder.keep(tangent)
         return self.builder.name(f"{self.builder.names[v]}{self.suffix}", tangent)
 
@@ -87,6 +99,77 @@ class Tangents:
         return total
 
 
+class Adjoints:
+    """Derivatives of results by inputs, one sweep from each result back to the inputs.
+
+    Only variables on the way from the inputs of `by` are visited.
+    """
+
+    def __init__(self, builder: Builder, by: Iterable[int]) -> None:
+        self.builder = builder
+        self.by = frozenset(by)
+        self.active = active_variables(builder, self.by)
+
+    def of(self, weights: Direction, prefix: str | None = None) -> dict[int, Scalar]:
+        """Return the derivatives by each input of a sum of variables with weights.
+
+        `prefix` begins the names of derivatives by the variables on the way: tau_1_by_...
+        """
+        active = self.active
+        adjoint = {v: weight for v, weight in weights.items() if active[v]}
+        waiting = sorted(-v for v in adjoint)
+        found: dict[int, Scalar] = {}
+        while waiting:
+            v = -heappop(waiting)
+            total = self._named(adjoint.pop(v), v, prefix)
+            if v in self.by:
+                found[v] = total
+            elif not is_zero(total):
+                for u, share in self._shares(v, total):
+                    if u in adjoint:
+                        adjoint[u] = adjoint[u] + share
+                    else:
+                        adjoint[u] = share
+                        heappush(waiting, -u)
+        return found
+
+    def _named(self, value: Scalar, v: int, prefix: str | None) -> Scalar:
+        if prefix is None or value.is_number or value.is_negative:
+            return self.builder.keep(value)
+        return self.builder.name(f"{prefix}{self.builder.names[v]}", value)
+
+    def _shares(self, v: int, total: Scalar) -> Iterator[tuple[int, Scalar]]:
+        """Yield what a variable adds to the derivatives by those that define it."""
+        builder = self.builder
+        if builder.call_of[v]:
+            argument = builder.argument[v]
+            yield argument, slope(builder, v, argument) * total
+            return
+        for monomial, coefficient in builder.definition(v).items():
+            for moving in dict.fromkeys(monomial):
+                if self.active[moving]:
+                    others = list(monomial)
+                    others.remove(moving)
+                    product = total * (coefficient * monomial.count(moving))
+                    for u in others:
+                        product = product * builder.scalar(u)
+                    yield moving, product
+
+
+def active_variables(builder: Builder, inputs: Iterable[int]) -> bytearray:
+    """Return, for each variable of a builder, whether it depends on one of the inputs."""
+    active = bytearray(len(builder.names))
+    for v in inputs:
+        active[v] = 1
+    first = [builder.factor_start[t] for t in builder.term_start]
+    for v, argument in enumerate(builder.argument):
+        if argument >= 0:
+            active[v] |= active[argument]
+        elif any(map(active.__getitem__, builder.factor[first[v] : first[v + 1]])):
+            active[v] = 1
+    return active
+
+
 def slope(builder: Builder, call: int, argument: int) -> Scalar:
     """Return the derivative of a call with respect to its argument."""
     value, x = builder.scalar(call), builder.scalar(argument)
@@ -117,20 +200,101 @@ def slope(builder: Builder, call: int, argument: int) -> Scalar:
             return builder.number(0)
 
 
+# --- Jacobians ------------------------------------------------------------------------------------
+
+Rows: TypeAlias = list[list[Scalar]]
+"""The derivative of each result in each direction."""
+
+
+def jacobian(
+    builder: Builder,
+    results: Sequence[int],
+    directions: Mapping[str, Direction],
+    *,
+    mode: str = "cheaper",
+    is_symmetric: bool = False,
+) -> Rows:
+    """Return the derivatives of variables in directions, which are named: {"q1": {v: 1}}.
+
+    `mode` is "forward", "reverse", or "cheaper": the one that takes fewer operations. With
+    `is_symmetric` the results are derivatives in the same directions already, one row of them
+    after the other, so that each mixed derivative is built once.
+    """
+    if mode == "cheaper":
+        mode = "forward" if is_symmetric else _cheaper(builder, results, directions)
+    if mode == "reverse":
+        return _in_reverse(builder, results, directions)
+    sweeps = [Tangents(builder, d, f"_by_{name}") for name, d in directions.items()]
+    if not is_symmetric:
+        return [[sweep.of_variable(v) for sweep in sweeps] for v in results]
+    rows: Rows = []
+    count = len(directions)
+    for place, v in enumerate(results):
+        first = place - place % count
+        mirrored = [rows[first + k][place % count] for k in range(place % count)]
+        rows.append([*mirrored, *(sweep.of_variable(v) for sweep in sweeps[place % count :])])
+    return rows
+
+
+FEW = 4
+"""With so many times more results than directions, or the other way round, no mode is tried."""
+
+
+def _cheaper(builder: Builder, results: Sequence[int], directions: Mapping[str, Direction]) -> str:
+    count = len(set(results))
+    if count >= FEW * len(directions) or len(directions) == 1:
+        return "forward"
+    if len(directions) >= FEW * count:
+        return "reverse"
+    return min(("forward", "reverse"), key=partial(_operations, builder, results, directions))
+
+
+def _in_reverse(
+    builder: Builder, results: Sequence[int], directions: Mapping[str, Direction]
+) -> Rows:
+    adjoints = Adjoints(builder, {v for direction in directions.values() for v in direction})
+    one = builder.number(1)
+    gradients = [adjoints.of({v: one}, f"{builder.names[v]}_by_") for v in results]
+    return [[along(builder, g, d) for d in directions.values()] for g in gradients]
+
+
+def along(builder: Builder, gradient: Direction, direction: Direction) -> Scalar:
+    """Return the sum of derivatives by inputs times the changes of these inputs."""
+    total = builder.number(0)
+    for v, change in direction.items():
+        if v in gradient:
+            total = total + gradient[v] * change
+    return builder.keep(total)
+
+
+def _operations(
+    builder: Builder, results: Sequence[int], directions: Mapping[str, Direction], mode: str
+) -> int:
+    """Return how many operations a Jacobian takes, all results and the results' own included."""
+    trial = builder.copy()
+    moved = {
+        name: {v: Scalar(trial, change.terms) for v, change in direction.items()}
+        for name, direction in directions.items()
+    }
+    rows = jacobian(trial, results, moved, mode=mode)
+    wanted = [trial.variable_of(value) for row in rows for value in row]
+    graph = trial.finish({})
+    count = cost_of(graph, graph.cone([*wanted, *results]), np.asarray(wanted, dtype=np.int32))
+    return count.multiplications + count.additions
+
+
 def differentiate(
     graph: Graph, variables: Sequence[int], input_name: str
 ) -> tuple[Graph, list[int]]:
-    """Return the graph extended by derivatives, and the variables that hold them.
+    """Return the graph with derivatives by one input, and the variables that hold them.
 
     The chain rule is applied once to each variable of the cone, so the cost of a derivative
     is a small multiple of the cost of the quantity. Derivatives are named after their
     variable: `H_1_1_by_q2`.
     """
     builder = builder_of(graph)
-    one = {graph.input_variable(input_name): builder.number(1)}
-    tangents = Tangents(builder, one, f"_by_{input_name}")
-    numbers = [
-        builder.variable_of(tangents.of_variable(int(v)), f"{graph.names[int(v)]}_by_{input_name}")
-        for v in variables
-    ]
+    direction = {graph.input_variable(input_name): builder.number(1)}
+    rows = jacobian(builder, [int(v) for v in variables], {input_name: direction})
+    names = [f"{graph.names[int(v)]}_by_{input_name}" for v in variables]
+    numbers = [builder.variable_of(row[0], name) for row, name in zip(rows, names, strict=True)]
     return builder.finish(), numbers

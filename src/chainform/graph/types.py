@@ -74,12 +74,14 @@ GROUPS = {
     "u": Kind.FORCE,
     "force": Kind.FORCE,
     "t": Kind.COORDINATE,
+    "direction": Kind.COORDINATE,
+    "weights": Kind.FORCE,
 }
 """Where an input's value comes from when the graph is evaluated, and the kind that gives it."""
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*")
 """What a variable, a label or a quantity may be called, so that the text form reads back."""
 BLOCK_NAME = re.compile(
-    rf"{NAME.pattern}(?:\([^()\x00-\x1f\x7f-\x9f\u2028\u2029]+\))?(?:\[[0-9:,]+\])?"
+    rf"{NAME.pattern}(?:\([^\x00-\x1f\x7f-\x9f\u2028\u2029]+\))?(?:\[[0-9:,]+\])?"
 )
 """What an output may be called: a name, or one with what it is taken of, jacobian(tool,local).
 

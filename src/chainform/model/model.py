@@ -12,11 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.emitters import EMITTERS
-from chainform.errors import RunError
+from chainform.errors import Error, RunError
 from chainform.given import counted
-from chainform.graph import Cost, Graph, cost, cost_once, set_defaults, substitute
+from chainform.graph import (
+    Cost,
+    Graph,
+    base_outputs,
+    cost,
+    cost_once,
+    set_defaults,
+    substitute,
+)
 from chainform.mechanism import Mechanism, parametrise
-from chainform.model.names import find_block, resolve, select_outputs
+from chainform.model.names import can_resolve, find_block, full_text, resolve, select_outputs
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states, exact_values, group_length, with_values
 from chainform.runtime import CodeCache, CodeStorage, Program
@@ -103,13 +111,30 @@ class Model:
         return self.stages[0].graph if self.stages else self.graph
 
     def _graph_with(self, names: Iterable[str]) -> Graph:
-        """Return the graph that has all these quantities: the reduced one, or as it was derived."""
-        try:
-            for name in names:
-                resolve(self.graph, name)
-        except RunError:
-            return self.derived
-        return self.graph
+        """Return the graph that has all these quantities: the reduced one, or as it was derived.
+
+        Derivatives that it does not have are added to it.
+        """
+        missing = [name for name in names if not can_resolve(self.graph, name)]
+        operators = [text for text in map(full_text, missing) if text is not None]
+        bases = [base for text in operators for base in base_outputs(text)]
+        is_there = len(operators) == len(missing)
+        is_there = is_there and all(can_resolve(self.graph, base) for base in bases)
+        graph = self.graph if is_there else self.derived
+        if not operators:
+            return graph
+        key = (is_there, *operators)
+        if key not in self._extended:
+            # A model from the store needs no method of mechanics until then.
+            from chainform.formulations import with_derivatives
+
+            self._extended[key] = with_derivatives(graph, self.mechanism, operators)
+        return self._extended[key]
+
+    @cached_property
+    def _extended(self) -> dict[tuple[bool | str, ...], Graph]:
+        """The graphs with derivatives that were asked for."""
+        return {}
 
     @cached_property
     def free_parameters(self) -> dict[str, Fraction | None]:
@@ -148,7 +173,7 @@ class Model:
     def __contains__(self, name: object) -> bool:
         try:
             return isinstance(name, str) and bool(resolve(self._graph_with([name]), name))
-        except RunError:
+        except Error:
             return False
 
     def __getitem__(self, name: str) -> Quantity:
@@ -300,6 +325,8 @@ class Model:
         u: Any = None,
         force: Any = None,
         t: Any = None,
+        direction: Any = None,
+        weights: Any = None,
     ) -> dict[str, NDArray[np.float64]]:
         """Return outputs (all, or those named, or other quantities) as numpy arrays.
 
@@ -310,10 +337,12 @@ class Model:
         and broadcast. A mapping from names is accepted in place of an array, and a function of
         (t, q, qd) in place of tau. x is the state of the actuators, u their signals, force the
         forces that an element model leaves unknown; the time t has the shape of the batch.
-        `values` gives parameters, each a number or an array of the batch.
+        `direction` and `weights` are the vectors of products with derivatives. `values` gives
+        parameters, each a number or an array of the batch.
         """
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         states |= {"x": x, "u": u, "force": force, "t": t}
+        states |= {"direction": direction, "weights": weights}
         given = {group: state for group, state in states.items() if state is not None}
         graph = self._graph_with([outputs] if isinstance(outputs, str) else outputs or ())
         return evaluate_states(graph, self.mechanism, given, values or {}, outputs)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from chainform.errors import Error, RunError
 from chainform.given import near
-from chainform.graph import Block, Graph, restrict
+from chainform.graph import (
+    Block,
+    Graph,
+    canonical,
+    chosen_entries,
+    indices_text,
+    parts_of,
+    restrict,
+)
 
 LETTERS = {
     "H": "mass_matrix",
@@ -54,9 +59,6 @@ FRAME_LETTERS = {
 }
 """The letters of quantities of a frame, which stands in brackets behind them: J(tool)."""
 
-WORD = re.compile(r"\s*([^\s\[\](),]+)\s*(\([^()]*\))?\s*(?:\[([^\[\]]*)\])?\s*")
-INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
-
 
 @dataclass(frozen=True, slots=True)
 class EntryRequest:
@@ -71,15 +73,21 @@ class EntryRequest:
 
 
 def output_of(text: str) -> str:
+    """Return an output in full: names for letters, derivative(tau, q) for d(tau)/d(q)."""
+    return canonical(text, _plain_output)
+
+
+def _plain_output(text: str) -> str:
     """Return the output that a letter stands for, with its frame; other names as they are."""
-    name, bracket, frame = text.partition("(")
-    word = name.strip()
-    if not bracket:
-        return LETTERS.get(word, word)
+    parts = parts_of(text)
+    indices = f"[{indices_text(parts.indices)}]" if parts.indices else ""
+    if parts.inside is None:
+        return LETTERS.get(parts.name, parts.name) + indices
     # Numbers can be had from a stored model without any method of mechanics being imported.
     from chainform.formulations import parse_request as parse_output
 
-    return parse_output(FRAME_LETTERS.get(word, word) + bracket + frame).text
+    name = FRAME_LETTERS.get(parts.name, parts.name)
+    return parse_output(f"{name}({parts.inside})").text + indices
 
 
 def letter_of(output: str) -> str | None:
@@ -92,30 +100,8 @@ def letter_of(output: str) -> str | None:
 
 def parse_request(text: str) -> EntryRequest:
     """Return what a QUANTITY on the command line means."""
-    match = WORD.fullmatch(text)
-    if match is None:
-        raise RunError(
-            f"{text[:60]!r} is not a quantity",
-            element="QUANTITY",
-            remedy="write a name or a name with indices: mass_matrix, H[1,2], H_1_2, "
-            "jacobian(tool)[1,2], e_2_x",
-        )
-    word, frame, indices = match.groups()
-    name = output_of(word + (frame or ""))
-    if indices is None:
-        return EntryRequest(text, name)
-    return EntryRequest(text, name, tuple(_index(part, text) for part in indices.split(",")))
-
-
-def _index(part: str, text: str) -> int | None:
-    match = INDEX.fullmatch(part)
-    if match is None:
-        raise RunError(
-            f"{part.strip()[:20]!r} is not an index",
-            element=text[:60],
-            remedy="write numbers from 1 with commas between them, or : for all, as in H[1,:]",
-        )
-    return None if match[1] == ":" else int(match[1])
+    parts = parts_of(output_of(text))
+    return EntryRequest(text, parts.whole, parts.indices)
 
 
 # --- in a graph -----------------------------------------------------------------------------
@@ -145,29 +131,34 @@ def resolve(graph: Graph, text: str) -> EntryRequest:
         raise unknown(graph, text) from None
     if not has_name(graph, request.name):
         raise unknown(graph, text)
-    shape = block_named(graph, request.name).shape
-    pairs = zip(request.indices, shape, strict=False)
-    if len(request.indices) > len(shape) or not all(
-        i is None or 1 <= i <= length for i, length in pairs
-    ):
-        raise RunError(
-            f"{request.name} has the shape {shape}; there is no such entry",
-            element=text[:60],
-            remedy="indices within a text count from 1, as in H[1,2]",
-        )
+    chosen_entries(block_named(graph, request.name), request.indices, text)
     return request
+
+
+def can_resolve(graph: Graph, text: str) -> bool:
+    """Whether a text means something in a graph, or would with other indices."""
+    if has_name(graph, text):
+        return True
+    try:
+        return has_name(graph, parse_request(text).name)
+    except Error:
+        return False
+
+
+def full_text(text: str) -> str | None:
+    """Return the output in full that a text means, if it is one of other outputs."""
+    try:
+        found = output_of(text)
+        return found if parts_of(found).is_operator else None
+    except Error:
+        return None
 
 
 def find_block(graph: Graph, text: str) -> Block:
     """Return the entries that a text means, as an array; a single one has the shape ()."""
     request = resolve(graph, text)
     block = block_named(graph, request.name)
-    if not request.indices:
-        return block
-    places = np.arange(len(block.variables)).reshape(block.shape)[chosen(request.indices)]
-    labels = tuple(block.labels[i] for i in places.flat)
-    name = labels[0] if not places.ndim else f"{request.name}[{indices_text(request.indices)}]"
-    return Block(name, places.shape, tuple(block.variables[i] for i in places.flat), labels)
+    return chosen_entries(block, request.indices, text) if request.indices else block
 
 
 def select_outputs(graph: Graph, texts: Iterable[str]) -> Graph:
@@ -182,16 +173,6 @@ def select_outputs(graph: Graph, texts: Iterable[str]) -> Graph:
     needed[list(graph.inputs)] = True
     others = {name: b for name, b in graph.quantities.items() if name not in outputs}
     return restrict(replace(graph, outputs=outputs, quantities=others), needed)
-
-
-def chosen(indices: tuple[int | None, ...]) -> tuple[int | slice, ...]:
-    """Return indices from 1 as numpy takes them."""
-    return tuple(slice(None) if i is None else i - 1 for i in indices)
-
-
-def indices_text(indices: tuple[int | None, ...]) -> str:
-    """Return indices as they are written: 1,:."""
-    return ",".join(":" if i is None else str(i) for i in indices)
 
 
 def block_named(graph: Graph, name: str) -> Block:

@@ -27,12 +27,17 @@ ORDERS = {
     "x": "x holds the states of the actuators, one actuator after the other",
     "u": "u has one signal for each actuator",
     "force": "force has an entry for each unknown force of the element model",
+    "direction": "direction has an entry for each column of the derivative",
+    "weights": "weights has an entry for each entry of the output that is differentiated",
 }
 """What the entries of a group are, where they are not those of q or qd."""
 
+COUNTED = ("wrench", "direction", "weights")
+"""The groups whose entries a graph alone tells."""
+
 
 def group_length(mechanism: Mechanism, graph: Graph | None, group: str) -> int:
-    """Return how many numbers a group of inputs has; those of wrench a graph alone tells."""
+    """Return how many numbers a group of inputs has."""
     if group == "q":
         return mechanism.nq
     if group == "sigma":
@@ -40,7 +45,7 @@ def group_length(mechanism: Mechanism, graph: Graph | None, group: str) -> int:
     if group in ORDERS:
         used = sum(item.group == group for item in graph.inputs.values()) if graph else 0
         # A graph that needs none of them may be given them all the same.
-        return used or (0 if group == "wrench" else len(entry_names(mechanism, group)))
+        return used or (0 if group in COUNTED else len(entry_names(mechanism, group)))
     return 1 if group == "t" else mechanism.nv
 
 
@@ -55,7 +60,7 @@ def entry_names(mechanism: Mechanism, group: str) -> tuple[str, ...]:
             return mechanism.signals
         case "force":
             return mechanism.unknowns
-        case "sigma" | "wrench":
+        case "sigma" | "wrench" | "direction" | "weights":
             return ()
         case _:
             return mechanism.rates

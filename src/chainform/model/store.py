@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainform.errors import DeriveError, Error, StoreError
+from chainform.graph import numpy_indices
 from chainform.model.model import Model
-from chainform.model.names import chosen, parse_request, resolve
+from chainform.model.names import parse_request, resolve
 from chainform.model.persistence import (
     Recorded,
     StoredRun,
@@ -281,6 +282,8 @@ class Store(Repository):
         u: Any = None,
         force: Any = None,
         t: Any = None,
+        direction: Any = None,
+        weights: Any = None,
         trust_rows: bool = False,
     ) -> dict[str, NDArray[np.float64]]:
         """Return outputs (all, or those named, or other quantities) computed level by level in SQL.
@@ -292,6 +295,7 @@ class Store(Repository):
         model, revision = self._loaded(reference)
         states = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "sigma": sigma, "wrench": wrench}
         states |= {"x": x, "u": u, "force": force, "t": t}
+        states |= {"direction": direction, "weights": weights}
         given = {group: state for group, state in states.items() if state is not None}
         numbers = {} if values is None else mapping_of(values, "values")
         batch, inputs = input_values(model.graph, model.mechanism, given, numbers)
@@ -309,7 +313,7 @@ class Store(Repository):
         whole = {name: array.reshape((*batch, *array.shape[1:])) for name, array in arrays.items()}
         lead = (slice(None),) * len(batch)
         return {
-            text: np.array(whole[request.name][(*lead, *chosen(request.indices))])
+            text: np.array(whole[request.name][(*lead, *numpy_indices(request.indices))])
             for text, request in wanted.items()
         }
 

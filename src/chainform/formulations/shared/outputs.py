@@ -114,37 +114,49 @@ def add_all(values: dict[Entry, Scalar], more: Mapping[Entry, Scalar], sign: int
 # --- factorisation --------------------------------------------------------------------------------
 
 
+class Factorisation:
+    """H = L^T D L of a symmetric positive matrix, given by its entries that are not zero."""
+
+    def __init__(self, matrix: Mapping[Key, Scalar], unknowns: Sequence[int]) -> None:
+        h: dict[tuple[int, int], Scalar] = {(i, k): value for (i, k), value in matrix.items()}
+        self.order = elimination_order(set(h), sorted(unknowns))
+        self.factors: dict[int, list[tuple[int, Scalar]]] = {}
+        self.inverse: dict[int, Scalar] = {}
+        left = set(self.order)
+        for k in self.order:
+            left.discard(k)
+            if (k, k) not in h or is_zero(h[k, k]):
+                raise refuse_massless(k)
+            self.builder = h[k, k].builder
+            keep = self.builder.keep
+            self.inverse[k] = self.builder.call("reciprocal", h[k, k])
+            row = [i for i in sorted(left) if (k, i) in h]
+            self.factors[k] = [(i, keep(h[k, i] * self.inverse[k])) for i in row]
+            for index, (i, factor) in enumerate(self.factors[k]):
+                for l in row[: index + 1]:
+                    change = factor * h[k, l]
+                    updated = keep(h[i, l] - change) if (i, l) in h else keep(-change)
+                    h[i, l] = h[l, i] = updated
+
+    def solve(self, right: Mapping[int, Scalar]) -> dict[int, Scalar]:
+        """Return x with H x = b; entries of b that are not given are zero."""
+        b, keep = dict(right), self.builder.keep
+        for k in self.order:
+            if k in b and not is_zero(b[k]):
+                for i, factor in self.factors[k]:
+                    b[i] = keep(b[i] - factor * b[k]) if i in b else keep(-factor * b[k])
+        x: dict[int, Scalar] = {}
+        for k in reversed(self.order):
+            value = b[k] * self.inverse[k] if k in b else self.builder.number(0)
+            for i, factor in self.factors[k]:
+                value = value - factor * x[i]
+            x[k] = keep(value)
+        return x
+
+
 def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int, Scalar]:
     """Return x with H x = b, for a symmetric positive H given by its entries that are not zero."""
-    h: dict[tuple[int, int], Scalar] = {(i, k): value for (i, k), value in matrix.items()}
-    b = dict(right)
-    if not b:
-        return {}
-    order = elimination_order(set(h), sorted(b))
-    keep = next(iter(b.values())).builder.keep
-    factors: dict[int, list[tuple[int, Scalar]]] = {}
-    inverse: dict[int, Scalar] = {}
-    left = set(order)
-    for k in order:
-        left.discard(k)
-        if (k, k) not in h or is_zero(h[k, k]):
-            raise refuse_massless(k)
-        inverse[k] = h[k, k].builder.call("reciprocal", h[k, k])
-        row = [i for i in sorted(left) if (k, i) in h]
-        factors[k] = [(i, keep(h[k, i] * inverse[k])) for i in row]
-        for index, (i, factor) in enumerate(factors[k]):
-            for l in row[: index + 1]:
-                change = factor * h[k, l]
-                updated = keep(h[i, l] - change) if (i, l) in h else keep(-change)
-                h[i, l] = h[l, i] = updated
-            b[i] = keep(b[i] - factor * b[k])
-    x: dict[int, Scalar] = {}
-    for k in reversed(order):
-        value = b[k] * inverse[k]
-        for i, factor in factors[k]:
-            value = value - factor * x[i]
-        x[k] = keep(value)
-    return x
+    return Factorisation(matrix, list(right)).solve(right) if right else {}
 
 
 def elimination_order(entries: set[tuple[int, int]], unknowns: list[int]) -> list[int]:

@@ -1,0 +1,125 @@
+"""What a derivative is taken by: a group of inputs, or one input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from chainform.errors import DeriveError
+from chainform.formulations.shared.constraints import ConstraintLaws
+from chainform.formulations.shared.scope import has_quaternions
+from chainform.given import near
+from chainform.graph import GROUPS, Builder, Direction, Tangents, is_zero
+from chainform.mechanism import Mechanism
+
+WORDS = {"time": "t", "parameter": "parameters"}
+"""Other words for inputs."""
+
+
+@dataclass(frozen=True)
+class Directions:
+    """How inputs change, in one direction for each entry of a group, or for a single input."""
+
+    word: str
+    each: Mapping[str, Direction]
+    is_group: bool = True
+    commute: bool = True
+    """Whether the order of two derivatives in these directions does not matter."""
+
+
+class InputGroups:
+    """The inputs of a builder by which derivatives are taken."""
+
+    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
+        self.builder = builder
+        self.mechanism = mechanism
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that there are, in the words of a user."""
+        present = {given.group for given in self.builder.inputs.values()}
+        return ["parameters" if g == "parameter" else g for g in GROUPS if g in present]
+
+    def directions(self, word: str) -> Directions:
+        """Return the directions of a group of inputs, or that of one input."""
+        word = WORDS.get(word, word)
+        if word == "q":
+            return self._coordinates
+        group = "parameter" if word == "parameters" else word
+        if group in GROUPS:
+            return self._group(word, group)
+        name = self._input_name(word)
+        self._refuse_quaternion(word, name)
+        return Directions(word, {name: self._alone(name)}, is_group=False)
+
+    def _alone(self, name: str) -> Direction:
+        """Return the direction in which one input changes; no change if there is no such input."""
+        variable = self._numbers.get(name)
+        return {} if variable is None else {variable: self.builder.number(1)}
+
+    @property
+    def _numbers(self) -> dict[str, int]:
+        return {given.name: v for v, given in self.builder.inputs.items()}
+
+    def _group(self, word: str, group: str) -> Directions:
+        given = [item for item in self.builder.inputs.values() if item.group == group]
+        names = [item.name for item in sorted(given, key=lambda item: item.index)]
+        if group in ("qd", "qdd", "tau"):
+            names = [f"{group}{k + 1}" for k in range(self.mechanism.nv)]
+        elif group == "t":
+            names = ["t"]
+        if not names:
+            more = ", or name frames in wrenches" if word == "wrench" else ""
+            raise DeriveError(
+                f"these equations have no input {word}",
+                element=word,
+                remedy=f"take the derivative by one of {', '.join(self.groups)}{more}",
+            )
+        return Directions(word, {n: self._alone(n) for n in names}, is_group=group != "t")
+
+    def _input_name(self, word: str) -> str:
+        """Return the input that a word means: its own name, or that of a coordinate or rate."""
+        mechanism, names = self.mechanism, self._numbers
+        meant = {word} if word in names else set[str]()
+        if word in mechanism.coordinates:
+            meant.add(f"q{mechanism.coordinates.index(word) + 1}")
+        elif word in mechanism.rates:
+            meant.add(f"qd{mechanism.rates.index(word) + 1}")
+        if len(meant) == 1:
+            return meant.pop()
+        known = [*self.groups, *names, *mechanism.coordinates]
+        general = f"take the derivative by one of {', '.join(self.groups)}, or by one input"
+        raise DeriveError(
+            f"{word} may mean {' or '.join(sorted(meant))}"
+            if meant
+            else f"there is no input {word[:60]}",
+            element=word[:60],
+            remedy=near(word, known, 3).strip() or general,
+        )
+
+    def _refuse_quaternion(self, word: str, name: str) -> None:
+        """Refuse a coordinate that cannot change alone."""
+        variable = self._numbers.get(name, -1)
+        if any(variable in d and len(d) > 1 for d in self._coordinates.each.values()):
+            raise DeriveError(
+                f"{word} belongs to a joint with a quaternion and cannot change alone",
+                element=word,
+                remedy="take the derivative by q: it has a column for each rate of the joint",
+            )
+
+    @cached_property
+    def _coordinates(self) -> Directions:
+        """A direction for each rate: how the coordinates change with it."""
+        builder, mechanism = self.builder, self.mechanism
+        if not has_quaternions(mechanism):
+            names = [f"q{k + 1}" for k in range(mechanism.nq)]
+            return Directions("q", {name: self._alone(name) for name in names})
+        rates = ConstraintLaws(builder, mechanism).coordinate_rates()
+        numbers = self._numbers
+        each: dict[str, Direction] = {}
+        for k in range(mechanism.nv):
+            sweep = Tangents(builder, {numbers[f"qd{k + 1}"]: builder.number(1)})
+            changes = {numbers[f"q{i + 1}"]: sweep.of(rate) for i, rate in rates.items()}
+            each[f"q{k + 1}"] = {v: builder.keep(c) for v, c in changes.items() if not is_zero(c)}
+        return Directions("q", each, commute=False)

@@ -1,0 +1,104 @@
+"""Accelerations as the solution of H qdd = tau - bias, and their derivatives.
+
+They follow from inverse dynamics at these accelerations, by the factors of H that are there
+anyway: with ID(q, qd, qdd, ...) = tau,
+
+    H d qdd = d tau - d ID     at constant qdd
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from chainform.formulations.shared.directions import Directions
+from chainform.formulations.shared.outputs import Factorisation, declare
+from chainform.graph import Builder, Direction, Graph, Scalar, include, is_zero
+
+InverseDynamics: TypeAlias = Callable[[str], Graph]
+"""Returns a graph with inverse dynamics, or with an output of it such as a derivative."""
+
+
+class Solution:
+    """The accelerations of a mechanism whose mass matrix is an output of the builder."""
+
+    def __init__(self, builder: Builder, nv: int, inverse_dynamics: InverseDynamics) -> None:
+        self.builder = builder
+        self.inverse_dynamics = inverse_dynamics
+        self._known: dict[str, list[list[Scalar]]] = {}
+        entries = [builder.scalar(v) for v in builder.outputs["mass_matrix"].variables]
+        matrix = {divmod(i, nv): value for i, value in enumerate(entries) if not is_zero(value)}
+        self.factors = Factorisation(matrix, range(nv))
+        self.qdd = [builder.number(0)] * nv
+        bias = self._of_inverse_dynamics("inverse_dynamics")
+        tau = [builder.input(f"tau{k + 1}", "tau", k) for k in range(nv)]
+        found = self.factors.solve({k: tau[k] - bias[k] for k in range(nv)})
+        declare(builder, "forward_dynamics", "qdd", (nv,), found)
+        self.qdd = [found[k] for k in range(nv)]
+
+    def _of_inverse_dynamics(
+        self, output: str, weights: Sequence[Scalar] = ()
+    ) -> tuple[Scalar, ...]:
+        """Return the entries of an output of inverse dynamics at the accelerations."""
+        given = {f"qdd{k + 1}": value for k, value in enumerate(self.qdd)}
+        given |= {f"weights{k + 1}": value for k, value in enumerate(weights)}
+        return include(self.builder, self.inverse_dynamics(output), given, [output])[output]
+
+    def _columns(self, by: Directions) -> list[list[Scalar]]:
+        """Return d tau - d ID in each direction, and zeros in those of qdd, which is no input."""
+        nv, number = len(self.qdd), self.builder.number
+        group = _group_of(by)
+        if group == "tau":
+            places = [int(name.removeprefix("tau")) - 1 for name in by.each]
+            return [[number(int(i == place)) for i in range(nv)] for place in places]
+        if group == "qdd":
+            return [[number(0)] * nv for _ in by.each]
+        entries = self._of_inverse_dynamics(f"derivative(inverse_dynamics,{by.word})")
+        count = len(by.each)
+        return [[-entries[i * count + k] for i in range(nv)] for k in range(count)]
+
+    def derivatives(self, by: Directions) -> list[list[Scalar]]:
+        """Return the derivatives of the accelerations, a row for each of them."""
+        if by.word not in self._known:
+            columns = [self._solved(column) for column in self._columns(by)]
+            self._known[by.word] = [list(row) for row in zip(*columns, strict=True)]
+        return self._known[by.word]
+
+    def tangents(self, by: Directions, name: str) -> Direction:
+        """Return how the accelerations change in one direction."""
+        place = list(by.each).index(name)
+        rows = zip(self.qdd, self.derivatives(by), strict=True)
+        return {self.builder.variable_of(qdd): row[place] for qdd, row in rows}
+
+    def weighted(self, by: Directions, weights: Sequence[Scalar]) -> list[Scalar]:
+        """Return the derivatives of the sum of the accelerations with weights."""
+        shares, group = self._solved(weights), _group_of(by)
+        if group in ("tau", "qdd"):
+            columns = self._columns(by)
+            return [_dot(self.builder, column, shares) for column in columns]
+        text = f"product(weights,derivative(inverse_dynamics,{by.word}))"
+        return [-value for value in self._of_inverse_dynamics(text, shares)]
+
+    def along(self, by: Directions, direction: Sequence[Scalar]) -> list[Scalar]:
+        """Return the derivatives of the accelerations in a direction."""
+        if _group_of(by) in ("tau", "qdd"):
+            rows = zip(*self._columns(by), strict=True)
+            return self._solved([_dot(self.builder, row, direction) for row in rows])
+        text = f"product(derivative(inverse_dynamics,{by.word}),direction)"
+        return self._solved([-value for value in self._of_inverse_dynamics(text)])
+
+    def _solved(self, right: Sequence[Scalar]) -> list[Scalar]:
+        found = self.factors.solve({k: v for k, v in enumerate(right) if not is_zero(v)})
+        return [found[k] for k in range(len(right))]
+
+
+def _group_of(by: Directions) -> str:
+    """Return the group of inputs that a derivative is taken by, or the input without its number."""
+    return by.word if by.is_group else next(iter(by.each)).rstrip("0123456789")
+
+
+def _dot(builder: Builder, left: Sequence[Scalar], right: Sequence[Scalar]) -> Scalar:
+    total = builder.number(0)
+    for a, b in zip(left, right, strict=True):
+        total = total + a * b
+    return builder.keep(total)

@@ -1,0 +1,182 @@
+"""The text of an output: a name, what it is taken of, and indices.
+
+    mass_matrix    jacobian(tool,local)    mass_matrix[1,:]    derivative(mass_matrix[1,1],m_6)
+
+Operators make outputs of outputs: `derivative(OUTPUT, BY, ...)`, `product(weights, DERIVATIVE,
+direction)` with one of the two factors or both, `nonzeros(OUTPUT)`. Shorter: d(OUTPUT)/d(BY),
+weights*DERIVATIVE*direction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from chainform.errors import RunError
+from chainform.graph.types import Block
+
+OPERATORS = ("derivative", "product", "nonzeros")
+"""What is taken of outputs, not of a frame."""
+FACTORS = ("weights", "direction")
+"""What a derivative is multiplied by, from the left and from the right: groups of inputs."""
+DEEPEST = 8
+"""How many operators may stand within each other."""
+
+_WORD = re.compile(r"[^\s\[\](),*]+")
+_INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputText:
+    """The parts of the text of an output; indices count from 1, None stands for `:`."""
+
+    name: str
+    inside: str | None = None
+    indices: tuple[int | None, ...] = ()
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it is taken of other outputs."""
+        return self.name in OPERATORS and self.inside is not None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What stands between the brackets, divided at the commas outside of inner brackets."""
+        return tuple(divided(self.inside or "", ","))
+
+    @property
+    def whole(self) -> str:
+        """The text without indices."""
+        return self.name if self.inside is None else f"{self.name}({self.inside})"
+
+
+def parts_of(text: str) -> OutputText:
+    """Return the parts of a text; RunError where it has none."""
+    rest, indices = text.strip(), ()
+    if rest.endswith("]") and "[" in rest:
+        rest, _, inner = rest[:-1].rpartition("[")
+        indices = tuple(_index(part, text) for part in inner.split(","))
+        rest = rest.rstrip()
+    name, bracket, inside = rest.partition("(")
+    if bracket and not (inside.endswith(")") and is_balanced(inside[:-1])):
+        raise _no_output(text)
+    if not _WORD.fullmatch(name.strip()):
+        raise _no_output(text)
+    return OutputText(name.strip(), inside[:-1].strip() if bracket else None, indices)
+
+
+def _no_output(text: str) -> RunError:
+    return RunError(
+        f"{text[:60]!r} is not a quantity",
+        element="QUANTITY",
+        remedy="write a name, or a name with indices: mass_matrix, H[1,2], H_1_2, "
+        "jacobian(tool)[1,2], e_2_x, derivative(tau, q)",
+    )
+
+
+def _index(part: str, text: str) -> int | None:
+    match = _INDEX.fullmatch(part)
+    if match is None:
+        raise RunError(
+            f"{part.strip()[:20]!r} is not an index",
+            element=text[:60],
+            remedy="write numbers from 1 with commas between them, or : for all, as in H[1,:]",
+        )
+    return None if match[1] == ":" else int(match[1])
+
+
+def is_balanced(text: str) -> bool:
+    """Whether every bracket that opens closes."""
+    depth = 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def divided(text: str, sign: str) -> Iterator[str]:
+    """Yield the parts of a text between signs that stand in no brackets, without blanks."""
+    depth, start = 0, 0
+    for place, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if character == sign and depth == 0:
+            yield text[start:place].strip()
+            start = place + 1
+    yield text[start:].strip()
+
+
+def chosen_entries(block: Block, indices: tuple[int | None, ...], text: str) -> Block:
+    """Return the entries of an array at indices, as an array; a single one has the shape ()."""
+    pairs = zip(indices, block.shape, strict=False)
+    inside = all(i is None or 1 <= i <= length for i, length in pairs)
+    if len(indices) > len(block.shape) or not inside:
+        raise RunError(
+            f"{block.name} has the shape {block.shape}; there is no such entry",
+            element=text[:60],
+            remedy="indices within a text count from 1, as in H[1,2]",
+        )
+    places = np.arange(len(block.variables)).reshape(block.shape)[numpy_indices(indices)]
+    labels = tuple(block.labels[i] for i in places.flat)
+    name = labels[0] if not places.ndim else f"{block.name}[{indices_text(indices)}]"
+    return Block(name, places.shape, tuple(block.variables[i] for i in places.flat), labels)
+
+
+def numpy_indices(indices: tuple[int | None, ...]) -> tuple[int | slice, ...]:
+    """Return indices from 1 as numpy takes them."""
+    return tuple(slice(None) if i is None else i - 1 for i in indices)
+
+
+def indices_text(indices: tuple[int | None, ...]) -> str:
+    """Return indices as they are written: 1,:."""
+    return ",".join(":" if i is None else str(i) for i in indices)
+
+
+# --- one way to write an output ---------------------------------------------------------------
+
+
+def canonical(text: str, name: Callable[[str], str], depth: int = 0) -> str:
+    """Return the text of an output in full: operators in words, `name` of every other output."""
+    if depth > DEEPEST:
+        raise RunError(
+            f"more than {DEEPEST} operators stand within each other",
+            element=text[:60],
+            remedy="take the derivative of a model that has the inner ones as outputs",
+        )
+    factors = list(divided(text, "*"))
+    if len(factors) > 1:
+        return canonical(f"product({','.join(factors)})", name, depth)
+    quotient = re.fullmatch(r"\s*d\s*\((.*)\)\s*/\s*d\s*\((.*)\)\s*((?:\[[^\[\]]*\])?)\s*", text)
+    if quotient and is_balanced(quotient[1]) and is_balanced(quotient[2]):
+        inner, by, indices = quotient.groups()
+        return canonical(f"derivative({inner},{by}){indices}", name, depth)
+    parts = parts_of(text)
+    if not parts.is_operator:
+        return name(text)
+    given = list(parts.arguments)
+    for place in range(1 if parts.name == "derivative" else len(given)):
+        if given[place] not in FACTORS:
+            given[place] = canonical(given[place], name, depth + 1)
+    return _joined(parts, given)
+
+
+def _joined(parts: OutputText, given: list[str]) -> str:
+    """Return an operator with its arguments; the derivative of a derivative is one of both."""
+    if parts.name == "derivative":
+        inner = parts_of(given[0])
+        if inner.name == "derivative" and inner.is_operator and not inner.indices:
+            given = [*inner.arguments, *given[1:]]
+    indices = f"[{indices_text(parts.indices)}]" if parts.indices else ""
+    return f"{parts.name}({','.join(given)}){indices}"
+
+
+def base_outputs(text: str) -> tuple[str, ...]:
+    """Return the outputs, in full, that a text is made of: those that no operator gives."""
+    parts = parts_of(text)
+    if not parts.is_operator:
+        return (parts.whole,)
+    inner = parts.arguments[:1] if parts.name == "derivative" else parts.arguments
+    return tuple(o for each in inner if each not in FACTORS for o in base_outputs(each))

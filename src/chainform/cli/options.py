@@ -14,14 +14,13 @@ from chainform.cli.selection import output_with, parse_request, with_entries
 from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS
 from chainform.mechanism import Mechanism
+from chainform.graph import divided
 from chainform.model import FRAME_LETTERS, LETTERS, Model, output_of
 from chainform.pipeline import CLOSURES, OUTPUTS, available_outputs, derive
 from chainform.search import EFFORTS, effort_of
 
 USUAL = f"{' '.join(OUTPUTS)}, as far as there are"
 """What `usual_outputs` returns, for the help."""
-ITEM = re.compile(r"(?:[^\s,(\[]|\s*\([^)]*(?:\)|$)|\[[^\]]*(?:\]|$))+")
-"""One item of a list: what stands in brackets belongs to it, as in jacobian(tool, local)[1, 2]."""
 SEARCH_OPTIONS = OF_REDUCTION[1:]
 
 
@@ -122,8 +121,14 @@ def add_reduction(parser: ArgumentParser, *, search: bool = True, default: str =
 
 
 def split_list(texts: Iterable[str]) -> list[str]:
-    """Return the items of texts in which commas or spaces separate them, outside of brackets."""
-    return ITEM.findall(" ".join(texts))
+    """Return the items of texts in which commas or spaces separate them, outside of brackets.
+
+    What stands in brackets belongs to the item: jacobian(tool, local)[1, 2], d(tau)/d(q).
+    """
+    # A bracket may stand apart from its word.
+    joined = re.sub(r"\s+(?=[(\[])", "", " ".join(texts))
+    words = (word for item in divided(joined, ",") for word in divided(item, " "))
+    return [word for word in words if word]
 
 
 def parameter_choice(text: str | None) -> str | list[str] | None:

@@ -1,13 +1,15 @@
 """State files: what is known of a state, or of a batch of states, for `eval`; and strict JSON.
 
     {"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],
-     "x": [...], "u": [...], "force": [...], "t": 0.0, "values": {...}}
+     "x": [...], "u": [...], "force": [...], "t": 0.0, "direction": [...], "weights": [...],
+     "values": {...}}
 
 Every entry may be left out. A batch is a list of lists, to any depth; the last dimension has
 the length of q, or of qd for qd, qdd and tau; `x` has the states of the actuators, `u` their
 signals, `force` the unknown forces of an element model. In place of these lists a table may give a
 number, or a batch of them, by the name of each entry. `sigma` has an entry for each closure
-equation, `wrench` six for each frame on which a force and a moment act. The time `t` and each of
+equation, `wrench` six for each frame on which a force and a moment act, `direction` and `weights`
+have those of the derivative that they multiply. The time `t` and each of
 the parameters in `values` is a number or a batch of them.
 
 JSON is read without indulgence: every fault is an error that names the file and the place.
@@ -32,10 +34,12 @@ from chainform.mechanism import Mechanism
 from chainform.model import batch_shape, group_length, state_array
 
 Array: TypeAlias = NDArray[np.float64]
-NAMELESS = ("sigma", "wrench")
+NAMELESS = ("sigma", "wrench", "direction", "weights")
 """Groups whose entries have no names."""
 
-KEYS = ("q", "qd", "qdd", "tau", "sigma", "wrench", "x", "u", "force", "t", "values")
+FACTORS = ("direction", "weights")
+"""Groups that have as many entries as the derivative which they multiply."""
+KEYS = ("q", "qd", "qdd", "tau", "sigma", "wrench", "x", "u", "force", "t", *FACTORS, "values")
 DEEPEST = 16
 """The most dimensions an array may have."""
 STDIN = "-"
@@ -66,7 +70,8 @@ def read_state(source: str, mechanism: Mechanism, wrenches: Sequence[str] = ()) 
         if key in given.value:
             plain = _plain(key, given[key])
             with given[key].translate_errors():
-                arrays[key] = state_array(mechanism, key, plain, length)
+                own = np.shape(plain)[-1] if key in FACTORS else length
+                arrays[key] = state_array(mechanism, key, plain, own)
     table = given["values"].table().items() if "values" in given.value else []
     values = {name: array_in(value) for name, value in table}
     with given.translate_errors():

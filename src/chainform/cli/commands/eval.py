@@ -186,7 +186,8 @@ COMMAND = Command(
     usage="FILE --at STATE",
     description="Evaluate outputs at a state or a batch of states. The state file holds\n"
     '{"q": [...], "qd": [...], "qdd": [...], "tau": [...], "sigma": [...], "wrench": [...],\n'
-    ' "x": [...], "u": [...], "force": [...], "t": 0.0, "values": {...}},\n'
+    ' "x": [...], "u": [...], "force": [...], "t": 0.0, "direction": [...], "weights": [...],\n'
+    ' "values": {...}},\n'
     "each entry as far as it is needed.",
     add_options=add_options,
     run=run,

@@ -256,7 +256,8 @@ def test_derivatives_are_those_of_pinocchio(name: str, base: str) -> None:
     qd, qdd, tau = rng.uniform(-1, 1, (3, mechanism.nv))
     got = model.evaluate(q=q, qd=qd, qdd=qdd, tau=tau)
     for text, expected in (
-        first_order(oracle, theirs, qd, qdd) | accelerations(oracle, theirs, qd, tau)
+        first_order(oracle, theirs, qd, qdd)
+        | accelerations(oracle, theirs, qd, tau)
         | second_order(oracle, theirs, qd, qdd)
     ).items():
         scale = max(1.0, np.abs(expected).max())

@@ -264,11 +264,16 @@ def _names(match: re.Match[str]) -> str:
     return f"'{names}'" if re.search(r"[^\w,.-]", names) else names
 
 
+GROUPS = "q|qd|qdd|tau|sigma|wrench|x|u|force|t|direction|weights"
+
 REMEDIES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (rf"\bparameters={VALUE}", lambda match: f"--parameters {_names(match)}"),
     (rf"\boutputs={VALUE}", lambda match: f"--outputs {_names(match)}"),
     (r"\bvalues=\{'([^']+)': \.\.\.\}", r'in the state, "values": {"\1": ...}'),
-    (r"\b(q|qd|qdd|tau|sigma|wrench|x|u|force|t|direction|weights)=\[\.\.\.\]", r'in the state, "\1": [...]'),
+    (
+        r"\b(q|qd|qdd|tau|sigma|wrench|x|u|force|t|direction|weights)=\[\.\.\.\]",
+        r'in the state, "\1": [...]',
+    ),
     (r"\bnamed in `wrenches`", "named by --wrenches"),
     (r"\bforce=True\b", "--force"),
     (r"\ballow_python=True\b", "--allow-python"),

@@ -9,12 +9,13 @@ from typing import Any
 
 from chainform.cli.files import OF_REDUCTION, check_free, option_name, with_outputs
 from chainform.cli.model_report import LeftOut
+from chainform.cli.printing import tell
 from chainform.cli.progress import search_progress
 from chainform.cli.selection import output_with, parse_request, with_entries
 from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS
-from chainform.mechanism import Mechanism
 from chainform.graph import divided
+from chainform.mechanism import Mechanism
 from chainform.model import FRAME_LETTERS, LETTERS, Model, output_of
 from chainform.pipeline import CLOSURES, OUTPUTS, available_outputs, derive
 from chainform.search import EFFORTS, effort_of
@@ -252,8 +253,11 @@ def derive_chosen(
         without=split_list(args.without or ()),
     )
     effort = reduction_options(args)
+    derived = derive(mechanism, outputs, **options)
+    for note in derived.notes:
+        tell(note)
     with search_progress(args) as progress:
-        return derive(mechanism, outputs, **options).reduce(**effort, progress=progress)
+        return derived.reduce(**effort, progress=progress)
 
 
 def derive_wanted(

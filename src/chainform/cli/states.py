@@ -70,8 +70,9 @@ def read_state(source: str, mechanism: Mechanism, wrenches: Sequence[str] = ()) 
         if key in given.value:
             plain = _plain(key, given[key])
             with given[key].translate_errors():
-                own = np.shape(plain)[-1] if key in FACTORS else length
-                arrays[key] = state_array(mechanism, key, plain, own)
+                if key in FACTORS and not isinstance(plain, dict):
+                    length = plain.shape[-1]
+                arrays[key] = state_array(mechanism, key, plain, length)
     table = given["values"].table().items() if "values" in given.value else []
     values = {name: array_in(value) for name, value in table}
     with given.translate_errors():

@@ -12,7 +12,7 @@ from chainform.formulations.closed_form import closed_form
 from chainform.formulations.complete import COMPLETE, CompleteModel
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.constrained import ConstrainedEquations
-from chainform.formulations.derivatives import Derivatives, with_derivatives
+from chainform.formulations.derivatives import Derivatives, seams, with_derivatives
 from chainform.formulations.element_quantities import ElementQuantities
 from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
@@ -28,10 +28,12 @@ from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinemati
 from chainform.formulations.shared.laws import Laws
 from chainform.formulations.shared.options import (
     PARTS,
+    AxisChoice,
     AxisChoices,
     Method,
     Options,
     OutputRequest,
+    Part,
     extended,
     parse_request,
 )
@@ -97,6 +99,7 @@ class Formulation:
             for request in others:
                 quantities.build(request)
         derivatives = Derivatives(builder, mechanism, solution)
+        builder.quantities |= {base: builder.outputs[base] for base in bases if base not in outputs}
         blocks = {text: replace(derivatives.declare(text), name=text) for text in outputs}
         return builder.finish(blocks), choices
 
@@ -108,8 +111,12 @@ class Formulation:
         if self.name != "auto" or not wanted:
             return None
 
+        ranked: dict[Part, Sequence[AxisChoice]] = {}
+
         def inverse_dynamics(output: str) -> Graph:
-            return self.graph(mechanism, [output], options)[0]
+            graph, choices = self.graph(mechanism, [output], options.in_axes(ranked))
+            ranked.update(choices)
+            return graph
 
         self.build(builder, mechanism, ["mass_matrix"], options)
         return Solution(builder, mechanism.nv, inverse_dynamics)
@@ -279,6 +286,7 @@ __all__ = [
     "refuse_elements",
     "refuse_massless",
     "refuse_moving_base",
+    "seams",
     "solve",
     "uses_elements",
     "with_derivatives",

@@ -8,15 +8,18 @@ of the derivative in direction j.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+
+import numpy as np
 
 from chainform.errors import DeriveError
 from chainform.formulations.shared.directions import Directions, InputGroups
 from chainform.formulations.solution import Solution
 from chainform.given import near
 from chainform.graph import (
+    CALLS,
     FACTORS,
     Adjoints,
     Block,
@@ -24,9 +27,11 @@ from chainform.graph import (
     Graph,
     Scalar,
     Tangents,
+    active_variables,
     along,
     builder_of,
     chosen_entries,
+    definition_text,
     is_zero,
     jacobian,
     parts_of,
@@ -109,13 +114,22 @@ class Derivatives:
                 remedy=f"write derivative({output}, q), or by another of "
                 f"{', '.join(self.inputs.groups)}",
             )
-        array = self._entries(output)
+        done = self._first_words(output, words)
+        array = self._entries(
+            f"derivative({','.join([output, *words[:done]])})" if done else output
+        )
         by = [self.inputs.directions(word) for word in words]
-        _check_size(text, array, by)
-        for place, each in enumerate(by):
+        _check_size(text, array, by[done:])
+        for place, each in enumerate(by[done:], start=done):
             is_same = place > 0 and each.word == by[place - 1].word
             array = self._by(array, each, is_symmetric=is_same and each.commute)
         return array
+
+    def _first_words(self, output: str, words: Sequence[str]) -> int:
+        """Return by how many of the inputs the derivative is there already."""
+        counts = range(len(words) - 1, 0, -1)
+        known = self.builder.outputs
+        return next((n for n in counts if _text_of(output, words[:n]) in known), 0)
 
     def _product(self, text: str, arguments: Sequence[str]) -> _Array:
         output, words, weighted, directed = _factors_of(text, arguments)
@@ -211,12 +225,52 @@ class Derivatives:
         return [self.builder.input(f"{group}{k + 1}", group, k) for k in range(count)]
 
 
+def _text_of(output: str, words: Sequence[str]) -> str:
+    return f"derivative({','.join([output, *words])})" if words else output
+
+
 def with_derivatives(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Graph:
     """Return a graph with further outputs, which are taken of its own."""
     work = Derivatives(builder_of(graph), mechanism)
     for output in outputs:
         work.declare(output)
     return work.builder.finish()
+
+
+# --- jumps and corners ----------------------------------------------------------------------------
+
+SEAMS = {
+    "sign": "jumps at 0 and is taken as constant",
+    "abs": "has a corner at 0, where its slope is taken as 0",
+}
+"""The functions that have no derivative somewhere, and how it was taken."""
+
+
+def seams(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Iterator[str]:
+    """Yield how derivatives among the outputs were taken at places where they do not exist."""
+    work = Derivatives(builder_of(graph), mechanism)
+    for text, output, words in _derivatives_in(outputs):
+        inputs = {v for w in words for d in work.inputs.directions(w).each.values() for v in d}
+        active = active_variables(work.builder, inputs)
+        cone = graph.cone(work.declare(output).variables)
+        for v in np.flatnonzero(cone & (graph.call > 0)).tolist():
+            function, argument = CALLS[int(graph.call[v])], int(graph.argument[v])
+            if function in SEAMS and active[argument]:
+                shown = graph.names[argument]
+                if argument not in graph.inputs:
+                    shown = definition_text(graph, argument)
+                yield f"{text}: {function}({shown}) {SEAMS[function]}"
+
+
+def _derivatives_in(outputs: Sequence[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield the derivatives that outputs are or contain: the text, of what, by what."""
+    for text in outputs:
+        parts = parts_of(text)
+        if parts.is_operator and parts.name == "derivative":
+            yield text, parts.arguments[0], parts.arguments[1:]
+        elif parts.is_operator:
+            inner = [argument for argument in parts.arguments if argument not in FACTORS]
+            yield from ((text, output, words) for _, output, words in _derivatives_in(inner))
 
 
 # --- what is refused ------------------------------------------------------------------------------

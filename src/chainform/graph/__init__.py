@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Adjoints,
         Direction,
         Tangents,
+        active_variables,
         along,
         differentiate,
         jacobian,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from chainform.graph.scalar import Monomial, Number, Scalar, Terms, is_zero, shortest_number
     from chainform.graph.text import definition_text, graph_text, number_text, parse_graph
     from chainform.graph.types import (
+        CALL_NUMBER,
         CALLS,
         GROUPS,
         Block,
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CALLS",
+    "CALL_NUMBER",
     "EXACT",
     "FACTORS",
     "FLOAT",
@@ -111,6 +114,7 @@ __all__ = [
     "Term",
     "Terms",
     "Variable",
+    "active_variables",
     "add_term",
     "along",
     "angle_variables",

@@ -15,6 +15,7 @@ from chainform.emitters import EMITTERS
 from chainform.errors import Error, RunError
 from chainform.given import counted
 from chainform.graph import (
+    CALL_NUMBER,
     Cost,
     Graph,
     base_outputs,
@@ -25,7 +26,7 @@ from chainform.graph import (
 )
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model.names import can_resolve, find_block, full_text, resolve, select_outputs
-from chainform.model.quantity import Quantity
+from chainform.model.quantity import Quantity, Sparsity
 from chainform.model.states import evaluate_states, exact_values, group_length, with_values
 from chainform.runtime import CodeCache, CodeStorage, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of, stage_of
@@ -165,6 +166,7 @@ class Model:
             more = f" and {len(free) - MOST_NAMES} more" if len(free) > MOST_NAMES else ""
             lines.append(f"free parameters: {', '.join(free[:MOST_NAMES])}{more}")
         lines.append(f"{counted(len(self.graph), 'variable')}; {self.count()}")
+        lines += self.notes
         first, shape = next(iter(shapes.items()), (None, ()))
         entry = f"[{', '.join('0' for _ in shape)}]" if shape else ""
         example = "model[name]" if first is None else f'model["{first}"]{entry}'
@@ -187,6 +189,21 @@ class Model:
         variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
         labels = np.asarray(block.labels, dtype=np.str_).reshape(block.shape)
         return Quantity(block.name, graph, variables, labels, self.input_name)
+
+    def sparsity(self, output: str) -> Sparsity:
+        """Return which entries of an output, or of a derivative, are not identically zero."""
+        return self[output].sparsity()
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """How derivatives were taken where they do not exist: at jumps and corners."""
+        graph = self.derived
+        if not np.isin(graph.call, [CALL_NUMBER["sign"], CALL_NUMBER["abs"]]).any():
+            return ()
+        # A model from the store needs no method of mechanics until then.
+        from chainform.formulations import seams
+
+        return tuple(seams(graph, self.mechanism, self.outputs))
 
     def bind(self, values: Mapping[str, Any], *, keep_free: bool = False) -> Model:
         """Return the model with free parameters made numbers, exactly: `{"a": "1/3"}`.

@@ -134,6 +134,15 @@ class Quantity:
         title = str(labels) if not self.shape else f"{self.name}_by_{source}"
         return Quantity(title, graph, numbers, labels, self.resolve)
 
+    def sparsity(self) -> Sparsity:
+        """Return where entries are that are not zero for every state."""
+        zeros = [v for v, number in self.graph.number_value.items() if not number]
+        mask = ~np.isin(self.variables, zeros)
+        columns = self.shape[-1] if self.shape else 1
+        rows = mask.reshape(-1, columns) if columns else mask.reshape(0, 0)
+        starts = np.concatenate([[0], np.cumsum(rows.sum(axis=1))])
+        return Sparsity(self.shape, starts.astype(np.int64), np.nonzero(rows)[1])
+
     # --- the graph around it ------------------------------------------------------------
 
     def count(self) -> Cost:
@@ -147,6 +156,33 @@ class Quantity:
         mask = self.graph.cone(self.variables.ravel())
         mask[self.variables.ravel()] = False
         return [self.graph.names[v] for v in np.flatnonzero(mask)]
+
+
+@dataclass(frozen=True, eq=False)
+class Sparsity:
+    """The entries of an array that are not identically zero, as compressed rows (CSR).
+
+    The columns of row i are `indices[indptr[i] : indptr[i + 1]]`; all indices but the last number
+    the rows. The output `nonzeros(...)` has the values in this order.
+    """
+
+    shape: tuple[int, ...]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __repr__(self) -> str:
+        return f"<Sparsity {' × '.join(map(str, self.shape))}: {len(self)} entries>"
+
+    def dense(self) -> NDArray[np.bool_]:
+        """Return the array of truth values: whether an entry is other than zero."""
+        rows = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        columns = self.shape[-1] if self.shape else 1
+        mask = np.zeros((len(self.indptr) - 1, columns), dtype=np.bool_)
+        mask[rows, self.indices] = True
+        return mask.reshape(self.shape)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,199 @@
+"""Derivatives as outputs: where they may stand, their names and shapes, and what is refused."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import chainform as cf
+from chainform.graph import EXACT, builder_of, evaluate_variables, jacobian, verify
+from strategies import POLYNOMIAL, Point, Program, examples, graph_of, points, programs
+from zoo import random_tree
+
+ROOT = Path(__file__).parents[3]
+
+
+@cache
+def arm() -> cf.Mechanism:
+    return cf.read(ROOT / "examples" / "pick_arm.urdf")
+
+
+@cache
+def model() -> cf.Model:
+    return cf.derive(arm(), ["H", "tau", "hG", "T"], parameters=["m_*"])
+
+
+def state(**more: object) -> dict[str, object]:
+    rng = np.random.default_rng(2)
+    q, qd, qdd = rng.uniform(-1, 1, (3, arm().nv))
+    return {"q": q, "qd": qd, "qdd": qdd, **more}
+
+
+# --- forward and reverse --------------------------------------------------------------------------
+
+
+@given(programs(POLYNOMIAL), points)
+@examples(40)
+def test_both_ways_give_the_same_derivatives(program: Program, point: Point) -> None:
+    graph = graph_of(program)
+    values: dict[str, list[object]] = {}
+    for mode in ("forward", "reverse"):
+        builder = builder_of(graph)
+        inputs = {item.name: {v: builder.number(1)} for v, item in graph.inputs.items()}
+        results = list(graph.outputs["out"].variables)
+        rows = jacobian(builder, results, inputs, mode=mode)
+        numbers = [builder.variable_of(value) for row in rows for value in row]
+        extended = builder.finish()
+        verify(extended)
+        found = evaluate_variables(extended, point.values(), EXACT, numbers)
+        values[mode] = [found[v] for v in numbers]
+    assert values["forward"] == values["reverse"]
+
+
+# --- everywhere an output may stand ---------------------------------------------------------------
+
+
+def test_a_derivative_is_a_quantity_of_any_model() -> None:
+    quantity = model()["d(hG)/d(q)"]
+    assert quantity.shape == (4, 4)
+    assert quantity[1, 2].name == "hG_2_by_q3"
+    assert model()["d(H[1,1])/d(m_2)"].shape == ()
+    assert model()["derivative(mass_matrix, parameters)"].shape[:2] == (4, 4)
+    assert "d(tau)/d(qd)" in model()
+    assert "d(tau)/d(nothing)" not in model()
+
+
+def test_derivatives_in_time_and_of_energies() -> None:
+    found = model().evaluate(
+        **state(), outputs=["H", "d(T)/d(qd)", "derivative(T,qd,qd)", "d(T)/d(t)"]
+    )
+    H, momenta = found["H"], found["d(T)/d(qd)"]
+    np.testing.assert_allclose(momenta, H @ state()["qd"], rtol=1e-12)
+    np.testing.assert_allclose(found["derivative(T,qd,qd)"], H, rtol=1e-12)
+    assert found["d(T)/d(t)"] == 0
+
+
+def test_reduced_compiled_emitted_and_stored(tmp_path: Path) -> None:
+    outputs = ["d(tau)/d(q)", "d(qdd)/d(tau)", "weights*d(tau)/d(q)"]
+    derived = cf.derive(arm(), outputs)
+    weights, tau = np.array([1.0, -2.0, 0.5, 3.0]), np.zeros(4)
+    expected = derived.evaluate(**state(weights=weights, tau=tau))
+    reduced = derived.reduce("fast")
+    assert reduced.outputs == derived.outputs
+    assert reduced.count().multiplications <= derived.count().multiplications
+    program = reduced.compile()
+    s = state()
+    found = program["derivative(inverse_dynamics,q)"](s["q"], s["qd"], s["qdd"])
+    np.testing.assert_allclose(found, expected["derivative(inverse_dynamics,q)"], atol=1e-12)
+    product = program["product(weights,derivative(inverse_dynamics,q))"]
+    found = product(s["q"], s["qd"], s["qdd"], weights)
+    np.testing.assert_allclose(
+        found, weights @ expected["derivative(inverse_dynamics,q)"], atol=1e-12
+    )
+    assert "tau_2_by_q3" in reduced.emit("text")
+    with cf.open_store(tmp_path / "models.db") as store:
+        store.save(reduced, "arm")
+        loaded = store.load("arm")
+        assert loaded.outputs == derived.outputs
+        in_sql = store.evaluate("arm", **state(), outputs=["d(tau)/d(q)[2,:]"])
+        whole = expected["derivative(inverse_dynamics,q)"]
+        np.testing.assert_allclose(in_sql["d(tau)/d(q)[2,:]"], whole[1], atol=1e-12)
+        again = loaded.evaluate(**state(), outputs=["derivative(tau,q,qd)"])
+        fresh = derived.evaluate(**state(), outputs=["derivative(tau,q,qd)"])
+        for text, value in again.items():
+            np.testing.assert_allclose(value, fresh[text], atol=1e-12)
+
+
+def test_entries_that_are_not_zero_come_in_order_of_rows() -> None:
+    tree = random_tree(7009, quaternions=True)
+    text = "derivative(tau,q)"
+    derived = cf.derive(tree, [text, f"nonzeros({text})"])
+    sparsity = derived.sparsity(text)
+    mask = sparsity.dense()
+    assert len(sparsity) == mask.sum() < mask.size
+    inputs = derived.graph.inputs.values()
+    rng = np.random.default_rng(3)
+    groups = {g: rng.uniform(-1, 1, tree.nv) for g in ("qd", "qdd")}
+    q = tree.neutral()
+    found = derived.evaluate(q=q, **groups)
+    whole = found["derivative(inverse_dynamics,q)"]
+    np.testing.assert_array_equal(found[f"nonzeros({derived.outputs[0]})"], whole[mask])
+    assert not whole[~mask].any()
+    assert sparsity.indptr[-1] == len(sparsity.indices)
+    assert any(item.group == "q" for item in inputs)
+
+
+def test_entries_may_be_derived_alone() -> None:
+    derived = cf.derive(arm(), ["d(H[1,1])/d(q2)", "derivative(tau,q)[1,:]"])
+    assert derived.outputs == (
+        "derivative(mass_matrix[1,1],q2)",
+        "derivative(inverse_dynamics,q)[1,:]",
+    )
+    whole = model().evaluate(**state(), outputs=["derivative(H,q2)", "derivative(tau,q)"])
+    found = derived.evaluate(**state())
+    np.testing.assert_allclose(found[derived.outputs[0]], whole["derivative(H,q2)"][0, 0])
+    np.testing.assert_allclose(found[derived.outputs[1]], whole["derivative(tau,q)"][0], atol=1e-14)
+
+
+def test_a_joint_is_named_by_its_own_name() -> None:
+    named, numbered = (model()[f"d(hG[2])/d({name})"] for name in ("elbow", "q3"))
+    assert str(named) == str(numbered)
+
+
+# --- jumps and corners ----------------------------------------------------------------------------
+
+
+def test_how_a_jump_was_taken_is_told() -> None:
+    mechanism = cf.derive(arm(), ["tau"]).mechanism.with_forces(
+        {"elbow": "abs(elbow) - sign(der(elbow))"}
+    )
+    derived = cf.derive(mechanism, ["d(tau)/d(qd)", "d(tau)/d(q)", "H"])
+    assert any("sign(qd3) jumps at 0" in note for note in derived.notes)
+    assert any("abs(q3) has a corner at 0" in note for note in derived.notes)
+    assert all(note in str(derived) for note in derived.notes)
+    assert model().notes == ()
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("d(tau)/d(elbw)", "did you mean 'elbow'"),
+        ("d(tau)/d(wrench)", "name frames in wrenches"),
+        ("derivative(tau)", "by what"),
+        ("d(tua)/d(q)", "there is no"),
+        ("weights*d(H)/d(q)", "weights multiply a vector"),
+        ("d(tau)/d(q1)*direction", "no columns"),
+        ("product(tau,direction)", "not a product"),
+        ("product(direction,derivative(tau,q))", "not a product"),
+        ("nonzeros(H,tau)", "2 outputs"),
+        ("derivative(tau,q)[9,1]", "no such entry"),
+    ],
+)
+def test_what_is_refused(text: str, message: str) -> None:
+    with pytest.raises(cf.Error) as problem:
+        cf.derive(arm(), [text])
+    assert message in f"{problem.value}"
+
+
+def test_part_of_a_quaternion_does_not_change_alone() -> None:
+    builder = cf.Mechanism.builder("top")
+    builder.segment("body", joint="spherical", mass=1, inertia=[1, 2, 3])
+    with pytest.raises(cf.Error, match="cannot change alone"):
+        cf.derive(builder.build(), ["d(T)/d(q2)"])
+
+
+def test_an_array_that_is_too_large_names_the_product() -> None:
+    builder = cf.Mechanism.builder("chain")
+    for k in range(60):
+        builder.segment(
+            f"s{k}", parent=f"s{k - 1}" if k else "ground", joint="revolute", axis=[0, 0, 1], mass=1
+        )
+    with pytest.raises(cf.Error, match=r"216,000 entries(.|\n)*product\(weights"):
+        cf.derive(builder.build(), ["derivative(tau,q,q)"])

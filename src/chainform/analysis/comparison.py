@@ -26,9 +26,9 @@ from chainform.formulations import (
     uses_elements,
 )
 from chainform.given import Given
-from chainform.graph import EXACT, Angle, BatchPlan, Cost, Input, evaluate
+from chainform.graph import EXACT, Angle, BatchPlan, Cost, Input, base_outputs, evaluate
 from chainform.mechanism import JointKind, Mechanism
-from chainform.model import Model
+from chainform.model import Model, output_of
 from chainform.pipeline import available_outputs, derive, names_in
 from chainform.readers import read
 
@@ -137,18 +137,18 @@ def compare(  # noqa: PLR0913, a front door
 
 
 def _gives(method: str, mechanism: Mechanism, output: str) -> bool:
-    """Whether a formulation has an output of the mechanism, or one of its frames."""
-    if output in available_outputs(mechanism, method):
-        return True
-    name = parse_request(output).name
-    return name in OF_FRAME and name in outputs_in_scope(mechanism, method, list(OF_FRAME))
+    """Whether a formulation has what an output is made of, for the mechanism or its frames."""
+    known = available_outputs(mechanism, method)
+    frames = outputs_in_scope(mechanism, method, list(OF_FRAME))
+    bases = base_outputs(output)
+    return all(base in known or parse_request(base).name in frames for base in bases)
 
 
 def _outputs(mechanism: Mechanism, outputs: Sequence[str] | None) -> list[str]:
     """Return what is compared; an output that nothing gives is refused if it is named."""
     if outputs is None:
         return [name for name in COMPARED if name in available_outputs(mechanism)]
-    chosen = names_in("outputs", outputs)
+    chosen = [output_of(output) for output in names_in("outputs", outputs)]
     known = {name for method in FORMULATIONS for name in available_outputs(mechanism, method)}
     for output in chosen:
         if not any(_gives(method, mechanism, output) for method in FORMULATIONS):

@@ -6,19 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from chainform.formulations.accelerations import Accelerations
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
 from chainform.formulations.complete import COMPLETE, CompleteModel
 from chainform.formulations.composite_body import composite_body
 from chainform.formulations.constrained import ConstrainedEquations
-from chainform.formulations.derivatives import Derivatives, seams, with_derivatives
 from chainform.formulations.element_quantities import ElementQuantities
 from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
 from chainform.formulations.newton_euler import newton_euler
+from chainform.formulations.operators import Operators, seams, with_derivatives
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
 from chainform.formulations.shared.closure_jacobian import basic_rates, has_basic_joints
 from chainform.formulations.shared.constraints import ConstraintLaws, ConstraintRow
@@ -55,7 +56,6 @@ from chainform.formulations.shared.scope import (
     uses_elements,
 )
 from chainform.formulations.shared.world import WorldColumns
-from chainform.formulations.solution import Solution
 from chainform.graph import Builder, Graph, base_outputs
 from chainform.mechanism import Mechanism
 
@@ -87,7 +87,7 @@ class Formulation:
         The axes are those of the options or, where there are none, the cheapest.
         """
         builder = _builder(mechanism)
-        solution = self._solution(builder, mechanism, outputs, options)
+        accelerations = self._accelerations(builder, mechanism, outputs, options)
         bases = list(dict.fromkeys(base for text in outputs for base in base_outputs(text)))
         requests = [parse_request(base) for base in bases if base not in builder.outputs]
         own = [request.name for request in requests if request.name in self.outputs]
@@ -98,14 +98,14 @@ class Formulation:
             quantities = kind(builder, mechanism, options)
             for request in others:
                 quantities.build(request)
-        derivatives = Derivatives(builder, mechanism, solution)
+        operators = Operators(builder, mechanism, accelerations)
         builder.quantities |= {base: builder.outputs[base] for base in bases if base not in outputs}
-        blocks = {text: replace(derivatives.declare(text), name=text) for text in outputs}
+        blocks = {text: replace(operators.declare(text), name=text) for text in outputs}
         return builder.finish(blocks), choices
 
-    def _solution(
+    def _accelerations(
         self, builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-    ) -> Solution | None:
+    ) -> Accelerations | None:
         """Return the accelerations where their derivatives are wanted, and the method is free."""
         wanted = any("(forward_dynamics," in text for text in outputs)
         if self.name != "auto" or not wanted:
@@ -119,7 +119,7 @@ class Formulation:
             return graph
 
         self.build(builder, mechanism, ["mass_matrix"], options)
-        return Solution(builder, mechanism.nv, inverse_dynamics)
+        return Accelerations(builder, mechanism.nv, inverse_dynamics)
 
     def graphs_in_other_axes(
         self,

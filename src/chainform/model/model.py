@@ -134,7 +134,7 @@ class Model:
 
     @cached_property
     def _extended(self) -> dict[tuple[bool | str, ...], Graph]:
-        """The graphs with derivatives that were asked for."""
+        """The graphs with further derivatives."""
         return {}
 
     @cached_property

@@ -1,6 +1,6 @@
 """Outputs of outputs: derivatives, their products with vectors, and entries that are not zero.
 
-Derivatives with respect to q have one column for each rate, as Pinocchio's have: for a joint with
+Operators with respect to q have one column for each rate, as Pinocchio's have: for a joint with
 a quaternion the coordinates change as the rates in its own axes make them change. So in second
 derivatives the order counts there: derivative(Y, q, q)[..., j, k] is the derivative in direction k
 of the derivative in direction j.
@@ -15,8 +15,8 @@ from math import prod
 import numpy as np
 
 from chainform.errors import DeriveError
+from chainform.formulations.accelerations import Accelerations
 from chainform.formulations.shared.directions import Directions, InputGroups
-from chainform.formulations.solution import Solution
 from chainform.given import near
 from chainform.graph import (
     CALLS,
@@ -52,19 +52,19 @@ class _Array:
     output: str | None = None
 
 
-class Derivatives:
+class Operators:
     """Builds outputs of the outputs of a builder.
 
-    `solution` has the accelerations whose derivatives follow from those of inverse dynamics; where
+    `accelerations` are those whose derivatives follow from the ones of inverse dynamics; where
     there is none, they are differentiated as they are computed.
     """
 
     def __init__(
-        self, builder: Builder, mechanism: Mechanism, solution: Solution | None = None
+        self, builder: Builder, mechanism: Mechanism, accelerations: Accelerations | None = None
     ) -> None:
         self.builder = builder
         self.inputs = InputGroups(builder, mechanism)
-        self.solution = solution
+        self.accelerations = accelerations
 
     def declare(self, text: str) -> Block:
         """Return the entries that a text in full means, after declaring the output."""
@@ -169,26 +169,26 @@ class Derivatives:
 
     def _rows(self, array: _Array, by: Directions, *, is_symmetric: bool) -> list[list[Scalar]]:
         variables = [self.builder.variable_of(value) for value in array.values]
-        if self.solution is None:
+        if self.accelerations is None:
             return jacobian(self.builder, variables, by.each, is_symmetric=is_symmetric)
         if array.output == "forward_dynamics":
-            return self.solution.derivatives(by)
+            return self.accelerations.derivatives(by)
         # The derivatives of the accelerations need not be computed again.
         each = {name: self._changes(by, name) for name in by.each}
         return jacobian(self.builder, variables, each, mode="forward", is_symmetric=is_symmetric)
 
     def _changes(self, by: Directions, name: str) -> dict[int, Scalar]:
         """Return what changes in one direction, the accelerations too if they are solved for."""
-        if self.solution is None:
+        if self.accelerations is None:
             return dict(by.each[name])
-        return {**self.solution.tangents(by, name), **by.each[name]}
+        return {**self.accelerations.tangents(by, name), **by.each[name]}
 
     def _weighted(self, array: _Array, by: Directions) -> _Array:
         """Return the derivatives of the sum of the entries with weights, which are inputs."""
         weights = self._factor("weights", len(array.values))
         labels = tuple(f"weights_{array.labels[0].partition('_')[0]}_by_{n}" for n in by.each)
-        if self.solution is not None and array.output == "forward_dynamics":
-            return _Array(self.solution.weighted(by, weights), labels, (len(labels),))
+        if self.accelerations is not None and array.output == "forward_dynamics":
+            return _Array(self.accelerations.weighted(by, weights), labels, (len(labels),))
         adjoints = Adjoints(self.builder, {v for d in by.each.values() for v in d})
         total: dict[int, Scalar] = {}
         for value, weight in zip(array.values, weights, strict=True):
@@ -202,8 +202,8 @@ class Derivatives:
         """Return the derivatives of an array in the direction whose components are inputs."""
         factors = self._factor("direction", len(by.each))
         labels = tuple(f"{label}_by_{by.word}_direction" for label in array.labels)
-        if self.solution is not None and array.output == "forward_dynamics":
-            return _Array(self.solution.along(by, factors), labels, array.shape)
+        if self.accelerations is not None and array.output == "forward_dynamics":
+            return _Array(self.accelerations.along(by, factors), labels, array.shape)
         total: dict[int, Scalar] = {}
         for name, factor in zip(by.each, factors, strict=True):
             for v, change in self._changes(by, name).items():
@@ -231,7 +231,7 @@ def _text_of(output: str, words: Sequence[str]) -> str:
 
 def with_derivatives(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Graph:
     """Return a graph with further outputs, which are taken of its own."""
-    work = Derivatives(builder_of(graph), mechanism)
+    work = Operators(builder_of(graph), mechanism)
     for output in outputs:
         work.declare(output)
     return work.builder.finish()
@@ -248,7 +248,7 @@ SEAMS = {
 
 def seams(graph: Graph, mechanism: Mechanism, outputs: Sequence[str]) -> Iterator[str]:
     """Yield how derivatives among the outputs were taken at places where they do not exist."""
-    work = Derivatives(builder_of(graph), mechanism)
+    work = Operators(builder_of(graph), mechanism)
     for text, output, words in _derivatives_in(outputs):
         inputs = {v for w in words for d in work.inputs.directions(w).each.values() for v in d}
         active = active_variables(work.builder, inputs)

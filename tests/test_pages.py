@@ -18,6 +18,7 @@ ROOT = DOCS.parent
         "docs/index.md",
         "docs/walk.md",
         "docs/formulations.md",
+        "docs/quantities.md",
         "docs/closed-form.md",
         "docs/elements.md",
         "docs/actuators.md",

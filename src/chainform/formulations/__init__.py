@@ -26,6 +26,8 @@ from chainform.formulations.shared.forces import generalised_forces, passive_for
 from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
 from chainform.formulations.shared.laws import Laws
 from chainform.formulations.shared.options import (
+    OF_ROWS,
+    PART_CHOICES,
     PARTS,
     AxisChoices,
     Method,
@@ -45,6 +47,7 @@ from chainform.formulations.shared.scope import (
     has_coupled,
     has_quaternions,
     outputs_in_scope,
+    refusal,
     refuse_base_without_laws,
     refuse_elements,
     refuse_massless,
@@ -89,9 +92,10 @@ class Formulation:
         others = [request for request in requests if request.name not in self.outputs]
         if others:
             kind = ElementQuantities if uses_elements(mechanism) else Quantities
-            quantities = kind(builder, mechanism, options)
+            quantities = kind(builder, mechanism, options.in_axes(choices))
             for request in others:
                 quantities.build(request)
+            choices = {**choices, **quantities.choices}
         graph = builder.finish()
         blocks = {request.text: graph.outputs[request.text] for request in requests}
         return replace(graph, outputs=blocks), choices
@@ -235,7 +239,9 @@ __all__ = [
     "FORMULATIONS",
     "LARGEST",
     "OF_FRAME",
+    "OF_ROWS",
     "PARTS",
+    "PART_CHOICES",
     "UNMOVED",
     "AxisChoices",
     "BuilderArithmetic",
@@ -261,6 +267,7 @@ __all__ = [
     "refuse_elements",
     "refuse_massless",
     "refuse_moving_base",
+    "refusal",
     "solve",
     "uses_elements",
 ]

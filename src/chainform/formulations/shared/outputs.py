@@ -1,4 +1,4 @@
-"""Arrays over the coordinates: sums of entries, declared outputs, and the solution of H x = b.
+"""Arrays over the coordinates: sums of entries, declared outputs, H x = b and the inverse of H.
 
 H = L^T D L without square roots, from the tips to the base. Eliminating the coordinates in this
 order fills no zero of H: branches that do not meet stay apart (Featherstone). For each coordinate
@@ -7,7 +7,8 @@ one reciprocal is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
 
@@ -21,6 +22,7 @@ Entry = TypeVar("Entry", int, Key)
 
 EQUATIONS = {
     "mass_matrix": ("H", 2),
+    "inverse_mass_matrix": ("Hi", 2),
     "metric_derivative": ("dH", 3),
     "coriolis": ("C", 3),
     "coriolis_matrix": ("Cm", 2),
@@ -114,14 +116,36 @@ def add_all(values: dict[Entry, Scalar], more: Mapping[Entry, Scalar], sign: int
 # --- factorisation --------------------------------------------------------------------------------
 
 
-def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int, Scalar]:
-    """Return x with H x = b, for a symmetric positive H given by its entries that are not zero."""
+@dataclass(frozen=True, slots=True)
+class Elimination:
+    """H without its lower half: the factors below each pivot and the reciprocals of the pivots.
+
+    `right` are columns b after the same elimination, so that b . H^-1 c is the sum of the products
+    of what is left of b and c, times the reciprocals.
+    """
+
+    order: list[int]
+    factors: dict[int, list[tuple[int, Scalar]]]
+    inverse: dict[int, Scalar]
+    right: list[dict[int, Scalar]]
+
+    def product(self, b: int, c: int) -> Scalar:
+        """Return b . H^-1 c, for two of the columns by their numbers."""
+        first, second = self.right[b], self.right[c]
+        builder = self.inverse[self.order[0]].builder
+        total = builder.number(0)
+        for k in self.order:
+            total = total + builder.keep(first[k] * self.inverse[k]) * second[k]
+        return builder.keep(total)
+
+
+def eliminate(
+    matrix: Mapping[Key, Scalar], right: Sequence[Mapping[int, Scalar]], unknowns: Iterable[int]
+) -> Elimination:
+    """Eliminate the unknowns of a symmetric positive H, given by its entries that are not zero."""
     h: dict[tuple[int, int], Scalar] = {(i, k): value for (i, k), value in matrix.items()}
-    b = dict(right)
-    if not b:
-        return {}
-    order = elimination_order(set(h), sorted(b))
-    keep = next(iter(b.values())).builder.keep
+    columns = [dict(b) for b in right]
+    order = elimination_order(set(h), sorted(unknowns))
     factors: dict[int, list[tuple[int, Scalar]]] = {}
     inverse: dict[int, Scalar] = {}
     left = set(order)
@@ -129,6 +153,7 @@ def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int
         left.discard(k)
         if (k, k) not in h or is_zero(h[k, k]):
             raise refuse_massless(k)
+        keep = h[k, k].builder.keep
         inverse[k] = h[k, k].builder.call("reciprocal", h[k, k])
         row = [i for i in sorted(left) if (k, i) in h]
         factors[k] = [(i, keep(h[k, i] * inverse[k])) for i in row]
@@ -137,13 +162,42 @@ def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int
                 change = factor * h[k, l]
                 updated = keep(h[i, l] - change) if (i, l) in h else keep(-change)
                 h[i, l] = h[l, i] = updated
-            b[i] = keep(b[i] - factor * b[k])
+            for b in columns:
+                b[i] = keep(b[i] - factor * b[k])
+    return Elimination(order, factors, inverse, columns)
+
+
+def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int, Scalar]:
+    """Return x with H x = b, for a symmetric positive H given by its entries that are not zero."""
+    if not right:
+        return {}
+    done = eliminate(matrix, [right], right)
+    (b,), keep = done.right, next(iter(right.values())).builder.keep
     x: dict[int, Scalar] = {}
-    for k in reversed(order):
-        value = b[k] * inverse[k]
-        for i, factor in factors[k]:
+    for k in reversed(done.order):
+        value = b[k] * done.inverse[k]
+        for i, factor in done.factors[k]:
             value = value - factor * x[i]
         x[k] = keep(value)
+    return x
+
+
+def inverted(matrix: Mapping[Key, Scalar], count: int) -> dict[Key, Scalar]:
+    """Return the inverse of a symmetric positive matrix, each pair of equal entries built once.
+
+    Entry (k, i) with i eliminated after k is - sum_l factor_kl X_li, and X_kk has 1/d_k, too:
+    from the last pivot to the first, all that is needed is there (Takahashi et al. 1973).
+    """
+    done = eliminate(matrix, (), range(count))
+    x: dict[Key, Scalar] = {}
+    for index in reversed(range(count)):
+        k = done.order[index]
+        keep, zero = done.inverse[k].builder.keep, done.inverse[k].builder.number(0)
+        for i in (*done.order[index + 1 :], k):
+            total = done.inverse[k] if i == k else zero
+            for l, factor in done.factors[k]:
+                total = total - factor * x[l, i]
+            x[k, i] = x[i, k] = keep(total)
     return x
 
 

@@ -25,6 +25,8 @@ OUTPUTS = (
     "kinetic_energy",
     "potential_energy",
     "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix_rate",
 )
 
 
@@ -126,7 +128,7 @@ def compare(mechanism: cf.Mechanism, oracle: UrdfOracle, states: int = 3) -> Com
     tip = tip_of(mechanism)
     jacobian = f"jacobian({tip})"
     massless = all(segment.body.mass == 0 for segment in mechanism.segments)
-    outputs = [o for o in OUTPUTS if not (massless and o == "centroidal_momentum")]
+    outputs = [o for o in OUTPUTS if not (massless and o.startswith("centroidal_momentum"))]
     model = cf.derive(mechanism, [*outputs, jacobian])
     forward: cf.Model | None = None
     try:
@@ -185,6 +187,11 @@ def _compare_others(
         momentum = pin.computeCentroidalMomentum(*args, v)
         six = np.concatenate([momentum.linear, momentum.angular])
         result.note("centroidal_momentum", got["centroidal_momentum"], six)
+        pin.dccrba(*args, v)
+        for output, theirs in (("matrix", oracle.data.Ag), ("matrix_rate", oracle.data.dAg)):
+            name = f"centroidal_momentum_{output}"
+            columns = np.array(theirs).reshape(6, -1)[:, oracle.v_order]
+            result.note(name, got[name], columns)
     frame = oracle.model.getFrameId(tip)
     if frame < len(oracle.model.frames):
         axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED

@@ -19,6 +19,7 @@ ROOT = DOCS.parent
         "docs/walk.md",
         "docs/formulations.md",
         "docs/derivatives.md",
+        "docs/quantities.md",
         "docs/closed-form.md",
         "docs/elements.md",
         "docs/actuators.md",

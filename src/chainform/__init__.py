@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
     from chainform.model import Model, open_store
-    from chainform.pipeline import derive
+    from chainform.pipeline import derive, quantities
     from chainform.readers import read
     from chainform.runtime import Program
     from chainform.simulation import Problem, Run, System, simulate
@@ -38,6 +38,7 @@ __all__ = [
     "compare",
     "derive",
     "open_store",
+    "quantities",
     "read",
     "simulate",
 ]

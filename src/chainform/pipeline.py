@@ -25,6 +25,7 @@ from chainform.formulations import (
     has_quaternions,
     outputs_in_scope,
     parse_request,
+    refusal,
     refuse_base_without_laws,
     refuse_elements,
     refuse_massless,
@@ -39,12 +40,21 @@ from chainform.mechanism import (
     parametrise,
     with_unit_quaternions,
 )
-from chainform.model import Model, output_of
+from chainform.model import CATALOGUE, Model, OutputEntry, output_of
 from chainform.readers import read
 from chainform.search import effort_of, stage_of
 
 OUTPUTS = ("mass_matrix", "coriolis", "gravity", "inverse_dynamics")
 """What is derived by default."""
+
+SOLVED = (
+    "forward_dynamics",
+    "inverse_mass_matrix",
+    "inverse_operational_inertia",
+    "operational_inertia",
+    "operational_bias",
+)
+"""The outputs that need a mass matrix that is not singular."""
 
 POSES = 2
 """The poses in which it is seen whether a mass matrix is singular everywhere."""
@@ -131,6 +141,31 @@ def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[
     return tuple(o for o in outputs if o != "coriolis" or not has_quaternions(mechanism))
 
 
+def quantities(
+    mechanism: Mechanism | str | PathLike[str] | None = None, formulation: str | None = None
+) -> tuple[OutputEntry, ...]:
+    """Return what can be derived: name, letter, shape, unit, meaning and equation of each output.
+
+    For a mechanism (or the file that describes it) these are the outputs that it has, and shapes
+    are numbers; else all there are, and shapes have letters such as nv. `formulation` limits them
+    to those of one method; without it, any method will do.
+    """
+    methods = FORMULATIONS.values() if formulation is None else [_formulation(formulation)]
+    if mechanism is None:
+        known = {name for method in methods for name in (*method.outputs, *COMMON)}
+        return tuple(entry for entry in CATALOGUE.values() if entry.name in known)
+    source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    able = [method.name for method in methods if refusal(source, method.name) is None]
+    names = {name for who in able for name in available_outputs(source, who)}
+    if names and _takes_base(source, FORMULATIONS["auto"]):
+        names.update(outputs_in_scope(source, "auto", list(OF_FRAME)))
+    return tuple(
+        replace(entry, shape=entry.shape_for(source))
+        for entry in CATALOGUE.values()
+        if entry.name in names
+    )
+
+
 def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[OutputRequest]) -> None:
     """Refuse a base that moves as prescribed where the method has no place for it."""
     if _takes_base(mechanism, method):
@@ -144,13 +179,13 @@ def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[Outp
 
 
 def _check_masses(mechanism: Mechanism, wanted: Sequence[OutputRequest], options: Options) -> None:
-    """Refuse accelerations where the mass matrix is singular in every pose, for any parameters.
+    """Refuse what needs the inverse of a mass matrix that is singular in every pose.
 
     A pivot that is zero as a number may be a sum of terms that only cancel, and rounding would
     stand for it. So the matrix is computed in poses taken at random.
     """
-    names = [request.name for request in wanted]
-    if "forward_dynamics" not in names or uses_elements(mechanism):
+    names = {request.name for request in wanted}
+    if not names.intersection(SOLVED) or uses_elements(mechanism):
         return
     if not lacks_inertia(mechanism):
         return

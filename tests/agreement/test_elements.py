@@ -88,7 +88,10 @@ def test_quantities_of_a_mechanism_as_elements(seed: int, base: BaseMotion) -> N
     last = tree.segments[-1].name
     outputs = ["kinetic_energy", "potential_energy", "passive", "momentum", f"pose({last})"]
     if any(segment.body.mass for segment in tree.segments if segment.rate is not None):
-        outputs += ["com", "centroidal_momentum"]
+        outputs += ["com", "com_velocity", "com_acceleration", "com_jacobian"]
+        outputs += [
+            f"centroidal_momentum{part}" for part in ("", "_rate", "_matrix", "_matrix_rate")
+        ]
     for axes in ("", ",local", ",mixed"):
         kinds = ("velocity", "acceleration", "jacobian", "jacobian_rate")
         outputs += [f"{kind}({last}{axes})" for kind in kinds]

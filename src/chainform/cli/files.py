@@ -34,12 +34,12 @@ MOST_FILES = 1000
 """Files of the folder that are looked at for a name like the one given."""
 
 
-def add_file(parser: ArgumentParser, *, stored: bool = False) -> None:
+def add_file(parser: ArgumentParser, *, stored: bool = False, optional: bool = False) -> None:
     """Add the mechanism file and the options of its reader; `stored` takes a stored model too."""
     text = "the mechanism (.toml, .json or .urdf)"
     if stored:
         text += ", or a stored model: name, name@revision or name@tag"
-    parser.add_argument("file", metavar="FILE", help=text)
+    parser.add_argument("file", metavar="FILE", nargs="?" if optional else None, help=text)
     parser.set_defaults(takes_stored=stored, stored=None)
     group = parser.add_argument_group("how a URDF file is read")
     group.add_argument("--base", choices=("fixed", "floating"), help="how the root link stands")

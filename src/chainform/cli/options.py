@@ -16,8 +16,8 @@ from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS
 from chainform.graph import divided
 from chainform.mechanism import Mechanism
-from chainform.model import FRAME_LETTERS, LETTERS, Model, output_of
-from chainform.pipeline import CLOSURES, OUTPUTS, available_outputs, derive
+from chainform.model import CATALOGUE, FRAME_LETTERS, LETTERS, Model, output_of
+from chainform.pipeline import CLOSURES, OUTPUTS, SOLVED, available_outputs, derive
 from chainform.search import EFFORTS, effort_of
 
 USUAL = f"{' '.join(OUTPUTS)}, as far as there are"
@@ -33,13 +33,14 @@ def add_list(group: Any, name: str, metavar: str, text: str) -> None:
 def add_outputs(parser: ArgumentParser, default: str) -> None:
     """Add `--outputs`: names with commas or spaces between them, once or several times."""
     letters = ", ".join(f"{letter} {name}" for letter, name in LETTERS.items())
+    without = ", ".join(e.name for e in CATALOGUE.values() if e.letter is None)
     of_frame = ", ".join(f"{letter}(F) {name}(F)" for letter, name in FRAME_LETTERS.items())
     add_list(
         parser,
         "--outputs",
         "NAME",
         f"outputs, by name or letter, where no model is saved with indices from 1 as in "
-        f"H[1,2]: {letters}; com, momentum, centroidal_momentum; and, in "
+        f"H[1,2]: {letters}; {without}; and, in "
         f"quotes, of a frame or segment F: {of_frame}, or (F,local), (F,mixed) for other axes "
         f"(default: {default})",
     )
@@ -277,18 +278,19 @@ def derive_all(
 ) -> tuple[Model, LeftOut]:
     """Derive every output there is, and `more`; return also what was left out, and why.
 
-    Forward dynamics alone can fail for reasons that the other outputs do not mind: where no
-    inertia resists a motion, its acceleration is anything.
+    What needs the inverse of the mass matrix can fail for reasons that the other outputs do not
+    mind: where no inertia resists a motion, its acceleration is anything.
     """
     outputs = list(dict.fromkeys([*all_outputs(mechanism, args), *more]))
     try:
         return derive_chosen(mechanism, args, outputs, parameters), {}
     except DeriveError as problem:
-        rest = [name for name in outputs if name != "forward_dynamics"]
-        if not rest or "forward_dynamics" in more:
+        solved = [name for name in outputs if name in SOLVED]
+        rest = [name for name in outputs if name not in SOLVED]
+        if not rest or set(solved).intersection(more):
             raise
         model = derive_chosen(mechanism, args, rest, parameters)
-        return model, {"forward_dynamics": problem.message}
+        return model, dict.fromkeys(solved, problem.message)
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -6,15 +6,17 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from chainform.errors import ReadError, RunError
-from chainform.formulations import OF_FRAME
+from chainform.formulations import OF_FRAME, OF_ROWS, PART_CHOICES
 from chainform.given import near
 from chainform.graph import Block, indices_text
 from chainform.mechanism import InertialElement, Mechanism
 from chainform.model import (
+    CATALOGUE,
     FRAME_LETTERS,
     LETTERS,
     EntryRequest,
@@ -103,13 +105,16 @@ def _output_of_label(label: str, mechanism: Mechanism) -> str | None:
     output = FRAME_LETTERS.get(letter)
     if output is None:
         return None
-    place = rest.rsplit("_", 1 if letter in ("v", "a", "R") else 2)[0]
+    indices = len(CATALOGUE[output].shape)
+    place = rest.rsplit("_", indices)[0] if indices else rest
+    parts = ("", *PART_CHOICES) if output in OF_ROWS else ("",)
     for name in frame_names(mechanism):
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)
-        for axes in ("", "world", "local", "mixed"):
+        for axes, part in product(("", "world", "local", "mixed"), parts):
+            further = [choice for choice in (axes, part) if choice]
             # A segment may be called 2, and v_2_1 is a vector of the closed form.
-            if place == (f"{word}_{axes}" if axes else word) and not place.isdigit():
-                return f"{output}({name},{axes})" if axes else f"{output}({name})"
+            if place == "_".join([word, *further]) and not place.isdigit():
+                return f"{output}({','.join([name, *further])})"
     return None
 
 

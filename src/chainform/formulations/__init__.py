@@ -28,6 +28,8 @@ from chainform.formulations.shared.forces import generalised_forces, passive_for
 from chainform.formulations.shared.kinematics import BuilderArithmetic, Kinematics
 from chainform.formulations.shared.laws import Laws
 from chainform.formulations.shared.options import (
+    OF_ROWS,
+    PART_CHOICES,
     PARTS,
     AxisChoice,
     AxisChoices,
@@ -49,6 +51,7 @@ from chainform.formulations.shared.scope import (
     has_coupled,
     has_quaternions,
     outputs_in_scope,
+    refusal,
     refuse_base_without_laws,
     refuse_elements,
     refuse_massless,
@@ -95,9 +98,10 @@ class Formulation:
         others = [request for request in requests if request.name not in self.outputs]
         if others:
             kind = ElementQuantities if uses_elements(mechanism) else Quantities
-            quantities = kind(builder, mechanism, options)
+            quantities = kind(builder, mechanism, options.in_axes(choices))
             for request in others:
                 quantities.build(request)
+            choices = {**choices, **quantities.choices}
         operators = Operators(builder, mechanism, accelerations)
         builder.quantities |= {base: builder.outputs[base] for base in bases if base not in outputs}
         blocks = {text: replace(operators.declare(text), name=text) for text in outputs}
@@ -260,7 +264,9 @@ __all__ = [
     "FORMULATIONS",
     "LARGEST",
     "OF_FRAME",
+    "OF_ROWS",
     "PARTS",
+    "PART_CHOICES",
     "UNMOVED",
     "AxisChoices",
     "BuilderArithmetic",
@@ -286,6 +292,7 @@ __all__ = [
     "refuse_elements",
     "refuse_massless",
     "refuse_moving_base",
+    "refusal",
     "seams",
     "solve",
     "uses_elements",

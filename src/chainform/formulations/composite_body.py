@@ -70,11 +70,15 @@ class Relative:
     Z: Matrix
 
 
-class _Rates:
-    """Angular velocities and relative motions of all limbs."""
+class CompositeRates:
+    """Angular velocities and relative motions of all limbs.
 
-    def __init__(self, work: CompositeWork) -> None:
+    `ground` is the angular velocity of the base in its own axes; the Coriolis matrix has none.
+    """
+
+    def __init__(self, work: CompositeWork, ground: Vector | None = None) -> None:
         self.work = work
+        self.ground = work.none if ground is None else ground
         self.axes: Axes = work.axes
         self.limbs = work.limbs
         self.q = work.skeleton.kinematics.q
@@ -97,7 +101,7 @@ class _Rates:
 
     def _outward(self, k: int) -> None:
         parent = self.limbs[k].parent
-        before = self.work.none if parent == GROUND else self.axes.outward(k, self.W[parent])
+        before = self.ground if parent == GROUND else self.axes.outward(k, self.W[parent])
         slide = self.axes.returned(k, self.own(k, turning=False))
         rate = add(cross(before, self.axes.reach(k)), slide)
         self.reach_rate.append(self.axes.builder.keep_vector(rate))
@@ -140,7 +144,7 @@ class _Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class _Carried:
+class Carried:
     """What a freedom hands to the joints before it."""
 
     f: Vector
@@ -149,17 +153,17 @@ class _Carried:
     F: Vector
     N: Vector
 
-    def mapped(self, change: Callable[[Vector], Vector]) -> _Carried:
-        return _Carried(*(change(v) for v in (self.f, self.n, self.z, self.F, self.N)))
+    def mapped(self, change: Callable[[Vector], Vector]) -> Carried:
+        return Carried(*(change(v) for v in (self.f, self.n, self.z, self.F, self.N)))
 
 
 def coriolis_matrix(work: CompositeWork) -> dict[Key, Scalar]:
     """Return the entries of Cm that are not zero by structure."""
-    rates = _Rates(work)
+    rates = CompositeRates(work)
     entries: dict[Key, Scalar] = {}
     for k, limb in enumerate(work.limbs):
         for column in limb.columns:
-            carried = _own(work, rates, k, column)
+            carried = momentum_rates(work, rates, k, column)
             for other in limb.columns:
                 part = (carried.N if other.turning else carried.F)[other.axis] * other.ratio
                 add_to(entries, (other.rate, column.rate), part)
@@ -167,14 +171,15 @@ def coriolis_matrix(work: CompositeWork) -> dict[Key, Scalar]:
     return entries
 
 
-def _own(work: CompositeWork, rates: _Rates, k: int, column: Column) -> _Carried:
+def momentum_rates(work: CompositeWork, rates: CompositeRates, k: int, column: Column) -> Carried:
+    """Return f, n, z, F and N of a freedom at its own joint."""
     body, inner, W, keep = work.bodies[k], rates.relative[k], rates.W[k], work.builder.keep_vector
     f, n = body.momentum(column)
     e = unit(column.axis, work.builder.number(column.ratio), work.zero)
     swing = keep(cross(W, e))
     P = keep(add(cross(W, body.moment), inner.P))
     if not column.turning:
-        return _Carried(
+        return Carried(
             f, n, keep(cross(P, e)), keep(scale(body.mass, swing)), keep(cross(body.moment, swing))
         )
     S = body.second
@@ -185,15 +190,15 @@ def _own(work: CompositeWork, rates: _Rates, k: int, column: Column) -> _Carried
     gyroscopic = add(cross(W, keep(apply(S, e))), apply_transposed(inner.Z, e))
     N = subtract(add(turned, spread), gyroscopic)
     z = subtract(add(spread, swung), apply(inner.Z, e))
-    return _Carried(f, n, keep(z), keep(F), keep(N))
+    return Carried(f, n, keep(z), keep(F), keep(N))
 
 
 def _pass_inward(
     work: CompositeWork,
-    rates: _Rates,
+    rates: CompositeRates,
     k: int,
     column: Column,
-    carried: _Carried,
+    carried: Carried,
     entries: dict[Key, Scalar],
 ) -> None:
     axes = work.axes
@@ -201,7 +206,7 @@ def _pass_inward(
         at = k
         carried = carried.mapped(partial(axes.returned, at))
         d, rate = axes.reach(k), rates.reach_rate[k]
-        carried = _Carried(
+        carried = Carried(
             carried.f,
             axes.builder.keep_vector(add(carried.n, cross(d, carried.f))),
             axes.builder.keep_vector(add(carried.z, cross(rate, carried.f))),

@@ -7,21 +7,20 @@ and the segments and frames of a mechanism that has such.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from chainform.errors import DeriveError
 from chainform.formulations.elements import ElementEquation
+from chainform.formulations.momentum import Six, refuse_without_mass
+from chainform.formulations.operational_space import OperationalSpace, Rows
 from chainform.formulations.shared.kinematics import AXES
-from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
+from chainform.formulations.shared.options import PLAIN, AxisChoices, Options, OutputRequest
 from chainform.formulations.shared.outputs import declare
 from chainform.given import Given, listed
-from chainform.graph import Builder, Scalar, is_zero
+from chainform.graph import Builder, Scalar, Tangents, is_zero
 from chainform.mechanism import GROUND_NAME, Mechanism
 from chainform.spatial import Vector, add, apply, cross, scale, subtract
-
-Six: TypeAlias = tuple[Vector, Vector]
-"""Linear and angular part."""
 
 
 class ElementQuantities:
@@ -30,8 +29,30 @@ class ElementQuantities:
     def __init__(self, builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> None:
         self.builder = builder
         self.mechanism = mechanism
+        self.options = options
         self.equation = ElementEquation(builder, mechanism, options)
         self.frames = self.equation.frames
+
+    @property
+    def choices(self) -> AxisChoices:
+        """The choices of axes that were ranked."""
+        return self.space.choices
+
+    @cached_property
+    def space(self) -> OperationalSpace:
+        """What needs the mass matrix."""
+        return OperationalSpace(self.builder, self.mechanism, self.options, self._rows_in)
+
+    def _rows_in(self, builder: Builder, request: OutputRequest) -> Rows:
+        """Return rows of the Jacobian of a request, built in this or another builder."""
+        own = self if builder is self.builder else ElementQuantities(builder, self.mechanism)
+        return own.rows(request)
+
+    def rows(self, request: OutputRequest) -> Rows:
+        """Return the rows of the Jacobian that a request is about."""
+        columns, keep = self._columns(request, self._frame(request)), self.builder.keep
+        entries = [{k: keep(column[i]) for k, column in enumerate(columns)} for i in request.rows]
+        return [{k: v for k, v in row.items() if not is_zero(v)} for row in entries]
 
     def build(self, request: OutputRequest) -> None:
         """Declare one output."""
@@ -74,11 +95,17 @@ class ElementQuantities:
 
     def acceleration(self, request: OutputRequest, frame: str) -> None:
         """Declare the acceleration of the origin and the angular acceleration."""
+        self._six(request, self._acceleration(request, frame), "a")
+
+    def _acceleration(
+        self, request: OutputRequest, frame: str, clock: Tangents | None = None
+    ) -> list[Scalar]:
         w, v = self.frames.velocity(frame)
         derivatives = self.frames.derivatives
-        rate, eps = (derivatives.vector(derivatives.by_time, x) for x in (v, w))
+        clock = clock or derivatives.by_time
+        rate, eps = (derivatives.vector(clock, x) for x in (v, w))
         linear = self.builder.keep_vector(add(rate, cross(w, v)))
-        self._six(request, self._in_axes(request, frame, (linear, eps)), "a")
+        return self._in_axes(request, frame, (linear, eps))
 
     def jacobian(self, request: OutputRequest, frame: str) -> None:
         """Declare the derivatives of the velocity by the rates, six rows."""
@@ -117,6 +144,11 @@ class ElementQuantities:
         entries = {(i, k): columns[k][i] for k in range(len(columns)) for i in range(6)}
         declare(self.builder, request.text, request.label(letter), (6, len(columns)), entries)
 
+    def operational_bias(self, request: OutputRequest, frame: str) -> None:
+        """Declare the force and moment that hold the frame at acceleration zero."""
+        clock = self.frames.derivatives.by_time_at_even_rates
+        self.space.bias(request, self._acceleration(request, frame, clock))
+
     # --- quantities of the whole model --------------------------------------------------
 
     def kinetic_energy(self, request: OutputRequest) -> None:
@@ -135,35 +167,92 @@ class ElementQuantities:
 
     def com(self, request: OutputRequest) -> None:
         """Declare the mass centre of all masses, world axes."""
-        centre = self._centre()
-        self.builder.output(request.text, (3,), [(f"com_{AXES[i]}", centre[i]) for i in range(3)])
+        self._point(request, self._centre)
+
+    def com_velocity(self, request: OutputRequest) -> None:
+        """Declare its velocity."""
+        self._point(request, self._centre_velocity)
+
+    def com_acceleration(self, request: OutputRequest) -> None:
+        """Declare its acceleration."""
+        derivatives = self.frames.derivatives
+        self._point(request, derivatives.vector(derivatives.by_time, self._centre_velocity))
+
+    def com_jacobian(self, request: OutputRequest) -> None:
+        """Declare the derivatives of its velocity by the rates."""
+        self._by_rates(request, "Jcom", self._centre_velocity)
 
     def momentum(self, request: OutputRequest) -> None:
         """Declare linear and angular momentum about the world origin, world axes."""
-        self._momentum(request, self._momenta(), "p")
+        self._momentum(request, [*self._momenta[0], *self._momenta[1]], "p")
 
     def centroidal_momentum(self, request: OutputRequest) -> None:
         """Declare linear and angular momentum about the mass centre, world axes."""
-        linear, angular = self._momenta()
-        moved = subtract(angular, cross(self._centre(), linear))
-        self._momentum(request, (linear, self.builder.keep_vector(moved)), "pc")
+        self._momentum(request, self._centroidal, "pc")
 
+    def centroidal_momentum_rate(self, request: OutputRequest) -> None:
+        """Declare the derivative of it by time."""
+        clock = self.frames.derivatives.by_time
+        self._momentum(request, [clock.of(value) for value in self._centroidal], "pcd")
+
+    def centroidal_momentum_matrix(self, request: OutputRequest) -> None:
+        """Declare the derivatives of the centroidal momentum by the rates."""
+        self._by_rates(request, "AG", self._centroidal)
+
+    def centroidal_momentum_matrix_rate(self, request: OutputRequest) -> None:
+        """Declare the derivatives of the entries of this matrix by time."""
+        clock = self.frames.derivatives.by_time_at_even_rates
+        self._by_rates(request, "AGd", self._centroidal, clock)
+
+    def _point(self, request: OutputRequest, values: Vector) -> None:
+        entries = [(f"{request.name}_{AXES[i]}", values[i]) for i in range(3)]
+        self.builder.output(request.text, (3,), entries)
+
+    def _by_rates(
+        self,
+        request: OutputRequest,
+        letter: str,
+        values: Sequence[Scalar],
+        clock: Tangents | None = None,
+    ) -> None:
+        """Declare the derivatives of values by the rates, or the derivatives of these by time."""
+        by, entries = self.frames.derivatives.by_rate, dict[tuple[int, int], Scalar]()
+        for k in range(self.mechanism.nv):
+            for i, value in enumerate(values):
+                slope = self.builder.keep(by(k).of(value))
+                entries[i, k] = slope if clock is None else clock.of(slope)
+        declare(self.builder, request.text, letter, (len(values), self.mechanism.nv), entries)
+
+    @cached_property
+    def _mass(self) -> Scalar:
+        """The reciprocal of the whole mass."""
+        mass = self.builder.number(0)
+        for element in self.equation.inertia.masses:
+            mass = mass + self.equation.inertia.mass(element)
+        if is_zero(mass):
+            raise refuse_without_mass(self.mechanism, "elements")
+        return self.builder.call("reciprocal", mass)
+
+    @cached_property
     def _centre(self) -> Vector:
         inertia = self.equation.inertia
-        total, mass = self.frames.none, self.builder.number(0)
+        total = self.frames.none
         for element in inertia.masses:
-            mass = mass + inertia.mass(element)
             total = add(total, scale(inertia.mass(element), inertia.centre(element)))
-        if is_zero(mass):
-            raise DeriveError(
-                "the elements have no mass, so there is no mass centre",
-                file=self.mechanism.file,
-                element="com",
-                remedy="give an element mass, or ask for momentum instead of centroidal_momentum",
-            )
-        share = self.builder.call("reciprocal", mass)
+        share = self._mass
         return self.builder.keep_vector(scale(share, self.builder.keep_vector(total)))
 
+    @cached_property
+    def _centre_velocity(self) -> Vector:
+        return self.builder.keep_vector(scale(self._mass, self._momenta[0]))
+
+    @cached_property
+    def _centroidal(self) -> list[Scalar]:
+        linear, angular = self._momenta
+        moved = subtract(angular, cross(self._centre, linear))
+        return [*linear, *self.builder.keep_vector(moved)]
+
+    @cached_property
     def _momenta(self) -> Six:
         inertia, frames = self.equation.inertia, self.frames
         linear, angular = frames.none, frames.none
@@ -181,8 +270,8 @@ class ElementQuantities:
             )
         return self.builder.keep_vector(linear), self.builder.keep_vector(angular)
 
-    def _momentum(self, request: OutputRequest, parts: Six, letter: str) -> None:
-        declare(self.builder, request.text, letter, (6,), (*parts[0], *parts[1]))
+    def _momentum(self, request: OutputRequest, values: Sequence[Scalar], letter: str) -> None:
+        declare(self.builder, request.text, letter, (6,), values)
 
 
 OF_FRAME: dict[str, Callable[[ElementQuantities, OutputRequest, str], None]] = {
@@ -191,6 +280,10 @@ OF_FRAME: dict[str, Callable[[ElementQuantities, OutputRequest, str], None]] = {
     "acceleration": ElementQuantities.acceleration,
     "jacobian": ElementQuantities.jacobian,
     "jacobian_rate": ElementQuantities.jacobian_rate,
+    "inverse_operational_inertia": lambda own, request, _: own.space.inverse_inertia(request),
+    "operational_inertia": lambda own, request, _: own.space.inertia(request),
+    "operational_bias": ElementQuantities.operational_bias,
+    "manipulability": lambda own, request, _: own.space.manipulability(request),
 }
 
 OF_MODEL: dict[str, Callable[[ElementQuantities, OutputRequest], None]] = {
@@ -198,6 +291,13 @@ OF_MODEL: dict[str, Callable[[ElementQuantities, OutputRequest], None]] = {
     "potential_energy": ElementQuantities.potential_energy,
     "passive": ElementQuantities.passive,
     "com": ElementQuantities.com,
+    "com_velocity": ElementQuantities.com_velocity,
+    "com_acceleration": ElementQuantities.com_acceleration,
+    "com_jacobian": ElementQuantities.com_jacobian,
     "momentum": ElementQuantities.momentum,
     "centroidal_momentum": ElementQuantities.centroidal_momentum,
+    "centroidal_momentum_rate": ElementQuantities.centroidal_momentum_rate,
+    "centroidal_momentum_matrix": ElementQuantities.centroidal_momentum_matrix,
+    "centroidal_momentum_matrix_rate": ElementQuantities.centroidal_momentum_matrix_rate,
+    "inverse_mass_matrix": lambda own, _: own.space.inverse_mass_matrix(),
 }

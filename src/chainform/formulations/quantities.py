@@ -4,180 +4,28 @@ A quantity of a frame is named `jacobian(tool)`, with `tool` a frame or segment 
 mechanism; `jacobian(tool,local)` gives it in the axes of the frame. Six-component quantities have
 the linear part first; world axes at the point by default. "mixed" takes the linear
 part in world axes and the angular part in the axes of the frame. A reaction is in the axes of the
-frame by default.
-
-Energies and momentum come from the velocities of limbs in their own axes. Outward from the base, w
-(angular velocity) and v (velocity of the origin) of each limb; then with its mass M, first moment h
-and second moments S
-
-    linear momentum  f = M v + w x h        moment of momentum  n = (tr S - S) w + h x v
-    kinetic energy   (v . f + w . n) / 2
+frame by default. Energies and momentum are in momentum.py, what needs the mass matrix in
+operational_space.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 
 from chainform.errors import DeriveError
+from chainform.formulations.momentum import MassCentre, Six, kinetic_energy, potential_energy
+from chainform.formulations.operational_space import OperationalSpace, Rows
 from chainform.formulations.shared.forces import passive_forces, rotor_energy, spring_energy
 from chainform.formulations.shared.kinematics import AXES, Kinematics
-from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
+from chainform.formulations.shared.options import PLAIN, AxisChoices, Options, OutputRequest
 from chainform.formulations.shared.outputs import Key, add_to, declare
 from chainform.formulations.shared.reactions import Reactions, frame_of_joint
-from chainform.formulations.shared.tree import Column, Limb, Skeleton
-from chainform.formulations.shared.turns import AxisTurn, FrameTurn, MatrixTurn
+from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.formulations.shared.world import World
 from chainform.graph import Builder, Scalar, is_zero
-from chainform.mechanism import GROUND, Frame, Mechanism
-from chainform.spatial import (
-    Vector,
-    add,
-    apply,
-    apply_transposed,
-    cross,
-    dot,
-    scale,
-    subtract,
-    unit,
-)
-
-# --- energies, momentum and mass centre -----------------------------------------------------------
-
-
-class Velocities:
-    """Velocities of all limbs in their own axes, and the turns that lead from limb to limb."""
-
-    def __init__(self, skeleton: Skeleton) -> None:
-        self.skeleton = skeleton
-        self.builder = skeleton.builder
-        zero = self.builder.number(0)
-        self.none: Vector = (zero, zero, zero)
-        self.turns = [turns_to(skeleton, limb) for limb in skeleton.limbs]
-        self.w: list[Vector] = []
-        self.v: list[Vector] = []
-        for k, limb in enumerate(skeleton.limbs):
-            self._outward(k, limb)
-
-    def _of_base(self) -> tuple[Vector, Vector]:
-        """Return angular velocity and velocity of the base in its own axes."""
-        base = self.skeleton.kinematics.base
-        turn = MatrixTurn(self.builder, base.rotation)
-        return turn.into(base.angular_velocity), turn.into(base.velocity)
-
-    def _outward(self, k: int, limb: Limb) -> None:
-        at_ground = limb.parent == GROUND
-        w, v = self._of_base() if at_ground else (self.w[limb.parent], self.v[limb.parent])
-        v = self.builder.keep_vector(add(v, cross(w, self.skeleton.reach(limb))))
-        for turn in self.turns[k]:
-            w, v = turn.into(w), turn.into(v)
-        for column in limb.columns:
-            rate = self.skeleton.kinematics.q(column.rate, "qd") * column.ratio
-            own = unit(column.axis, rate, self.builder.number(0))
-            if column.turning:
-                w = add(w, own)
-            else:
-                v = add(v, own)
-        self.w.append(self.builder.keep_vector(w))
-        self.v.append(self.builder.keep_vector(v))
-
-    def momentum(self, k: int) -> tuple[Vector, Vector]:
-        """Return f and n of a limb, about its origin, in its own axes."""
-        limb, w, v = self.skeleton.limbs[k], self.w[k], self.v[k]
-        s = limb.second
-        trace = self.builder.keep(s[0][0] + s[1][1] + s[2][2])
-        linear = add(scale(limb.mass, v), cross(w, limb.moment))
-        spin = subtract(scale(trace, w), apply(s, w))
-        return self.builder.keep_vector(linear), self.builder.keep_vector(
-            add(spin, cross(limb.moment, v))
-        )
-
-
-def turns_to(skeleton: Skeleton, limb: Limb) -> list[FrameTurn]:
-    """Return the turns from the axes of the limb before to those of a limb."""
-    turns = skeleton.turns(limb)
-    if limb.is_revolute:
-        angle, call = skeleton.displacement(limb), skeleton.builder.call
-        turns.append(AxisTurn(limb.axis, call("cos", angle), call("sin", angle)))
-    return turns
-
-
-def kinetic_energy(skeleton: Skeleton) -> Scalar:
-    """Return the kinetic energy."""
-    velocities = Velocities(skeleton)
-    total = skeleton.builder.number(0)
-    for k in range(len(skeleton.limbs)):
-        f, n = velocities.momentum(k)
-        total = total + dot(velocities.v[k], f) + dot(velocities.w[k], n)
-    return total * Fraction(1, 2)
-
-
-def momentum(skeleton: Skeleton) -> tuple[Vector, Vector]:
-    """Return linear momentum and moment of momentum about the world origin, world axes."""
-    velocities = Velocities(skeleton)
-    keep, limbs = skeleton.builder.keep_vector, skeleton.limbs
-    # The place after the last limb, index -1, is the ground.
-    linear = [velocities.none] * (len(limbs) + 1)
-    angular = [velocities.none] * (len(limbs) + 1)
-    for k in reversed(range(len(limbs))):
-        f, n = velocities.momentum(k)
-        f, n = keep(add(f, linear[k])), keep(add(n, angular[k]))
-        for turn in reversed(velocities.turns[k]):
-            f, n = turn.back(f), turn.back(n)
-        parent = limbs[k].parent
-        linear[parent] = add(linear[parent], f)
-        angular[parent] = add(angular[parent], add(n, cross(skeleton.reach(limbs[k]), f)))
-    base = skeleton.kinematics.base
-    turn = MatrixTurn(skeleton.builder, base.rotation)
-    f, n = turn.back(keep(linear[GROUND])), turn.back(keep(angular[GROUND]))
-    return f, keep(add(n, cross(base.position, f)))
-
-
-def potential_energy(skeleton: Skeleton) -> Scalar:
-    """Return the potential of gravity: - g . (M P + h), summed over limbs, each in its own axes."""
-    builder, base = skeleton.builder, skeleton.kinematics.base
-    world = skeleton.kinematics.vector(skeleton.mechanism.gravity)
-    ground = MatrixTurn(builder, base.rotation).into(world)
-    level = builder.keep(dot(world, base.position))
-    fields: list[Vector] = []
-    levels: list[Scalar] = []
-    total = builder.number(0)
-    for limb in skeleton.limbs:
-        at_ground = limb.parent == GROUND
-        field = ground if at_ground else fields[limb.parent]
-        before = level if at_ground else levels[limb.parent]
-        levels.append(builder.keep(before + dot(field, skeleton.reach(limb))))
-        for turn in turns_to(skeleton, limb):
-            field = turn.into(field)
-        fields.append(field)
-        total = total - limb.mass * levels[-1] - dot(field, limb.moment)
-    return total
-
-
-def centre_of_mass(world: World) -> Vector:
-    """Return the mass centre of all moving bodies, world axes."""
-    keep, builder = world.builder.keep_vector, world.builder
-    total, mass = world.none, builder.number(0)
-    for k, limb in enumerate(world.limbs):
-        mass = mass + limb.mass
-        own = add(scale(limb.mass, world.origin(k)), apply(world.rotation(k), limb.moment))
-        total = add(total, own)
-    if is_zero(mass):
-        raise DeriveError(
-            "the moving bodies have no mass, so there is no mass centre",
-            file=world.skeleton.mechanism.file,
-            element="com",
-            remedy="give a body mass, or ask for momentum instead of centroidal_momentum",
-        )
-    return keep(scale(builder.call("reciprocal", mass), keep(total)))
-
-
-# --- quantities -----------------------------------------------------------------------------------
-
-Six: TypeAlias = tuple[Vector, Vector]
-"""Linear and angular part."""
+from chainform.mechanism import Frame, Mechanism
+from chainform.spatial import Vector, add, apply_transposed, cross, subtract
 
 
 class Quantities:
@@ -190,6 +38,33 @@ class Quantities:
         self.skeleton = Skeleton(Kinematics(mechanism, builder))
         self.world = World(self.skeleton)
         self.joints = Reactions(self.skeleton, options)
+        self.centre = MassCentre(self.world)
+
+    @property
+    def choices(self) -> AxisChoices:
+        """The choices of axes that were ranked."""
+        return self.space.choices
+
+    @cached_property
+    def space(self) -> OperationalSpace:
+        """What needs the mass matrix."""
+        return OperationalSpace(self.builder, self.mechanism, self.options, self._rows_in)
+
+    def _rows_in(self, builder: Builder, request: OutputRequest) -> Rows:
+        """Return rows of the Jacobian of a request, built in this or another builder."""
+        own = self if builder is self.builder else Quantities(builder, self.mechanism)
+        return own.rows(request)
+
+    def rows(self, request: OutputRequest) -> Rows:
+        """Return the rows of the Jacobian that a request is about."""
+        frame = self._frame(request)
+        point = self.world.frame_origin(frame)
+        entries = self._entries(request, frame, partial(self.world.column, point=point))
+        rows: dict[int, dict[int, Scalar]] = {i: {} for i in request.rows}
+        for (i, k), value in sorted(entries.items()):
+            if i in rows and not is_zero(value):
+                rows[i][k] = self.builder.keep(value)
+        return list(rows.values())
 
     def build(self, request: OutputRequest) -> None:
         """Declare one output."""
@@ -226,13 +101,7 @@ class Quantities:
 
     def acceleration(self, request: OutputRequest, frame: Frame) -> None:
         """Declare the acceleration of the point and the angular acceleration."""
-        world = self.world
-        k, arm = world.follow(world.limb_of(frame)), world.frame_arm(frame)
-        w, b = world.angular_velocity(k), world.angular_acceleration(k)
-        keep = self.builder.keep_vector
-        centripetal = cross(w, keep(cross(w, arm)))
-        linear = add(world.acceleration(k), add(cross(b, arm), centripetal))
-        self._six(request, frame, (keep(linear), b), "a")
+        self._six(request, frame, _acceleration(self.world, frame), "a")
 
     def jacobian(self, request: OutputRequest, frame: Frame) -> None:
         """Declare the Jacobian, six rows."""
@@ -259,6 +128,11 @@ class Quantities:
         """Declare what the parent exerts on the segment of a frame: force, moment about it."""
         values = self.joints.of(frame, request.axes)
         declare(self.builder, request.text, request.label("R"), (6,), values)
+
+    def operational_bias(self, request: OutputRequest, frame: Frame) -> None:
+        """Declare the force and moment that hold the frame at acceleration zero."""
+        drift = _acceleration(World(self.skeleton, ("base", "qd")), frame)
+        self.space.bias(request, self._in_axes(request, frame, drift))
 
     def _velocity(self, frame: Frame) -> Six:
         world = self.world
@@ -289,13 +163,19 @@ class Quantities:
         letter: str,
         column_of: Callable[[int, Column], Six],
     ) -> None:
+        entries = self._entries(request, frame, column_of)
+        shape = (6, self.mechanism.nv)
+        declare(self.builder, request.text, request.label(letter), shape, entries)
+
+    def _entries(
+        self, request: OutputRequest, frame: Frame, column_of: Callable[[int, Column], Six]
+    ) -> dict[Key, Scalar]:
         entries: dict[Key, Scalar] = {}
         for k in self.world.path(self.world.limb_of(frame)):
             for column in self.world.limbs[k].columns:
                 for i, value in enumerate(self._in_axes(request, frame, column_of(k, column))):
                     add_to(entries, (i, column.rate), value)
-        shape = (6, self.mechanism.nv)
-        declare(self.builder, request.text, request.label(letter), shape, entries)
+        return entries
 
     # --- quantities of the whole mechanism ----------------------------------------------
 
@@ -323,22 +203,61 @@ class Quantities:
 
     def com(self, request: OutputRequest) -> None:
         """Declare the position of the mass centre of all moving bodies, world axes."""
-        values = centre_of_mass(self.world)
-        entries = [(f"com_{AXES[i]}", values[i]) for i in range(3)]
-        self.builder.output(request.text, (3,), entries)
+        self._point(request, self.centre.position)
+
+    def com_velocity(self, request: OutputRequest) -> None:
+        """Declare its velocity."""
+        self._point(request, self.centre.velocity)
+
+    def com_acceleration(self, request: OutputRequest) -> None:
+        """Declare its acceleration."""
+        self._point(request, self.centre.acceleration)
+
+    def com_jacobian(self, request: OutputRequest) -> None:
+        """Declare the derivatives of its velocity by the rates."""
+        self._matrix(request, "Jcom", 3, self.centre.jacobian())
 
     def momentum(self, request: OutputRequest) -> None:
         """Declare linear and angular momentum about the world origin, world axes."""
-        self._momentum(request, momentum(self.skeleton), "p")
+        self._momentum(request, self.centre.momentum, "p")
 
     def centroidal_momentum(self, request: OutputRequest) -> None:
         """Declare linear and angular momentum about the mass centre, world axes."""
-        linear, angular = momentum(self.skeleton)
-        moved = subtract(angular, cross(centre_of_mass(self.world), linear))
-        self._momentum(request, (linear, moved), "pc")
+        self._momentum(request, self.centre.about(self.centre.momentum), "pc")
+
+    def centroidal_momentum_rate(self, request: OutputRequest) -> None:
+        """Declare the derivative of it by time."""
+        self._momentum(request, self.centre.about(self.centre.momentum_rate), "pcd")
+
+    def centroidal_momentum_matrix(self, request: OutputRequest) -> None:
+        """Declare the derivatives of the centroidal momentum by the rates."""
+        self._matrix(request, "AG", 6, self.centre.matrix())
+
+    def centroidal_momentum_matrix_rate(self, request: OutputRequest) -> None:
+        """Declare the derivatives of the entries of this matrix by time."""
+        self._matrix(request, "AGd", 6, self.centre.matrix_rate())
+
+    def _point(self, request: OutputRequest, values: Vector) -> None:
+        entries = [(f"{request.name}_{AXES[i]}", values[i]) for i in range(3)]
+        self.builder.output(request.text, (3,), entries)
 
     def _momentum(self, request: OutputRequest, parts: Six, letter: str) -> None:
         declare(self.builder, request.text, letter, (6,), (*parts[0], *parts[1]))
+
+    def _matrix(
+        self, request: OutputRequest, letter: str, rows: int, values: Mapping[Key, Scalar]
+    ) -> None:
+        declare(self.builder, request.text, letter, (rows, self.mechanism.nv), values)
+
+
+def _acceleration(world: World, frame: Frame) -> Six:
+    """Return the acceleration of a frame and its angular acceleration, in the motion of a world."""
+    k, arm = world.follow(world.limb_of(frame)), world.frame_arm(frame)
+    w, b = world.angular_velocity(k), world.angular_acceleration(k)
+    keep = world.builder.keep_vector
+    centripetal = cross(w, keep(cross(w, arm)))
+    linear = add(world.acceleration(k), add(cross(b, arm), centripetal))
+    return keep(linear), b
 
 
 OF_FRAME: dict[str, Callable[[Quantities, OutputRequest, Frame], None]] = {
@@ -348,6 +267,10 @@ OF_FRAME: dict[str, Callable[[Quantities, OutputRequest, Frame], None]] = {
     "jacobian": Quantities.jacobian,
     "jacobian_rate": Quantities.jacobian_rate,
     "reaction": Quantities.reaction,
+    "inverse_operational_inertia": lambda own, request, _: own.space.inverse_inertia(request),
+    "operational_inertia": lambda own, request, _: own.space.inertia(request),
+    "operational_bias": Quantities.operational_bias,
+    "manipulability": lambda own, request, _: own.space.manipulability(request),
 }
 OF_MECHANISM: dict[str, Callable[[Quantities, OutputRequest], None]] = {
     "kinetic_energy": Quantities.kinetic_energy,
@@ -355,8 +278,15 @@ OF_MECHANISM: dict[str, Callable[[Quantities, OutputRequest], None]] = {
     "passive": Quantities.passive,
     "reactions": Quantities.reactions,
     "com": Quantities.com,
+    "com_velocity": Quantities.com_velocity,
+    "com_acceleration": Quantities.com_acceleration,
+    "com_jacobian": Quantities.com_jacobian,
     "momentum": Quantities.momentum,
     "centroidal_momentum": Quantities.centroidal_momentum,
+    "centroidal_momentum_rate": Quantities.centroidal_momentum_rate,
+    "centroidal_momentum_matrix": Quantities.centroidal_momentum_matrix,
+    "centroidal_momentum_matrix_rate": Quantities.centroidal_momentum_matrix_rate,
+    "inverse_mass_matrix": lambda own, _: own.space.inverse_mass_matrix(),
 }
 COMMON = (*OF_FRAME, *OF_MECHANISM)
 """The outputs that every formulation gives."""

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from chainform import lazy
 
 if TYPE_CHECKING:
+    from chainform.model.catalogue import CATALOGUE, FRAME_LETTERS, LETTERS, PER_VALUE, OutputEntry
     from chainform.model.location import default_url, open_store, open_store_file
     from chainform.model.model import Model, Origin
     from chainform.model.names import (
-        FRAME_LETTERS,
-        LETTERS,
         EntryRequest,
         block_named,
         has_name,
@@ -31,12 +30,15 @@ if TYPE_CHECKING:
     from chainform.model.store import Store
 
 __all__ = [
+    "CATALOGUE",
     "FRAME_LETTERS",
     "LETTERS",
+    "PER_VALUE",
     "EntryRequest",
     "Expanded",
     "Model",
     "Origin",
+    "OutputEntry",
     "Quantity",
     "Store",
     "StoredRun",

@@ -16,48 +16,7 @@ from chainform.graph import (
     parts_of,
     restrict,
 )
-
-LETTERS = {
-    "H": "mass_matrix",
-    "C": "coriolis",
-    "Cm": "coriolis_matrix",
-    "hG": "gravity",
-    "h": "bias",
-    "B": "closure",
-    "J": "closure_jacobian",
-    "tau": "inverse_dynamics",
-    "qdd": "forward_dynamics",
-    "T": "kinetic_energy",
-    "V": "potential_energy",
-    "P": "passive",
-    "R": "reactions",
-    "xd": "complete_model",
-    "Ah": "complete_drift",
-    "Bh": "complete_input",
-    "qddx": "complete_acceleration",
-    "drive": "drives",
-    "dH": "metric_derivative",
-    "S": "acceleration_energy",
-    "A": "force_matrix",
-    "b": "force_right",
-    "f": "constraint",
-    "fd": "constraint_rate",
-    "Jc": "constraint_jacobian",
-    "gamma": "constraint_right",
-    "qddc": "constrained_dynamics",
-    "lambda": "multipliers",
-}
-"""The letters of the equation tau = H qdd + qd^T C qd + hG + B sigma, and the outputs they mean."""
-
-FRAME_LETTERS = {
-    "T": "pose",
-    "v": "velocity",
-    "a": "acceleration",
-    "J": "jacobian",
-    "Jd": "jacobian_rate",
-    "R": "reaction",
-}
-"""The letters of quantities of a frame, which stands in brackets behind them: J(tool)."""
+from chainform.model.catalogue import FRAME_LETTERS, LETTERS
 
 
 @dataclass(frozen=True, slots=True)

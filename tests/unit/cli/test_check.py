@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chainform.formulations import FORMULATIONS
+from chainform.pipeline import SOLVED
 from chainform.readers import native_text, read
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -137,6 +138,8 @@ def test_outputs_that_a_formulation_refuses(call: Callable[..., Any], hand: Path
 def test_common_outputs_can_be_derived(call: Callable[..., Any], hand: Path) -> None:
     document = call("check", hand, "--json").document
     outputs = [*document["common_outputs"], *(f"{n}(grasp)" for n in document["frame_outputs"])]
+    # Nothing resists the finger, so that there is no inverse of the mass matrix.
+    outputs = [output for output in outputs if output.partition("(")[0] not in SOLVED]
     assert (
         list(call("derive", hand, "--outputs", *outputs, "--json").document["outputs"]) == outputs
     )

@@ -115,7 +115,9 @@ def test_count_takes_all_outputs(call: Callable[..., Any], four_bar: Path) -> No
         *("mass_matrix", "coriolis", "coriolis_matrix", "gravity", "bias"),
         *("inverse_dynamics", "forward_dynamics", "closure", "closure_jacobian"),
         *("kinetic_energy", "potential_energy", "com", "momentum", "centroidal_momentum"),
-        "reactions",
+        *("reactions", "inverse_mass_matrix", "com_velocity", "com_acceleration", "com_jacobian"),
+        *("centroidal_momentum_rate", "centroidal_momentum_matrix"),
+        "centroidal_momentum_matrix_rate",
     }
     assert set(call("count", four_bar, "--json").document["outputs"]) == names
     document = call("count", four_bar, "--formulation", "closed_form", "--json").document

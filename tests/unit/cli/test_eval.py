@@ -52,17 +52,19 @@ def test_text_for_people(call: Callable[..., Any], arm: Path, state: Path) -> No
 def test_what_the_state_lacks_is_left_out(call: Callable[..., Any], arm: Path) -> None:
     result = call("eval", arm, "--at", "-", stdin=at({"q": Q}))
     assert result.code == 0
-    rates = "coriolis_matrix, bias, kinetic_energy, momentum, centroidal_momentum"
+    rates = "coriolis_matrix, bias, kinetic_energy, com_velocity, momentum, centroidal_momentum"
+    accelerations = "inverse_dynamics, reactions, com_acceleration, centroidal_momentum_rate"
     assert result.out.partition("\nleft out\n")[2].splitlines() == [
-        "  inverse_dynamics, reactions: the state gives no qd, qdd",
+        f"  {accelerations}: the state gives no qd, qdd",
         "  forward_dynamics: the state gives no qd, tau",
-        f"  {rates}: the state gives no qd",
+        f"  {rates}, centroidal_momentum_matrix_rate: the state gives no qd",
     ]
     document = call("eval", arm, "--at", "-", "--json", stdin=at({"q": Q})).document
     missing = {row["name"]: row["missing"] for row in document["left_out"]}
     assert missing["inverse_dynamics"] == ["qd", "qdd"]
     assert list(document["outputs"]) == [
-        *("mass_matrix", "coriolis", "gravity", "potential_energy", "com")
+        *("mass_matrix", "coriolis", "gravity", "potential_energy", "com", "com_jacobian"),
+        *("centroidal_momentum_matrix", "inverse_mass_matrix"),
     ]
 
 
@@ -199,9 +201,10 @@ def test_quaternions(call: Callable[..., Any], refused: Callable[[Any], str], ha
     document = call("eval", hand, "--at", "-", "--json", stdin=state(0, 0, 0.7071, 0.7071)).document
     assert "coriolis" not in document["outputs"]
     assert document["outputs"]["mass_matrix"]["shape"] == [7, 7]
-    (row,) = document["left_out"]
-    assert (row["name"], row["missing"]) == ("forward_dynamics", [])
-    assert row["reason"].startswith("nothing resists qd7")
+    rows = document["left_out"]
+    assert [row["name"] for row in rows] == ["forward_dynamics", "inverse_mass_matrix"]
+    assert all(row["missing"] == [] for row in rows)
+    assert all(row["reason"].startswith("nothing resists qd7") for row in rows)
     for wrong in ((0, 0, 0, 0), (1, 0, 0, 1)):
         message = refused(call("eval", hand, "--at", "-", stdin=state(*wrong)))
         assert "the quaternion of base has the length" in message

@@ -64,6 +64,8 @@ CALLS = [
     ["check", "{four_bar}"],
     ["check", "{pendulum}"],
     ["check", "{hand}"],
+    ["quantities"],
+    ["quantities", "{four_bar}", "--formulation", "closed_form"],
     ["derive", "{arm}"],
     ["derive", "{arm}", "--outputs", "hG", "--parameters", "symbolic"],
     ["derive", "{four_bar}", "--outputs", "B,J,tau", "--closure", "basic"],

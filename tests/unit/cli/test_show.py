@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from chainform.model import Model
-from chainform.pipeline import derive
+from chainform.pipeline import SOLVED, derive
 
 
 @pytest.fixture(scope="module")
@@ -121,13 +122,14 @@ def test_sympy_stands_alone(
 
 def test_list(call: Callable[..., Any], arm: Path, model: Model) -> None:
     result = call("show", arm, *BY_CLOSED_FORM)
-    assert "  mass_matrix          H       6 × 6\n" in result.out
+    assert re.search(r"\n  mass_matrix +H +6 × 6\n", result.out)
     assert "  Q_1 ... Q_6 " in result.out
     assert "  q: q1, q2, q3, q4, q5, q6\n" in result.out
     document = call("show", arm, *BY_CLOSED_FORM, "--json").document
     assert [given["name"] for given in document["intermediate"]] == list(model.quantities)
     letters = [given["letter"] for given in document["outputs"]]
-    assert letters == ["H", "C", "hG", "tau", "T", "V", "R", None, None, None]
+    assert letters[:8] == ["H", "C", "hG", "tau", "T", "V", "R", None]
+    assert letters[-3:] == ["AG", "AGd", "Hi"]
 
 
 def test_forward_dynamics_is_left_out_where_nothing_resists(
@@ -136,9 +138,11 @@ def test_forward_dynamics_is_left_out_where_nothing_resists(
     reason = "nothing resists qd7: the mass matrix is singular"
     for command in ("show", "count"):
         result = call(command, hand)
-        assert result.out.endswith(f"\nleft out\n  forward_dynamics: {reason}\n")
+        names = ["forward_dynamics", "inverse_mass_matrix"]
+        lines = "".join(f"  {name}: {reason}\n" for name in names)
+        assert result.out.endswith(f"\nleft out\n{lines}")
         document = call(command, hand, "--json").document
-        assert document["left_out"] == [{"name": "forward_dynamics", "reason": reason}]
+        assert document["left_out"] == [{"name": name, "reason": reason} for name in names]
     assert reason in refused(call("show", hand, "qdd"))
     assert reason in refused(call("show", hand, "qdd", "nothing"))
     assert reason in refused(call("count", hand, "--outputs", "qdd"))
@@ -146,12 +150,14 @@ def test_forward_dynamics_is_left_out_where_nothing_resists(
 
 def test_list_of_frames(call: Callable[..., Any], hand: Path) -> None:
     result = call("show", hand)
-    assert "  jacobian_rate(F)  Jd(F)   6 × 7\n" in result.out
+    assert re.search(r"\n  jacobian_rate\(F\) +Jd\(F\) +6 × 7\n", result.out)
     assert "  F: grasp, palm, finger, thumb\n" in result.out
     assert "intermediate" not in result.out
     document = call("show", hand, "--json").document
     assert document["frames"] == ["grasp", "palm", "finger", "thumb"]
     for row in document["of_frame"]:
+        if row["name"].removesuffix("(F)") in SOLVED:
+            continue
         name = row["name"].replace("(F)", "(grasp)")
         shown = call("show", hand, name, "--json").document["quantities"][0]
         assert shown["entries"][-1]["index"] == row["shape"]

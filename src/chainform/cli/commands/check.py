@@ -15,24 +15,10 @@ from chainform.cli.mechanism_document import (
     mechanism_document,
 )
 from chainform.cli.printing import Page, Report
-from chainform.formulations import (
-    COMMON,
-    FORMULATIONS,
-    has_coupled,
-    has_quaternions,
-    uses_elements,
-)
+from chainform.formulations import COMMON, FORMULATIONS, refusal, uses_elements
 from chainform.given import counted
 from chainform.mechanism import Mechanism
 from chainform.pipeline import available_outputs
-
-REFUSALS = {
-    "articulated_body": (has_coupled, "joints share a coordinate"),
-    "closed_form": (has_quaternions, "a joint has a quaternion"),
-    "lagrange": (has_quaternions, "a joint has a quaternion"),
-    "elements": (has_quaternions, "a joint has a quaternion"),
-}
-"""Mechanisms that a formulation does not take, and the reason in words."""
 
 INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 
@@ -188,22 +174,15 @@ def _show_notes(page: Page, notes: Sequence[Table]) -> None:
 
 def _outputs(mechanism: Mechanism, formulation: str) -> list[str]:
     """Return the outputs that only some formulations have; none where it refuses."""
-    if formulation in REFUSALS and REFUSALS[formulation][0](mechanism):
+    if refusal(mechanism, formulation) is not None:
         return []
     return [name for name in available_outputs(mechanism, formulation) if name not in COMMON]
-
-
-def _reason(mechanism: Mechanism, formulation: str) -> str:
-    """Return why a formulation has no outputs for a mechanism."""
-    if uses_elements(mechanism):
-        return "the mechanism has elements"
-    return REFUSALS[formulation][1]
 
 
 def _show_outputs(page: Page, mechanism: Mechanism, outputs: Outputs) -> None:
     page.heading("outputs, by formulation")
     for formulation, names in outputs.items():
-        text = ", ".join(names) or f"none, since {_reason(mechanism, formulation)}"
+        text = ", ".join(names) or f"none, since {refusal(mechanism, formulation)}"
         page.text(f"  {formulation}: {text}")
     of_frame = ", ".join(f"{name}(F)" for name in frame_outputs(mechanism))
     places = "an element" if uses_elements(mechanism) else "a frame or segment"

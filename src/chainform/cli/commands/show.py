@@ -36,7 +36,7 @@ from chainform.graph import (
     sympy_expressions,
 )
 from chainform.mechanism import Mechanism
-from chainform.model import EntryRequest, Model, letter_of
+from chainform.model import CATALOGUE, EntryRequest, Model, letter_of
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -209,7 +209,7 @@ def _list(file: str, model: Model, left_out: LeftOut, frames: list[str]) -> Repo
         ],
         "of_frame": [
             {"name": f"{name}(F)", "letter": letter_of(f"{name}(F)")}
-            | {"shape": _frame_shape(name, model)}
+            | {"shape": list(CATALOGUE[name].shape_for(model.mechanism))}
             for name in (frame_outputs(model.mechanism) if frames else ())
         ],
         "frames": frames,
@@ -251,12 +251,6 @@ def _show_list(page: Page, model: Model, document: Document, left_out: LeftOut) 
     for group, names in groups.items():
         page.text(f"  {group}: {', '.join(names)}")
     show_left_out(page, left_out)
-
-
-def _frame_shape(name: str, model: Model) -> list[int]:
-    if name == "pose":
-        return [4, 4]
-    return [6, model.mechanism.nv] if name.startswith("jacobian") else [6]
 
 
 def _families(model: Model) -> list[tuple[str, str, str]]:

@@ -106,28 +106,46 @@ BODIES = Options(without=frozenset({"friction", "springs", "forces"}))
 
 AXES_CHOICES = ("world", "local", "mixed")
 
+PART_CHOICES = ("linear", "angular")
+"""The three rows of a Jacobian that an output of the operational space may be limited to."""
+
+OF_ROWS = (
+    "inverse_operational_inertia",
+    "operational_inertia",
+    "operational_bias",
+    "manipulability",
+)
+"""The outputs that can be limited to linear or angular rows: manipulability(tool,linear)."""
+
 OWN_AXES = {"reaction": "local"}
 """The axes of a quantity where none are named, if they are not those of the world."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputRequest:
-    """An output as requested: its name, and the frame and axes where it has them."""
+    """An output as requested: its name, and the frame, axes and rows where it has them."""
 
     text: str
     name: str
     frame: str | None = None
     axes: str = "world"
+    part: str = ""
+
+    @property
+    def rows(self) -> range:
+        """The rows of six that are requested."""
+        return {"linear": range(3), "angular": range(3, 6)}.get(self.part, range(6))
 
     def label(self, letter: str) -> str:
         """Return a letter with the frame and the axes, as part of a variable's name."""
         axes = () if self.axes == OWN_AXES.get(self.name, "world") else (self.axes,)
-        word = "_".join((self.frame or "", *axes))
+        part = (self.part,) if self.part else ()
+        word = "_".join((self.frame or "", *axes, *part))
         return f"{letter}_{re.sub(r'[^A-Za-z0-9_]', '_', word)}"
 
 
 def parse_request(text: str) -> OutputRequest:
-    """Read an output: `gravity`, `pose(tool)`, `jacobian(tool, local)`."""
+    """Read an output: `gravity`, `jacobian(tool, local)`, `manipulability(tool, linear)`."""
     match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\)\s*)?", text, re.DOTALL)
     if match is None:
         raise DeriveError(
@@ -144,11 +162,15 @@ def parse_request(text: str) -> OutputRequest:
             element="outputs",
             remedy=f"write {name}(frame) or {name}(frame, local)",
         )
-    # A frame may have commas in its name; only a known choice of axes after the last one counts.
-    frame, _, axes = inside.rpartition(",")
-    if axes.strip() not in AXES_CHOICES:
-        frame, axes = inside.strip(), OWN_AXES.get(name, "world")
-        return OutputRequest(f"{name}({frame})", name, frame or None, axes)
-    return OutputRequest(
-        f"{name}({frame.strip()},{axes.strip()})", name, frame.strip(), axes.strip()
-    )
+    # A frame may have commas in its name; only known words after the last ones count.
+    frame, part = _word(inside, PART_CHOICES) if name in OF_ROWS else (inside.strip(), "")
+    frame, axes = _word(frame, AXES_CHOICES)
+    words = [word for word in (frame, axes, part) if word]
+    own = axes or OWN_AXES.get(name, "world")
+    return OutputRequest(f"{name}({','.join(words)})", name, frame or None, own, part)
+
+
+def _word(text: str, choices: Sequence[str]) -> tuple[str, str]:
+    """Return a text without its last word, and the word, if that is one of the choices."""
+    front, _, last = text.rpartition(",")
+    return (front.strip(), last.strip()) if last.strip() in choices else (text.strip(), "")

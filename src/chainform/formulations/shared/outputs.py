@@ -1,4 +1,4 @@
-"""Arrays over the coordinates: sums of entries, declared outputs, and the solution of H x = b.
+"""Arrays over the coordinates: sums of entries, declared outputs, H x = b and the inverse of H.
 
 H = L^T D L without square roots, from the tips to the base. Eliminating the coordinates in this
 order fills no zero of H: branches that do not meet stay apart (Featherstone). For each coordinate
@@ -21,6 +21,7 @@ Entry = TypeVar("Entry", int, Key)
 
 EQUATIONS = {
     "mass_matrix": ("H", 2),
+    "inverse_mass_matrix": ("Hi", 2),
     "metric_derivative": ("dH", 3),
     "coriolis": ("C", 3),
     "coriolis_matrix": ("Cm", 2),
@@ -138,13 +139,26 @@ class Factorisation:
                     updated = keep(h[i, l] - change) if (i, l) in h else keep(-change)
                     h[i, l] = h[l, i] = updated
 
-    def solve(self, right: Mapping[int, Scalar]) -> dict[int, Scalar]:
-        """Return x with H x = b; entries of b that are not given are zero."""
+    def eliminated(self, right: Mapping[int, Scalar]) -> dict[int, Scalar]:
+        """Return what is left of b after the elimination; entries not given are zero."""
         b, keep = dict(right), self.builder.keep
         for k in self.order:
             if k in b and not is_zero(b[k]):
                 for i, factor in self.factors[k]:
                     b[i] = keep(b[i] - factor * b[k]) if i in b else keep(-factor * b[k])
+        return b
+
+    def product(self, b: Mapping[int, Scalar], c: Mapping[int, Scalar]) -> Scalar:
+        """Return b . H^-1 c, for two columns after the elimination."""
+        total = self.builder.number(0)
+        for k in self.order:
+            if k in b and k in c:
+                total = total + self.builder.keep(b[k] * self.inverse[k]) * c[k]
+        return self.builder.keep(total)
+
+    def solve(self, right: Mapping[int, Scalar]) -> dict[int, Scalar]:
+        """Return x with H x = b; entries of b that are not given are zero."""
+        b, keep = self.eliminated(right), self.builder.keep
         x: dict[int, Scalar] = {}
         for k in reversed(self.order):
             value = b[k] * self.inverse[k] if k in b else self.builder.number(0)
@@ -157,6 +171,25 @@ class Factorisation:
 def solve(matrix: Mapping[Key, Scalar], right: Mapping[int, Scalar]) -> dict[int, Scalar]:
     """Return x with H x = b, for a symmetric positive H given by its entries that are not zero."""
     return Factorisation(matrix, list(right)).solve(right) if right else {}
+
+
+def inverted(matrix: Mapping[Key, Scalar], count: int) -> dict[Key, Scalar]:
+    """Return the inverse of a symmetric positive matrix, each pair of equal entries built once.
+
+    Entry (k, i) with i eliminated after k is - sum_l factor_kl X_li, and X_kk has 1/d_k, too:
+    from the last pivot to the first, all that is needed is there (Takahashi et al. 1973).
+    """
+    done = Factorisation(matrix, range(count))
+    x: dict[Key, Scalar] = {}
+    for index in reversed(range(count)):
+        k = done.order[index]
+        keep, zero = done.inverse[k].builder.keep, done.inverse[k].builder.number(0)
+        for i in (*done.order[index + 1 :], k):
+            total = done.inverse[k] if i == k else zero
+            for l, factor in done.factors[k]:
+                total = total - factor * x[l, i]
+            x[k, i] = x[i, k] = keep(total)
+    return x
 
 
 def elimination_order(entries: set[tuple[int, int]], unknowns: list[int]) -> list[int]:

@@ -67,6 +67,17 @@ def check_frame(mechanism: Mechanism, name: str) -> None:
         mechanism.frame(name)
 
 
+def refusal(mechanism: Mechanism, who: str) -> str | None:
+    """Return why a formulation does not take a mechanism at all, or None."""
+    if uses_elements(mechanism) and who not in TAKE_ELEMENTS:
+        return "the mechanism has elements"
+    if who == "articulated_body" and has_coupled(mechanism):
+        return "joints share a coordinate"
+    if who in ("closed_form", "lagrange", "elements") and has_quaternions(mechanism):
+        return "a joint has a quaternion"
+    return None
+
+
 def outputs_in_scope(mechanism: Mechanism, who: str, outputs: Sequence[str]) -> tuple[str, ...]:
     """Return the outputs that a formulation can give for a mechanism, as far as this decides it."""
     if uses_elements(mechanism) and who not in TAKE_ELEMENTS:

@@ -16,7 +16,7 @@ and second moments S
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
@@ -27,11 +27,19 @@ from chainform.formulations.shared.kinematics import AXES, Kinematics
 from chainform.formulations.shared.options import PLAIN, Options, OutputRequest
 from chainform.formulations.shared.outputs import Key, add_to, declare
 from chainform.formulations.shared.reactions import Reactions, frame_of_joint
+from chainform.formulations.shared.regressor import RegressorColumns
 from chainform.formulations.shared.tree import Column, Limb, Skeleton
 from chainform.formulations.shared.turns import AxisTurn, FrameTurn, MatrixTurn
 from chainform.formulations.shared.world import World
 from chainform.graph import Builder, Scalar, is_zero
-from chainform.mechanism import GROUND, Frame, Mechanism
+from chainform.mechanism import (
+    GROUND,
+    DynamicParameter,
+    Frame,
+    Mechanism,
+    base_parameters,
+    dynamic_parameters,
+)
 from chainform.spatial import (
     Vector,
     add,
@@ -321,6 +329,24 @@ class Quantities:
         values = {(j, i): value for j, row in enumerate(rows) for i, value in enumerate(row)}
         declare(self.builder, request.text, "R", (len(rows), 6), values)
 
+    def regressor(self, request: OutputRequest) -> None:
+        """Declare the matrix Y with tau = Y theta, theta the dynamic parameters."""
+        self._regressor(request, "Y", dynamic_parameters(self.mechanism, self.options.without))
+
+    def base_regressor(self, request: OutputRequest) -> None:
+        """Declare the columns of the regressor that the base parameters are named after."""
+        base = base_parameters(self.mechanism, self.options.without)
+        self._regressor(request, "Yb", [entry.leader for entry in base])
+
+    def _regressor(
+        self, request: OutputRequest, letter: str, parameters: Sequence[DynamicParameter]
+    ) -> None:
+        columns = RegressorColumns(self.joints.sweep)
+        found = [columns.of(parameter) for parameter in parameters]
+        values = {(i, k): value for k, column in enumerate(found) for i, value in column.items()}
+        shape = (self.mechanism.nv, len(found))
+        declare(self.builder, request.text, letter, shape, values)
+
     def com(self, request: OutputRequest) -> None:
         """Declare the position of the mass centre of all moving bodies, world axes."""
         values = centre_of_mass(self.world)
@@ -354,6 +380,8 @@ OF_MECHANISM: dict[str, Callable[[Quantities, OutputRequest], None]] = {
     "potential_energy": Quantities.potential_energy,
     "passive": Quantities.passive,
     "reactions": Quantities.reactions,
+    "regressor": Quantities.regressor,
+    "base_regressor": Quantities.base_regressor,
     "com": Quantities.com,
     "momentum": Quantities.momentum,
     "centroidal_momentum": Quantities.centroidal_momentum,

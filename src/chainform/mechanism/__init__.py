@@ -6,6 +6,11 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.mechanism.additions import law_reader, reader_of
+    from chainform.mechanism.base_parameters import (
+        BaseParameter,
+        BaseParameters,
+        base_parameters,
+    )
     from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
     from chainform.mechanism.components import (
         WORLD,
@@ -27,6 +32,14 @@ if TYPE_CHECKING:
         TurnStep,
     )
     from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
+    from chainform.mechanism.dynamic_parameters import (
+        INERTIAL,
+        PAIRS,
+        DynamicParameter,
+        dynamic_parameters,
+        moved_inertia,
+        unit_inertia,
+    )
     from chainform.mechanism.exact import (
         exact_axis,
         exact_rotation,
@@ -101,7 +114,9 @@ __all__ = [
     "GROUND",
     "GROUND_NAME",
     "IDENTITY",
+    "INERTIAL",
     "ONE",
+    "PAIRS",
     "PARAMETER_FIELDS",
     "TIME",
     "WORLD",
@@ -112,11 +127,14 @@ __all__ = [
     "Attachment",
     "Axis",
     "BaseMotion",
+    "BaseParameter",
+    "BaseParameters",
     "Body",
     "Constraint",
     "Coordinate",
     "Definition",
     "DissipativeElement",
+    "DynamicParameter",
     "EffortElement",
     "ElasticElement",
     "Element",
@@ -153,9 +171,11 @@ __all__ = [
     "Vector3",
     "amounts_of",
     "automatic_parameters",
+    "base_parameters",
     "closed_pose",
     "decimal_or_text",
     "difference",
+    "dynamic_parameters",
     "exact_axis",
     "exact_rotation",
     "float_of",
@@ -165,6 +185,7 @@ __all__ = [
     "lacks_inertia",
     "law_reader",
     "meaning_of",
+    "moved_inertia",
     "names_in",
     "native_table",
     "number_of",
@@ -179,6 +200,7 @@ __all__ = [
     "square_root",
     "sum_of",
     "symbols_in",
+    "unit_inertia",
     "with_named_numbers",
     "with_unit_quaternions",
     "written",

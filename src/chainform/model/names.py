@@ -26,6 +26,8 @@ LETTERS = {
     "V": "potential_energy",
     "P": "passive",
     "R": "reactions",
+    "Y": "regressor",
+    "Yb": "base_regressor",
     "xd": "complete_model",
     "Ah": "complete_drift",
     "Bh": "complete_input",

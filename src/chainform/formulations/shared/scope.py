@@ -31,7 +31,9 @@ UNKNOWN = ("force_matrix", "force_right")
 """The outputs that only a model with unknown forces has."""
 TAKE_ELEMENTS = ("auto", "elements")
 """The formulations that take a mechanism with elements."""
-OF_JOINTS = ("closure", "closure_jacobian", "reaction", "reactions")
+REGRESSORS = ("regressor", "base_regressor")
+"""The outputs that are linear in nothing but the dynamic parameters."""
+OF_JOINTS = ("closure", "closure_jacobian", "reaction", "reactions", *REGRESSORS)
 """Outputs about joints or loops, which an element model does not have."""
 
 

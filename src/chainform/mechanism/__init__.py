@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         BaseParameters,
         base_parameters,
     )
-    from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
+    from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in, refuse_moments
     from chainform.mechanism.components import (
         WORLD,
         Actuator,
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     )
     from chainform.mechanism.parametrisation import (
         automatic_parameters,
+        in_base,
         parametrise,
         with_named_numbers,
     )
@@ -180,6 +181,7 @@ __all__ = [
     "exact_rotation",
     "float_of",
     "float_vector",
+    "in_base",
     "is_law_of_time",
     "known_values",
     "lacks_inertia",
@@ -195,6 +197,7 @@ __all__ = [
     "parametrise",
     "poses_of",
     "reader_of",
+    "refuse_moments",
     "rotation_between",
     "rotation_of_angles",
     "square_root",

@@ -460,12 +460,13 @@ class _Grouping:
             self.totals[limb] = self._of_limb(limb)
         for limb in sorted(self.bodies, reverse=True):
             self._move(limb)
-        found = [
-            (DynamicParameter(kind, self.bodies[limb], ZERO), form)
-            for limb in sorted(self.bodies)
-            for kind, form in zip(INERTIAL, self.totals[limb].entries, strict=True)
-            if form.terms
-        ]
+        found: list[tuple[DynamicParameter, _Form]] = []
+        for limb in sorted(self.bodies):
+            forms = dict(zip(INERTIAL, self.totals[limb].entries, strict=True))
+            # Moments of inertia lead, so that the length of an arm never stands below a line.
+            order = (*INERTIAL[4:], *INERTIAL[1:4], INERTIAL[0])
+            leaders = [DynamicParameter(kind, self.bodies[limb], ZERO) for kind in order]
+            found += [(p, forms[p.kind]) for p in leaders if forms[p.kind].terms]
         others = [(p, k) for k, p in enumerate(self.parameters) if not p.is_inertial]
         return found + [(p, _Form({k: self.one})) for p, k in others]
 

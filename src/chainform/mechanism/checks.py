@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from chainform.errors import DeriveError, Error
 from chainform.expressions import symbols_of
 from chainform.mechanism.components import InertiaElement, InertialElement
 from chainform.mechanism.data import MechanismData
@@ -168,6 +169,20 @@ def amounts_of(mechanism: MechanismData) -> Iterator[tuple[str, Number]]:
             number = getattr(element, field, ZERO)
             if not isinstance(number, tuple):
                 yield f"{element.name!r}, {field}", number
+
+
+def refuse_moments(
+    mechanism: MechanismData, who: str, remedy: str, raises: type[Error] = DeriveError
+) -> None:
+    """Refuse bodies that are given by first moments where only mass centres are known."""
+    for segment in mechanism.segments:
+        if segment.body.moment != ZERO_VECTOR:
+            raise raises(
+                f"{who} needs the mass centre of each body, and this one has a first moment",
+                file=mechanism.file,
+                element=f"segment {segment.name!r}",
+                remedy=remedy,
+            )
 
 
 def lacks_inertia(mechanism: MechanismData) -> bool:

@@ -66,7 +66,7 @@ def parametrise(mechanism: Described, parameters: Choice) -> Described:
     The result lists exactly the parameters that occur in it.
     """
     patterns = _patterns_of(parameters)
-    if BASE in patterns and BASE not in names_in(mechanism):
+    if in_base(mechanism, patterns):
         patterns = tuple(pattern for pattern in patterns if pattern != BASE)
         return in_base_parameters(parametrise(mechanism, patterns))
     automatic = automatic_parameters(mechanism)
@@ -76,6 +76,15 @@ def parametrise(mechanism: Described, parameters: Choice) -> Described:
         _check_patterns(patterns, mechanism, automatic)
         _check_fixed(patterns, mechanism)
     return _Rewriting(mechanism, patterns, automatic).result()
+
+
+def in_base(mechanism: MechanismData, parameters: Choice) -> bool:
+    """Tell whether a choice of parameters means the base parameters of a mechanism.
+
+    A parameter of its own that is called `base` is meant where there is one.
+    """
+    names = [parameters] if isinstance(parameters, str) else parameters
+    return BASE in names and BASE not in names_in(mechanism)
 
 
 def _patterns_of(parameters: object) -> tuple[str, ...]:

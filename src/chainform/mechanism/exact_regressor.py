@@ -1,9 +1,7 @@
-"""The regressor at one state in exact numbers: residues of a prime, or polynomials of parameters.
+"""The regressor at one state in exact numbers; the state is taken at random.
 
-A state is taken at random: points of the unit circle for the angles of turning joints, rotations
-for joints with a quaternion, numbers for everything else. Multiples and fractions of an angle, as
-coupled joints have them, are powers of one point, so that they obey the laws of angles. What is
-equal there for all columns is equal for all states, but for a chance of about one in the prime.
+Angles of turning joints are points of the unit circle, joints with a quaternion have any rotation,
+and everything else a number. Coupled joints have powers of one point.
 
 symbol   meaning                                                              frame
 R, r     rotation of a segment against its parent, and its origin there       parent's
@@ -14,33 +12,20 @@ J        velocity of the origin, and angular velocity, per unit rate          se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from random import Random
-from typing import Any, Protocol
+from typing import Any
 
-from flint import fmpq, fmpq_mpoly_ctx, nmod
-
-from chainform.expressions import (
-    Binary,
-    Constant,
-    Expression,
-    Identifier,
-    Negate,
-    evaluate_expression,
-    format_expression,
-    value_of,
-)
-from chainform.expressions import Number as NumberExpression
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.dynamic_parameters import (
     INERTIAL,
     PAIRS,
     DynamicParameter,
 )
+from chainform.mechanism.exact_fields import ExactField, turned
 from chainform.mechanism.records import GROUND, Attachment, JointKind, Number, Segment, Spring
 from chainform.spatial import (
     Matrix,
@@ -56,181 +41,6 @@ from chainform.spatial import (
     subtract,
     unit,
 )
-
-PRIME = 2**61 - 1
-LONGEST_POWER = 64
-"""Multiples of an angle beyond this are not computed in fractions."""
-
-
-class ExactField(Protocol):
-    """Exact scalars: the numbers of a mechanism, and random ones that depend on a name."""
-
-    def number(self, value: Number) -> Any:
-        """Return a number of the mechanism."""
-        ...
-
-    def random(self, name: str) -> Any:
-        """Return a random scalar, the same for the same name."""
-        ...
-
-    def angle(self, value: Number, scale: int) -> tuple[Any, Any]:
-        """Return the point of the circle at a given angle; `scale` times angles are whole."""
-        ...
-
-
-def turned(point: tuple[Any, Any], power: int) -> tuple[Any, Any]:
-    """Return the point at a multiple of the angle of a point: cosine and sine."""
-    c, s = point[0], point[1] if power >= 0 else -point[1]
-    cosine, sine = c * 0 + 1, s * 0
-    for digit in f"{abs(power):b}":
-        cosine, sine = cosine * cosine - sine * sine, 2 * (sine * cosine)
-        if digit == "1":
-            cosine, sine = cosine * c - sine * s, sine * c + cosine * s
-    return cosine, sine
-
-
-def _on_circle(t: Any) -> tuple[Any, Any]:
-    share = 1 / (1 + t * t)
-    return (1 - t * t) * share, 2 * t * share
-
-
-class Residues:
-    """Residues of a large prime; parameters have random values, equal ones for equal names."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def number(self, value: Number) -> Any:
-        """Return the residue of a number or expression."""
-        if isinstance(value, Fraction):
-            return nmod(value.numerator, PRIME) / nmod(value.denominator, PRIME)
-        symbols = _Symbols(lambda name: self.hashed(f"parameter {name}"))
-        return evaluate_expression(value, symbols, self)
-
-    def call(self, function: str, arguments: Sequence[Any]) -> Any:
-        """Return a function of residues: a reciprocal, or a number of which nothing is known."""
-        if function == "reciprocal":
-            return 1 / arguments[0]
-        return self.hashed(f"{function} {[int(argument) for argument in arguments]}")
-
-    def hashed(self, name: str) -> Any:
-        """Return a number that depends on a name alone, not on the state."""
-        return nmod(Random(name).randrange(1, PRIME), PRIME)
-
-    def random(self, name: str) -> Any:
-        """Return a random residue."""
-        return nmod(Random(f"{self.seed} {name}").randrange(1, PRIME), PRIME)
-
-    def angle(self, value: Number, scale: int) -> tuple[Any, Any]:
-        """Return the point at an angle: a power of that at 1 / scale."""
-        if isinstance(value, Fraction):
-            return turned(_on_circle(self.hashed("angle")), int(value * scale))
-        return _on_circle(self.hashed(f"angle {format_expression(value)}"))
-
-
-class _Symbols(dict[str, Any]):
-    """A table that computes its entries."""
-
-    def __init__(self, of: Callable[[str], Any]) -> None:
-        super().__init__()
-        self._of = of
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __missing__(self, name: str) -> Any:
-        return self._of(name)
-
-
-class Polynomials:
-    """Polynomials of the parameters with rational coefficients; states have short numbers.
-
-    What is no polynomial, such as a root or a quotient, is an indeterminate of its own. Without
-    parameters they are rational numbers.
-    """
-
-    def __init__(self, numbers: Iterable[Number], seed: int = 0) -> None:
-        self.seed = seed
-        atoms = dict.fromkeys(atom for number in numbers for atom in _atoms(number))
-        self.atoms: tuple[Expression, ...] = tuple(atoms)
-        names = [f"x{k}" for k in range(len(atoms))]
-        self.context = fmpq_mpoly_ctx.get(names, "lex") if names else None
-        gens = self.context.gens() if self.context is not None else ()
-        self._gens = dict(zip(self.atoms, gens, strict=True))
-
-    def number(self, value: Number) -> Any:
-        """Return a number or expression."""
-        if not isinstance(value, Fraction):
-            return self._polynomial(value)
-        exact = fmpq(value.numerator, value.denominator)
-        return exact if self.context is None else self.context.constant(exact)
-
-    def _polynomial(self, expression: Expression) -> Any:
-        if expression in self._gens:
-            return self._gens[expression]
-        match expression:
-            case Negate(operand):
-                return -self._polynomial(operand)
-            case Binary("+", left, right):
-                return self._polynomial(left) + self._polynomial(right)
-            case Binary("-", left, right):
-                return self._polynomial(left) - self._polynomial(right)
-            case Binary("*", left, right):
-                return self._polynomial(left) * self._polynomial(right)
-            case Binary("/", left, right):
-                return self._polynomial(left) * self.number(1 / value_of(right))
-            case Binary("^", base, exponent):
-                return self._polynomial(base) ** int(value_of(exponent))
-            case _:
-                return self.number(value_of(expression))
-
-    def random(self, name: str) -> Any:
-        """Return a short random fraction."""
-        random = Random(f"{self.seed} {name}")
-        return self.number(
-            Fraction(random.choice((-1, 1)) * random.randrange(1, 12), random.randrange(1, 4))
-        )
-
-    def point(self, name: str) -> tuple[Any, Any]:
-        """Return a random point of the circle with short coordinates."""
-        t = Fraction(Random(f"{self.seed} {name}").randrange(2, 12), 1)
-        return self.number((1 - t * t) / (1 + t * t)), self.number(2 * t / (1 + t * t))
-
-    def angle(self, value: Number, scale: int) -> tuple[Any, Any]:
-        """Return a point for an angle, mirrored for the opposite angle."""
-        if isinstance(value, Fraction) and value < 0:
-            cosine, sine = self.angle(-value, scale)
-            return cosine, -sine
-        text = str(value) if isinstance(value, Fraction) else format_expression(value)
-        t = Fraction(Random(f"angle {text}").randrange(2, 90), 7)
-        return self.number((1 - t * t) / (1 + t * t)), self.number(2 * t / (1 + t * t))
-
-
-def _atoms(value: Number) -> Iterable[Expression]:
-    """Yield the parameters, and the parts that are no polynomials of them."""
-    match value:
-        case Fraction() | NumberExpression() | Constant():
-            return
-        case Negate(operand):
-            yield from _atoms(operand)
-        case Binary("+" | "-" | "*", left, right):
-            yield from (*_atoms(left), *_atoms(right))
-        case Binary("/", left, right) if not list(_atoms(right)):
-            yield from _atoms(left)
-        case Binary("^", base, exponent) if _is_natural(exponent):
-            yield from _atoms(base)
-        case Identifier():
-            yield value
-        case _:
-            yield value
-
-
-def _is_natural(exponent: Expression) -> bool:
-    if list(_atoms(exponent)):
-        return False
-    number = value_of(exponent)
-    return number.denominator == 1 and 0 < number <= LONGEST_POWER
-
 
 # --- motion and columns ---------------------------------------------------------------------------
 
@@ -289,13 +99,6 @@ class ExactRegressor:
 
     # --- joints -------------------------------------------------------------------------
 
-    def point(self, name: str) -> tuple[Any, Any]:
-        """Return a random point of the circle."""
-        field = self.field
-        return (
-            field.point(name) if isinstance(field, Polynomials) else _on_circle(field.random(name))
-        )
-
     def displacement(self, segment: Segment) -> Any:
         """Return how far a joint has moved along or about its axis."""
         ratio, offset = self.field.number(segment.ratio), self.field.number(segment.offset)
@@ -308,7 +111,7 @@ class ExactRegressor:
             return self._any_rotation(name)
         whole, of_offsets = self.scales
         coordinate = segment.coordinate or 0
-        point = turned(self.point(name), int(segment.ratio * whole[coordinate]))
+        point = turned(self.field.point(name), int(segment.ratio * whole[coordinate]))
         if segment.offset != 0:
             c, s = self.field.angle(segment.offset, of_offsets)
             point = point[0] * c - point[1] * s, point[1] * c + point[0] * s
@@ -330,7 +133,7 @@ class ExactRegressor:
     def _any_rotation(self, name: str) -> Matrix:
         one = self.field.number(Fraction(1))
         x, y, z = (
-            self._about(unit(i, one, self.zero), self.point(f"{name} {i}")) for i in range(3)
+            self._about(unit(i, one, self.zero), self.field.point(f"{name} {i}")) for i in range(3)
         )
         return product(product(x, y), z)
 
@@ -439,14 +242,7 @@ class ExactRegressor:
             return [(rate, -value * self.field.random(f"length {ends}")) for rate, value in slopes]
         stretch = sum((v * self.field.random(f"qd {rate}") for rate, v in slopes), self.zero)
         r = subtract(*(self._end(end)[0] for end in reversed(spring.ends)))
-        return [(rate, value * stretch * self._inverse(dot(r, r))) for rate, value in slopes]
-
-    def _inverse(self, value: Any) -> Any:
-        return (
-            self.field.random(f"inverse {value}")
-            if isinstance(self.field, Polynomials)
-            else 1 / value
-        )
+        return [(rate, value * stretch * self.field.inverse(dot(r, r))) for rate, value in slopes]
 
     def _end(self, end: Attachment) -> tuple[Vector, list[tuple[int, Vector]]]:
         """Return an end of a spring and its velocity per unit rate, in base axes."""

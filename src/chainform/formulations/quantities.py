@@ -380,11 +380,11 @@ OF_MECHANISM: dict[str, Callable[[Quantities, OutputRequest], None]] = {
     "potential_energy": Quantities.potential_energy,
     "passive": Quantities.passive,
     "reactions": Quantities.reactions,
-    "regressor": Quantities.regressor,
-    "base_regressor": Quantities.base_regressor,
     "com": Quantities.com,
     "momentum": Quantities.momentum,
     "centroidal_momentum": Quantities.centroidal_momentum,
+    "regressor": Quantities.regressor,
+    "base_regressor": Quantities.base_regressor,
 }
 COMMON = (*OF_FRAME, *OF_MECHANISM)
 """The outputs that every formulation gives."""

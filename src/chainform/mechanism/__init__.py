@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         difference,
         number_of,
         numbers_in,
+        short_text,
         sum_of,
         symbols_in,
     )
@@ -200,6 +201,7 @@ __all__ = [
     "refuse_moments",
     "rotation_between",
     "rotation_of_angles",
+    "short_text",
     "square_root",
     "sum_of",
     "symbols_in",

@@ -52,7 +52,9 @@ from chainform.mechanism.dynamic_parameters import (
 )
 from chainform.mechanism.exact_fields import Polynomials, reduced
 from chainform.mechanism.numbers import (
+    difference,
     numbers_in,
+    plain_number,
     product_of,
     quotient_of,
     short_text,
@@ -149,6 +151,31 @@ class BaseParameters:
         """The dynamic parameters on which inverse dynamics does not depend."""
         return tuple(p.name for p in self.parameters if p.name not in self.groups)
 
+    def describe(self) -> dict[str, Any]:
+        """Return all of it as plain data: `chainform parameters --json` prints them.
+
+        Numbers are ints and floats where these are exact, else texts.
+        """
+        dynamic = [
+            {
+                "name": p.name,
+                "value": plain_number(p.value),
+                "unit": p.unit,
+                "groups": list(self.groups.get(p.name, ())),
+            }
+            for p in self.parameters
+        ]
+        base = [
+            {
+                "name": entry.name,
+                "value": plain_number(entry.value),
+                "unit": entry.leader.unit,
+                "formula": {name: plain_number(k) for name, k in entry.formula.items()},
+            }
+            for entry in self.entries
+        ]
+        return {"dynamic": dynamic, "base": base, "without_effect": list(self.without_effect)}
+
     def matrix(self, values: Mapping[str, Any] | None = None) -> NDArray[np.float64]:
         """Return K with base = K theta in doubles; `values` has the lengths that are symbols."""
         known = {name: Fraction(str(value)) for name, value in (values or {}).items()}
@@ -218,7 +245,9 @@ def _entry(
     values = {p.name: p.value for p in parameters}
     value: Number = ZERO
     for name, factor in formula.items():
-        value = sum_of(value, product_of(factor, values[name]))
+        is_negative = isinstance(factor, Fraction) and factor < 0
+        term = product_of(-factor if is_negative else factor, values[name])
+        value = difference(value, term) if is_negative else sum_of(value, term)
     name = leader.name if is_single else f"{leader.name}R"
     return BaseParameter(name, leader, formula, value)
 

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import Any
 
 from chainform.errors import DeriveError
+from chainform.given import Given
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.numbers import difference, product_of, sum_of
 from chainform.mechanism.records import ONE, ZERO, ZERO_MATRIX, ZERO_VECTOR, Body, Number
@@ -76,8 +77,12 @@ def dynamic_parameters(
 ) -> tuple[DynamicParameter, ...]:
     """Return the parameters in the order of the columns of the regressor.
 
-    `without` leaves out "friction", "rotors" or "springs".
+    `without` leaves out "friction", "rotors" or "springs"; "forces" are in no parameter.
     """
+    for part in without:
+        Given(part, "without", raises=DeriveError).choice(
+            ("friction", "springs", "rotors", "forces"), "part"
+        )
     if mechanism.elements or not mechanism.segments:
         raise DeriveError(
             "dynamic parameters are those of segments and joints, and the mechanism has elements",

@@ -134,7 +134,7 @@ def refuse_in_base(mechanism: Mechanism, outputs: Sequence[str], without: Sequen
                 f"{output} does not follow from the base parameters",
                 file=mechanism.file,
                 element=output,
-                remedy=f"{others}derive with parameters='numeric' or 'symbolic'",
+                remedy=f"{others}derive with parameters='numeric'",
             )
     for part in without:
         if part != "forces":

@@ -48,9 +48,7 @@ def coupled(seed: int, ratio: Fraction, offset: Fraction = Fraction(0)) -> cf.Me
     follower, records = free.coordinate_records[-1].segment, free.coordinate_records[:-1]
     tie = {"coordinate": 0, "rate": 0, "ratio": ratio, "offset": offset}
     segments = [replace(s, **tie) if k == follower else s for k, s in enumerate(free.segments)]
-    return replace(
-        free, segments=tuple(segments), coordinate_records=records, rate_records=records
-    )
+    return replace(free, segments=tuple(segments), coordinate_records=records, rate_records=records)
 
 
 EXACT_CASES = mechanisms()

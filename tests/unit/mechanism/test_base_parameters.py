@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import chainform as cf
 from chainform.mechanism import with_unit_quaternions
+from chainform.readers import export_urdf
 from modified_dh import ARMS, arm
 
 pytestmark = pytest.mark.any_processor
@@ -151,7 +153,7 @@ def test_a_quotient_of_parameters_where_nothing_else_will_do() -> None:
 
 
 def test_rotors_of_the_first_joints_are_grouped_with_inertia() -> None:
-    """Khalil and Dombre count 36 and four rotors, those of joints 3 to 6, for the RX90."""
+    """The RX90 has 36 base parameters, and 40 with rotors: those of joints 3 to 6 stay apart."""
     plain = arm("rx90")
     builder = cf.Mechanism.builder("rx90", gravity=[0, 0, "-9.81"])
     for j, segment in enumerate(plain.segments, 1):
@@ -207,3 +209,35 @@ def test_refusals() -> None:
     builder.segment("c", parent="b", axis="z", position=[1, 0, 0], **BODY)
     with pytest.raises(cf.Error, match="has the name of a base parameter"):
         cf.derive(builder.build(), ["tau"], parameters=["base", "Izz_1R"])
+
+
+def test_a_model_in_base_parameters_is_stored_bound_and_derived_again(tmp_path: Path) -> None:
+    mechanism = CASES["rotors"]
+    model = cf.derive(mechanism, ["inverse_dynamics", "base_regressor"], parameters="base")
+    store = cf.open_store(f"sqlite:///{tmp_path / 'models.db'}")
+    store.save(model, "chain")
+    stored = store.load("chain")
+    assert stored.free_parameters == model.free_parameters
+    assert stored.settled.segments == model.settled.segments
+    bound = stored.bind({"Izz_1R": "1/3", "rotor_4": 0})
+    assert "Izz_1R" not in bound.free_parameters
+    store.save(bound, "bound")
+    again = store.load("bound")
+    derived = cf.derive(again.mechanism, ["inverse_dynamics"], parameters=again.parameters)
+    q, qd, qdd = np.random.default_rng(5).uniform(-1, 1, (3, mechanism.nv))
+    expected = model.evaluate(q, qd, qdd, values={"Izz_1R": 1 / 3, "rotor_4": 0})
+    for other in (bound, again, derived):
+        found = other.evaluate(q, qd, qdd, outputs=["tau"])["tau"]
+        np.testing.assert_allclose(found, expected["inverse_dynamics"], rtol=1e-12)
+    values = {**stored.free_parameters, "Izz_1R": Fraction(1, 3), "rotor_4": Fraction(0)}
+    drives = expected["base_regressor"] @ np.array([float(v or 0) for v in values.values()])
+    np.testing.assert_allclose(drives, expected["inverse_dynamics"], rtol=1e-12)
+
+
+def test_first_moments_are_refused_where_mass_centres_are_needed() -> None:
+    bound = cf.derive(CASES["planar"], ["tau"], parameters="base").bind({"mx_1R": 1}).mechanism
+    assert any(any(segment.body.moment) for segment in bound.segments)
+    with pytest.raises(cf.Error, match="has a first moment"):
+        bound.as_elements()
+    with pytest.raises(cf.Error, match="has a first moment"):
+        export_urdf(bound)

@@ -23,6 +23,7 @@ ROOT = DOCS.parent
         "docs/closed-form.md",
         "docs/elements.md",
         "docs/actuators.md",
+        "docs/identification.md",
         "docs/closed-loops.md",
         "docs/programs.md",
         "docs/simulation.md",

@@ -28,6 +28,7 @@ from chainform.formulations import (
     refusal,
     refuse_base_without_laws,
     refuse_elements,
+    refuse_in_base,
     refuse_massless,
     refuse_moving_base,
     uses_elements,
@@ -36,8 +37,10 @@ from chainform.given import Given
 from chainform.graph import FLOAT, Graph, base_outputs, evaluate
 from chainform.mechanism import (
     Mechanism,
+    in_base,
     lacks_inertia,
     parametrise,
+    refuse_moments,
     with_unit_quaternions,
 )
 from chainform.model import CATALOGUE, Model, OutputEntry, output_of
@@ -55,6 +58,8 @@ SOLVED = (
     "operational_bias",
 )
 """The outputs that need a mass matrix that is not singular."""
+MASS_CENTRES = ("closed_form", "kinetostatic")
+"""The formulations that describe bodies by their mass centres."""
 
 POSES = 2
 """The poses in which it is seen whether a mass matrix is singular everywhere."""
@@ -80,14 +85,14 @@ def derive(  # noqa: PLR0913, a front door
 
     `outputs` names the quantities wanted, by name or letter: ["H", "inverse_dynamics"] (by default
     mass matrix, Coriolis terms, gravity and inverse dynamics, as far as there are such),
-    `formulation` the method. `parameters` is "numeric", "symbolic" or a list of name patterns to
-    keep free. `closure` says how the reactions of closed loops enter inverse dynamics: "complete"
-    by virtual work on every joint of the loop, "basic" on the basic joints only, as in
-    Racković 1996. `wrenches` names the frames on which external forces and moments act; they are
-    inputs of inverse and forward dynamics. `without` names what the mechanism has and the
-    equations shall not have: "friction", "springs", "rotors" or "forces". `forces` are laws of
-    coordinates, rates and time that act with those of the mechanism, by joint:
-    {"joint2": "673*t - 508"}.
+    `formulation` the method. `parameters` is "numeric", "symbolic", "base" (the base parameters of
+    the mechanism are free) or a list of name patterns to keep free, which may have "base" in it.
+    `closure` says how the reactions of closed loops enter inverse dynamics: "complete" by virtual
+    work on every joint of the loop, "basic" on the basic joints only, as in Racković 1996.
+    `wrenches` names the frames on which external forces and moments act; they are inputs of
+    inverse and forward dynamics. `without` names what the mechanism has and the equations shall
+    not have: "friction", "springs", "rotors" or "forces". `forces` are laws of coordinates, rates
+    and time that act with those of the mechanism, by joint: {"joint2": "673*t - 508"}.
 
     Nothing is reduced unless `reduce` names an effort: `derive(m, reduce="fast")` is short for
     `derive(m).reduce("fast")`, where the options of a reduction are.
@@ -110,6 +115,10 @@ def derive(  # noqa: PLR0913, a front door
     left_out = tuple(dict.fromkeys(names_in("without", without)))
     for part in left_out:
         _choice("without", part, PARTS, "part")
+    if in_base(source, free):
+        refuse_in_base(source, [request.name for request in wanted], left_out)
+    if method.name in MASS_CENTRES:
+        refuse_moments(settled, method.name, 'use formulation="auto"')
     options = Options(closure, acting, frozenset(left_out))
     began = perf_counter()
     graph, choices = method.graph(settled, texts, options)

@@ -7,7 +7,7 @@ import pytest
 
 import chainform as cf
 from chainform.graph import Graph, parameter_only
-from modified_dh import arm
+from modified_dh import ARMS, arm
 
 PUBLISHED = {
     "puma560": ((345, 296), (301, 240), 36),
@@ -24,6 +24,32 @@ def test_counts_are_not_above_the_published_ones(name: str) -> None:
     _, (multiplications, additions), _ = PUBLISHED[name]
     assert count.multiplications <= multiplications
     assert count.additions <= additions
+
+
+DIAGONAL = {"puma560": (231, 175), "stanford": (206, 159), "rx90": (217, 161)}
+"""OpenSYMORO: base parameters, of which no inertia lies off the diagonal."""
+
+
+def in_base(name: str) -> cf.Model:
+    """Return inverse dynamics in base parameters, lengths and g symbols as well."""
+    lengths = [*ARMS[name].d.values(), *ARMS[name].r.values()]
+    return cf.derive(arm(name), ["inverse_dynamics"], parameters=["base", "g", *lengths])
+
+
+def with_diagonal_inertias(model: cf.Model) -> cf.Model:
+    """Return the model without the base parameters off the diagonal of an inertia."""
+    return model.bind({p: 0 for p in model.free_parameters if p[:3] in ("Ixy", "Ixz", "Iyz")})
+
+
+@pytest.mark.parametrize("name", DIAGONAL)
+def test_base_parameters_with_diagonal_inertias(name: str) -> None:
+    model = in_base(name)
+    lengths = {*ARMS[name].d.values(), *ARMS[name].r.values()}
+    assert len(model.free_parameters.keys() - {"g"} - lengths) == PUBLISHED[name][2]
+    diagonal = with_diagonal_inertias(model)
+    for count in (diagonal.count(), diagonal.reduce("fast").count()):
+        assert count.multiplications < DIAGONAL[name][0]
+        assert count.additions < DIAGONAL[name][1]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

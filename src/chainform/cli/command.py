@@ -12,6 +12,7 @@ from chainform.cli.printing import Report
 SUMMARIES = {
     "check": "read a mechanism and tell what was understood",
     "quantities": "list what can be derived, with shape, unit, meaning and equation",
+    "parameters": "list dynamic parameters and how they are grouped",
     "derive": "derive the equations and tell their size",
     "show": "show the formulas of quantities",
     "eval": "evaluate outputs at a state",

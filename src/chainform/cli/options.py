@@ -13,9 +13,9 @@ from chainform.cli.printing import tell
 from chainform.cli.progress import search_progress
 from chainform.cli.selection import output_with, parse_request, with_entries
 from chainform.errors import DeriveError, ReadError
-from chainform.formulations import COMMON, FORMULATIONS, PARTS
+from chainform.formulations import COMMON, FORMULATIONS, PARTS, REGRESSORS, WHOLE_BODIES
 from chainform.graph import divided
-from chainform.mechanism import Mechanism
+from chainform.mechanism import Mechanism, in_base
 from chainform.model import CATALOGUE, FRAME_LETTERS, LETTERS, Model, output_of
 from chainform.pipeline import CLOSURES, OUTPUTS, SOLVED, available_outputs, derive
 from chainform.search import EFFORTS, effort_of
@@ -53,7 +53,8 @@ def add_method(parser: ArgumentParser, *, search: bool = True) -> None:
     group.add_argument(
         "--parameters",
         metavar="CHOICE",
-        help="numeric, symbolic, or the names to keep free, such as 'm_*,g'",
+        help="numeric, symbolic, base (the base parameters are free), or the names to keep free, "
+        "such as 'm_*,g'",
     )
     group.add_argument(
         "--closure",
@@ -134,8 +135,8 @@ def split_list(texts: Iterable[str]) -> list[str]:
 
 
 def parameter_choice(text: str | None) -> str | list[str] | None:
-    """Return numeric or symbolic as it is, anything else as a list of patterns."""
-    if text is None or text in ("numeric", "symbolic"):
+    """Return numeric, symbolic or base as it is, anything else as a list of patterns."""
+    if text is None or text in ("numeric", "symbolic", "base"):
         return text
     return split_list([text])
 
@@ -279,9 +280,14 @@ def derive_all(
     """Derive every output there is, and `more`; return also what was left out, and why.
 
     What needs the inverse of the mass matrix can fail for reasons that the other outputs do not
-    mind: where no inertia resists a motion, its acceleration is anything.
+    mind: where no inertia resists a motion, its acceleration is anything. Regressors are longer
+    than all others together, and base parameters do not suffice for every output: these have to be
+    named.
     """
-    outputs = list(dict.fromkeys([*all_outputs(mechanism, args), *more]))
+    chosen = parameter_choice(args.parameters) or "numeric"
+    outside = (*REGRESSORS, *(WHOLE_BODIES if in_base(mechanism, chosen) else ()))
+    every = [name for name in all_outputs(mechanism, args) if name not in outside or args.stored]
+    outputs = list(dict.fromkeys([*every, *more]))
     try:
         return derive_chosen(mechanism, args, outputs, parameters), {}
     except DeriveError as problem:

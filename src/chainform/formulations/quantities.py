@@ -10,7 +10,7 @@ operational_space.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 
 from chainform.errors import DeriveError
@@ -21,10 +21,17 @@ from chainform.formulations.shared.kinematics import AXES, Kinematics
 from chainform.formulations.shared.options import PLAIN, AxisChoices, Options, OutputRequest
 from chainform.formulations.shared.outputs import Key, add_to, declare
 from chainform.formulations.shared.reactions import Reactions, frame_of_joint
+from chainform.formulations.shared.regressor import RegressorColumns
 from chainform.formulations.shared.tree import Column, Skeleton
 from chainform.formulations.shared.world import World
 from chainform.graph import Builder, Scalar, is_zero
-from chainform.mechanism import Frame, Mechanism
+from chainform.mechanism import (
+    DynamicParameter,
+    Frame,
+    Mechanism,
+    base_parameters,
+    dynamic_parameters,
+)
 from chainform.spatial import Vector, add, apply_transposed, cross, subtract
 
 
@@ -201,6 +208,24 @@ class Quantities:
         values = {(j, i): value for j, row in enumerate(rows) for i, value in enumerate(row)}
         declare(self.builder, request.text, "R", (len(rows), 6), values)
 
+    def regressor(self, request: OutputRequest) -> None:
+        """Declare the matrix Y with tau = Y theta, theta the dynamic parameters."""
+        self._regressor(request, "Y", dynamic_parameters(self.mechanism, self.options.without))
+
+    def base_regressor(self, request: OutputRequest) -> None:
+        """Declare the columns of the regressor that the base parameters are named after."""
+        base = base_parameters(self.mechanism, self.options.without)
+        self._regressor(request, "Yb", [entry.leader for entry in base])
+
+    def _regressor(
+        self, request: OutputRequest, letter: str, parameters: Sequence[DynamicParameter]
+    ) -> None:
+        columns = RegressorColumns(self.joints.sweep)
+        found = [columns.of(parameter) for parameter in parameters]
+        values = {(i, k): value for k, column in enumerate(found) for i, value in column.items()}
+        shape = (self.mechanism.nv, len(found))
+        declare(self.builder, request.text, letter, shape, values)
+
     def com(self, request: OutputRequest) -> None:
         """Declare the position of the mass centre of all moving bodies, world axes."""
         self._point(request, self.centre.position)
@@ -287,6 +312,8 @@ OF_MECHANISM: dict[str, Callable[[Quantities, OutputRequest], None]] = {
     "centroidal_momentum_matrix": Quantities.centroidal_momentum_matrix,
     "centroidal_momentum_matrix_rate": Quantities.centroidal_momentum_matrix_rate,
     "inverse_mass_matrix": lambda own, _: own.space.inverse_mass_matrix(),
+    "regressor": Quantities.regressor,
+    "base_regressor": Quantities.base_regressor,
 }
 COMMON = (*OF_FRAME, *OF_MECHANISM)
 """The outputs that every formulation gives."""

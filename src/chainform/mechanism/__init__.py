@@ -6,7 +6,12 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.mechanism.additions import law_reader, reader_of
-    from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in
+    from chainform.mechanism.base_parameters import (
+        BaseParameter,
+        BaseParameters,
+        base_parameters,
+    )
+    from chainform.mechanism.checks import amounts_of, lacks_inertia, names_in, refuse_moments
     from chainform.mechanism.components import (
         WORLD,
         Actuator,
@@ -27,6 +32,14 @@ if TYPE_CHECKING:
         TurnStep,
     )
     from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
+    from chainform.mechanism.dynamic_parameters import (
+        INERTIAL,
+        PAIRS,
+        DynamicParameter,
+        dynamic_parameters,
+        moved_inertia,
+        unit_inertia,
+    )
     from chainform.mechanism.exact import (
         exact_axis,
         exact_rotation,
@@ -44,11 +57,13 @@ if TYPE_CHECKING:
         difference,
         number_of,
         numbers_in,
+        short_text,
         sum_of,
         symbols_in,
     )
     from chainform.mechanism.parametrisation import (
         automatic_parameters,
+        in_base,
         parametrise,
         with_named_numbers,
     )
@@ -101,7 +116,9 @@ __all__ = [
     "GROUND",
     "GROUND_NAME",
     "IDENTITY",
+    "INERTIAL",
     "ONE",
+    "PAIRS",
     "PARAMETER_FIELDS",
     "TIME",
     "WORLD",
@@ -112,11 +129,14 @@ __all__ = [
     "Attachment",
     "Axis",
     "BaseMotion",
+    "BaseParameter",
+    "BaseParameters",
     "Body",
     "Constraint",
     "Coordinate",
     "Definition",
     "DissipativeElement",
+    "DynamicParameter",
     "EffortElement",
     "ElasticElement",
     "Element",
@@ -153,18 +173,22 @@ __all__ = [
     "Vector3",
     "amounts_of",
     "automatic_parameters",
+    "base_parameters",
     "closed_pose",
     "decimal_or_text",
     "difference",
+    "dynamic_parameters",
     "exact_axis",
     "exact_rotation",
     "float_of",
     "float_vector",
+    "in_base",
     "is_law_of_time",
     "known_values",
     "lacks_inertia",
     "law_reader",
     "meaning_of",
+    "moved_inertia",
     "names_in",
     "native_table",
     "number_of",
@@ -174,11 +198,14 @@ __all__ = [
     "parametrise",
     "poses_of",
     "reader_of",
+    "refuse_moments",
     "rotation_between",
     "rotation_of_angles",
+    "short_text",
     "square_root",
     "sum_of",
     "symbols_in",
+    "unit_inertia",
     "with_named_numbers",
     "with_unit_quaternions",
     "written",

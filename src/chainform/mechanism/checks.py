@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from chainform.errors import DeriveError, Error
 from chainform.expressions import symbols_of
 from chainform.mechanism.components import InertiaElement, InertialElement
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import meaning_of, parameters_in
 from chainform.mechanism.numbers import numbers_in, symbols_in
-from chainform.mechanism.records import ZERO, ZERO_MATRIX, Body, Note, Number
+from chainform.mechanism.records import ZERO, ZERO_MATRIX, ZERO_VECTOR, Body, Note, Number
 
 
 def element_remarks(mechanism: MechanismData) -> Iterator[Note]:
@@ -170,6 +171,20 @@ def amounts_of(mechanism: MechanismData) -> Iterator[tuple[str, Number]]:
                 yield f"{element.name!r}, {field}", number
 
 
+def refuse_moments(
+    mechanism: MechanismData, who: str, remedy: str, raises: type[Error] = DeriveError
+) -> None:
+    """Refuse bodies that are given by first moments where only mass centres are known."""
+    for segment in mechanism.segments:
+        if segment.body.moment != ZERO_VECTOR:
+            raise raises(
+                f"{who} needs the mass centre of each body, and this one has a first moment",
+                file=mechanism.file,
+                element=f"segment {segment.name!r}",
+                remedy=remedy,
+            )
+
+
 def lacks_inertia(mechanism: MechanismData) -> bool:
     """Whether a moving body may have no mass, or hardly a moment of inertia about some axis.
 
@@ -183,7 +198,7 @@ def _has_inertia(body: Body) -> bool:
     """Whether mass and inertia are numbers, and those of a body that has some about every axis."""
     (a, d, e), (_, b, f), (_, _, c) = body.inertia
     numbers = [n for n in (body.mass, a, b, c, d, e, f) if isinstance(n, Fraction)]
-    if len(numbers) < 7:
+    if len(numbers) < 7 or body.moment != ZERO_VECTOR:
         return False
     mass, a, b, c, d, e, f = numbers
     minor = a * b - d * d
@@ -197,7 +212,7 @@ def numbers_of(mechanism: MechanismData) -> Iterator[Number]:
     yield from mechanism.base.numbers
     for segment in mechanism.segments:
         body, joint = segment.body, segment.joint
-        yield from (body.mass, *body.com, *segment.position, segment.offset)
+        yield from (body.mass, *body.com, *body.moment, *segment.position, segment.offset)
         yield from (entry for row in body.inertia for entry in row)
         yield from (joint.rotor_inertia, joint.gear_ratio)
         if joint.friction is not None:

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from chainform.errors import DeriveError
 from chainform.expressions import Binary, Identifier
-from chainform.mechanism.checks import rechecked
+from chainform.mechanism.checks import rechecked, refuse_moments
 from chainform.mechanism.components import (
     DissipativeElement,
     ElasticElement,
@@ -60,6 +60,7 @@ def as_elements(mechanism: MechanismData) -> MechanismData:
     if not mechanism.segments:
         return mechanism
     _refuse_quaternions(mechanism)
+    refuse_moments(mechanism, "an element", "give its mass and mass centre")
     work = _Conversion(mechanism)
     changed = replace(
         mechanism,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from chainform.mechanism.additions import with_forces, with_frame, with_payload
+from chainform.mechanism.base_parameters import BaseParameters, base_parameters
 from chainform.mechanism.builder import BuilderMethods
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.description import describe
+from chainform.mechanism.dynamic_parameters import DynamicParameter, dynamic_parameters
 from chainform.mechanism.element_conversion import as_elements
 from chainform.mechanism.numbers import NumberLike
+from chainform.mechanism.parametrisation import Choice, parametrise
 from chainform.mechanism.subtree import subtree
 
 
@@ -85,6 +88,26 @@ class Mechanism(MechanismData):
         moves it. Loops and frames stay when they lie on the part.
         """
         return Mechanism.of(subtree(self, root, tips))
+
+    def dynamic_parameters(self, without: Collection[str] = ()) -> tuple[DynamicParameter, ...]:
+        """Return the parameters in which inverse dynamics is linear, with names and exact values.
+
+        Their order is that of the columns of the output `regressor`: ten for each body with
+        inertia (m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of its frame), then
+        friction, rotors and springs, which `without` leaves out ("friction", "rotors", "springs").
+        """
+        return dynamic_parameters(self, without)
+
+    def base_parameters(
+        self, parameters: Choice = "numeric", without: Collection[str] = ()
+    ) -> BaseParameters:
+        """Return the fewest combinations of dynamic parameters that inverse dynamics depends on.
+
+        The result has names, formulas, exact values, and the parameters without effect. They are
+        the columns of the output `base_regressor`. `parameters` says which lengths and which
+        other numbers are symbols in the formulas, as in `derive`.
+        """
+        return base_parameters(parametrise(self, parameters), without)
 
     def describe(self, *, short: bool = False) -> dict[str, Any]:
         """Return the mechanism as plain data: `chainform check --json` prints them.

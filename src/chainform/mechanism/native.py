@@ -257,6 +257,8 @@ def _body(body: Body) -> Table:
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.inertia
         moments = {"xx": xx, "xy": xy, "xz": xz, "yy": yy, "yz": yz, "zz": zz}
         table["inertia"] = {key: entry for key, entry in moments.items() if entry != ZERO}
+    if body.moment != ZERO_VECTOR:
+        table["moment"] = list(body.moment)
     return table
 
 

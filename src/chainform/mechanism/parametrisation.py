@@ -6,16 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from typing import TypeAlias, cast
+from typing import Generic, TypeAlias, TypeVar, cast
 
 from chainform.errors import DeriveError
 from chainform.expressions import Expression, Identifier, substitute, symbols_of, value_of
 from chainform.given import Given
 from chainform.mechanism.base import mapped_base
+from chainform.mechanism.base_parameters import in_base_parameters
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.components import Element, InertialElement
+from chainform.mechanism.data import MechanismData
 from chainform.mechanism.exact import square_root
-from chainform.mechanism.mechanism import Mechanism
 from chainform.mechanism.numbers import product_of_ratio, with_numbers
 from chainform.mechanism.records import (
     ZERO,
@@ -33,7 +34,12 @@ from chainform.mechanism.records import (
 )
 
 Choice: TypeAlias = str | Sequence[str]
-"""`numeric`, `symbolic`, or a list of glob patterns such as ["m_*", "g"]."""
+"""`numeric`, `symbolic`, `base`, or a list of glob patterns such as ["m_*", "g"]."""
+
+Described = TypeVar("Described", bound=MechanismData)
+
+BASE = "base"
+"""The choice, and the entry of a list, that stands for the base parameters."""
 
 GRAVITY = "g"
 """The automatic parameter for the size of gravity (m/s^2)."""
@@ -41,7 +47,7 @@ GRAVITY = "g"
 _UNITS = {"m": "kg", "com": "m", "d": "m", "I": "kg m^2", GRAVITY: "m/s^2"}
 
 
-def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
+def parametrise(mechanism: Described, parameters: Choice) -> Described:
     """Return the mechanism with the chosen numbers as parameters and all others as numbers.
 
     `numeric`: expressions with known values become numbers; parameters without a value stay.
@@ -53,9 +59,16 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
     numeric. A parameter that became a number in an axis, a rotation or a ratio when the file was
     read does not stay: another value would count elsewhere only. Listed by its name it is refused.
 
+    `base`, alone or in a list, makes the base parameters of the mechanism free, with its own values
+    of them: bodies, friction, rotors and springs are then written in them (base_parameters.py).
+    Lengths and gravity stay numbers unless the list names them: ["base", "d_*", "g"].
+
     The result lists exactly the parameters that occur in it.
     """
     patterns = _patterns_of(parameters)
+    if in_base(mechanism, patterns):
+        patterns = tuple(pattern for pattern in patterns if pattern != BASE)
+        return in_base_parameters(parametrise(mechanism, patterns))
     automatic = automatic_parameters(mechanism)
     if patterns:
         _check_clash(mechanism, automatic, patterns)
@@ -65,19 +78,28 @@ def parametrise(mechanism: Mechanism, parameters: Choice) -> Mechanism:
     return _Rewriting(mechanism, patterns, automatic).result()
 
 
+def in_base(mechanism: MechanismData, parameters: Choice) -> bool:
+    """Tell whether a choice of parameters means the base parameters of a mechanism.
+
+    A parameter of its own that is called `base` is meant where there is one.
+    """
+    names = [parameters] if isinstance(parameters, str) else parameters
+    return BASE in names and BASE not in names_in(mechanism)
+
+
 def _patterns_of(parameters: object) -> tuple[str, ...]:
     """Return the patterns of names that stay: all, none, or those that are listed."""
     given = Given(parameters, "parameters", raises=DeriveError)
     if isinstance(parameters, str):
-        remedy = "use 'numeric', 'symbolic' or a list of patterns such as ['m_*', 'g']"
-        choice = given.choice(("numeric", "symbolic"), "choice of parameters", remedy)
-        return ("*",) if choice == "symbolic" else ()
+        remedy = "use 'numeric', 'symbolic', 'base' or a list of patterns such as ['m_*', 'g']"
+        choice = given.choice(("numeric", "symbolic", BASE), "choice of parameters", remedy)
+        return {"symbolic": ("*",), BASE: (BASE,)}.get(choice, ())
     if isinstance(parameters, Collection):
         given = given.holding(list(cast("Collection[object]", parameters)))
     return tuple(entry.text("write ['m_*', 'g']") for entry in given.entries())
 
 
-def with_named_numbers(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
+def with_named_numbers(mechanism: Described, names: Sequence[str]) -> Described:
     """Return the mechanism with some of its numbers as parameters, by their automatic names.
 
     Its own parameters stay as they are, in their order and before these, even where no number
@@ -89,7 +111,7 @@ def with_named_numbers(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
     return replace(named, parameters=(*mechanism.parameters, *named.parameters))
 
 
-def automatic_parameters(mechanism: Mechanism) -> dict[str, Fraction]:
+def automatic_parameters(mechanism: MechanismData) -> dict[str, Fraction]:
     """Return the names that `symbolic` gives to the non-zero numbers, with their values."""
     values: dict[str, Fraction] = {}
 
@@ -107,7 +129,7 @@ def automatic_parameters(mechanism: Mechanism) -> dict[str, Fraction]:
     return values
 
 
-def _size_of_gravity(mechanism: Mechanism) -> Fraction:
+def _size_of_gravity(mechanism: MechanismData) -> Fraction:
     """Return the norm of the known components of gravity: exact, else the nearest double."""
     known = [component for component in mechanism.gravity if isinstance(component, Fraction)]
     square = sum((component**2 for component in known), ZERO)
@@ -116,7 +138,7 @@ def _size_of_gravity(mechanism: Mechanism) -> Fraction:
 
 
 def _check_clash(
-    mechanism: Mechanism, automatic: Mapping[str, Fraction], patterns: Sequence[str]
+    mechanism: MechanismData, automatic: Mapping[str, Fraction], patterns: Sequence[str]
 ) -> None:
     """Refuse a name that would be given to a number and means something else already."""
     taken = {p.name: "parameter" for p in mechanism.parameters if p.name in names_in(mechanism)}
@@ -136,7 +158,7 @@ def _check_clash(
 
 
 def _check_patterns(
-    patterns: Iterable[str], mechanism: Mechanism, automatic: Mapping[str, Fraction]
+    patterns: Iterable[str], mechanism: MechanismData, automatic: Mapping[str, Fraction]
 ) -> None:
     used = names_in(mechanism)
     names = [p.name for p in mechanism.parameters if p.name in used] + list(automatic)
@@ -150,7 +172,7 @@ def _check_patterns(
             )
 
 
-def _check_fixed(patterns: Iterable[str], mechanism: Mechanism) -> None:
+def _check_fixed(patterns: Iterable[str], mechanism: MechanismData) -> None:
     known = {parameter.name: parameter for parameter in mechanism.parameters}
     for pattern in patterns:
         if pattern in known and known[pattern].fixed_in:
@@ -166,12 +188,12 @@ _Named: TypeAlias = Callable[[str, Number], Number]
 _Plain: TypeAlias = Callable[[Number], Number]
 
 
-class _Rewriting:
+class _Rewriting(Generic[Described]):
     """Rewrites every number of one mechanism; `patterns` say which names stay free."""
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Described,
         patterns: tuple[str, ...],
         automatic: Mapping[str, Fraction],
     ) -> None:
@@ -215,7 +237,7 @@ class _Rewriting:
 
         return (component(x), component(y), component(z))
 
-    def result(self) -> Mechanism:
+    def result(self) -> Described:
         mechanism, plain = self.mechanism, self.plain
         changed = replace(
             mechanism,
@@ -281,7 +303,9 @@ def _rewritten_force(force: Force, plain: _Plain) -> Force:
     return replace(force, pieces=tuple(pieces))
 
 
-def _rewritten_elements(mechanism: Mechanism, named: _Named, plain: _Plain) -> tuple[Element, ...]:
+def _rewritten_elements(
+    mechanism: MechanismData, named: _Named, plain: _Plain
+) -> tuple[Element, ...]:
     """Return the elements with every number changed; their numbers follow those of segments."""
     first = len(mechanism.segments) + 1
     return tuple(
@@ -314,6 +338,7 @@ def _rewritten_segment(segment: Segment, number: int, named: _Named, plain: _Pla
             named(f"m_{number}", body.mass),
             _named_vector(body.com, f"com_{number}", named),
             _named_inertia(body.inertia, f"I_{number}", named),
+            _mapped(body.moment, plain),
         ),
     )
 

@@ -125,16 +125,22 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Mass, mass centre seen from the joint, and inertia about the mass centre, in body axes."""
+    """Mass, mass centre seen from the joint, and inertia about the mass centre, in body axes.
+
+    `moment` is a first moment (kg m) besides that of the mass at its centre, about the joint. Base
+    parameters are such: of many bodies the first moment has an effect, and the mass has none.
+    """
 
     mass: Number = ZERO
     com: Vector3 = ZERO_VECTOR
     inertia: Matrix3 = ZERO_MATRIX
+    moment: Vector3 = ZERO_VECTOR
 
     @property
     def is_massless(self) -> bool:
         """Tell whether mass and inertia are the number zero, so that the body has no dynamics."""
-        return self.mass == ZERO and all(entry == ZERO for row in self.inertia for entry in row)
+        rows = (*self.inertia, self.moment)
+        return self.mass == ZERO and all(entry == ZERO for row in rows for entry in row)
 
 
 @dataclass(frozen=True, slots=True)

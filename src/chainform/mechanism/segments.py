@@ -40,6 +40,9 @@ def body_from(table: Given, reader: Reader) -> Body:
     """
     mass = reader.number(table["mass"], ZERO, least=0)
     tensor = _inertia_from(table["inertia"], reader)
+    if table.has("moment"):
+        # Base parameters are sums and differences of moments, which no single body has.
+        return Body(mass, reader.vector(table["com"]), tensor, reader.vector(table["moment"]))
     _warn_of_moments(tensor, reader.known(mass, table) != 0, table["inertia"], reader)
     return Body(mass, reader.vector(table["com"]), tensor)
 

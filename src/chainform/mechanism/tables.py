@@ -26,7 +26,8 @@ JOINT_FIELDS = frozenset(
     }
 )
 """The fields of a joint, in a table of its own or in that of the segment."""
-SEGMENT_FIELDS = (JOINT_FIELDS - {"type"}) | {"id", "parent", "joint", "mass", "com", "inertia"}
+BODY_FIELDS = frozenset({"mass", "com", "inertia", "moment"})
+SEGMENT_FIELDS = (JOINT_FIELDS - {"type"}) | {"id", "parent", "joint"} | BODY_FIELDS
 """The fields of a segment."""
 SYNONYMS = {
     "position_in_parent": "position",

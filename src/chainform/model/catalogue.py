@@ -10,7 +10,8 @@ A unit is a formula of SI units and of
     p_k   1 in columns 1 to 3 and m in column 4
 
 with the letters i, k, l for the indices of the entry, in this order. rad is 1. Where the unit
-depends on a law of the file, there is none. The letters of a shape are lengths (`SIZES`).
+depends on a law of the file, or on a parameter, there is none. The letters of a shape are lengths
+(`SIZES`).
 """
 
 from __future__ import annotations
@@ -64,11 +65,14 @@ SIZES: dict[str, Callable[[Mechanism], int]] = {
     "constraints": lambda m: _of_kind(m, unilateral=False),
     "unilateral": lambda m: _of_kind(m, unilateral=True),
     "quasi": lambda m: len(m.quasi),
+    "parameters": lambda m: len(m.dynamic_parameters()),
+    "base": lambda m: len(m.base_parameters()),
 }
 """The lengths that shapes are written with, for a mechanism.
 
 nv: rates; loops: 6 for each loop of frames and 3 for each of points; states and actuators;
-unknowns: unknown forces; constraints: bilateral, unilateral: the others; quasi: quasi-velocities.
+unknowns: unknown forces; constraints: bilateral, unilateral: the others; quasi: quasi-velocities;
+parameters: dynamic parameters, base: base parameters.
 """
 
 NV: Shape = ("nv",)
@@ -229,6 +233,14 @@ _OF_MECHANISM = (
     OutputEntry(
         *("inverse_mass_matrix", "Hi", NV * 2, "u_i u_k/(kg m^2)", "inverse of the mass matrix"),
         "H Hi = 1",
+    ),
+    OutputEntry(
+        *("regressor", "Y", ("nv", "parameters"), OF_LAW, "efforts for one unit of a parameter"),
+        "tau = Y theta",
+    ),
+    OutputEntry(
+        *("base_regressor", "Yb", ("nv", "base"), OF_LAW, "the same for the base parameters"),
+        "tau = Yb theta_b",
     ),
 )
 

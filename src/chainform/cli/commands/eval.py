@@ -84,14 +84,15 @@ def _parameters(mechanism: Mechanism, state: State, args: Namespace) -> str | li
     """
     chosen = parameter_choice(args.parameters)
     declared = [parameter.name for parameter in mechanism.parameters]
+    free = _names(parametrise(mechanism, chosen or "numeric")) if state.values else []
     possible = _names(parametrise(mechanism, "symbolic")) if state.values else []
+    possible += [name for name in free if name not in possible]
     for name in state.values:
         if name not in possible and name not in declared:
             every = f"the names are {', '.join(possible)}"
             raise Given(name, "values", state.file).unknown("parameter", possible, every)
     if chosen is None:
         return [name for name in state.values if name in possible] or "numeric"
-    free = _names(parametrise(mechanism, chosen)) if state.values else []
     for name in state.values:
         if name in possible and name not in free:
             raise ReadError(

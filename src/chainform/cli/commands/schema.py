@@ -9,7 +9,18 @@ from chainform.cli.command import Command
 from chainform.cli.printing import Report
 
 NAMES = (
-    *("check", "quantities", "derive", "show", "eval", "count", "compare", "compile", "forces"),
+    *(
+        "check",
+        "quantities",
+        "parameters",
+        "derive",
+        "show",
+        "eval",
+        "count",
+        "compare",
+        "compile",
+        "forces",
+    ),
     *("simulate", "runs", "export"),
     *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
     *("gc", "check-db", "export-db", "import-db"),

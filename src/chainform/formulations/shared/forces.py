@@ -37,6 +37,7 @@ at all times, so each must have a finite value at any time.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from chainform.formulations.shared.closure_jacobian import Closure
@@ -51,7 +52,18 @@ from chainform.formulations.shared.outputs import add_all, add_to
 from chainform.formulations.shared.scope import error_context
 from chainform.formulations.shared.world import WorldColumns
 from chainform.graph import Builder, Scalar, is_zero
-from chainform.mechanism import Attachment, Force, ForcePiece, Mechanism, Number, Segment, Spring
+from chainform.mechanism import (
+    ONE,
+    ZERO,
+    Attachment,
+    DynamicParameter,
+    Force,
+    ForcePiece,
+    Mechanism,
+    Number,
+    Segment,
+    Spring,
+)
 from chainform.spatial import Vector, dot, scale, subtract
 
 HALF = Fraction(1, 2)
@@ -102,6 +114,36 @@ def rotor_inertias(
             gear = segment.ratio * number(joint.gear_ratio)
             add_to(totals, segment.rate, gear * gear * number(joint.rotor_inertia))
     return {rate: builder.keep(value) for rate, value in sorted(totals.items())}
+
+
+def passive_column(
+    builder: Builder, mechanism: Mechanism, parameter: DynamicParameter
+) -> dict[int, Scalar]:
+    """Return what a unit of friction, of a rotor or of a spring adds to inverse dynamics."""
+    kinematics, totals = Kinematics(mechanism, builder), dict[int, Scalar]()
+    if parameter.kind in ("stiffness", "preload", "damping"):
+        work, spring = _Springs(builder, mechanism), mechanism.springs[parameter.place]
+        is_damper = parameter.kind == "damping"
+        unit = replace(spring, stiffness=ZERO if is_damper else ONE, rest=ZERO, damping=ZERO)
+        work.add_force(totals, replace(unit, damping=ONE) if is_damper else unit)
+        if parameter.kind == "preload":
+            stretched = dict[int, Scalar]()
+            work.add_force(stretched, replace(unit, rest=ONE))
+            add_all(stretched, totals, -1)
+            return stretched
+        return totals
+    segment = mechanism.segments[parameter.place]
+    assert segment.rate is not None
+    qd, ratio = kinematics.q(segment.rate, "qd"), builder.number(abs(segment.ratio))
+    match parameter.kind:
+        case "viscous":
+            totals[segment.rate] = ratio * ratio * qd
+        case "coulomb":
+            totals[segment.rate] = ratio * builder.call("sign", qd)
+        case _:
+            gear = ratio * kinematics.number(segment.joint.gear_ratio)
+            totals[segment.rate] = gear * gear * kinematics.q(segment.rate, "qdd")
+    return totals
 
 
 def spring_energy(builder: Builder, mechanism: Mechanism, options: Options = PLAIN) -> Scalar:

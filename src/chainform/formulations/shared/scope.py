@@ -31,7 +31,9 @@ UNKNOWN = ("force_matrix", "force_right")
 """The outputs that only a model with unknown forces has."""
 TAKE_ELEMENTS = ("auto", "elements")
 """The formulations that take a mechanism with elements."""
-OF_JOINTS = ("closure", "closure_jacobian", "reaction", "reactions")
+REGRESSORS = ("regressor", "base_regressor")
+"""The outputs that are linear in nothing but the dynamic parameters."""
+OF_JOINTS = ("closure", "closure_jacobian", "reaction", "reactions", *REGRESSORS)
 """Outputs about joints or loops, which an element model does not have."""
 
 
@@ -86,7 +88,9 @@ def outputs_in_scope(mechanism: Mechanism, who: str, outputs: Sequence[str]) -> 
     missing: set[str] = set()
     if uses_elements(mechanism):
         missing.update(OF_JOINTS)
-    elif not has_passive(mechanism):
+    elif all(segment.body.is_massless for segment in mechanism.segments):
+        missing.update(REGRESSORS)
+    if not uses_elements(mechanism) and not has_passive(mechanism):
         missing.add("passive")
     if not mechanism.unknowns:
         missing.update(UNKNOWN)
@@ -116,6 +120,47 @@ def error_context(mechanism: Mechanism, element: str) -> Generator[None]:
             element=element,
             remedy=error.remedy or "correct its law",
         ) from error
+
+
+WHOLE_BODIES = (
+    "kinetic_energy",
+    "potential_energy",
+    "acceleration_energy",
+    "com",
+    "com_velocity",
+    "com_acceleration",
+    "com_jacobian",
+    "momentum",
+    "centroidal_momentum",
+    "centroidal_momentum_rate",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix_rate",
+    "reaction",
+    "reactions",
+    "regressor",
+)
+"""What base parameters do not suffice for: it depends on what has no effect on the drives, too."""
+
+
+def refuse_in_base(mechanism: Mechanism, outputs: Sequence[str], without: Sequence[str]) -> None:
+    """Refuse what a model in base parameters cannot tell."""
+    for output in outputs:
+        if output in WHOLE_BODIES:
+            others = "derive base_regressor, or " if output == "regressor" else ""
+            raise DeriveError(
+                f"{output} does not follow from the base parameters",
+                file=mechanism.file,
+                element=output,
+                remedy=f"{others}derive with parameters='numeric'",
+            )
+    for part in without:
+        if part != "forces":
+            raise DeriveError(
+                f"{part} cannot be left out: they are part of the base parameters",
+                file=mechanism.file,
+                element="without",
+                remedy="take them out of the mechanism, or give their parameters the value 0",
+            )
 
 
 def refuse_quaternions(mechanism: Mechanism, who: str, instead: str) -> None:

@@ -19,7 +19,7 @@ from fractions import Fraction
 from chainform.formulations.shared.kinematics import AXES, Kinematics
 from chainform.formulations.shared.turns import FrameTurn, MatrixTurn, others
 from chainform.graph import Scalar
-from chainform.mechanism import GROUND, IDENTITY, JointKind, Mechanism, Segment
+from chainform.mechanism import GROUND, IDENTITY, ZERO_VECTOR, JointKind, Mechanism, Segment
 from chainform.spatial import (
     Matrix,
     Vector,
@@ -224,7 +224,13 @@ class Skeleton:
         second = matrix(
             lambda i, k: (half_trace if i == k else 0) - tensor[i][k] + mass * com[i] * com[k]
         )
-        return mass, (mass * com[0], mass * com[1], mass * com[2]), second
+        first: Vector = (mass * com[0], mass * com[1], mass * com[2])
+        if segment.body.moment != ZERO_VECTOR:
+            h, p = apply(pose.rotation, self.kinematics.vector(segment.body.moment)), pose.position
+            first = add(first, h)
+            own = second
+            second = matrix(lambda i, k: own[i][k] + h[i] * p[k] + p[i] * h[k])
+        return mass, first, second
 
     def _increase(self, limb: int, mass: Scalar, moment: Vector, second: Matrix) -> None:
         self.limbs[limb] = self.limbs[limb].plus(mass, moment, second)

@@ -20,6 +20,7 @@ from chainform.mechanism import (
     Rotation,
     Segment,
     Vector3,
+    refuse_moments,
 )
 from chainform.readers.urdf.robot import UNLIMITED
 from chainform.readers.urdf.side_file import ENDING, UrdfNumbers, decimal, side_text
@@ -69,6 +70,7 @@ def export_urdf(mechanism: Mechanism) -> Export:
             element="elements",
             remedy="write it in the native form: chainform export FILE --language native",
         )
+    refuse_moments(mechanism, "URDF", "give its mass and mass centre", RunError)
     numbers = UrdfNumbers(mechanism)
     side, in_side = side_text(mechanism, numbers)
     left_out = [f"{what}: in the side file only" for what in in_side]

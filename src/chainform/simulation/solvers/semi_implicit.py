@@ -28,9 +28,18 @@ from fractions import Fraction
 
 import numpy as np
 
+from chainform.errors import RunError
 from chainform.formulations import ConstraintLaws, WorldColumns
 from chainform.graph import Builder, Graph, Scalar, Tangents, include
-from chainform.mechanism import AT_REST, IDENTITY, ZERO_VECTOR, Frame, JointKind, Mechanism
+from chainform.mechanism import (
+    AT_REST,
+    IDENTITY,
+    ZERO_VECTOR,
+    Frame,
+    JointKind,
+    Mechanism,
+    refuse_moments,
+)
 from chainform.runtime import Floats, Number, fmin
 from chainform.simulation.equations.builder import EquationBuilder, Equations
 from chainform.simulation.equations.evaluate import values_along
@@ -114,6 +123,8 @@ class CarriedBodies:
     """
 
     def __init__(self, mechanism: Mechanism, joint: int) -> None:
+        remedy = "give mass and mass centre, or choose another method"
+        refuse_moments(mechanism, "this method", remedy, RunError)
         self.mechanism = replace(mechanism, base=AT_REST)
         segment = mechanism.segments[joint]
         assert segment.coordinate is not None

@@ -1,0 +1,138 @@
+"""Regressors: exactly inverse dynamics per parameter, and those of Pinocchio on robots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from bases import on_moving_base
+from chainform.graph import EXACT, evaluate
+from chainform.mechanism import with_unit_quaternions
+from pinocchio_oracle import pin
+from robots import UrdfOracle, example_robot
+from zoo import exact_state, loaded_tree, random_tree
+
+RELATIVE = 1e-9
+ROBOTS = (
+    ("ur5_robot.urdf", "fixed"),
+    ("panda.urdf", "fixed"),
+    ("kinova.urdf", "fixed"),
+    ("double_pendulum_continuous.urdf", "fixed"),
+    ("anymal.urdf", "floating"),
+    ("a1.urdf", "floating"),
+    ("solo12.urdf", "floating"),
+    ("icub_reduced.urdf", "floating"),
+    ("talos_reduced.urdf", "floating"),
+    ("g1_29dof_rev_1_0.urdf", "floating"),
+)
+
+
+def values_of(parameters: Any) -> Any:
+    return np.array([parameter.value for parameter in parameters], dtype=object)
+
+
+def mechanisms() -> dict[str, cf.Mechanism]:
+    found = {f"loaded {seed}": replace(loaded_tree(seed), forces=()) for seed in (0, 1, 3, 5, 7)}
+    found |= {f"moving base {seed}": on_moving_base(random_tree(seed), seed) for seed in (2, 4)}
+    return found | {f"coupled {seed}": coupled(seed, Fraction(2)) for seed in (103, 160)}
+
+
+def coupled(seed: int, ratio: Fraction, offset: Fraction = Fraction(0)) -> cf.Mechanism:
+    """Return a tree whose last joint is driven by its first."""
+    free = next(m for s in range(50) if (m := random_tree(seed + s)).nv >= 3)
+    follower, records = free.coordinate_records[-1].segment, free.coordinate_records[:-1]
+    tie = {"coordinate": 0, "rate": 0, "ratio": ratio, "offset": offset}
+    segments = [replace(s, **tie) if k == follower else s for k, s in enumerate(free.segments)]
+    return replace(free, segments=tuple(segments), coordinate_records=records, rate_records=records)
+
+
+EXACT_CASES = mechanisms()
+
+
+@pytest.mark.parametrize("name", EXACT_CASES)
+def test_regressor_times_parameters_is_inverse_dynamics_exactly(name: str) -> None:
+    mechanism = EXACT_CASES[name]
+    parameters = mechanism.dynamic_parameters()
+    graph = cf.derive(mechanism, ["regressor", "inverse_dynamics"]).graph
+    for seed in range(2):
+        state = exact_state(mechanism, seed)
+        found = evaluate(graph, state, EXACT)
+        assert (found["regressor"] @ values_of(parameters) == found["inverse_dynamics"]).all()
+        assert np.any(found["inverse_dynamics"])
+
+
+FLOAT_CASES = EXACT_CASES | {"mixed": coupled(220, Fraction(-3, 2), Fraction(1, 5))}
+FLOAT_CASES |= {f"quaternions {s}": random_tree(s, quaternions=True) for s in (0, 1, 2, 3, 4)}
+
+
+@pytest.mark.parametrize("name", FLOAT_CASES)
+def test_all_columns_follow_from_those_of_the_base_parameters(name: str) -> None:
+    mechanism = FLOAT_CASES[name]
+    base = mechanism.base_parameters()
+    model = cf.derive(mechanism, ["regressor", "base_regressor", "inverse_dynamics"])
+    rng = np.random.default_rng(1)
+    q = [with_unit_quaternions(mechanism, q) for q in rng.uniform(-1, 1, (40, mechanism.nq))]
+    qd, qdd = rng.uniform(-1, 1, (2, 40, mechanism.nv))
+    found = model.evaluate(q=q, qd=qd, qdd=qdd)
+    scale = np.abs(found["regressor"]).max()
+    difference = found["regressor"] - found["base_regressor"] @ base.matrix()
+    assert np.abs(difference).max() <= 1e-12 * scale
+    values = np.array([float(value) for value in base.values.values()])
+    tau = found["inverse_dynamics"]
+    assert np.abs(found["base_regressor"] @ values - tau).max() <= 1e-12 * np.abs(tau).max()
+    assert numeric_rank(found["base_regressor"]) == len(base)
+
+
+def numeric_rank(regressor: Any) -> int:
+    """Return the rank of the columns over all states, each column scaled to length one."""
+    rows = regressor.reshape(-1, regressor.shape[-1])
+    sizes = np.linalg.norm(rows, axis=0)
+    singular = np.linalg.svd(rows / sizes, compute_uv=False)
+    return int(np.sum(singular > 1e-9 * singular[0]))
+
+
+@pytest.mark.parametrize(("file", "base"), ROBOTS)
+def test_robots_against_pinocchio_and_the_numeric_rank(file: str, base: str) -> None:
+    path = example_robot(file)
+    mechanism = cf.read(path, base=base, snap=0, mimic="free")
+    model = cf.derive(mechanism, ["regressor", "base_regressor"], without=["friction"])
+    parameters = mechanism.dynamic_parameters(without=["friction"])
+    grouped = mechanism.base_parameters(without=["friction"])
+    oracle = UrdfOracle(path, base)
+    oracle.match(mechanism)
+    rng = np.random.default_rng(0)
+    states = [oracle.state(rng) for _ in range(1 + 2 * len(grouped) // mechanism.nv + 20)]
+    qd, qdd = rng.uniform(-1, 1, (2, len(states), mechanism.nv))
+    found = model.evaluate(q=np.array([ours for ours, _ in states]), qd=qd, qdd=qdd)
+    for k in range(2):
+        theirs = pinocchio_regressor(oracle, states[k][1], qd[k], qdd[k])
+        ours = collected(mechanism, parameters, found["regressor"][k])
+        for joint, columns in ours.items():
+            column = 10 * (oracle.model.getJointId(joint) - 1)
+            expected = theirs[:, column : column + 10]
+            scale = max(1.0, np.abs(expected).max())
+            assert np.abs(columns - expected).max() <= RELATIVE * scale
+    difference = found["regressor"] - found["base_regressor"] @ grouped.matrix()
+    assert np.abs(difference).max() <= RELATIVE * np.abs(found["regressor"]).max()
+    assert numeric_rank(found["base_regressor"]) == len(grouped)
+
+
+def pinocchio_regressor(oracle: UrdfOracle, q: Any, qd: Any, qdd: Any) -> Any:
+    args = (oracle.model, oracle.data, q, oracle.v(qd), oracle.v(qdd))
+    return np.array(pin.computeJointTorqueRegressor(*args))[oracle.v_order]
+
+
+def collected(mechanism: cf.Mechanism, parameters: Any, regressor: Any) -> dict[str, Any]:
+    """Return the ten columns of each moving segment with a body."""
+    places = {(p.place, p.kind): k for k, p in enumerate(parameters)}
+    kinds = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+    return {
+        segment.joint.name: regressor[:, [places[j, kind] for kind in kinds]]
+        for j, segment in enumerate(mechanism.segments)
+        if segment.rate is not None and (j, "m") in places
+    }

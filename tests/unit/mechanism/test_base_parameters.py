@@ -1,0 +1,243 @@
+"""Base parameters: their number is the rank of the regressor, and their formulas are exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.mechanism import with_unit_quaternions
+from chainform.readers import export_urdf
+from modified_dh import ARMS, arm
+
+pytestmark = pytest.mark.any_processor
+
+BODY: dict[str, Any] = {
+    "mass": "1.5",
+    "com": ["0.1", "0.2", "0.3"],
+    "inertia": {"xx": 2, "xy": "0.1", "xz": "0.2", "yy": 3, "yz": "0.3", "zz": 4},
+}
+
+
+def chain(*joints: dict[str, Any], gravity: Any = (0, 0, "-9.81")) -> cf.Mechanism:
+    """Return a chain of bodies, one for each joint."""
+    builder = cf.Mechanism.builder("chain", gravity=gravity)
+    for name in ("p", "g"):
+        builder.parameter(name, "0.7")
+    for number, joint in enumerate(joints, 1):
+        parent = f"b{number - 1}" if number > 1 else "ground"
+        builder.segment(**{"name": f"b{number}", "parent": parent, **BODY, **joint})
+    return builder.build()
+
+
+def turning(axis: Any = "z", **more: Any) -> dict[str, Any]:
+    return {"axis": axis, "position": ["0.4", "0.5", "0.6"], **more}
+
+
+def sliding(axis: Any = "z", **more: Any) -> dict[str, Any]:
+    return turning(axis, joint="prismatic", **more)
+
+
+MASSLESS: dict[str, Any] = {"mass": 0, "com": None, "inertia": None}
+INCLINED = ["3/5", 0, "4/5"]
+FOLLOWING = {"mimic": {"joint": "b1", "ratio": "-3/2", "offset": "0.2"}}
+
+CASES = {
+    "one axis along gravity": chain(turning()),
+    "one axis across gravity": chain(turning("y")),
+    "one inclined axis": chain(turning(INCLINED)),
+    "scara": chain(turning(), turning(), sliding(), turning()),
+    "planar": chain(turning("y"), turning("y"), turning("y")),
+    "no gravity": chain(turning(), turning("x"), turning("y"), gravity=(0, 0, 0)),
+    "gravity across the first": chain(turning(), turning("x"), gravity=(0, 0, 0)),
+    "inclined axes": chain(turning(INCLINED), turning([0, "5/13", "12/13"]), turning(INCLINED)),
+    "slides": chain(sliding(), sliding("x"), sliding("x"), sliding("y")),
+    "slide along the axis before": chain(turning(), sliding(), turning("x")),
+    "slide before turns": chain(sliding("x"), turning(), turning()),
+    "universal joint": chain(turning("x", **MASSLESS), turning("y", position=None), turning()),
+    "massless between": chain(turning(), turning("x"), turning("y", **MASSLESS), turning("x")),
+    "payload": chain(turning(), turning("x"), {"joint": "fixed", "position": [1, 2, 3]}),
+    "body behind a massless one": chain(
+        turning("x", **MASSLESS), turning(joint="fixed"), turning("y")
+    ),
+    "fixed to the ground": chain({"joint": "fixed"}, turning("x"), turning("y")),
+    "sphere": chain({"joint": "spherical"}, turning("x")),
+    "sphere behind": chain(turning(), turning("x"), {"joint": "spherical", "position": [1, 2, 3]}),
+    "free": chain({"joint": "free"}, turning("x"), sliding("y")),
+    "two free": chain({"joint": "free"}, {"joint": "free"}),
+    "coupled": chain(turning(), turning("z", **FOLLOWING), turning("x")),
+    "coupled slides": chain(sliding(), sliding("x", **FOLLOWING), sliding("x")),
+    "rotors": chain(*(turning(axis, rotor_inertia=3, gear_ratio=5) for axis in "zxxy")),
+    "friction": chain(turning("z", friction={"viscous": 2, "coulomb": 3}), turning("x")),
+}
+
+
+def ranks(mechanism: cf.Mechanism) -> tuple[int, Any]:
+    """Return the numeric rank of the regressor, and what base_regressor leaves of it."""
+    base = mechanism.base_parameters()
+    model = cf.derive(mechanism, ["regressor", "base_regressor"])
+    rng = np.random.default_rng(3)
+    q = [with_unit_quaternions(mechanism, q) for q in rng.uniform(-1, 1, (60, mechanism.nq))]
+    qd, qdd = rng.uniform(-1, 1, (2, 60, mechanism.nv))
+    found = model.evaluate(q=q, qd=qd, qdd=qdd)
+    rows = found["regressor"].reshape(-1, len(base.parameters))
+    rest = rows - found["base_regressor"].reshape(-1, len(base)) @ base.matrix()
+    singular = np.linalg.svd(rows, compute_uv=False)
+    return int(np.sum(singular > 1e-10 * singular[0])), np.abs(rest).max() / np.abs(rows).max()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_number_is_the_rank_and_formulas_give_every_column(name: str) -> None:
+    rank, rest = ranks(CASES[name])
+    assert len(CASES[name].base_parameters()) == rank
+    assert rest <= 1e-13
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_model_in_base_parameters_has_the_same_drives(name: str) -> None:
+    mechanism = CASES[name]
+    outputs = ["inverse_dynamics", "mass_matrix", "coriolis_matrix", "gravity"]
+    models = [cf.derive(mechanism, outputs, parameters=how) for how in ("numeric", "base")]
+    assert list(models[1].free_parameters) == list(mechanism.base_parameters().names)
+    rng = np.random.default_rng(4)
+    q = with_unit_quaternions(mechanism, rng.uniform(-1, 1, mechanism.nq))
+    qd, qdd = rng.uniform(-1, 1, (2, mechanism.nv))
+    numeric, base = (model.evaluate(q=q, qd=qd, qdd=qdd) for model in models)
+    for output in outputs:
+        np.testing.assert_allclose(base[output], numeric[output], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "count"), [("puma560", 36), ("stanford", 33), ("rx90", 36)])
+@pytest.mark.parametrize("parameters", ["numeric", "symbolic"])
+def test_published_numbers(name: str, count: int, parameters: str) -> None:
+    assert len(arm(name).base_parameters(parameters)) == count
+
+
+def test_formulas_of_the_puma() -> None:
+    base = arm("puma560").base_parameters("symbolic")
+    texts = {entry.name: str(entry) for entry in base}
+    assert texts["my_5R"] == "my_5R = my_5 + mz_6"
+    assert texts["Ixx_6R"] == "Ixx_6R = Ixx_6 - Iyy_6"
+    assert texts["mx_3R"] == "mx_3R = mx_3 + D4*m_4 + D4*m_5 + D4*m_6"
+    assert texts["Ixy_3R"].startswith("Ixy_3R = Ixy_3 - D4*RL4*m_4 - D4*mz_4")
+    assert texts["Izz_2R"].startswith("Izz_2R = Izz_2 + D3^2*m_3")
+    assert texts["Iyz_2"] == "Iyz_2 = Iyz_2"
+    assert base.without_effect[:4] == ("m_1", "mx_1", "my_1", "mz_1")
+    assert base.groups["Iyy_6"] == ("Ixx_5R", "Izz_5R", "Ixx_6R")
+
+
+def test_coefficients_that_depend_on_lengths_and_gravity() -> None:
+    slide = sliding(position=["p", 0, 0])
+    base = chain(turning(), slide).base_parameters("symbolic")
+    assert str(base.entries[0]).startswith("Izz_1R = Izz_1 + 2*p*mx_2 + Izz_2")
+    light = chain(turning(**MASSLESS), slide).base_parameters("symbolic")
+    assert [str(entry) for entry in light] == ["Izz_2R = Izz_2 + 2*p*mx_2", "m_2 = m_2"]
+    counter = chain(turning(rotor_inertia=3, **MASSLESS), slide).base_parameters("symbolic")
+    assert counter.groups["rotor_1"] == ("Izz_2R",)
+
+
+def test_a_quotient_of_parameters_where_nothing_else_will_do() -> None:
+    builder = cf.Mechanism.builder("gears").parameter("l", 3).parameter("k", 5)
+    builder.segment("a", parent="ground", axis="z", rotor_inertia=1, gear_ratio="l")
+    follow = {"joint": "a", "ratio": 2}
+    builder.segment("b", parent="ground", axis="z", rotor_inertia=1, gear_ratio="k", mimic=follow)
+    builder.segment("c", parent="ground", axis="z", **BODY)
+    mechanism = builder.build()
+    base = mechanism.base_parameters("symbolic")
+    assert str(base.entries[-1]) == "rotor_1R = rotor_1 + 4*k^2/l^2*rotor_2"
+    assert mechanism.base_parameters().values["rotor_1R"] == 1 + Fraction(100, 9)
+
+
+def test_rotors_of_the_first_joints_are_grouped_with_inertia() -> None:
+    """The RX90 has 36 base parameters, and 40 with rotors: those of joints 3 to 6 stay apart."""
+    plain = arm("rx90")
+    builder = cf.Mechanism.builder("rx90", gravity=[0, 0, "-9.81"])
+    for j, segment in enumerate(plain.segments, 1):
+        position = [0.45 if n == "D3" else 0 for n in (ARMS["rx90"].d.get(j), None, None)]
+        if j == 4:
+            position = [0, 0.45, 0]
+        builder.segment(
+            segment.name,
+            parent=f"body{j - 1}" if j > 1 else "ground",
+            axis="z",
+            position=position,
+            rotation=segment.rotation,
+            rotor_inertia=1,
+            **BODY,
+        )
+    base = builder.build().base_parameters()
+    assert len(base) == 40
+    assert [name for name in base.names if name.startswith("rotor")] == [
+        f"rotor_{j}" for j in (3, 4, 5, 6)
+    ]
+    assert base.groups["rotor_1"] == ("Izz_1R",)
+    assert base.groups["rotor_2"] == ("Izz_2R",)
+
+
+def test_values_are_exact() -> None:
+    base = CASES["scara"].base_parameters()
+    assert all(isinstance(value, Fraction) for value in base.values.values())
+    parameters = {p.name: p.value for p in CASES["scara"].dynamic_parameters()}
+    assert parameters["m_1"] == Fraction(3, 2)
+    assert parameters["mx_1"] == Fraction(3, 20)
+    assert parameters["Ixx_1"] == 2 + Fraction(3, 2) * (Fraction(4, 100) + Fraction(9, 100))
+    assert parameters["Ixy_1"] == Fraction(1, 10) - Fraction(3, 2) * Fraction(2, 100)
+
+
+def test_refusals() -> None:
+    empty = chain(turning(**MASSLESS))
+    with pytest.raises(cf.Error, match="no body has a mass"):
+        empty.dynamic_parameters()
+    with pytest.raises(cf.Error, match="has elements"):
+        CASES["planar"].as_elements().base_parameters()
+    with pytest.raises(cf.Error, match="has elements"):
+        cf.derive(CASES["planar"].as_elements(), ["regressor"])
+    with pytest.raises(cf.Error, match="does not follow from the base parameters"):
+        cf.derive(CASES["planar"], ["com"], parameters="base")
+    with pytest.raises(cf.Error, match="cannot be left out"):
+        cf.derive(CASES["planar"], ["tau"], parameters="base", without=["rotors"])
+    with pytest.raises(cf.Error, match="has a first moment"):
+        cf.derive(CASES["planar"], ["H"], parameters="base", formulation="closed_form")
+    with pytest.raises(cf.Error, match="did you mean 'base'"):
+        cf.derive(CASES["planar"], ["tau"], parameters="bas")
+    builder = cf.Mechanism.builder("clash").parameter("Izz_1R", 2)
+    builder.segment("b", parent="ground", axis="z", position=["Izz_1R", 0, 0], **BODY)
+    builder.segment("c", parent="b", axis="z", position=[1, 0, 0], **BODY)
+    with pytest.raises(cf.Error, match="has the name of a base parameter"):
+        cf.derive(builder.build(), ["tau"], parameters=["base", "Izz_1R"])
+
+
+def test_a_model_in_base_parameters_is_stored_bound_and_derived_again(tmp_path: Path) -> None:
+    mechanism = CASES["rotors"]
+    model = cf.derive(mechanism, ["inverse_dynamics", "base_regressor"], parameters="base")
+    store = cf.open_store(f"sqlite:///{tmp_path / 'models.db'}")
+    store.save(model, "chain")
+    stored = store.load("chain")
+    assert stored.free_parameters == model.free_parameters
+    assert stored.settled.segments == model.settled.segments
+    bound = stored.bind({"Izz_1R": "1/3", "rotor_4": 0})
+    assert "Izz_1R" not in bound.free_parameters
+    store.save(bound, "bound")
+    again = store.load("bound")
+    derived = cf.derive(again.mechanism, ["inverse_dynamics"], parameters=again.parameters)
+    q, qd, qdd = np.random.default_rng(5).uniform(-1, 1, (3, mechanism.nv))
+    expected = model.evaluate(q, qd, qdd, values={"Izz_1R": 1 / 3, "rotor_4": 0})
+    for other in (bound, again, derived):
+        found = other.evaluate(q, qd, qdd, outputs=["tau"])["tau"]
+        np.testing.assert_allclose(found, expected["inverse_dynamics"], rtol=1e-12)
+    values = {**stored.free_parameters, "Izz_1R": Fraction(1, 3), "rotor_4": Fraction(0)}
+    drives = expected["base_regressor"] @ np.array([float(v or 0) for v in values.values()])
+    np.testing.assert_allclose(drives, expected["inverse_dynamics"], rtol=1e-12)
+
+
+def test_first_moments_are_refused_where_mass_centres_are_needed() -> None:
+    bound = cf.derive(CASES["planar"], ["tau"], parameters="base").bind({"mx_1R": 1}).mechanism
+    assert any(any(segment.body.moment) for segment in bound.segments)
+    with pytest.raises(cf.Error, match="has a first moment"):
+        bound.as_elements()
+    with pytest.raises(cf.Error, match="has a first moment"):
+        export_urdf(bound)

@@ -13,6 +13,7 @@ from chainform.errors import DeriveError, RunError
 from chainform.formulations import (
     COMMON,
     COMPLETE,
+    CONSTRAINTS,
     FORMULATIONS,
     OF_FRAME,
     PARTS,
@@ -122,7 +123,7 @@ def derive(  # noqa: PLR0913, a front door
     options = Options(closure, acting, frozenset(left_out))
     began = perf_counter()
     graph, choices = method.graph(settled, texts, options)
-    _check_masses(settled, wanted, options)
+    _check_masses(settled, method, wanted, options)
     stage = stage_of("formulation", graph, perf_counter() - began)
     model = Model(source, graph, method.name, free, "none", closure, acting, left_out)
     return replace(model, axis_choices=choices, stages=(stage,)).reduce(reduce)
@@ -187,14 +188,19 @@ def _check_base(mechanism: Mechanism, method: Formulation, wanted: Sequence[Outp
             refuse_moving_base(mechanism, output, method.name, [f.name for f in others])
 
 
-def _check_masses(mechanism: Mechanism, wanted: Sequence[OutputRequest], options: Options) -> None:
+def _check_masses(
+    mechanism: Mechanism, method: Formulation, wanted: Sequence[OutputRequest], options: Options
+) -> None:
     """Refuse what needs the inverse of a mass matrix that is singular in every pose.
 
     A pivot that is zero as a number may be a sum of terms that only cancel, and rounding would
     stand for it. So the matrix is computed in poses taken at random.
     """
     names = {request.name for request in wanted}
-    if not names.intersection(SOLVED) or uses_elements(mechanism):
+    # Constraints may hold what has no mass, but not where forward dynamics comes first.
+    first = "inverse_dynamics" not in method.outputs
+    solved = (*SOLVED, *(CONSTRAINTS if first else ()))
+    if not names.intersection(solved) or uses_elements(mechanism):
         return
     if not lacks_inertia(mechanism):
         return

@@ -156,6 +156,12 @@ CONSTRAINTS = (*CONSTRAINED, *UNILATERAL, *QUASI)
 _with_actuators = partial(extended, outputs=COMPLETE, extension=CompleteModel)
 _with_constraints = partial(extended, outputs=CONSTRAINTS, extension=ConstrainedEquations)
 
+
+def _constraints_from(method: Method, *gives: str) -> Method:
+    """Return a method with the outputs of constraints, from equations that it gives."""
+    return extended(method, CONSTRAINTS, partial(ConstrainedEquations, gives=gives))
+
+
 _METHODS = (
     Formulation(
         "auto",
@@ -177,15 +183,30 @@ _METHODS = (
         moving_base=True,
     ),
     Formulation(
-        "newton_euler", ("inverse_dynamics", "bias", "gravity"), newton_euler, moving_base=True
+        "newton_euler",
+        ("inverse_dynamics", "bias", "gravity", *CONSTRAINTS),
+        _constraints_from(newton_euler, "inverse_dynamics"),
+        moving_base=True,
     ),
     Formulation(
         "composite_body",
-        ("mass_matrix", "coriolis", "coriolis_matrix", "gravity", "forward_dynamics"),
-        composite_body,
+        (
+            "mass_matrix",
+            "coriolis",
+            "coriolis_matrix",
+            "gravity",
+            "forward_dynamics",
+            *CONSTRAINTS,
+        ),
+        _constraints_from(composite_body, "mass_matrix", "forward_dynamics"),
         moving_base=True,
     ),
-    Formulation("articulated_body", ("forward_dynamics",), articulated_body, moving_base=True),
+    Formulation(
+        "articulated_body",
+        ("forward_dynamics", *CONSTRAINED, *UNILATERAL),
+        _constraints_from(articulated_body, "forward_dynamics"),
+        moving_base=True,
+    ),
     Formulation(
         "kinetostatic",
         (
@@ -196,8 +217,9 @@ _METHODS = (
             "bias",
             "reactions",
             *COMPLETE,
+            *CONSTRAINTS,
         ),
-        _with_actuators(kinetostatic),
+        _with_constraints(_with_actuators(kinetostatic)),
         moving_base=True,
     ),
     Formulation(
@@ -209,8 +231,9 @@ _METHODS = (
             "closure",
             "closure_jacobian",
             "inverse_dynamics",
+            *CONSTRAINTS,
         ),
-        closed_form,
+        _with_constraints(closed_form),
     ),
     Formulation(
         "lagrange",
@@ -223,8 +246,9 @@ _METHODS = (
             "bias",
             "inverse_dynamics",
             "forward_dynamics",
+            *CONSTRAINTS,
         ),
-        lagrange,
+        _with_constraints(lagrange),
     ),
     Formulation(
         "gibbs_appell",
@@ -235,8 +259,9 @@ _METHODS = (
             "gravity",
             "bias",
             "acceleration_energy",
+            *CONSTRAINTS,
         ),
-        gibbs_appell,
+        _with_constraints(gibbs_appell),
         moving_base=True,
     ),
     Formulation(
@@ -264,6 +289,7 @@ FORMULATIONS = {method.name: method for method in _METHODS}
 __all__ = [
     "COMMON",
     "COMPLETE",
+    "CONSTRAINTS",
     "FORMULATIONS",
     "LARGEST",
     "OF_FRAME",

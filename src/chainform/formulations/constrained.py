@@ -15,6 +15,10 @@ Rows stand in the order of the file, holonomic and nonholonomic ones alike. K is
 (K^T K)^-1 K^T, which needs no choice of pivots. Where H is singular, as for a coordinate that moves
 no mass, H + J^T J and r + J^T gamma stand for H and r: with J qdd = gamma they say the same. A
 constraint that follows from others would make J H^-1 J^T singular, and is refused.
+
+H and r come from what a method gives. Inverse dynamics is linear in qdd, and its derivatives are H.
+Forward dynamics is H^-1 r and linear in tau: its derivative in the direction of a row of J is
+H^-1 J^T, by the elimination or recursion of the method itself, and h = - H qdd at tau = 0.
 """
 
 from __future__ import annotations
@@ -31,9 +35,15 @@ from chainform.formulations.shared.constraints import (
     refuse_dependent,
 )
 from chainform.formulations.shared.options import AxisChoices, Method, Options
-from chainform.formulations.shared.outputs import Key, add_to, declare, solve
+from chainform.formulations.shared.outputs import (
+    Key,
+    add_to,
+    declare,
+    declare_equation,
+    solve,
+)
 from chainform.formulations.shared.scope import QUASI, UNILATERAL
-from chainform.graph import Builder, Graph, Scalar, include, is_zero
+from chainform.graph import Builder, Graph, Scalar, Tangents, include, is_zero
 from chainform.mechanism import Mechanism
 
 Column: TypeAlias = dict[int, Scalar]
@@ -57,11 +67,20 @@ def _refuse_without(mechanism: Mechanism, output: str) -> None:
 
 
 class ConstrainedEquations:
-    """The outputs of constraints of one mechanism, from the equations that a method gives."""
+    """The outputs of constraints of one mechanism, from the equations that a method gives.
+
+    `gives` names those: the mass matrix, and inverse or forward dynamics; one may be enough.
+    """
 
     def __init__(
-        self, builder: Builder, mechanism: Mechanism, options: Options, method: Method
+        self,
+        builder: Builder,
+        mechanism: Mechanism,
+        options: Options,
+        method: Method,
+        gives: Sequence[str] = ("mass_matrix", "inverse_dynamics"),
     ) -> None:
+        self.gives = gives
         self.builder = builder
         self.mechanism = mechanism
         self.options = options
@@ -113,20 +132,47 @@ class ConstrainedEquations:
 
     @cached_property
     def _own(self) -> Graph:
-        """The mass matrix and inverse dynamics of the mechanism without constraints."""
-        trial, own = Builder(), ["mass_matrix", "inverse_dynamics"]
-        self.choices = self.method(trial, self.mechanism, own, self.options)
+        """The equations of the mechanism without constraints."""
+        trial = Builder()
+        self.choices = self.method(trial, self.mechanism, list(self.gives), self.options)
+        if self.gives == ("inverse_dynamics",):
+            tau = [trial.scalar(v) for v in trial.outputs["inverse_dynamics"].variables]
+            entries: dict[Key, Scalar] = {}
+            for k in range(self.mechanism.nv):
+                qdd = trial.variable_of(trial.input(f"qdd{k + 1}", "qdd", k))
+                by = Tangents(trial, {qdd: trial.number(1)})
+                entries |= {(i, k): by.of(value) for i, value in enumerate(tau)}
+            declare_equation(trial, self.mechanism, "mass_matrix", entries)
         return trial.finish()
 
     @cached_property
     def _equations(self) -> tuple[dict[Key, Scalar], Column]:
         """Return H, and h = tau at qdd = 0: all that is no inertia force of qdd."""
         graph, n, zero = self._own, self.mechanism.nv, self.builder.number(0)
-        still = {f"qdd{k + 1}": zero for k in range(n)}
+        still = {f"{group}{k + 1}": zero for k in range(n) for group in ("qdd", "tau")}
         found = include(self.builder, graph, still, list(graph.outputs))
-        H, h = found["mass_matrix"], found["inverse_dynamics"]
+        H = found["mass_matrix"]
         entries = {(i, k): H[n * i + k] for i in range(n) for k in range(n)}
-        return {key: v for key, v in entries.items() if not is_zero(v)}, dict(enumerate(h))
+        entries = {key: v for key, v in entries.items() if not is_zero(v)}
+        if "inverse_dynamics" in found:
+            return entries, dict(enumerate(found["inverse_dynamics"]))
+        moved = self._times(entries, dict(enumerate(found["forward_dynamics"])))
+        return entries, {k: -value for k, value in moved.items()}
+
+    def _responses(self, rows: Sequence[ConstraintRow]) -> tuple[Column, list[Column]]:
+        """Return H^-1 r, and H^-1 J^T column by column."""
+        zero = self.builder.number(0)
+        if "forward_dynamics" not in self.gives:
+            H, r = self._balance()
+            free = solve(H, r)
+            return free, [solve(H, {k: row.J.get(k, zero) for k in r}) for row in rows]
+        found = include(self.builder, self._own, {}, ["forward_dynamics"])["forward_dynamics"]
+        free, columns = dict(enumerate(found)), list[Column]()
+        for row in rows:
+            along = {self.builder.variable_of(self._tau(k)): entry for k, entry in row.J.items()}
+            by = Tangents(self.builder, along)
+            columns.append({k: self.builder.keep(by.of(value)) for k, value in free.items()})
+        return free, columns
 
     def _tau(self, k: int) -> Scalar:
         return self.laws.laws.kinematics.q(k, "tau")
@@ -136,12 +182,10 @@ class ConstrainedEquations:
     @cached_property
     def _motion(self) -> tuple[Column, Column]:
         """Return qdd and lambda."""
-        rows, keep, zero = self.laws.bilateral, self.builder.keep, self.builder.number(0)
+        rows, keep = self.laws.bilateral, self.builder.keep
         self._refuse_too_many()
         refuse_dependent(self.mechanism, with_quasi=False)
-        H, r = self._balance()
-        free = solve(H, r)
-        swings = [solve(H, {k: row.J.get(k, zero) for k in r}) for row in rows]
+        free, swings = self._responses(rows)
         matrix = {
             (i, j): keep(_product(a.J, swings[j]))
             for i, a in enumerate(rows)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         evaluate_states,
         from_names,
         group_length,
+        place_of,
         state_array,
     )
     from chainform.model.store import Store
@@ -53,6 +54,7 @@ __all__ = [
     "open_store_file",
     "output_of",
     "parse_request",
+    "place_of",
     "select_outputs",
     "state_array",
 ]

@@ -1,4 +1,4 @@
-"""Answers that are made of models: which formulations agree, what forces a motion needs."""
+"""Answers that are made of models: which formulations agree, forces, small motions."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,13 @@ if TYPE_CHECKING:
     from chainform.analysis.comparison import COMPARED, Comparison, ComparisonRow, Observer, compare
     from chainform.analysis.drives import DriveForces, drives
     from chainform.analysis.forces import UnknownForces, unknown_forces
+    from chainform.analysis.implicit_equations import ImplicitEquations, implicit_equations
+    from chainform.analysis.independent_coordinates import (
+        IndependentCoordinates,
+        independent_coordinates,
+    )
+    from chainform.analysis.linear_variables import StateOptions
+    from chainform.analysis.linearisation import Linearisation, linearise
     from chainform.analysis.motion import PrescribedMotion, complete, motion_of
 
 __all__ = [
@@ -15,12 +22,19 @@ __all__ = [
     "Comparison",
     "ComparisonRow",
     "DriveForces",
+    "ImplicitEquations",
+    "IndependentCoordinates",
+    "Linearisation",
     "Observer",
     "PrescribedMotion",
+    "StateOptions",
     "UnknownForces",
     "compare",
     "complete",
     "drives",
+    "implicit_equations",
+    "independent_coordinates",
+    "linearise",
     "motion_of",
     "unknown_forces",
 ]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         evaluate_states,
         from_names,
         group_length,
+        place_of,
         state_array,
     )
     from chainform.model.store import Store
@@ -55,6 +56,7 @@ __all__ = [
     "open_store_file",
     "output_of",
     "parse_request",
+    "place_of",
     "select_outputs",
     "state_array",
 ]

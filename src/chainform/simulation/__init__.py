@@ -6,7 +6,7 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.simulation.batch_run import BatchInterrupted, BatchRun, needs_runs
-    from chainform.simulation.equations.actuators import coordinate_of
+    from chainform.simulation.equations.actuators import Actuated, coordinate_of, entry_of
     from chainform.simulation.equations.assembly import (
         CLOSED,
         Mobility,
@@ -15,17 +15,24 @@ if TYPE_CHECKING:
         descend,
         free_rates,
         mobility,
+        rank_of,
     )
+    from chainform.simulation.equations.builder import EquationBuilder
     from chainform.simulation.equations.contact.laws import Contact, Stop
     from chainform.simulation.equations.evaluate import values_along
     from chainform.simulation.equations.events import Event, EventRecord, Impact
-    from chainform.simulation.equations.initial import initial_state
+    from chainform.simulation.equations.initial import (
+        initial_rest,
+        initial_state,
+        rest_names,
+        whole_states,
+    )
     from chainform.simulation.equations.loop_constraints import (
         ConstraintResiduals,
         rows_of,
         turn_cosine,
     )
-    from chainform.simulation.equations.parameters import check_fixed
+    from chainform.simulation.equations.parameters import check_fixed, parameters_of
     from chainform.simulation.execution import Interrupted, MotionError
     from chainform.simulation.files.formats import FORMS, form_of
     from chainform.simulation.files.scenario import Scenario
@@ -38,10 +45,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CLOSED",
     "FORMS",
+    "Actuated",
     "BatchInterrupted",
     "BatchRun",
     "ConstraintResiduals",
     "Contact",
+    "EquationBuilder",
     "Event",
     "EventRecord",
     "Impact",
@@ -61,16 +70,22 @@ __all__ = [
     "check_output",
     "coordinate_of",
     "descend",
+    "entry_of",
     "form_of",
     "free_rates",
+    "initial_rest",
     "initial_state",
     "mobility",
     "needs_runs",
+    "parameters_of",
+    "rank_of",
+    "rest_names",
     "rows_of",
     "simulate",
     "simulate_batch",
     "turn_cosine",
     "values_along",
+    "whole_states",
 ]
 
 lazy.door(__name__)

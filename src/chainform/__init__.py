@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chainform.analysis import compare
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
-    from chainform.model import Model, open_store
+    from chainform.model import Model, open_store, read_expressions
     from chainform.pipeline import derive
     from chainform.readers import read
     from chainform.runtime import Program
@@ -39,6 +39,7 @@ __all__ = [
     "derive",
     "open_store",
     "read",
+    "read_expressions",
     "simulate",
 ]
 

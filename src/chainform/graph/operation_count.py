@@ -4,7 +4,7 @@ A constant factor other than +-1 costs a multiplication, x^n costs n - 1, 2x one
 (2xy a multiplication and an addition), a sign nothing. Calls have columns of their own, and
 so have additions that only form the argument of a sine or cosine. What no output needs does
 not count. What depends on parameters alone is computed once, when the parameters are set, and is
-counted apart.
+counted apart, unless there are no other inputs.
 """
 
 from __future__ import annotations
@@ -55,8 +55,13 @@ def cost_once(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
 
 
 def parameter_only(graph: Graph) -> NDArray[np.bool_]:
-    """Return a mask of the variables in which no coordinate, rate or force occurs."""
+    """Return a mask of the variables in which no coordinate, rate or force occurs.
+
+    Where a graph has no inputs but parameters, these are what changes, and the mask is empty.
+    """
     given = (graph.kind == Kind.COORDINATE) | (graph.kind == Kind.FORCE)
+    if not given.any():
+        return np.zeros(len(graph), dtype=np.bool_)
     moving = bytearray(given.tobytes())
     first = graph.factor_start[graph.term_start].tolist()
     factor, argument = graph.factor.tolist(), graph.argument.tolist()

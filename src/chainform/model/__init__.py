@@ -5,13 +5,17 @@ from typing import TYPE_CHECKING
 from chainform import lazy
 
 if TYPE_CHECKING:
+    from chainform.model.expression_model import read_expressions
     from chainform.model.location import default_url, open_store, open_store_file
     from chainform.model.model import Model, Origin
     from chainform.model.names import (
         FRAME_LETTERS,
         LETTERS,
         EntryRequest,
+        Index,
         block_named,
+        chosen,
+        fits,
         has_name,
         indices_text,
         letter_of,
@@ -36,6 +40,7 @@ __all__ = [
     "LETTERS",
     "EntryRequest",
     "Expanded",
+    "Index",
     "Model",
     "Origin",
     "Quantity",
@@ -43,9 +48,11 @@ __all__ = [
     "StoredRun",
     "batch_shape",
     "block_named",
+    "chosen",
     "default_url",
     "entry_names",
     "evaluate_states",
+    "fits",
     "from_names",
     "group_length",
     "has_name",
@@ -55,6 +62,7 @@ __all__ = [
     "open_store_file",
     "output_of",
     "parse_request",
+    "read_expressions",
     "select_outputs",
     "state_array",
 ]

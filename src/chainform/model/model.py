@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MOST_NAMES, MOST_OUTPUTS = 12, 4
 """More free parameters, and more outputs in one line, than these are counted, not listed."""
 
+VECTORS = ("q", "qd", "qdd", "tau")
+"""Groups of inputs that are quantities of a model as well."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -60,6 +63,8 @@ class Model:
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    defined: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The outputs that `with_outputs` added, each with its text."""
     bound: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     """The numbers that `bind` gave to parameters since the model was derived or loaded."""
     origin: Origin | None = None
@@ -81,6 +86,11 @@ class Model:
         """Its mechanism and method, and whether it is reduced: arm, auto, reduced (fast)."""
         state = f"reduced ({self.reduction})" if self.is_reduced else "not reduced"
         return f"{self.mechanism.name}, {self.formulation}, {state}"
+
+    @property
+    def has_bodies(self) -> bool:
+        """Whether the mechanism has segments or elements; expressions alone have none."""
+        return bool(self.mechanism.segments or self.mechanism.elements)
 
     @property
     def is_reduced(self) -> bool:
@@ -120,17 +130,18 @@ class Model:
     def __repr__(self) -> str:
         more = len(self.outputs) - MOST_OUTPUTS
         outputs = ", ".join(self.outputs[:MOST_OUTPUTS]) + (f" and {more} more" if more > 0 else "")
-        count, freedoms = self.count(), counted(self.mechanism.nv, "freedom")
+        count, inputs = self.count(), counted(len(self.graph.inputs), "input")
+        freedoms = counted(self.mechanism.nv, "freedom") if self.has_bodies else inputs
         operations = f"{count.multiplications} multiplications, {count.additions} additions"
         return f"<Model {self.title}, {freedoms}: {outputs}; {operations}>"
 
     def __str__(self) -> str:
         """Return not the equations, which may fill a book, but what there is and where."""
         shapes = {name: self[name].shape for name in self.outputs}
-        width = max(map(len, shapes), default=0)
+        width, inputs = max(map(len, shapes), default=0), counted(len(self.graph.inputs), "input")
         lines = [
             self.title,
-            _freedom_text(self.mechanism),
+            _freedom_text(self.mechanism) if self.has_bodies else f"expressions of {inputs}",
             *(f"  {n.ljust(width)}  {' × '.join(map(str, s)) or '1'}" for n, s in shapes.items()),
         ]
         if self.quantities:
@@ -155,13 +166,18 @@ class Model:
         """Return an output or intermediate quantity, or one entry or variable by its name.
 
         A letter stands for its output, and indices in the text count from 1, as on the command
-        line: `H`, `H[1,2]`, `H_1_2`, `C[1,:,2]`.
+        line: `H`, `H[1,2]`, `H_1_2`, `C[1,:,2]`. `q`, `qd`, `qdd` and `tau` are vectors of inputs
+        unless they are the letter of an output that the model has.
         """
+        if name in VECTORS and name not in self:
+            from chainform.model.own_outputs import inputs_of
+
+            return inputs_of(self, name)
         graph = self._graph_with([name])
         block = find_block(graph, name)
         variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
         labels = np.asarray(block.labels, dtype=np.str_).reshape(block.shape)
-        return Quantity(block.name, graph, variables, labels, self.input_name)
+        return Quantity(block.name, graph, variables, labels, self)
 
     def bind(self, values: Mapping[str, Any], *, keep_free: bool = False) -> Model:
         """Return the model with free parameters made numbers, exactly: `{"a": "1/3"}`.
@@ -182,9 +198,31 @@ class Model:
             graph=bind(self.graph, numbers),
             stages=tuple(stage_of(s.name, bind(s.graph, numbers)) for s in self.stages),
             axis_choices=None,
-            parameters=left or "numeric",
+            parameters=(left or "numeric") if self.has_bodies else self.parameters,
             bound={**self.bound, **numbers},
         )
+
+    def with_outputs(self, outputs: Mapping[str, Any]) -> Model:
+        """Return the model with further outputs: `model.with_outputs({"power": "tau1*qd1"})`.
+
+        An expression names inputs (q1, qd1, coordinates and parameters by their names, t), outputs
+        and other quantities with their entries (`H[1,2]`, `tau_1`, `kinetic_energy`), and the other
+        outputs given here. A nested list makes a vector or a matrix; a quantity computed from those
+        of the model will do as well. `tau1` is an input where outputs of the model take it, as
+        forward dynamics does, and an entry of inverse dynamics where the model has that; where
+        both are so, write `input(tau1)` or `inverse_dynamics[1]`.
+
+        A reduced model stays reduced, unless a quantity is named that it has no more.
+        """
+        from chainform.model.own_outputs import definitions_for, fields_with, quantities_named
+
+        definitions = definitions_for(self, outputs)
+        graph = self._graph_with(quantities_named(self, definitions))
+        return replace(self, **fields_with(self, graph, definitions))
+
+    def with_graph(self, graph: Graph) -> Model:
+        """Return the model with another graph of the same mechanism, without its history."""
+        return replace(self, graph=graph, stages=(), axis_choices=None)
 
     def input_name(self, name: str) -> str:
         """Return the input a name stands for: that of a coordinate or rate, or the name itself."""
@@ -273,7 +311,7 @@ class Model:
         from chainform.algebra import is_same
         from chainform.formulations import FORMULATIONS, LARGEST, Options
 
-        method = FORMULATIONS.get(self.formulation)
+        method = None if self.defined else FORMULATIONS.get(self.formulation)
         if method is None or self.is_reduced or len(self.graph.factor) > LARGEST:
             return
         options = Options(self.closure, self.wrenches, frozenset(self.without))

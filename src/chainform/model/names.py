@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -55,16 +56,19 @@ FRAME_LETTERS = {
 """The letters of quantities of a frame, which stands in brackets behind them: J(tool)."""
 
 WORD = re.compile(r"\s*([^\s\[\](),]+)\s*(\([^()]*\))?\s*(?:\[([^\[\]]*)\])?\s*")
-INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
+INDEX = re.compile(r"\s*(?:([0-9]{1,6})|([0-9]{1,6})?\s*:\s*([0-9]{1,6})?)\s*")
+
+Index: TypeAlias = int | slice | None
+"""An index from 1; None stands for `:`, and a slice for `2:4`, both ends included."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryRequest:
-    """A quantity that is wanted: its name, and 1-based indices, None standing for `:`."""
+    """A quantity that is wanted: its name, and indices from 1."""
 
     text: str
     name: str
-    indices: tuple[int | None, ...] = ()
+    indices: tuple[Index, ...] = ()
 
 
 # --- names ----------------------------------------------------------------------------------
@@ -107,15 +111,39 @@ def parse_request(text: str) -> EntryRequest:
     return EntryRequest(text, name, tuple(_index(part, text) for part in indices.split(",")))
 
 
-def _index(part: str, text: str) -> int | None:
+def _index(part: str, text: str) -> Index:
     match = INDEX.fullmatch(part)
     if match is None:
         raise RunError(
             f"{part.strip()[:20]!r} is not an index",
             element=text[:60],
-            remedy="write numbers from 1 with commas between them, or : for all, as in H[1,:]",
+            remedy="write numbers from 1 with commas between them, 2:4 for a range, or : for all, "
+            "as in H[1,:]",
         )
-    return None if match[1] == ":" else int(match[1])
+    number, first, last = match.groups()
+    if number is not None:
+        return int(number)
+    if first is None and last is None:
+        return None
+    return slice(int(first) if first else None, int(last) if last else None)
+
+
+def indices_of(inner: str, text: str) -> tuple[Index, ...]:
+    """Return the indices that stand in the square brackets of a text."""
+    return tuple(_index(part, text) for part in inner.split(","))
+
+
+def fits(indices: tuple[Index, ...], shape: tuple[int, ...]) -> bool:
+    """Whether an array of this shape has such entries; a range has at least one."""
+    pairs = zip(indices, shape, strict=False)
+    return len(indices) <= len(shape) and all(_inside(i, length) for i, length in pairs)
+
+
+def _inside(index: Index, length: int) -> bool:
+    if isinstance(index, slice):
+        first, last = index.start or 1, length if index.stop is None else index.stop
+        return index.start != 0 and 1 <= first <= last <= length
+    return index is None or 1 <= index <= length
 
 
 # --- in a graph -----------------------------------------------------------------------------
@@ -146,10 +174,7 @@ def resolve(graph: Graph, text: str) -> EntryRequest:
     if not has_name(graph, request.name):
         raise unknown(graph, text)
     shape = block_named(graph, request.name).shape
-    pairs = zip(request.indices, shape, strict=False)
-    if len(request.indices) > len(shape) or not all(
-        i is None or 1 <= i <= length for i, length in pairs
-    ):
+    if not fits(request.indices, shape):
         raise RunError(
             f"{request.name} has the shape {shape}; there is no such entry",
             element=text[:60],
@@ -184,14 +209,26 @@ def select_outputs(graph: Graph, texts: Iterable[str]) -> Graph:
     return restrict(replace(graph, outputs=outputs, quantities=others), needed)
 
 
-def chosen(indices: tuple[int | None, ...]) -> tuple[int | slice, ...]:
+def chosen(indices: tuple[Index, ...]) -> tuple[int | slice, ...]:
     """Return indices from 1 as numpy takes them."""
-    return tuple(slice(None) if i is None else i - 1 for i in indices)
+    return tuple(_from_zero(index) for index in indices)
 
 
-def indices_text(indices: tuple[int | None, ...]) -> str:
+def _from_zero(index: Index) -> int | slice:
+    if isinstance(index, slice):
+        return slice((index.start or 1) - 1, index.stop)
+    return slice(None) if index is None else index - 1
+
+
+def indices_text(indices: tuple[Index, ...]) -> str:
     """Return indices as they are written: 1,:."""
-    return ",".join(":" if i is None else str(i) for i in indices)
+    return ",".join(_index_text(index) for index in indices)
+
+
+def _index_text(index: Index) -> str:
+    if isinstance(index, slice):
+        return f"{index.start or ''}:{index.stop or ''}"
+    return ":" if index is None else str(index)
 
 
 def block_named(graph: Graph, name: str) -> Block:

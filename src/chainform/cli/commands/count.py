@@ -66,7 +66,7 @@ def run(args: Namespace) -> Report:
 
 def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
     """Return the count after each step: of the derivation, or of the revisions up to this one."""
-    if args.stored is None:
+    if args.stored is None or args.stored.origin is None:
         return [(s.name, cost(select_outputs(s.graph, model.outputs))) for s in model.stages]
     with chosen_store(args) as store:
         revisions = store.lineage(args.file)
@@ -80,8 +80,10 @@ def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
 
 def _document(file: str, model: Model, left_out: LeftOut) -> Document:
     """Count from the program text that the model emits, not from the graph it was reduced in."""
-    total = count_python(model.emit("python"))
-    each = {name: count_python(model.emit("python", [name])).each for name in model.outputs}
+    fixed = any(given.group != "parameter" for given in model.graph.inputs.values())
+    total = count_python(model.emit("python"), fixed=fixed)
+    texts = {name: model.emit("python", [name]) for name in model.outputs}
+    each = {name: count_python(text, fixed=fixed).each for name, text in texts.items()}
     once = total.once.as_dict()
     return {
         "file": file,

@@ -54,6 +54,22 @@ def cost_once(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
     return cost_of(graph, graph.cone(wanted) & parameter_only(graph), wanted)
 
 
+def cost_by_entry(graph: Graph, outputs: Iterable[str] | None = None) -> dict[str, Cost]:
+    """Count each entry of the outputs (all, or those named) by itself, as if it were the only one.
+
+    Entries that share a variable, as those of a symmetric matrix do, have one count.
+    """
+    fixed = parameter_only(graph)
+    blocks = [graph.block(name) for name in (graph.outputs if outputs is None else outputs)]
+    variables = dict.fromkeys(v for block in blocks for v in block.variables)
+    counts: dict[int, Cost] = {}
+    for v in variables:
+        wanted = np.asarray([v], dtype=np.int32)
+        counts[v] = cost_of(graph, graph.cone(wanted) & ~fixed, wanted)
+    pairs = ((label, v) for b in blocks for label, v in zip(b.labels, b.variables, strict=True))
+    return {label: counts[v] for label, v in pairs}
+
+
 def parameter_only(graph: Graph) -> NDArray[np.bool_]:
     """Return a mask of the variables in which no coordinate, rate or force occurs.
 

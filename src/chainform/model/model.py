@@ -16,7 +16,13 @@ from chainform.errors import RunError
 from chainform.given import counted
 from chainform.graph import Cost, Graph, cost, cost_once, set_defaults, substitute
 from chainform.mechanism import Mechanism, parametrise
-from chainform.model.names import find_block, resolve, select_outputs
+from chainform.model.names import (
+    entry_counts,
+    find_block,
+    input_named,
+    resolve,
+    select_outputs,
+)
 from chainform.model.quantity import Quantity
 from chainform.model.states import evaluate_states, exact_values, group_length, with_values
 from chainform.runtime import CodeCache, CodeStorage, Program
@@ -226,19 +232,7 @@ class Model:
 
     def input_name(self, name: str) -> str:
         """Return the input a name stands for: that of a coordinate or rate, or the name itself."""
-        mechanism = self.mechanism
-        meanings = {name} if self.graph.numbers.get(name, -1) in self.graph.inputs else set[str]()
-        if name in mechanism.coordinates:
-            meanings.add(f"q{mechanism.coordinates.index(name) + 1}")
-        elif name in mechanism.rates:
-            meanings.add(f"qd{mechanism.rates.index(name) + 1}")
-        if len(meanings) > 1:
-            raise RunError(
-                f"{name} may mean {' or '.join(sorted(meanings))}",
-                element=name,
-                remedy="rename the joint, or the parameter, in the mechanism",
-            )
-        return meanings.pop() if meanings else name
+        return input_named(self.graph, self.mechanism, name)
 
     def _selected(self, outputs: Iterable[str] | None) -> Graph:
         """Return the graph with these outputs only: whatever `model[...]` takes; None means all."""
@@ -253,6 +247,14 @@ class Model:
         With `once`, count instead what is computed from the parameters alone, when they are set.
         """
         return (cost_once if once else cost)(self._selected(outputs))
+
+    def count_by_entry(self, outputs: Iterable[str] | None = None) -> dict[str, dict[str, Cost]]:
+        """Count each entry of the outputs by itself, in each stage: derived, then reduced.
+
+        Racković 1996 counts so in Tables 3.1 and 3.2. A stage of a part of the graph is left out.
+        """
+        graphs = [(stage.name, stage.graph) for stage in self.stages] or [("model", self.graph)]
+        return entry_counts(graphs, self.outputs if outputs is None else outputs)
 
     def emit(self, language: str, outputs: Iterable[str] | None = None) -> str:
         """Return program text of the graph, one statement per variable.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chainform.analysis import compare, linearise
     from chainform.errors import Error
     from chainform.mechanism import Mechanism
-    from chainform.model import Model, open_store
+    from chainform.model import Model, open_store, read_expressions
     from chainform.pipeline import derive, quantities
     from chainform.readers import read
     from chainform.runtime import Program
@@ -41,6 +41,7 @@ __all__ = [
     "open_store",
     "quantities",
     "read",
+    "read_expressions",
     "simulate",
 ]
 

@@ -99,6 +99,11 @@ def derive(  # noqa: PLR0913, a front door
     `derive(m).reduce("fast")`, where the options of a reduction are.
     """
     source = mechanism if isinstance(mechanism, Mechanism) else read(mechanism)
+    if not (source.segments or source.coordinates):
+        remedy = "describe segments; the model of a file of expressions is what was read from it"
+        raise DeriveError(
+            "the mechanism has nothing that moves", element="mechanism", remedy=remedy
+        )
     if forces is not None:
         source = source.with_forces(forces)
     method = _formulation(formulation)

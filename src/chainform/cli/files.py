@@ -17,30 +17,43 @@ from chainform.cli.store import check_regular, chosen_store, exists, looks_like_
 from chainform.errors import ReadError, RunError, StoreError
 from chainform.given import near
 from chainform.mechanism import Mechanism
-from chainform.model import Model
-from chainform.readers import FILE_TYPES, read
+from chainform.model import Model, read_expressions
+from chainform.readers import EXPRESSIONS, FILE_TYPES, read
 
 READING = ("base", "mimic", "snap", "root", "tips")
 """The options that are handed to the reader when they are given."""
 OF_REDUCTION = ("reduce", "budget", "steps_made", "seed", "cores", "sine_cost")
 """Options of a reduction, which `reduce` takes with a stored model."""
-OF_FILE = (
+OF_MECHANISM = (
     *("base", "mimic", "snap", "root", "tips", "payload", "frames"),
     *("formulation", "parameters", "closure", "wrenches", "without"),
-    *OF_REDUCTION,
 )
-"""Options that say how a file is read and derived; a stored model is past that."""
+"""Options that say how a mechanism is read and derived."""
+OF_FILE = (*OF_MECHANISM, *OF_REDUCTION)
+"""Options that go with a file; a stored model is past that."""
 MOST_FILES = 1000
 """Files of the folder that are looked at for a name like the one given."""
 
 
-def add_file(parser: ArgumentParser, *, stored: bool = False, optional: bool = False) -> None:
-    """Add the mechanism file and the options of its reader; `stored` takes a stored model too."""
+def add_file(
+    parser: ArgumentParser,
+    *,
+    stored: bool = False,
+    expressions: bool = False,
+    optional: bool = False,
+) -> None:
+    """Add the mechanism file and the options of its reader.
+
+    `stored` takes a stored model or a file of expressions too, `expressions` the latter alone.
+    """
     text = "the mechanism (.toml, .json or .urdf)"
+    if stored or expressions:
+        text += ", a file of expressions (.expr)"
     if stored:
         text += ", or a stored model: name, name@revision or name@tag"
     parser.add_argument("file", metavar="FILE", nargs="?" if optional else None, help=text)
-    parser.set_defaults(takes_stored=stored, stored=None)
+    takes_expressions = stored or expressions
+    parser.set_defaults(takes_stored=stored, takes_expressions=takes_expressions, stored=None)
     group = parser.add_argument_group("how a URDF file is read")
     group.add_argument("--base", choices=("fixed", "floating"), help="how the root link stands")
     group.add_argument(
@@ -81,8 +94,16 @@ def add_file(parser: ArgumentParser, *, stored: bool = False, optional: bool = F
 def read_chosen(args: Namespace) -> Mechanism:
     """Read the mechanism file as the options say.
 
-    A stored model that stands in its place goes to `args.stored`, and is not derived again.
+    A stored model that stands in its place, and that of a file of expressions, goes to
+    `args.stored`, and is not derived again.
     """
+    if args.takes_expressions and Path(args.file).suffix.lower() == EXPRESSIONS:
+        for option in OF_MECHANISM:
+            if getattr(args, option, None) is not None:
+                message = f"{option_name(option)} goes with a mechanism; expressions have none"
+                raise ReadError(message, element=args.file[-60:], remedy="leave it out")
+        args.stored = read_expressions(args.file)
+        return args.stored.mechanism
     if args.takes_stored and is_stored(args):
         args.stored = load_stored(args)
         return args.stored.mechanism
@@ -231,7 +252,7 @@ def with_outputs(model: Model, outputs: Sequence[str]) -> Model:
     for name in outputs:
         if name not in model.outputs:
             raise ReadError(
-                "the stored model does not have this output",
+                "the model does not have this output",
                 element=name,
                 remedy=f"it has {', '.join(model.outputs)}; derive it anew for more",
             )

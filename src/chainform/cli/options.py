@@ -11,7 +11,7 @@ from chainform.cli.files import OF_REDUCTION, check_free, option_name, with_outp
 from chainform.cli.model_report import LeftOut
 from chainform.cli.printing import tell
 from chainform.cli.progress import search_progress
-from chainform.cli.selection import output_with, parse_request, with_entries
+from chainform.cli.selection import bad_input, output_with, parse_request, with_entries
 from chainform.errors import DeriveError, ReadError
 from chainform.formulations import COMMON, FORMULATIONS, PARTS, REGRESSORS, WHOLE_BODIES
 from chainform.graph import divided
@@ -69,6 +69,13 @@ def add_method(parser: ArgumentParser, *, search: bool = True) -> None:
         "dynamics: inputs wrench1 ... wrench6 for the first, and so on",
     )
     add_without(group)
+    group.add_argument(
+        "--define",
+        metavar="NAME=EXPRESSION",
+        action="append",
+        help="a further output: 'power = tau1*qd1', 'v = [q1, H[1,2]^2]'; it may name inputs, "
+        "outputs, their entries and other such outputs; may be repeated",
+    )
     add_reduction(parser, search=search)
 
 
@@ -180,6 +187,21 @@ def chosen_outputs(args: Namespace, default: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(output_of(name) for name in split_list(args.outputs)))
 
 
+def definitions(args: Namespace) -> dict[str, str]:
+    """Return the outputs of `--define` by name, as they were written."""
+    found: dict[str, str] = {}
+    for text in getattr(args, "define", None) or ():
+        name, equals, expression = (part.strip() for part in text.partition("="))
+        if not (name and equals and expression):
+            message = f"{text[:60]!r} is not NAME=EXPRESSION"
+            raise ReadError(message, element="--define", remedy="write 'power = tau1*qd1'")
+        if name in found:
+            message = f"{name[:60]} is defined twice"
+            raise ReadError(message, element="--define", remedy="give one another name")
+        found[name] = expression
+    return found
+
+
 def derive_named(
     mechanism: Mechanism,
     args: Namespace,
@@ -207,17 +229,19 @@ def usual_outputs(mechanism: Mechanism, args: Namespace) -> list[str]:
 
     A formulation that has none of it gives all that it has.
     """
+    own = list(definitions(args))
     if args.stored is not None:
-        return list(args.stored.outputs)
+        return [*args.stored.outputs, *own]
     outputs = [name for name in all_outputs(mechanism, args) if name not in COMMON]
-    return [name for name in OUTPUTS if name in outputs] or outputs
+    return [*(name for name in OUTPUTS if name in outputs), *own] or outputs
 
 
 def all_outputs(mechanism: Mechanism, args: Namespace) -> tuple[str, ...]:
     """Return every output that the chosen formulation gives for the mechanism."""
+    own = tuple(definitions(args))
     if args.stored is not None:
-        return args.stored.outputs
-    return available_outputs(mechanism, **_given(formulation=args.formulation))
+        return (*args.stored.outputs, *own)
+    return (*available_outputs(mechanism, **_given(formulation=args.formulation)), *own)
 
 
 def chosen_wrenches(mechanism: Mechanism, args: Namespace) -> list[str]:
@@ -241,8 +265,32 @@ def derive_chosen(
 ) -> Model:
     """Derive a model, and reduce it, as the options say; `parameters` speaks where they are silent.
 
-    A stored model is derived already; it keeps these outputs.
+    A stored model is derived already; it keeps these outputs. Those of `--define` are added, over
+    the others named or, where there are none, over the usual ones.
     """
+    own = definitions(args)
+    names = [name for name in outputs if name not in own]
+    if own and not names:
+        names = [name for name in usual_outputs(mechanism, args) if name not in own]
+    effort = reduction_options(args)
+    model = _plain(mechanism, args, names, parameters)
+    if own:
+        with bad_input("--define"):
+            model = model.with_outputs(own)
+        model = with_outputs(model, outputs)
+    if effort["effort"] == "none":
+        return model
+    with search_progress(args) as progress:
+        return model.reduce(**effort, progress=progress)
+
+
+def _plain(
+    mechanism: Mechanism,
+    args: Namespace,
+    outputs: Sequence[str],
+    parameters: str | Sequence[str] | None,
+) -> Model:
+    """Derive outputs that the formulation has, or take them from the stored model."""
     if args.stored is not None:
         check_free(args.stored, parameters)
         return with_outputs(args.stored, outputs)
@@ -254,12 +302,10 @@ def derive_chosen(
         wrenches=chosen_wrenches(mechanism, args),
         without=split_list(args.without or ()),
     )
-    effort = reduction_options(args)
     derived = derive(mechanism, outputs, **options)
     for note in derived.notes:
         tell(note)
-    with search_progress(args) as progress:
-        return derived.reduce(**effort, progress=progress)
+    return derived
 
 
 def derive_wanted(
@@ -286,7 +332,8 @@ def derive_all(
     """
     chosen = parameter_choice(args.parameters) or "numeric"
     outside = (*REGRESSORS, *(WHOLE_BODIES if in_base(mechanism, chosen) else ()))
-    every = [name for name in all_outputs(mechanism, args) if name not in outside or args.stored]
+    named = usual_outputs if definitions(args) else all_outputs
+    every = [name for name in named(mechanism, args) if name not in outside or args.stored]
     outputs = list(dict.fromkeys([*every, *more]))
     try:
         return derive_chosen(mechanism, args, outputs, parameters), {}

@@ -13,7 +13,7 @@ import numpy as np
 from chainform.errors import ReadError, RunError
 from chainform.formulations import OF_FRAME, OF_ROWS, PART_CHOICES
 from chainform.given import near
-from chainform.graph import Block, indices_text
+from chainform.graph import Block, Index, fits, indices_text, numpy_indices
 from chainform.mechanism import InertialElement, Mechanism
 from chainform.model import (
     CATALOGUE,
@@ -54,17 +54,19 @@ class Selection:
 
 def parse_request(text: str) -> EntryRequest:
     """Return what a QUANTITY on the command line means."""
-    with _bad_input():
+    with bad_input():
         return parse_quantity(text)
 
 
 @contextmanager
-def _bad_input() -> Generator[None]:
-    """Turn a RunError about a name into an error of the command line."""
+def bad_input(option: str | None = None) -> Generator[None]:
+    """Turn a RunError about a name into an error of the command line, or of an option of it."""
     try:
         yield
     except RunError as problem:
-        raise ReadError(problem.message, element=problem.element, remedy=problem.remedy) from None
+        parts = (option, problem.element)
+        element = ", ".join(part for part in parts if part)
+        raise ReadError(problem.message, element=element or None, remedy=problem.remedy) from None
 
 
 # --- what must be derived -------------------------------------------------------------------
@@ -85,7 +87,7 @@ def output_with(name: str, outputs: Sequence[str], mechanism: Mechanism) -> str:
 
 def with_entries(model: Model, texts: Sequence[str]) -> Model:
     """Return the model with the entries that texts mean as its only outputs."""
-    with _bad_input():
+    with bad_input():
         return replace(model, graph=select_outputs(model.graph, texts))
 
 
@@ -165,21 +167,17 @@ def select(model: Model, request: EntryRequest) -> Selection:
     return Selection(request, name, tuple(_entries_at(block, request.indices)))
 
 
-def _entries_at(block: Block, indices: tuple[int | None, ...]) -> Iterator[Entry]:
-    places = np.ndindex(*block.shape)
-    for place, label, variable in zip(places, block.labels, block.variables, strict=True):
-        index = tuple(p + 1 for p in place)
-        if all(wanted in (None, own) for wanted, own in zip(indices, index, strict=False)):
-            yield Entry(index, label, variable)
+def _entries_at(block: Block, indices: tuple[Index, ...]) -> Iterator[Entry]:
+    places = np.arange(len(block.variables)).reshape(block.shape)[numpy_indices(indices)]
+    for place in places.ravel().tolist():
+        index = tuple(int(p) + 1 for p in np.unravel_index(place, block.shape))
+        yield Entry(index, block.labels[place], block.variables[place])
 
 
 def _check_indices(block: Block, request: EntryRequest) -> None:
-    shape = block.shape
-    pairs = zip(request.indices, shape, strict=False)
-    inside = all(i is None or 1 <= i <= length for i, length in pairs)
-    if len(request.indices) <= len(shape) and inside:
+    if fits(request.indices, block.shape):
         return
-    lengths = " × ".join(map(str, shape)) or "one number"
+    lengths = " × ".join(map(str, block.shape)) or "one number"
     raise ReadError(
         f"{block.name} is {lengths}; there is no entry [{indices_text(request.indices)}]",
         element=request.text[:60],

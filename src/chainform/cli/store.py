@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from chainform.cli.printing import Document, Page
 from chainform.errors import Error, ReadError, StoreError
 from chainform.model import Model, default_url, open_store
-from chainform.readers import FILE_TYPES
+from chainform.readers import EXPRESSIONS, FILE_TYPES
 
 if TYPE_CHECKING:
     from chainform.model import Store
@@ -133,7 +133,7 @@ def check_name(name: str, option: str = "--save") -> None:
 
 def looks_like_file(text: str) -> bool:
     """Tell whether a name has the ending of a mechanism file, or is empty."""
-    return Path(text).suffix.lower() in FILE_TYPES or not text.strip()
+    return Path(text).suffix.lower() in (*FILE_TYPES, EXPRESSIONS) or not text.strip()
 
 
 def check_saving(args: Namespace) -> None:

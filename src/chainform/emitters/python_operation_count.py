@@ -45,12 +45,15 @@ class Statement:
     """Whether it takes a component of q, qd, tau, ... from an argument."""
 
 
-def count_python(source: str) -> Counts:
-    """Count the operations of the function `model` in a program that `emit` made."""
+def count_python(source: str, *, fixed: bool = True) -> Counts:
+    """Count the operations of the function `model` in a program that `emit` made.
+
+    `fixed` says whether parameters are set once; where there are no other inputs they are not.
+    """
     body = _model(source).body
     statements = [_statement(line) for line in body[:-1]]
     results = _results(body[-1])
-    moving = _moving(statements)
+    moving = _moving(statements) if fixed else {s.name for s in statements}
     serving = _needs(statements, results)
     live = [s for s in statements if s.name in serving]
     return Counts(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         value_of,
     )
     from chainform.expressions.parser import fraction_of_decimal, parse
+    from chainform.expressions.statements import ExpressionFile, parse_value, read_statements
     from chainform.expressions.types import (
         CONSTANTS,
         FUNCTIONS,
@@ -45,6 +46,7 @@ __all__ = [
     "Negate",
     "Number",
     "Operator",
+    "ExpressionFile",
     "constants_of",
     "evaluate_expression",
     "exact_square_root",
@@ -52,7 +54,9 @@ __all__ = [
     "format_fraction",
     "fraction_of_decimal",
     "parse",
+    "parse_value",
     "parts_of",
+    "read_statements",
     "substitute",
     "symbols_of",
     "value_of",

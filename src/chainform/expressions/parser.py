@@ -10,6 +10,9 @@
 So `-x^2` is -(x^2), `2^-3` is allowed and `a^b^c` is a^(b^c). Nothing is ever executed. A sum or a
 product may have any number of operands; only brackets, calls, signs and exponents nest.
 
+With `references` a name may also be one of a quantity, with a frame or indices: `H[1,2]`,
+`jacobian(tool)[1,:]`, `d(tau)/d(qd)[1,2]`. It is one symbol; the caller knows what it means.
+
 The text is cut into tokens first; decimals are read exactly.
 """
 
@@ -51,6 +54,16 @@ _TOKEN = re.compile(
     r"|(?P<mark>\*\*|[-+*/^(),])"
 )
 
+_FLAT = r"\([^()]*+\)"
+_NESTED = rf"\((?:[^()]|{_FLAT})*+\)"
+_BRACKET = rf"\((?:[^()]|{_NESTED})*+\)"
+"""Round brackets with at most two pairs inside one another in them."""
+_REFERENCE = re.compile(
+    rf"d\s*{_BRACKET}\s*/\s*d\s*{_BRACKET}(?:\s*\[[^\[\]]*+\])?"
+    rf"|(?P<head>[A-Za-z_][A-Za-z0-9_.]*+)(?P<bracket>\s*{_BRACKET})?(?P<indices>\s*\[[^\[\]]*+\])?"
+)
+"""A quantity as it is named: derivatives of one, or a name with a frame, indices or both."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -83,7 +96,7 @@ def fraction_of_decimal(text: str) -> Fraction:
     return mantissa * Fraction(10) ** (int(exponent_text) - len(part))
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str, *, references: bool = False) -> list[Token]:
     """Return the tokens of `text`, closed by one of kind `end`."""
     if len(text) > MAX_LENGTH:
         raise ReadError(
@@ -96,11 +109,22 @@ def tokens_of(text: str) -> list[Token]:
         if text[position] in " \t\r\n":
             position += 1
             continue
-        token = _token_at(text, position)
+        token = (_reference_at(text, position) if references else None) or _token_at(text, position)
         tokens.append(token)
         position += len(token.text)
     tokens.append(Token("end", "", len(text)))
     return tokens
+
+
+def _reference_at(text: str, position: int) -> Token | None:
+    """Return the name of a quantity with what is in brackets behind it, if there is one."""
+    match = _REFERENCE.match(text, position)
+    if match is None or match["head"] is None:
+        return match and Token("name", match[0], position)
+    is_call = match["head"] in FUNCTIONS or match["head"] == RATE
+    if is_call or not (match["bracket"] or match["indices"] or "." in match["head"]):
+        return None
+    return Token("name", match[0], position)
 
 
 def _token_at(text: str, position: int) -> Token:
@@ -136,12 +160,12 @@ _Sized = tuple[Expression, int]
 # --- parser ---------------------------------------------------------------------------------
 
 
-def parse(text: str) -> Expression:
-    """Return the expression written in `text`.
+def parse(text: str, *, references: bool = False) -> Expression:
+    """Return the expression written in `text`; with `references` it may name quantities.
 
     A mistake raises ReadError that tells the position, what was expected there and what to do.
     """
-    reader = _Parser(text)
+    reader = _Parser(text, references=references)
     expression, _ = reader.expression(_SUM, 1)
     if reader.token.kind != "end":
         remedy = "remove it or put an operator before it; a product is written 2*x"
@@ -156,9 +180,9 @@ class _Parser:
     expression that is too deep is refused on the way down, before the stack of calls grows long.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, references: bool = False) -> None:
         self.text = text
-        self.tokens = tokens_of(text)
+        self.tokens = tokens_of(text, references=references)
         self.index = 0
         self.open = 0
 

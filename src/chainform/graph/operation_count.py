@@ -4,7 +4,7 @@ A constant factor other than +-1 costs a multiplication, x^n costs n - 1, 2x one
 (2xy a multiplication and an addition), a sign nothing. Calls have columns of their own, and
 so have additions that only form the argument of a sine or cosine. What no output needs does
 not count. What depends on parameters alone is computed once, when the parameters are set, and is
-counted apart.
+counted apart, unless there are no other inputs.
 """
 
 from __future__ import annotations
@@ -54,9 +54,30 @@ def cost_once(graph: Graph, outputs: Iterable[str] | None = None) -> Cost:
     return cost_of(graph, graph.cone(wanted) & parameter_only(graph), wanted)
 
 
+def cost_by_entry(graph: Graph, outputs: Iterable[str] | None = None) -> dict[str, Cost]:
+    """Count each entry of the outputs (all, or those named) by itself, as if it were the only one.
+
+    Entries that share a variable, as those of a symmetric matrix do, have one count.
+    """
+    fixed = parameter_only(graph)
+    blocks = [graph.block(name) for name in (graph.outputs if outputs is None else outputs)]
+    variables = dict.fromkeys(v for block in blocks for v in block.variables)
+    counts: dict[int, Cost] = {}
+    for v in variables:
+        wanted = np.asarray([v], dtype=np.int32)
+        counts[v] = cost_of(graph, graph.cone(wanted) & ~fixed, wanted)
+    pairs = ((label, v) for b in blocks for label, v in zip(b.labels, b.variables, strict=True))
+    return {label: counts[v] for label, v in pairs}
+
+
 def parameter_only(graph: Graph) -> NDArray[np.bool_]:
-    """Return a mask of the variables in which no coordinate, rate or force occurs."""
+    """Return a mask of the variables in which no coordinate, rate or force occurs.
+
+    Where a graph has no inputs but parameters, these are what changes, and the mask is empty.
+    """
     given = (graph.kind == Kind.COORDINATE) | (graph.kind == Kind.FORCE)
+    if not given.any():
+        return np.zeros(len(graph), dtype=np.bool_)
     moving = bytearray(given.tobytes())
     first = graph.factor_start[graph.term_start].tolist()
     factor, argument = graph.factor.tolist(), graph.argument.tolist()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,7 +27,10 @@ DEEPEST = 8
 """How many operators may stand within each other."""
 
 _WORD = re.compile(r"[^\s\[\](),*]+")
-_INDEX = re.compile(r"\s*(:|[0-9]{1,6})\s*")
+_INDEX = re.compile(r"\s*(?:([0-9]{1,6})|([0-9]{1,6})?\s*:\s*([0-9]{1,6})?)\s*")
+
+Index: TypeAlias = int | slice | None
+"""An index from 1; None stands for `:`, and a slice for `2:4`, both ends included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class OutputText:
 
     name: str
     inside: str | None = None
-    indices: tuple[int | None, ...] = ()
+    indices: tuple[Index, ...] = ()
 
     @property
     def is_operator(self) -> bool:
@@ -58,7 +62,7 @@ def parts_of(text: str) -> OutputText:
     rest, indices = text.strip(), ()
     if rest.endswith("]") and "[" in rest:
         rest, _, inner = rest[:-1].rpartition("[")
-        indices = tuple(_index(part, text) for part in inner.split(","))
+        indices = indices_of(inner, text)
         rest = rest.rstrip()
     name, bracket, inside = rest.partition("(")
     if bracket and not (inside.endswith(")") and is_balanced(inside[:-1])):
@@ -77,15 +81,26 @@ def _no_output(text: str) -> RunError:
     )
 
 
-def _index(part: str, text: str) -> int | None:
+def _index(part: str, text: str) -> Index:
     match = _INDEX.fullmatch(part)
     if match is None:
         raise RunError(
             f"{part.strip()[:20]!r} is not an index",
             element=text[:60],
-            remedy="write numbers from 1 with commas between them, or : for all, as in H[1,:]",
+            remedy="write numbers from 1 with commas between them, 2:4 for a range, or : for all, "
+            "as in H[1,:]",
         )
-    return None if match[1] == ":" else int(match[1])
+    number, first, last = match.groups()
+    if number is not None:
+        return int(number)
+    if first is None and last is None:
+        return None
+    return slice(int(first) if first else None, int(last) if last else None)
+
+
+def indices_of(inner: str, text: str) -> tuple[Index, ...]:
+    """Return the indices that stand in the square brackets of a text."""
+    return tuple(_index(part, text) for part in inner.split(","))
 
 
 def is_balanced(text: str) -> bool:
@@ -109,11 +124,9 @@ def divided(text: str, sign: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def chosen_entries(block: Block, indices: tuple[int | None, ...], text: str) -> Block:
+def chosen_entries(block: Block, indices: tuple[Index, ...], text: str) -> Block:
     """Return the entries of an array at indices, as an array; a single one has the shape ()."""
-    pairs = zip(indices, block.shape, strict=False)
-    inside = all(i is None or 1 <= i <= length for i, length in pairs)
-    if len(indices) > len(block.shape) or not inside:
+    if not fits(indices, block.shape):
         raise RunError(
             f"{block.name} has the shape {block.shape}; there is no such entry",
             element=text[:60],
@@ -125,14 +138,39 @@ def chosen_entries(block: Block, indices: tuple[int | None, ...], text: str) -> 
     return Block(name, places.shape, tuple(block.variables[i] for i in places.flat), labels)
 
 
-def numpy_indices(indices: tuple[int | None, ...]) -> tuple[int | slice, ...]:
+def fits(indices: tuple[Index, ...], shape: tuple[int, ...]) -> bool:
+    """Whether an array of this shape has such entries; a range has at least one."""
+    pairs = zip(indices, shape, strict=False)
+    return len(indices) <= len(shape) and all(_inside(i, length) for i, length in pairs)
+
+
+def _inside(index: Index, length: int) -> bool:
+    if isinstance(index, slice):
+        first, last = index.start or 1, length if index.stop is None else index.stop
+        return index.start != 0 and 1 <= first <= last <= length
+    return index is None or 1 <= index <= length
+
+
+def numpy_indices(indices: tuple[Index, ...]) -> tuple[int | slice, ...]:
     """Return indices from 1 as numpy takes them."""
-    return tuple(slice(None) if i is None else i - 1 for i in indices)
+    return tuple(_from_zero(index) for index in indices)
 
 
-def indices_text(indices: tuple[int | None, ...]) -> str:
+def _from_zero(index: Index) -> int | slice:
+    if isinstance(index, slice):
+        return slice((index.start or 1) - 1, index.stop)
+    return slice(None) if index is None else index - 1
+
+
+def indices_text(indices: tuple[Index, ...]) -> str:
     """Return indices as they are written: 1,:."""
-    return ",".join(":" if i is None else str(i) for i in indices)
+    return ",".join(_index_text(index) for index in indices)
+
+
+def _index_text(index: Index) -> str:
+    if isinstance(index, slice):
+        return f"{index.start or ''}:{index.stop or ''}"
+    return ":" if index is None else str(index)
 
 
 # --- one way to write an output ---------------------------------------------------------------

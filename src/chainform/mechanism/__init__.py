@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         rotation_of_angles,
         square_root,
     )
-    from chainform.mechanism.laws import TIME, LawReader, meaning_of
+    from chainform.mechanism.laws import TIME, LawReader, meaning_of, meanings_of
     from chainform.mechanism.loop_closure import closed_pose, numeric_loops
     from chainform.mechanism.mechanism import Mechanism, MechanismBuilder
     from chainform.mechanism.native import native_table, written
@@ -188,6 +188,7 @@ __all__ = [
     "lacks_inertia",
     "law_reader",
     "meaning_of",
+    "meanings_of",
     "moved_inertia",
     "names_in",
     "native_table",

@@ -260,7 +260,8 @@ class BuilderMethods(ElementMethods):
         self, names: Sequence[str], register: Register, reader: Reader
     ) -> tuple[list[SegmentParts], list[int]]:
         """Return all segments, and for each specification the index of its last one."""
-        if not self._segments and not self._model.coordinates:
+        has_none = not self._segments and not self._model.coordinates
+        if has_none and (self._model.elements or not self._model.is_declared):
             remedy = "describe at least one segment, under 'bodies' or 'segments'"
             if self._model.elements:
                 remedy = 'name the coordinates of the elements: coordinates = ["phi"]'

@@ -237,6 +237,8 @@ class ElementSpecification:
     elements: list[object] = field(default_factory=list[object])
     constraints: list[object] = field(default_factory=list[object])
     quasi: list[object] = field(default_factory=list[object])
+    is_declared: bool = False
+    """Whether coordinates were declared; a list of expressions may have none."""
 
     def define(self, model: Mapping[str, object]) -> None:
         """Add definitions; a later one of the same name takes the place of an earlier one."""
@@ -273,8 +275,12 @@ class ElementMethods:
         self._model = ElementSpecification()
 
     def coordinates(self, *coordinates: object) -> Self:
-        """Declare the coordinates of a model without segments: names, or {name, unit, rate}."""
+        """Declare the coordinates of a model without segments: names, or {name, unit, rate}.
+
+        Without any it has parameters alone, as a file of expressions may have.
+        """
         self._model.coordinates += coordinates
+        self._model.is_declared = True
         return self
 
     def unknowns(self, *names: object) -> Self:

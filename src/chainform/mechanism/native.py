@@ -104,6 +104,7 @@ class _Writer:
             "name": mechanism.name,
             "units": "SI",
             "gravity": list(mechanism.gravity),
+            **({} if mechanism.coordinates else {"coordinates": []}),
         }
         if mechanism.parameters:
             table["parameters"] = {p.name: _parameter(p) for p in mechanism.parameters}

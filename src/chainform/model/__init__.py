@@ -6,11 +6,13 @@ from chainform import lazy
 
 if TYPE_CHECKING:
     from chainform.model.catalogue import CATALOGUE, FRAME_LETTERS, LETTERS, PER_VALUE, OutputEntry
+    from chainform.model.expression_model import read_expressions
     from chainform.model.location import default_url, open_store, open_store_file
     from chainform.model.model import Model, Origin
     from chainform.model.names import (
         EntryRequest,
         block_named,
+        entry_counts,
         has_name,
         letter_of,
         output_of,
@@ -46,6 +48,7 @@ __all__ = [
     "batch_shape",
     "block_named",
     "default_url",
+    "entry_counts",
     "entry_names",
     "evaluate_states",
     "from_names",
@@ -57,6 +60,7 @@ __all__ = [
     "output_of",
     "parse_request",
     "place_of",
+    "read_expressions",
     "select_outputs",
     "state_array",
 ]

@@ -25,7 +25,15 @@ from chainform.graph import (
     substitute,
 )
 from chainform.mechanism import Mechanism, parametrise
-from chainform.model.names import can_resolve, find_block, full_text, resolve, select_outputs
+from chainform.model.names import (
+    can_resolve,
+    entry_counts,
+    find_block,
+    full_text,
+    input_named,
+    resolve,
+    select_outputs,
+)
 from chainform.model.quantity import Quantity, Sparsity
 from chainform.model.states import evaluate_states, exact_values, group_length, with_values
 from chainform.runtime import CodeCache, CodeStorage, Program
@@ -36,6 +44,9 @@ if TYPE_CHECKING:
 
 MOST_NAMES, MOST_OUTPUTS = 12, 4
 """More free parameters, and more outputs in one line, than these are counted, not listed."""
+
+VECTORS = ("q", "qd", "qdd", "tau")
+"""Groups of inputs that are quantities of a model as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +80,8 @@ class Model:
     closure: str = "complete"
     wrenches: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    defined: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The outputs that `with_outputs` added, each with its text."""
     bound: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     """The numbers that `bind` gave to parameters since the model was derived or loaded."""
     origin: Origin | None = None
@@ -90,6 +103,11 @@ class Model:
         """Its mechanism and method, and whether it is reduced: arm, auto, reduced (fast)."""
         state = f"reduced ({self.reduction})" if self.is_reduced else "not reduced"
         return f"{self.mechanism.name}, {self.formulation}, {state}"
+
+    @property
+    def has_bodies(self) -> bool:
+        """Whether the mechanism has segments or elements; expressions alone have none."""
+        return bool(self.mechanism.segments or self.mechanism.elements)
 
     @property
     def is_reduced(self) -> bool:
@@ -146,17 +164,18 @@ class Model:
     def __repr__(self) -> str:
         more = len(self.outputs) - MOST_OUTPUTS
         outputs = ", ".join(self.outputs[:MOST_OUTPUTS]) + (f" and {more} more" if more > 0 else "")
-        count, freedoms = self.count(), counted(self.mechanism.nv, "freedom")
+        count, inputs = self.count(), counted(len(self.graph.inputs), "input")
+        freedoms = counted(self.mechanism.nv, "freedom") if self.has_bodies else inputs
         operations = f"{count.multiplications} multiplications, {count.additions} additions"
         return f"<Model {self.title}, {freedoms}: {outputs}; {operations}>"
 
     def __str__(self) -> str:
         """Return not the equations, which may fill a book, but what there is and where."""
         shapes = {name: self[name].shape for name in self.outputs}
-        width = max(map(len, shapes), default=0)
+        width, inputs = max(map(len, shapes), default=0), counted(len(self.graph.inputs), "input")
         lines = [
             self.title,
-            _freedom_text(self.mechanism),
+            _freedom_text(self.mechanism) if self.has_bodies else f"expressions of {inputs}",
             *(f"  {n.ljust(width)}  {' × '.join(map(str, s)) or '1'}" for n, s in shapes.items()),
         ]
         if self.quantities:
@@ -182,13 +201,18 @@ class Model:
         """Return an output or intermediate quantity, or one entry or variable by its name.
 
         A letter stands for its output, and indices in the text count from 1, as on the command
-        line: `H`, `H[1,2]`, `H_1_2`, `C[1,:,2]`.
+        line: `H`, `H[1,2]`, `H_1_2`, `C[1,:,2]`. `q`, `qd`, `qdd` and `tau` are vectors of inputs
+        unless they are the letter of an output that the model has.
         """
+        if name in VECTORS and name not in self:
+            from chainform.model.own_outputs import inputs_of
+
+            return inputs_of(self, name)
         graph = self._graph_with([name])
         block = find_block(graph, name)
         variables = np.asarray(block.variables, dtype=np.int64).reshape(block.shape)
         labels = np.asarray(block.labels, dtype=np.str_).reshape(block.shape)
-        return Quantity(block.name, graph, variables, labels, self.input_name)
+        return Quantity(block.name, graph, variables, labels, self)
 
     def sparsity(self, output: str) -> Sparsity:
         """Return which entries of an output, or of a derivative, are not identically zero."""
@@ -224,25 +248,35 @@ class Model:
             graph=bind(self.graph, numbers),
             stages=tuple(stage_of(s.name, bind(s.graph, numbers)) for s in self.stages),
             axis_choices=None,
-            parameters=left or "numeric",
+            parameters=(left or "numeric") if self.has_bodies else self.parameters,
             bound={**self.bound, **numbers},
         )
 
+    def with_outputs(self, outputs: Mapping[str, Any]) -> Model:
+        """Return the model with further outputs: `model.with_outputs({"power": "tau1*qd1"})`.
+
+        An expression names inputs (q1, qd1, coordinates and parameters by their names, t), outputs
+        and other quantities with their entries (`H[1,2]`, `tau_1`, `kinetic_energy`), and the other
+        outputs given here. A nested list makes a vector or a matrix; a quantity computed from those
+        of the model will do as well. `tau1` is an input where outputs of the model take it, as
+        forward dynamics does, and an entry of inverse dynamics where the model has that; where
+        both are so, write `input(tau1)` or `inverse_dynamics[1]`.
+
+        A reduced model stays reduced, unless a quantity is named that it has no more.
+        """
+        from chainform.model.own_outputs import definitions_for, fields_with, quantities_named
+
+        definitions = definitions_for(self, outputs)
+        graph = self._graph_with(quantities_named(self, definitions))
+        return replace(self, **fields_with(self, graph, definitions))
+
+    def with_graph(self, graph: Graph) -> Model:
+        """Return the model with another graph of the same mechanism, without its history."""
+        return replace(self, graph=graph, stages=(), axis_choices=None)
+
     def input_name(self, name: str) -> str:
         """Return the input a name stands for: that of a coordinate or rate, or the name itself."""
-        mechanism = self.mechanism
-        meanings = {name} if self.graph.numbers.get(name, -1) in self.graph.inputs else set[str]()
-        if name in mechanism.coordinates:
-            meanings.add(f"q{mechanism.coordinates.index(name) + 1}")
-        elif name in mechanism.rates:
-            meanings.add(f"qd{mechanism.rates.index(name) + 1}")
-        if len(meanings) > 1:
-            raise RunError(
-                f"{name} may mean {' or '.join(sorted(meanings))}",
-                element=name,
-                remedy="rename the joint, or the parameter, in the mechanism",
-            )
-        return meanings.pop() if meanings else name
+        return input_named(self.graph, self.mechanism, name)
 
     def _selected(self, outputs: Iterable[str] | None) -> Graph:
         """Return the graph with these outputs only: whatever `model[...]` takes; None means all."""
@@ -257,6 +291,14 @@ class Model:
         With `once`, count instead what is computed from the parameters alone, when they are set.
         """
         return (cost_once if once else cost)(self._selected(outputs))
+
+    def count_by_entry(self, outputs: Iterable[str] | None = None) -> dict[str, dict[str, Cost]]:
+        """Count each entry of the outputs by itself, in each stage: derived, then reduced.
+
+        Racković 1996 counts so in Tables 3.1 and 3.2. A stage of a part of the graph is left out.
+        """
+        graphs = [(stage.name, stage.graph) for stage in self.stages] or [("model", self.graph)]
+        return entry_counts(graphs, self.outputs if outputs is None else outputs)
 
     def emit(self, language: str, outputs: Iterable[str] | None = None) -> str:
         """Return program text of the graph, one statement per variable.
@@ -315,7 +357,7 @@ class Model:
         from chainform.algebra import is_same
         from chainform.formulations import FORMULATIONS, LARGEST, Options
 
-        method = FORMULATIONS.get(self.formulation)
+        method = None if self.defined else FORMULATIONS.get(self.formulation)
         if method is None or self.is_reduced or len(self.graph.factor) > LARGEST:
             return
         options = Options(self.closure, self.wrenches, frozenset(self.without))

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chainform.errors import Error, RunError
 from chainform.given import near
 from chainform.graph import (
     Block,
+    Cost,
     Graph,
+    Index,
     canonical,
     chosen_entries,
+    cost_by_entry,
     indices_text,
     parts_of,
     restrict,
 )
+from chainform.mechanism import Mechanism
 from chainform.model.catalogue import FRAME_LETTERS, LETTERS
 
 
 @dataclass(frozen=True, slots=True)
 class EntryRequest:
-    """A quantity that is wanted: its name, and 1-based indices, None standing for `:`."""
+    """A quantity that is wanted: its name, and indices from 1."""
 
     text: str
     name: str
-    indices: tuple[int | None, ...] = ()
+    indices: tuple[Index, ...] = ()
 
 
 # --- names ----------------------------------------------------------------------------------
@@ -132,6 +137,38 @@ def select_outputs(graph: Graph, texts: Iterable[str]) -> Graph:
     needed[list(graph.inputs)] = True
     others = {name: b for name, b in graph.quantities.items() if name not in outputs}
     return restrict(replace(graph, outputs=outputs, quantities=others), needed)
+
+
+def entry_counts(
+    graphs: Iterable[tuple[str, Graph]], texts: Iterable[str]
+) -> dict[str, dict[str, Cost]]:
+    """Count each entry that texts mean by itself, in each of some graphs that have them, by name.
+
+    A name that comes again has its number behind it.
+    """
+    wanted, counts = list(texts), dict[str, dict[str, Cost]]()
+    for name, graph in graphs:
+        with suppress(RunError):
+            found = cost_by_entry(select_outputs(graph, wanted))
+            again = sum(other.partition(" (")[0] == name for other in counts)
+            counts[f"{name} ({again + 1})" if again else name] = found
+    return counts
+
+
+def input_named(graph: Graph, mechanism: Mechanism, name: str) -> str:
+    """Return the input a name stands for: that of a coordinate or rate, or the name itself."""
+    meanings = {name} if graph.numbers.get(name, -1) in graph.inputs else set[str]()
+    if name in mechanism.coordinates:
+        meanings.add(f"q{mechanism.coordinates.index(name) + 1}")
+    elif name in mechanism.rates:
+        meanings.add(f"qd{mechanism.rates.index(name) + 1}")
+    if len(meanings) > 1:
+        raise RunError(
+            f"{name} may mean {' or '.join(sorted(meanings))}",
+            element=name,
+            remedy="rename the joint, or the parameter, in the mechanism",
+        )
+    return meanings.pop() if meanings else name
 
 
 def block_named(graph: Graph, name: str) -> Block:

@@ -45,6 +45,7 @@ def options_of(model: Model) -> dict[str, Any]:
         "closure": model.closure,
         "wrenches": list(model.wrenches),
         **({"without": list(model.without)} if model.without else {}),
+        **({"define": dict(model.defined)} if model.defined else {}),
     }
 
 
@@ -114,6 +115,7 @@ def model_from(
         str(method.get("closure", "complete")),
         tuple(map(str, method.get("wrenches", ()))),
         tuple(map(str, method.get("without", method.get("leave_out", ())))),
+        {str(name): str(text) for name, text in dict(method.get("define", {})).items()},
         origin=Origin(revision.name, revision.number, revision.content),
         code_cache=code_cache,
     )

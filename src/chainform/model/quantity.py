@@ -1,32 +1,71 @@
-"""A quantity of a model: one formula, or an array of them."""
+"""A quantity of a model: one formula, or an array of them; numbers and further ones from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainform.emitters import definition_latex, expansion_latex, latex_name
 from chainform.errors import RunError
+from chainform.given import Given
 from chainform.graph import (
     LIMIT,
+    Block,
+    Builder,
     Cost,
     Expansion,
     Graph,
+    Scalar,
+    builder_of,
     cost_of,
     definition_text,
     differentiate,
     expand,
     expansion_text,
+    include,
     parameter_only,
+    restrict,
     sympy_expressions,
 )
+from chainform.mechanism import Mechanism, number_of
+from chainform.runtime import Program
 
-Resolver: TypeAlias = Callable[[str], str]
-"""Turns a coordinate's own name into the name of the input, `elbow` into `q3`."""
+RESULT = "result"
+"""The name of a quantity that was computed from others, until an output has it."""
+LARGEST_EXPONENT = 64
+"""The greatest whole power that is written as products of the base."""
+
+
+class QuantityModel(Protocol):
+    """A model as its quantities see it: `chainform.Model`."""
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+
+    @property
+    def wrenches(self) -> tuple[str, ...]: ...
+
+    @property
+    def title(self) -> str: ...
+
+    def input_name(self, name: str) -> str: ...
+
+    def with_graph(self, graph: Graph) -> QuantityModel: ...
+
+    @property
+    def evaluate(self) -> Callable[..., dict[str, NDArray[np.float64]]]: ...
+
+    @property
+    def compile(self) -> Callable[..., Program]: ...
+
+    @property
+    def emit(self) -> Callable[..., str]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +73,19 @@ class Quantity:
     """An array of variables of a graph, indexed like a numpy array, from 0.
 
     `str` gives the definition of a single entry as it stands in the graph; `expand` multiplies
-    it out over the inputs.
+    it out over the inputs. `+ - * / @ **` and `.T` are those of numpy, with numbers, arrays of
+    them and quantities of the same mechanism; `model.with_outputs({"K": ...})` gives the result a
+    name.
     """
 
     name: str
     graph: Graph
     variables: NDArray[np.int64]
     labels: NDArray[np.str_]
-    resolve: Resolver = str
+    model: QuantityModel
+
+    __array_ufunc__ = None
+    """An array of numpy leaves its operations with a quantity to the quantity."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -66,7 +110,7 @@ class Quantity:
                 remedy="indices count from 0",
             ) from None
         name = str(labels) if np.ndim(variables) == 0 else self.name
-        return Quantity(name, self.graph, np.asarray(variables), np.asarray(labels), self.resolve)
+        return Quantity(name, self.graph, np.asarray(variables), np.asarray(labels), self.model)
 
     # --- formulas -----------------------------------------------------------------------
 
@@ -127,12 +171,153 @@ class Quantity:
 
     def diff(self, name: str) -> Quantity:
         """Return the partial derivative with respect to an input, `q2` or a coordinate's name."""
-        source = self.resolve(str(name))
+        source = self.model.input_name(str(name))
         graph, variables = differentiate(self.graph, self.variables.ravel().tolist(), source)
         labels = np.char.add(self.labels, f"_by_{source}")
         numbers = np.asarray(variables, dtype=np.int64).reshape(self.shape)
         title = str(labels) if not self.shape else f"{self.name}_by_{source}"
-        return Quantity(title, graph, numbers, labels, self.resolve)
+        return Quantity(title, graph, numbers, labels, self.model)
+
+    # --- numbers and programs -----------------------------------------------------------
+
+    def _alone(self) -> QuantityModel:
+        """Return the model whose only output is this quantity."""
+        variables = tuple(self.variables.ravel().tolist())
+        labels = tuple(map(str, self.labels.ravel()))
+        needed = self.graph.cone(variables)
+        needed[list(self.graph.inputs)] = True
+        outputs = {self.name: Block(self.name, self.shape, variables, labels)}
+        others = {name: b for name, b in self.graph.quantities.items() if name != self.name}
+        graph = restrict(replace(self.graph, outputs=outputs, quantities=others), needed)
+        return self.model.with_graph(graph)
+
+    def evaluate(
+        self, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, **states: Any
+    ) -> NDArray[np.float64]:
+        """Return its numbers; states and `values` are given as to `Model.evaluate`."""
+        return self._alone().evaluate(q, qd, qdd, tau, **states)[self.name]
+
+    def compile(self, **options: Any) -> Callable[..., Any]:
+        """Return it as a compiled function, `model["H"].compile()(q)`; options as `Model.compile`.
+
+        The function takes the arguments that the quantity depends on, as those of a program do.
+        """
+        return self._alone().compile(**options).function(self.name)
+
+    def emit(self, language: str) -> str:
+        """Return program text that computes it, as `Model.emit` does."""
+        return self._alone().emit(language)
+
+    # --- arithmetic ---------------------------------------------------------------------
+
+    @property
+    def T(self) -> Quantity:
+        """The transpose, its axes in reverse order."""
+        return replace(self, variables=self.variables.T, labels=self.labels.T)
+
+    def __neg__(self) -> Quantity:
+        return self._computed(operator.neg)
+
+    def __pos__(self) -> Quantity:
+        return self
+
+    def __add__(self, other: Any) -> Quantity:
+        return self._computed(operator.add, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Quantity:
+        return self._computed(operator.sub, other)
+
+    def __rsub__(self, other: Any) -> Quantity:
+        return self._computed(_reversed(operator.sub), other)
+
+    def __mul__(self, other: Any) -> Quantity:
+        return self._computed(operator.mul, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Quantity:
+        return self._computed(_quotient, other)
+
+    def __rtruediv__(self, other: Any) -> Quantity:
+        return self._computed(_reversed(_quotient), other)
+
+    def __matmul__(self, other: Any) -> Quantity:
+        return self._computed(_matrix_product, other)
+
+    def __rmatmul__(self, other: Any) -> Quantity:
+        return self._computed(_reversed(_matrix_product), other)
+
+    def __pow__(self, other: Any) -> Quantity:
+        return self._computed(_power, other)
+
+    def __rpow__(self, other: Any) -> Quantity:
+        return self._computed(_reversed(_power), other)
+
+    def _computed(self, operation: Callable[..., Any], *others: Any) -> Quantity:
+        """Return an operation on this quantity and others, in a graph that has it as well."""
+        builder = builder_of(self.graph)
+        arrays = [self._operand(operand, builder) for operand in (self, *others)]
+        try:
+            found = np.asarray(operation(*arrays), dtype=object)
+        except ValueError:
+            shapes = " and ".join(str(array.shape) for array in arrays)
+            raise RunError(
+                f"the shapes {shapes} do not fit together",
+                element=self.name,
+                remedy="they must fit as those of numpy arrays do",
+            ) from None
+        variables = [builder.variable_of(scalar) for scalar in found.flat]
+        labels = np.asarray(
+            ["_".join([RESULT, *(str(i + 1) for i in index)]) for index in np.ndindex(*found.shape)]
+        )
+        return Quantity(
+            RESULT,
+            builder.finish(),
+            np.asarray(variables, dtype=np.int64).reshape(found.shape),
+            labels.reshape(found.shape),
+            self.model,
+        )
+
+    def _operand(self, operand: Any, builder: Builder) -> NDArray[Any]:
+        """Return a quantity, a number or an array of numbers as scalars of a graph."""
+        if isinstance(operand, Quantity):
+            operand.check_model(self.model)
+            return operand.scalars_in(builder, self.graph)
+        given = Given(operand, self.name, raises=RunError)
+        if not isinstance(operand, int | float | Fraction | np.ndarray | np.number | Sequence):
+            raise given.expected("a number, an array of numbers or a quantity")
+        numbers = np.asarray(operand, dtype=object)
+
+        def scalar(value: object) -> Scalar:
+            return builder.number(exact_number(Given(value, self.name, raises=RunError)))
+
+        return np.asarray(np.frompyfunc(scalar, 1, 1)(numbers), dtype=object)
+
+    def scalars_in(self, builder: Builder, graph: Graph | None = None) -> NDArray[Any]:
+        """Return the entries as scalars of a builder, which may hold the graph of the quantity."""
+        flat = self.variables.ravel().tolist()
+        if graph is self.graph:
+            scalars = [builder.scalar(v) for v in flat]
+        else:
+            block = Block(RESULT, (len(flat),), tuple(flat), tuple(map(str, range(len(flat)))))
+            whole = replace(self.graph, outputs={RESULT: block}, quantities={}, aliases={})
+            scalars = list(include(builder, whole, {}, [RESULT])[RESULT])
+        array = np.empty(len(scalars), dtype=object)
+        array[:] = scalars
+        return array.reshape(self.shape)
+
+    def check_model(self, model: QuantityModel) -> None:
+        """Refuse a quantity of another mechanism, whose inputs of the same names are others."""
+        own = self.model
+        same = own.mechanism is model.mechanism or own.mechanism == model.mechanism
+        if not same or own.wrenches != model.wrenches:
+            raise RunError(
+                f"{self.name} is a quantity of another model, {own.title}",
+                element=self.name,
+                remedy=f"take all quantities from one model, here {model.title}",
+            )
 
     def sparsity(self) -> Sparsity:
         """Return where entries are that are not zero for every state."""
@@ -183,6 +368,45 @@ class Sparsity:
         mask = np.zeros((len(self.indptr) - 1, columns), dtype=np.bool_)
         mask[rows, self.indices] = True
         return mask.reshape(self.shape)
+
+
+# --- operations on arrays of scalars --------------------------------------------------------
+
+
+def exact_number(given: Given) -> Fraction:
+    """Return a number as the fraction that it is written as."""
+    with given.translate_errors():
+        number = number_of(given.value)
+    if isinstance(number, Fraction):
+        return number
+    raise given.expected("a number")
+
+
+def _reversed(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda left, right: operation(right, left)
+
+
+def _quotient(left: NDArray[Any], right: NDArray[Any]) -> Any:
+    return left / right
+
+
+def _matrix_product(left: NDArray[Any], right: NDArray[Any]) -> Any:
+    return np.matmul(left, right)
+
+
+def _power(left: NDArray[Any], right: NDArray[Any]) -> Any:
+    return np.frompyfunc(_scalar_power, 2, 1)(left, right)
+
+
+def _scalar_power(base: Scalar, exponent: Scalar) -> Scalar:
+    from chainform.formulations import BuilderArithmetic
+
+    if exponent.is_number and Fraction(exponent.number).denominator == 1:
+        count = int(exponent.number)
+        if abs(count) <= LARGEST_EXPONENT:
+            return base**count
+    builder: Any = base.builder
+    return BuilderArithmetic(builder).call("pow", [base, exponent])
 
 
 @dataclass(frozen=True)

@@ -103,12 +103,33 @@ class Store(Repository):
             record = self._bound(record, model)
         elif len(model.stages) > 1:
             return self._save_stages(model, record)
+        elif model.defined and model.origin is not None:
+            record = self._defined(record, model)
         return self.database.save(model.graph, record)
+
+    def _defined(self, record: RevisionRecord, model: Model) -> RevisionRecord:
+        """Return the record of a step `define` where outputs were added since a revision."""
+        parent = self._origin_of(model, record.name)
+        if parent is None:
+            origin = {**record.options, "origin": str(model.origin)}
+            return replace(record, step="define", options=origin)
+        before = self.revision(f"{record.name}@{parent}").options.get("define", {})
+        return (
+            record
+            if before == dict(model.defined)
+            else replace(record, step="define", parent=parent)
+        )
 
     def _save_stages(self, model: Model, record: RevisionRecord) -> Revision:
         """Save each step of a reduction from where it started: a revision, or the derivation."""
         parent = self._origin_of(model, record.name)
         first, *steps = model.stages
+        if parent is not None and model.defined:
+            options = {**record.options, "reduce": "none"}
+            plain = replace(record, options=options, tags=(), note="")
+            defined = self._defined(plain, model)
+            if defined.step == "define":
+                parent = self.database.save(first.graph, defined).number
         if parent is None:
             options = {**record.options, "reduce": "none"}
             plain = replace(

@@ -18,6 +18,7 @@ from chainform.readers.vectors import read_vectors
 
 __all__ = [
     "DOCUMENT_READERS",
+    "EXPRESSIONS",
     "FILE_TYPES",
     "READERS",
     "ReadOptions",
@@ -50,6 +51,9 @@ DOCUMENT_READERS: dict[str, DocumentReader] = {"urdf": read_urdf}
 
 FILE_TYPES: dict[str, str] = {".toml": "toml", ".json": "json", ".urdf": "urdf", ".xacro": "urdf"}
 """The syntax of a file by the ending of its name."""
+
+EXPRESSIONS = ".expr"
+"""The ending of files of expressions, which describe no mechanism."""
 
 
 class ReadOptions(TypedDict, total=False):
@@ -84,6 +88,9 @@ def read(
     source = Source(file, data)
     if format in DOCUMENT_READERS:
         return DOCUMENT_READERS[format](data, source, options)
+    if syntax is None and Path(file).suffix.lower() == EXPRESSIONS:
+        remedy = "derive it: chainform derive FILE, or cf.read_expressions(FILE) in Python"
+        raise source.error("this is a file of expressions, and no mechanism", remedy)
     if syntax is None:
         remedy = "name it with one of these endings: " + ", ".join(FILE_TYPES)
         raise source.error("the ending of the name tells no file type", remedy)

@@ -93,8 +93,9 @@ def find_variable(transaction: Transaction, graph: int, name: str) -> int:
 BATCH = 500
 """How many keys one query asks for; a statement holds a limited number of values."""
 
-Candidate = tuple[str, tuple[int | None, ...]]
-"""A name, and indices from 1 of the entries meant; None stands for all."""
+Indices = tuple[int | slice | None, ...]
+Candidate = tuple[str, Indices]
+"""A name, and indices from 1 of the entries meant; None stands for all, a slice for both ends."""
 
 
 def find_entries(
@@ -116,7 +117,7 @@ def find_entries(
 
 
 def _block_entries(
-    transaction: Transaction, graph: int, name: str, indices: tuple[int | None, ...]
+    transaction: Transaction, graph: int, name: str, indices: Indices
 ) -> dict[str, int] | None:
     o = schema.outputs.c
     query = select(o.is_output, o.indices, o.label, o.variable)
@@ -124,26 +125,30 @@ def _block_entries(
     rows: Any = transaction.execute(query.order_by(o.is_output.desc(), o.place)).all()
     if not rows:
         return None
-    found = {
-        row.label: row.variable
-        for row in rows
-        if row.is_output == rows[0].is_output and _fits(row.indices, indices)
-    }
-    if not found:
-        shown = ",".join(":" if i is None else str(i) for i in indices)
+    own = [row for row in rows if row.is_output == rows[0].is_output]
+    found = {row.label: row.variable for row in own if _fits(row.indices, indices)}
+    last = own[-1].indices
+    ends = zip(indices, last.split(","), strict=False)
+    if not found or any(isinstance(i, slice) and (i.stop or 0) > int(n) for i, n in ends):
+        shown = (f"{i.start or ''}:{i.stop or ''}" if isinstance(i, slice) else i for i in indices)
         raise StoreError(
-            f"{name} has no entry [{shown}]",
+            f"{name} has no entry [{','.join(':' if i is None else str(i) for i in shown)}]",
             element=name,
-            remedy=f"indices count from 1; the last entry is [{rows[-1].indices}]",
+            remedy=f"indices count from 1; the last entry is [{last}]",
         )
     return found
 
 
-def _fits(place: str, indices: tuple[int | None, ...]) -> bool:
-    own = place.split(",") if place else []
-    if len(indices) > len(own):
-        return False
-    return all(i is None or str(i) == part for i, part in zip(indices, own, strict=False))
+def _fits(place: str, indices: Indices) -> bool:
+    own = [int(part) for part in place.split(",")] if place else []
+    return len(indices) <= len(own) and all(map(_is_meant, own, indices))
+
+
+def _is_meant(number: int, index: int | slice | None) -> bool:
+    if isinstance(index, slice):
+        first = 1 if index.start is None else index.start
+        return 0 < first <= number <= (number if index.stop is None else index.stop)
+    return index in (None, number)
 
 
 def variable_names(

@@ -54,11 +54,11 @@ def run(args: Namespace) -> Report:
     lanes, cpu = _lanes(args.lanes), _cpu(args.cpu)
     mechanism = read_chosen(args)
     model = derive_named(mechanism, args, usual_outputs(mechanism, args))
-    stored = args.stored is not None
-    with chosen_store(args) if stored else nullcontext() as store:
+    origin = model.origin
+    with chosen_store(args) if origin is not None else nullcontext() as store:
         if store is not None:
             # The store that the model was loaded from is closed by now.
-            model = replace(model, code_cache=store.database.objects.of(str(args.stored.origin)))
+            model = replace(model, code_cache=store.database.objects.of(str(origin)))
         program = model.compile(precision=args.precision, lanes=lanes, cpu=cpu)
         functions = [_measured(program, name) for name in model.outputs]
         cached = model.code_cache is not None and _is_cached(program)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from chainform.cli.command import Command
 from chainform.cli.files import add_file, read_chosen, target_of, write_file
@@ -19,8 +22,12 @@ from chainform.cli.printing import Document, Page, Report
 from chainform.cli.store import chosen_store
 from chainform.emitters import count_python
 from chainform.errors import ReadError
-from chainform.graph import Cost, cost
-from chainform.model import Model, select_outputs
+from chainform.graph import Cost, Graph, cost
+from chainform.model import Model, entry_counts, select_outputs
+
+if TYPE_CHECKING:
+    from chainform.model import Store
+    from chainform.store import Revision
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -33,6 +40,9 @@ def add_options(parser: ArgumentParser) -> None:
     )
     group.add_argument(
         "--by-pass", action="store_true", help="all outputs together, after each step"
+    )
+    group.add_argument(
+        "--by-entry", action="store_true", help="each entry of each output by itself, by step"
     )
     group.add_argument(
         "--picture", metavar="FILE.svg", help="draw what each step saved into this file"
@@ -56,32 +66,78 @@ def run(args: Namespace) -> Report:
     model, left_out = derive_wanted(mechanism, args)
     steps = _steps(args, model) if args.by_pass or args.picture else []
     document = _document(args.file, model, left_out)
+    entries = entry_counts(_graphs(args, model), model.outputs) if args.by_entry else {}
+    if args.by_entry:
+        document["by_entry"] = _entries_document(entries)
     if args.by_pass:
         document["passes"] = [{"name": n, "operations": c.as_dict()} for n, c in steps]
     if target is not None:
         write_file(target, waterfall(model.title, steps), force=args.force)
         document["picture"] = args.picture
-    return Report(document, lambda page: _show(page, args, model, document, left_out))
+
+    def show(page: Page) -> None:
+        _show(page, args, model, document)
+        if args.by_entry:
+            _show_entries(page, entries)
+        show_left_out(page, left_out)
+
+    return Report(document, show)
 
 
 def _steps(args: Namespace, model: Model) -> list[tuple[str, Cost]]:
     """Return the count after each step: of the derivation, or of the revisions up to this one."""
-    if args.stored is None:
-        return [(s.name, cost(select_outputs(s.graph, model.outputs))) for s in model.stages]
+    if args.stored is not None and set(model.outputs) == set(args.stored.outputs):
+        with _lineage(args) as (_, revisions):
+            if revisions:
+                return [(revision.step, revision.cost) for revision in revisions]
+    graphs = _graphs(args, model)
+    return [(name, cost(select_outputs(graph, model.outputs))) for name, graph in graphs]
+
+
+def _graphs(args: Namespace, model: Model) -> list[tuple[str, Graph]]:
+    """Return the graph after each step."""
+    with _lineage(args) as (store, revisions):
+        if store is None:
+            return [(stage.name, stage.graph) for stage in model.stages]
+        return [(r.step, store.database.load(r.reference)[0]) for r in revisions]
+
+
+@contextmanager
+def _lineage(args: Namespace) -> Generator[tuple[Store | None, list[Revision]]]:
+    """Give the store and the revisions that led to a stored model; nothing for a file."""
+    if args.stored is None or args.stored.origin is None:
+        yield None, []
+        return
     with chosen_store(args) as store:
-        revisions = store.lineage(args.file)
-        if set(model.outputs) == set(args.stored.outputs):
-            return [(revision.step, revision.cost) for revision in revisions]
-        graphs = [store.database.load(revision.reference)[0] for revision in revisions]
-    names = [revision.step for revision in revisions]
-    parts = (select_outputs(graph, model.outputs) for graph in graphs)
-    return [(name, cost(part)) for name, part in zip(names, parts, strict=True)]
+        yield store, store.lineage(args.file)
+
+
+def _entries_document(counts: Mapping[str, Mapping[str, Cost]]) -> list[Document]:
+    return [
+        {"name": name, "entries": {label: c.as_dict() for label, c in entries.items()}}
+        for name, entries in counts.items()
+    ]
+
+
+def _show_entries(page: Page, counts: Mapping[str, Mapping[str, Cost]]) -> None:
+    """Print multiplications/additions of each entry, a column for each step; others but 0/0."""
+    labels = dict.fromkeys(label for entries in counts.values() for label in entries)
+    rows: list[list[str]] = []
+    for label in labels:
+        found = [entries.get(label, Cost()) for entries in counts.values()]
+        if any(c.multiplications or c.additions for c in found):
+            rows.append([label, *(f"{c.multiplications}/{c.additions}" for c in found)])
+    page.table(("entry", *counts), rows, numbers=tuple(counts))
+    if len(rows) < len(labels):
+        page.text(f"{len(labels) - len(rows)} other entries take no multiplication and no addition")
 
 
 def _document(file: str, model: Model, left_out: LeftOut) -> Document:
     """Count from the program text that the model emits, not from the graph it was reduced in."""
-    total = count_python(model.emit("python"))
-    each = {name: count_python(model.emit("python", [name])).each for name in model.outputs}
+    fixed = any(given.group != "parameter" for given in model.graph.inputs.values())
+    total = count_python(model.emit("python"), fixed=fixed)
+    texts = {name: model.emit("python", [name]) for name in model.outputs}
+    each = {name: count_python(text, fixed=fixed).each for name, text in texts.items()}
     once = total.once.as_dict()
     return {
         "file": file,
@@ -93,16 +149,15 @@ def _document(file: str, model: Model, left_out: LeftOut) -> Document:
     }
 
 
-def _show(page: Page, args: Namespace, model: Model, document: Document, left_out: LeftOut) -> None:
+def _show(page: Page, args: Namespace, model: Model, document: Document) -> None:
     page.text(model.title, style="bold")
-    if args.by_quantity or not args.by_pass:
+    if args.by_quantity or not (args.by_pass or args.by_entry):
         _show_quantities(page, document)
     if args.by_pass:
         rows = [(p["name"], *map(str, p["operations"].values())) for p in document["passes"]]
         page.table(("after", *COLUMNS), rows, numbers=COLUMNS)
     if args.picture:
         page.text(f"picture written to {args.picture}")
-    show_left_out(page, left_out)
 
 
 def _show_quantities(page: Page, document: Document) -> None:
@@ -122,7 +177,7 @@ COMMAND = Command(
     "What depends on free parameters alone is computed once, when they are set; it is counted\n"
     "apart, in the row called once. The counts are read from the program that is emitted.\n"
     "With --by-pass they are shown after each step of the reduction, of a stored model for each\n"
-    "revision that led to it.",
+    "revision that led to it; with --by-entry each entry by itself, multiplications/additions.",
     add_options=add_options,
     run=run,
 )

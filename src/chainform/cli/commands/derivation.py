@@ -31,7 +31,7 @@ from chainform.search import Stage
 
 
 def _derive_options(parser: ArgumentParser) -> None:
-    add_file(parser)
+    add_file(parser, expressions=True)
     add_outputs(parser, USUAL)
     add_method(parser)
     add_save(parser)
@@ -122,7 +122,7 @@ def _name(args: Namespace) -> str:
 
 def _model(args: Namespace, mechanism: Mechanism, names: list[str]) -> Model:
     """Return the stored model, or the one of a file in which the parameters named are free."""
-    if args.stored is None:
+    if args.stored is None or args.define:
         outputs = chosen_outputs(args, usual_outputs(mechanism, args))
         return derive_chosen(mechanism, args, outputs, names)
     if args.outputs is None:

@@ -51,6 +51,9 @@ def run(args: Namespace) -> Report:
     """Derive, emit, and write the file if one is named."""
     target = target_of(args.output_file, args.file, force=args.force)
     mechanism = read_chosen(args)
+    if args.language in (URDF, NATIVE, ELEMENTS) and not (mechanism.segments or mechanism.elements):
+        message = f"{args.language} describes mechanisms, and expressions have none"
+        raise ReadError(message, element="--language", remedy=f"choose {', '.join(EMITTERS)}")
     if args.language == URDF:
         return _export_urdf(args, mechanism, target)
     if args.language in (NATIVE, ELEMENTS):

@@ -66,12 +66,14 @@ def signature_of(
     """Return the signature for some outputs; `lengths` of groups come from the graph unless given.
 
     A function of rates or accelerations takes all that come before them as well: what needs qdd
-    takes q and qd.
+    takes q and qd. One of a graph whose inputs are all parameters takes these alone.
     """
     needed = graph.cone(graph.output_variables(outputs))
     groups = {graph.inputs[v].group for v in graph.inputs if needed[v]}
-    for output in outputs:
-        groups.update(USUAL.get(output, ("q",)))
+    # Expressions may have parameters alone; equations of a mechanism have coordinates.
+    if any(given.group != "parameter" for given in graph.inputs.values()) or not graph.inputs:
+        for output in outputs:
+            groups.update(USUAL.get(output, ("q",)))
     if groups & {"qdd", "tau"}:
         groups |= {"q", "qd"}
     least = _lengths(graph)

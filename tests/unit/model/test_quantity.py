@@ -1,0 +1,136 @@
+"""Quantities compute: numbers, programs, arithmetic as that of numpy."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import chainform as cf
+from chainform.errors import RunError
+
+Q, QD = np.array([0.3, -0.4, 0.6]), np.array([0.2, 0.9, -0.5])
+
+
+@cache
+def model() -> cf.Model:
+    return cf.derive(three(), ["H", "hG", "kinetic_energy"])
+
+
+@cache
+def three() -> cf.Mechanism:
+    builder = cf.Mechanism.builder("three")
+    for number, axis in enumerate("zyx", 1):
+        builder.segment(
+            f"s{number}",
+            parent=f"s{number - 1}" if number > 1 else "ground",
+            axis=axis,
+            position=[0.1, 0.2, 0.3],
+            mass=number,
+            com=[0.1, 0, 0.2],
+            inertia=[0.1, 0.2, 0.15],
+        )
+    return builder.build()
+
+
+class Operands(NamedTuple):
+    """The mass matrix, gravity and the kinetic energy, as quantities or as numbers."""
+
+    H: Any
+    g: Any
+    T: Any
+
+
+OPERATIONS: dict[str, Callable[[Operands], Any]] = {
+    "sum": lambda x: x.H + x.H,
+    "rows": lambda x: x.H + x.g,
+    "difference": lambda x: 1 - x.H / 2 - 0.25,
+    "scaled": lambda x: x.T * x.H * 3,
+    "entrywise": lambda x: x.H * x.H,
+    "quotient": lambda x: x.g / x.T,
+    "reciprocal": lambda x: 2 / x.T,
+    "product": lambda x: x.H @ x.g,
+    "products": lambda x: x.g @ x.H @ x.H.T @ x.g,
+    "left": lambda x: np.arange(1.0, 7).reshape(2, 3) @ x.H,
+    "right": lambda x: x.H @ [1, 2, 3],
+    "negative": lambda x: -x.g + +x.g - x.g,
+    "squares": lambda x: x.H**2 - x.T**3,
+    "inverse": lambda x: x.T**-2,
+    "root": lambda x: x.T**0.5,
+    "power": lambda x: 2**x.T,
+    "transposed": lambda x: (x.H * x.g).T,
+    "slices": lambda x: x.H[1:, 0] - x.g[:2],
+    "subtracted from": lambda x: np.ones(3) - x.g,
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_arithmetic_is_that_of_numpy(name: str) -> None:
+    quantities = [model()[text] for text in ("H", "hG", "T")]
+    arrays = [quantity.evaluate(Q, QD) for quantity in quantities]
+    found = OPERATIONS[name](Operands(*quantities))
+    expected = OPERATIONS[name](Operands(*arrays))
+    assert found.shape == np.shape(expected)
+    assert found.evaluate(Q, QD) == pytest.approx(expected, rel=1e-12)
+
+
+def test_numbers_and_programs() -> None:
+    H = model()["H"]
+    expected = model().evaluate(Q, outputs=["mass_matrix"])["mass_matrix"]
+    assert np.array_equal(H.evaluate(Q), expected)
+    assert H.compile()(Q) == pytest.approx(expected, rel=1e-12)
+    assert H[0].compile()(np.stack([Q, Q]))[1] == pytest.approx(expected[0], rel=1e-12)
+    text: dict[str, Any] = {}
+    exec(H[0, 0].emit("python"), text)  # noqa: S102, our own program
+    assert text["model"](Q)["H_1_1"] == pytest.approx(expected[0, 0], rel=1e-12)
+    assert (H @ H).count().multiplications > H.count().multiplications
+    assert H.diff("q2").evaluate(q=Q).shape == (3, 3)
+
+
+def test_vectors_of_inputs() -> None:
+    momentum = model()["H"] @ model()["qd"]
+    assert momentum.evaluate(Q, QD) == pytest.approx(model()["H"].evaluate(Q) @ QD, rel=1e-12)
+    energy = model()["qd"] @ momentum / 2 - model()["T"]
+    assert abs(energy.evaluate(Q, QD)) < 1e-12
+    assert len(energy.expand()) == 0
+
+
+def test_results_are_outputs() -> None:
+    p = model()["H"] @ model()["qd"]
+    more = model().with_outputs({"p": p, "twice": "2*p[1] + p_2", "rows": [p, 2 * p]})
+    numbers = more.reduce("fast").evaluate(Q, QD)
+    expected = p.evaluate(Q, QD)
+    assert numbers["p"] == pytest.approx(expected, rel=1e-12)
+    assert numbers["twice"] == pytest.approx(2 * expected[0] + expected[1], rel=1e-12)
+    assert numbers["rows"] == pytest.approx(np.stack([expected, 2 * expected]), rel=1e-12)
+    assert more["p"].labels.tolist() == ["p_1", "p_2", "p_3"]
+
+
+def test_two_models_of_one_mechanism() -> None:
+    other = cf.derive(three(), ["H"], formulation="lagrange")
+    difference = model()["H"] - other["H"].diff("q1") * 0 - other["H"]
+    assert np.abs(difference.evaluate(Q)).max() < 1e-12
+
+
+def test_quantities_of_different_models_are_refused() -> None:
+    other = cf.derive(three().with_payload("s3", 2), ["H"])["H"]
+    for operation in (lambda: model()["H"] + other, lambda: model().with_outputs({"p": other})):
+        with pytest.raises(RunError, match="another model") as caught:
+            operation()
+        assert "three" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize("other", ["x", None, object(), [1, 2], [[1, "a"]], 1j, float("nan")])
+def test_what_does_not_fit(other: Any) -> None:
+    for operation in (operator.add, operator.matmul):
+        with pytest.raises(RunError):
+            operation(model()["H"], other)
+
+
+def test_a_product_of_matrices_needs_arrays() -> None:
+    with pytest.raises(RunError, match="do not fit"):
+        operator.matmul(model()["H"], 2)

@@ -169,7 +169,7 @@ def indices_text(indices: tuple[Index, ...]) -> str:
 
 def _index_text(index: Index) -> str:
     if isinstance(index, slice):
-        return f"{index.start or ''}:{index.stop or ''}"
+        return ":".join("" if end is None else str(end) for end in (index.start, index.stop))
     return ":" if index is None else str(index)
 
 

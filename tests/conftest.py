@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import sys
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 import chainform as cf
+from chainform.formulations import Formulation
 from chainform.runtime import cache, kernel
+from derivation import Derivation, derived_once
 from machine_code import CompiledOnce
 
 FEW = 0.1
@@ -73,6 +76,13 @@ def _takes_long(item: pytest.Item) -> bool:
     return bool(needs) or any(item.get_closest_marker(name) for name in ("slow", "gpu"))
 
 
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what lives as long as the run, and come less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(2_000, 20, 20)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Let a test fail that skips itself where everything that tests need can be installed."""
@@ -106,6 +116,15 @@ def compiled_once(request: pytest.FixtureRequest) -> Iterator[CompiledOnce]:
         for module in (kernel, cache):
             patch.setattr(module, "compiled", once)
         yield once
+
+
+@pytest.fixture(autouse=True, scope="session")
+def derived_graphs() -> Iterator[Derivation]:
+    """Derive each graph once for all tests of a process; give what derives it every time."""
+    derive = Formulation.graph
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Formulation, "graph", derived_once(derive))
+        yield derive
 
 
 @pytest.fixture

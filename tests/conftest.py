@@ -34,6 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write the golden files anew instead of comparing with them",
     )
     parser.addoption(
+        "--first-cases", action="store_true", help="run the first case of each test only"
+    )
+    parser.addoption(
         "--fast",
         action="store_true",
         help="run the first case of each test only, with few examples, and none that takes long",
@@ -55,14 +58,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --fast, leave out what takes long, and of each other test all cases but the first."""
-    if not config.getoption("--fast"):
+    """Of each test leave out all cases but the first, and with --fast what takes long."""
+    is_fast = bool(config.getoption("--fast"))
+    if not is_fast and not config.getoption("--first-cases"):
         return
     chosen: dict[str, pytest.Item] = {}
     others: list[pytest.Item] = []
     for item in items:
         name = item.nodeid.partition("[")[0]
-        if name in chosen or _takes_long(item):
+        if name in chosen or (is_fast and _takes_long(item)):
             others.append(item)
         else:
             chosen[name] = item

@@ -17,9 +17,7 @@ from chainform.runtime import Key, LruCache
 MOST = 100
 """How many graphs are stored; those that were used last."""
 
-Derivation = Callable[
-    [Formulation, Mechanism, Sequence[str], Options], tuple[Graph, AxisChoices]
-]
+Derivation = Callable[[Formulation, Mechanism, Sequence[str], Options], tuple[Graph, AxisChoices]]
 
 
 def derived_once(derive: Derivation) -> Derivation:

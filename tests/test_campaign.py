@@ -42,7 +42,7 @@ from tools.campaign.tasks import case_of
 
 ROOT = Path(__file__).parents[1]
 SEED = 3
-CASES = 7
+CASES = 5
 
 
 def rod(name: str, parent: str, place: list[float], axis: str = "y") -> dict[str, Any]:

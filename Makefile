@@ -34,10 +34,10 @@ demo: $(VENV)/.core  ## derive and show a first model
 test: setup $(VENV)/.dev  ## run the tests, all but those that need a GPU
 	@echo "GPU tests are left out; run them with 'make test-gpu'."
 	$(PYTEST) -m "not gpu" $(PYTEST_ARGS)
-# Once more what depends on the processor, for one without long registers and fused products;
-# neither for another choice of tests nor for another choice of processor.
+# Once more what depends on the processor, each behaviour once, for one without long registers and
+# fused products; neither for another choice of tests nor for another choice of processor.
 ifeq ($(CHAINFORM_CPU)$(PYTEST_ARGS),)
-	CHAINFORM_CPU=$(LESSER_CPU) $(PYTEST) -m "not gpu and not any_processor" \
+	CHAINFORM_CPU=$(LESSER_CPU) $(PYTEST) --first-cases -m "not gpu and not any_processor" \
 		tests/unit/runtime tests/laws tests/unit/simulation
 endif
 

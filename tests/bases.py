@@ -100,8 +100,14 @@ def carried_state(state: dict[str, Any], below: dict[str, list[Any]]) -> dict[st
 
 def exact_values(mechanism: cf.Mechanism, output: str, state: dict[str, Any], **how: Any) -> Any:
     """Return an output in fractions."""
-    graph = cf.derive(mechanism, [output], **how).graph
-    return evaluate(graph, state, EXACT)[output]
+    return all_exact_values(mechanism, [output], state, **how)[output]
+
+
+def all_exact_values(
+    mechanism: cf.Mechanism, outputs: list[str], state: dict[str, Any], **how: Any
+) -> dict[str, Any]:
+    """Return outputs of one graph in fractions."""
+    return evaluate(cf.derive(mechanism, outputs, **how).graph, state, EXACT)
 
 
 def state_of(mechanism: cf.Mechanism, seed: int) -> dict[str, Any]:

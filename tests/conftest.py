@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import sys
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 import chainform as cf
+from chainform.formulations import Formulation
 from chainform.runtime import cache, kernel
+from derivation import Derivation, derived_once
 from machine_code import CompiledOnce
 
 FEW = 0.1
@@ -29,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden",
         action="store_true",
         help="write the golden files anew instead of comparing with them",
+    )
+    parser.addoption(
+        "--first-cases", action="store_true", help="run the first case of each test only"
     )
     parser.addoption(
         "--fast",
@@ -52,14 +58,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --fast, leave out what takes long, and of each other test all cases but the first."""
-    if not config.getoption("--fast"):
+    """Of each test leave out all cases but the first, and with --fast what takes long."""
+    is_fast = bool(config.getoption("--fast"))
+    if not is_fast and not config.getoption("--first-cases"):
         return
     chosen: dict[str, pytest.Item] = {}
     others: list[pytest.Item] = []
     for item in items:
         name = item.nodeid.partition("[")[0]
-        if name in chosen or _takes_long(item):
+        if name in chosen or (is_fast and _takes_long(item)):
             others.append(item)
         else:
             chosen[name] = item
@@ -71,6 +78,13 @@ def _takes_long(item: pytest.Item) -> bool:
     """Tell whether a test is marked so, or needs a GPU, a browser or a PostgreSQL server."""
     needs = SERVERS.intersection(getattr(item, "fixturenames", ()))
     return bool(needs) or any(item.get_closest_marker(name) for name in ("slow", "gpu"))
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what lives as long as the run, and come less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(2_000, 20, 20)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -106,6 +120,15 @@ def compiled_once(request: pytest.FixtureRequest) -> Iterator[CompiledOnce]:
         for module in (kernel, cache):
             patch.setattr(module, "compiled", once)
         yield once
+
+
+@pytest.fixture(autouse=True, scope="session")
+def derived_graphs() -> Iterator[Derivation]:
+    """Derive each graph once for all tests of a process; give what derives it every time."""
+    derive = Formulation.graph
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Formulation, "graph", derived_once(derive))
+        yield derive
 
 
 @pytest.fixture

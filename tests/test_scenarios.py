@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chainform.mechanism.pose import float_vector
 from chainform.simulation import BatchRun, Run, Scenario, simulate, simulate_batch
 from zoo import reference_data
 
@@ -123,8 +124,15 @@ def gyroscope(run: Run) -> None:
 
 def four_bar(run: Run) -> None:
     """The loop stays closed."""
-    ends = [run.output(f"pose({name})")[:, :3, 3] for name in ("coupler", "rocker")]
-    assert ends[0].shape == ends[1].shape
+    (loop,) = run.mechanism.loops
+    known = {parameter.name: parameter.value for parameter in run.mechanism.parameters}
+    coupler, rocker = (
+        run.output(f"pose({run.mechanism.segments[end.segment].name})")[:, :3]
+        @ [*float_vector(end.point, known), 1.0]
+        for end in (loop.closing, loop.target)
+    )
+    assert np.ptp(coupler[:, 0]) > 0.01
+    np.testing.assert_allclose(coupler, rocker, atol=1e-8)
     assert run.multipliers.shape[1] == 3
 
 

@@ -23,9 +23,15 @@ MODELS = range(12)
 
 
 def values_of(mechanism: cf.Mechanism, state: dict[str, Any], output: str, **options: Any) -> Any:
-    graph = cf.derive(mechanism, [output], **options).graph
+    return np.asarray(all_values(mechanism, state, [output], **options)[output])
+
+
+def all_values(
+    mechanism: cf.Mechanism, state: dict[str, Any], outputs: list[str], **options: Any
+) -> dict[str, Any]:
+    graph = cf.derive(mechanism, outputs, **options).graph
     verify(graph)
-    return np.asarray(evaluate(graph, state, EXACT)[output])
+    return evaluate(graph, state, EXACT)
 
 
 def state_of(mechanism: cf.Mechanism, seed: int) -> dict[str, Any]:
@@ -37,12 +43,13 @@ def state_of(mechanism: cf.Mechanism, seed: int) -> dict[str, Any]:
 def test_loads_enter_as_with_other_methods(seed: int) -> None:
     tree = loaded_tree(seed)
     state, on = state_of(tree, seed), [tree.segments[-1].name]
-    for output in ("inverse_dynamics", "mass_matrix"):
-        for without in ((), ("friction", "rotors"), ("springs", "forces")):
-            options: dict[str, Any] = {"wrenches": on, "without": without}
-            usual = values_of(tree, state, output, **options)
-            own = values_of(tree, state, output, formulation="elements", **options)
-            assert (own == usual).all(), (output, without)
+    outputs = ["inverse_dynamics", "mass_matrix"]
+    for without in ((), ("friction", "rotors"), ("springs", "forces")):
+        options: dict[str, Any] = {"wrenches": on, "without": without}
+        usual = all_values(tree, state, outputs, **options)
+        own = all_values(tree, state, outputs, formulation="elements", **options)
+        for output in outputs:
+            assert (own[output] == usual[output]).all(), (output, without)
 
 
 def moving_base() -> BaseMotion:
@@ -58,11 +65,12 @@ def test_a_base_that_moves_by_laws_of_time(seed: int) -> None:
     tree = replace(loaded_tree(seed), base=moving_base())
     state = state_of(tree, seed)
     assert state["t"]
-    for output in ("inverse_dynamics", "bias", "gravity", "mass_matrix", "coriolis_matrix"):
-        usual = values_of(tree, state, output)
-        for mechanism, formulation in ((tree, "elements"), (tree.as_elements(), "auto")):
-            own = values_of(mechanism, state, output, formulation=formulation)
-            assert (own == usual).all(), (output, formulation)
+    outputs = ["inverse_dynamics", "bias", "gravity", "mass_matrix", "coriolis_matrix"]
+    usual = all_values(tree, state, outputs)
+    for mechanism, formulation in ((tree, "elements"), (tree.as_elements(), "auto")):
+        own = all_values(mechanism, state, outputs, formulation=formulation)
+        for output in outputs:
+            assert (own[output] == usual[output]).all(), (output, formulation)
 
 
 def test_a_base_with_given_velocities_is_no_place_for_elements() -> None:
@@ -95,9 +103,9 @@ def test_quantities_of_a_mechanism_as_elements(seed: int, base: BaseMotion) -> N
     for axes in ("", ",local", ",mixed"):
         kinds = ("velocity", "acceleration", "jacobian", "jacobian_rate")
         outputs += [f"{kind}({last}{axes})" for kind in kinds]
+    usual, own = (all_values(m, state, outputs) for m in (tree, elements))
     for output in outputs:
-        usual, own = (values_of(m, state, output) for m in (tree, elements))
-        assert (own == usual).all(), output
+        assert np.all(own[output] == usual[output]), output
 
 
 def test_symbolic_parameters_and_loops() -> None:

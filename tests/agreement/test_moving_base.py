@@ -11,6 +11,7 @@ import pytest
 
 import chainform as cf
 from bases import (
+    all_exact_values,
     base_quaternion,
     base_state,
     carried,
@@ -52,13 +53,12 @@ def test_inverse_dynamics_and_bias(seed: int) -> None:
     tau = exact_values(whole, "inverse_dynamics", beneath, formulation="newton_euler")[6:]
     at_rest = beneath | {f"qdd{i + 7}": Fraction(0) for i in range(mechanism.nv)}
     bias = exact_values(whole, "inverse_dynamics", at_rest, formulation="newton_euler")[6:]
+    expected = {"inverse_dynamics": tau, "bias": bias}
     for name in ABLE:
-        outputs = FORMULATIONS[name].outputs
-        if "inverse_dynamics" in outputs:
-            got = exact_values(mechanism, "inverse_dynamics", state, formulation=name)
-            assert (got == tau).all(), name
-        if "bias" in outputs:
-            assert (exact_values(mechanism, "bias", state, formulation=name) == bias).all(), name
+        outputs = [output for output in expected if output in FORMULATIONS[name].outputs]
+        got = all_exact_values(mechanism, outputs, state, formulation=name) if outputs else {}
+        for output in outputs:
+            assert (got[output] == expected[output]).all(), (name, output)
 
 
 @pytest.mark.parametrize("seed", TREES)
@@ -81,17 +81,17 @@ def test_motion_of_frames_energies_and_reactions(seed: int) -> None:
     tip = mechanism.segments[-1].name
     names = ("pose", "velocity", "acceleration")
     outputs = [f"{name}({tip},{axes})" for name in names for axes in ("world", "local")]
-    for output in [*outputs, "kinetic_energy", "potential_energy", "momentum", "com"]:
-        # What is fixed to the base belongs to it and has no share in energies.
-        got = exact_values(mechanism, output, state)
-        expected = exact_values(without_bodies_on_the_base(whole), output, beneath)
-        assert np.all(got == expected), output
-    reactions = exact_values(mechanism, "reactions", state)
-    assert (reactions == exact_values(whole, "reactions", beneath)[1:]).all()
-    for axes in ("world", "local"):
-        output = f"jacobian_rate({tip},{axes})"
-        got = exact_values(mechanism, output, state)
-        assert (got == exact_values(whole, output, beneath)[:, 6:]).all(), output
+    outputs += ["kinetic_energy", "potential_energy", "momentum", "com"]
+    rates = [f"jacobian_rate({tip},{axes})" for axes in ("world", "local")]
+    got = all_exact_values(mechanism, [*outputs, "reactions", *rates], state)
+    # What is fixed to the base belongs to it and has no share in energies.
+    expected = all_exact_values(without_bodies_on_the_base(whole), outputs, beneath)
+    for output in outputs:
+        assert np.all(got[output] == expected[output]), output
+    expected = all_exact_values(whole, ["reactions", *rates], beneath)
+    assert (got["reactions"] == expected["reactions"][1:]).all()
+    for output in rates:
+        assert (got[output] == expected[output][:, 6:]).all(), output
 
 
 def test_velocity_is_that_of_the_base_and_of_the_joints() -> None:

@@ -8,21 +8,22 @@ import chainform as cf
 from robots import UrdfOracle, compare, example_robot
 
 SAMPLE = (
-    "ur5_robot.urdf",
-    "panda.urdf",
-    "anymal.urdf",
-    "talos_reduced.urdf",
-    "a1.urdf",
-    "g1_29dof_rev_1_0.urdf",
-    "icub_reduced.urdf",
-    "kinova.urdf",
-    "double_pendulum_continuous.urdf",
+    ("ur5_robot.urdf", "fixed"),
+    ("panda.urdf", "fixed"),
+    ("anymal.urdf", "fixed"),
+    ("anymal.urdf", "floating"),
+    ("talos_reduced.urdf", "floating"),
+    ("a1.urdf", "floating"),
+    ("g1_29dof_rev_1_0.urdf", "fixed"),
+    ("icub_reduced.urdf", "floating"),
+    ("kinova.urdf", "fixed"),
+    ("double_pendulum_continuous.urdf", "fixed"),
+    ("double_pendulum_continuous.urdf", "floating"),
 )
 RELATIVE = 1e-9
 
 
-@pytest.mark.parametrize("base", ["fixed", "floating"])
-@pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.parametrize(("name", "base"), SAMPLE)
 def test_robot(name: str, base: str) -> None:
     path = example_robot(name)
     mechanism = cf.read(path, base=base, snap=0, mimic="free")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,11 @@ def biped(basic: tuple[int, ...] | None = None) -> cf.Mechanism:
     return replace(reference("rackovic_4_1"), loops=(loop,))
 
 
+@cache
+def model(basic: tuple[int, ...] | None, closure: str) -> cf.Model:
+    return cf.derive(biped(basic), OUTPUTS, closure=closure)
+
+
 def assert_close(got: Any, expected: Any) -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
 
@@ -35,8 +41,8 @@ def assert_close(got: Any, expected: Any) -> None:
 def test_closure_matrix_and_forces(row: int, basic: tuple[int, ...] | None) -> None:
     state = reference_data("rackovic_4_1")["evaluations"][row]
     given = {key: state[key] for key in ("q", "qd", "qdd", "sigma")}
-    complete = cf.derive(biped(basic), OUTPUTS).evaluate(**given)
-    paper = cf.derive(biped(basic), OUTPUTS, closure="basic").evaluate(**given)
+    complete = model(basic, "complete").evaluate(**given)
+    paper = model(basic, "basic").evaluate(**given)
     assert_close(complete["closure"], state["B"])
     assert_close(-complete["closure_jacobian"].T, state["B_all_chain_joints"])
     assert_close(paper["inverse_dynamics"], state["tau_with_closure"])

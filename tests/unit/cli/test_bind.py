@@ -135,6 +135,8 @@ def test_a_file_is_not_saved_unless_asked(call: Call, linkage: str, four_bar: Pa
     )
 
 
+# What is refused does not depend on the database.
+@pytest.mark.parametrize("linkage", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

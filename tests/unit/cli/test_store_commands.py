@@ -164,6 +164,8 @@ def test_rename(call: Call, refused: Call, filled: str) -> None:
     assert "no model nothing" in refused(call("rename", "nothing", "x"))
 
 
+# What is refused does not depend on the database.
+@pytest.mark.parametrize("filled", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("command", [("log",), ("delete", "--yes"), ("rename",), ("export-db",)])
 def test_the_whole_model_is_meant(
     call: Call, refused: Call, filled: str, tmp_path: Path, command: tuple[str, ...]
@@ -277,6 +279,8 @@ def test_files_that_cannot_be_imported(
 # --- unknown names --------------------------------------------------------------------------
 
 
+# What is refused does not depend on the database.
+@pytest.mark.parametrize("filled", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     "arguments",
     [

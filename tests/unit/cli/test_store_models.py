@@ -192,6 +192,8 @@ def test_an_empty_store_is_the_same_everywhere(
 # --- what is refused ------------------------------------------------------------------------
 
 
+# What is refused does not depend on the database.
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("command", ["show", "count", "eval", "export"])
 def test_neither_file_nor_model(call: Call, refused: Call, saved: str, command: str) -> None:
     more = {"eval": ("--at", "-"), "export": ("--language", "python")}.get(command, ())
@@ -216,6 +218,8 @@ def test_no_store_is_made_by_looking(
     assert not path.parent.exists()
 
 
+# What is refused does not depend on the database.
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     "options",
     [

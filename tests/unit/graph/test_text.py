@@ -230,3 +230,4 @@ def test_any_text_is_refused_or_is_a_graph(text: str) -> None:
     graph = read_or_refused(HEADER + text)
     if isinstance(graph, Graph):
         verify(graph)
+        assert graph_text(parse_graph(graph_text(graph))) == graph_text(graph)

@@ -22,6 +22,8 @@ from chainform.simulation.solvers import SOLVERS
 from driven import driven_tree
 from unit.simulation.linkages import slider_crank
 
+pytestmark = pytest.mark.any_processor
+
 Array = NDArray[np.float64]
 
 

@@ -11,6 +11,8 @@ import pytest
 import chainform as cf
 from chainform.simulation import Impact
 
+pytestmark = pytest.mark.any_processor
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 POINTS = {
     "heel": [-0.06, 0, "-0.1"],

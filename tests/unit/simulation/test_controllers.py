@@ -14,6 +14,8 @@ import chainform as cf
 from chainform.errors import RunError
 from chainform.simulation import simulate
 
+pytestmark = pytest.mark.any_processor
+
 Array = NDArray[np.float64]
 
 TIMES = np.linspace(0, 2, 41)

@@ -11,6 +11,8 @@ import pytest
 
 import chainform as cf
 
+pytestmark = pytest.mark.any_processor
+
 G = 10.0
 CORNERS = [[x, y, -0.1] for x in (-0.2, 0.2) for y in (-0.3, 0.3)]
 
@@ -38,8 +40,9 @@ GROUNDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ground", GROUNDS)
-@pytest.mark.parametrize("form", ["npz", "csv", "parquet"])
+@pytest.mark.parametrize(
+    ("ground", "form"), [*zip(GROUNDS, ("npz", "csv", "parquet"), strict=True)]
+)
 def test_a_free_joint_carries_nothing(ground: dict[str, Any], form: str, tmp_path: Path) -> None:
     """All that moves the box is its weight and the ground, which a file keeps, too."""
     start: dict[str, Any] = {"q0": [0, 0, 0.4, 0.3, 0.2, 0.1, 0.927], "qd0": [0.5, 0, 0, 1, 2, 0]}

@@ -13,6 +13,8 @@ from chainform.simulation.machine import compilation
 from chainform.simulation.machine.machine import Machine
 from unit.simulation.swings import rods
 
+pytestmark = pytest.mark.any_processor
+
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Machine]:

@@ -17,6 +17,8 @@ from chainform.simulation import mobility, simulate_batch
 from unit.simulation.linkages import slider_crank
 from unit.simulation.small_machines import BALL, PENDULUM, machine
 
+pytestmark = pytest.mark.any_processor
+
 
 def test_a_function_may_write_into_what_it_gets() -> None:
     def meddling(_: float, q: Any, qd: Any) -> Any:

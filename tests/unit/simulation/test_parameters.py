@@ -16,6 +16,8 @@ from chainform.errors import Error, RunError
 from chainform.readers import read_text
 from chainform.simulation import Run, simulate, simulate_batch
 
+pytestmark = pytest.mark.any_processor
+
 Array = NDArray[np.float64]
 
 

@@ -14,6 +14,8 @@ from chainform.errors import RunError
 from chainform.simulation import Contact, Event, Scenario, Solver, Stop
 from unit.simulation.small_machines import BALL, PENDULUM, machine
 
+pytestmark = pytest.mark.any_processor
+
 EXAMPLES = Path(__file__).parents[3] / "examples" / "scenarios"
 
 

@@ -11,6 +11,8 @@ from chainform.simulation.equations.assembly import assemble
 from chainform.simulation.equations.loop_constraints import ConstraintResiduals
 from unit.simulation.linkages import LEGS, rough_platform, stewart
 
+pytestmark = pytest.mark.any_processor
+
 
 def test_legs_without_mass_carry_the_platform() -> None:
     """Along each leg there is one force; together they balance weight and its moment."""

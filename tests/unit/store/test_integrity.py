@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -39,6 +41,13 @@ def change(database: Database, statement: str) -> None:
     with database.connection.writing() as connection:
         connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
         connection.exec_driver_sql(statement)
+
+
+def on_both(statements: Iterable[str]) -> list[tuple[str, str]]:
+    """Return each statement for SQLite, and the first of its kind for each table for PostgreSQL."""
+    kinds = {tuple(re.findall(r"UPDATE \w+|FROM \w+|INTO \w+", s)): s for s in [*statements][::-1]}
+    cases = [("sqlite", statement) for statement in statements]
+    return cases + [("postgresql", statement) for statement in kinds.values()]
 
 
 MENDED = {
@@ -128,7 +137,7 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("statement", MENDED)
+@pytest.mark.parametrize(("url", "statement"), on_both(MENDED), indirect=["url"])
 def test_what_follows_from_a_graph_is_mended(
     database: Database, graph: Graph, statement: str
 ) -> None:
@@ -145,7 +154,7 @@ def test_what_follows_from_a_graph_is_mended(
     assert graph_text(database.load("arm")[0]) == graph_text(graph)
 
 
-@pytest.mark.parametrize("statement", TOLD)
+@pytest.mark.parametrize(("url", "statement"), on_both(TOLD), indirect=["url"])
 def test_what_cannot_be_mended_is_told(database: Database, graph: Graph, statement: str) -> None:
     fill(database, graph)
     change(database, statement)

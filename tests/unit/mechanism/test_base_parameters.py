@@ -30,7 +30,8 @@ def chain(*joints: dict[str, Any], gravity: Any = (0, 0, "-9.81")) -> cf.Mechani
         builder.parameter(name, "0.7")
     for number, joint in enumerate(joints, 1):
         parent = f"b{number - 1}" if number > 1 else "ground"
-        builder.segment(**{"name": f"b{number}", "parent": parent, **BODY, **joint})
+        table: dict[str, Any] = {"name": f"b{number}", "parent": parent, **BODY, **joint}
+        builder.segment(**table)
     return builder.build()
 
 

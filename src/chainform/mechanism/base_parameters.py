@@ -60,7 +60,7 @@ from chainform.mechanism.numbers import (
     short_text,
     sum_of,
 )
-from chainform.mechanism.parameter_grouping import Form, Grouping
+from chainform.mechanism.parameter_groups import Form, Grouping
 from chainform.mechanism.records import (
     ONE,
     ZERO,

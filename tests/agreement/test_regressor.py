@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import chainform as cf
 from bases import on_moving_base
 from chainform.graph import EXACT, evaluate
-from chainform.mechanism import with_unit_quaternions
+from chainform.mechanism import parametrise, with_unit_quaternions
 from pinocchio_oracle import pin
 from robots import UrdfOracle, example_robot
 from zoo import exact_state, loaded_tree, random_tree
@@ -64,6 +65,17 @@ def test_regressor_times_parameters_is_inverse_dynamics_exactly(name: str) -> No
         found = evaluate(graph, state, EXACT)
         assert (found["regressor"] @ values_of(parameters) == found["inverse_dynamics"]).all()
         assert np.any(found["inverse_dynamics"])
+
+
+@pytest.mark.parametrize("parameters", ["numeric", "symbolic"])
+def test_loops_have_the_regressor_of_their_tree(parameters: str) -> None:
+    mechanism = cf.read(Path(__file__).parents[2] / "examples" / "four_bar.toml")
+    model = cf.derive(mechanism, ["regressor", "inverse_dynamics"], parameters=parameters)
+    q, qd, qdd = np.random.default_rng(2).uniform(-1, 1, (3, 5, mechanism.nv))
+    found = model.evaluate(q, qd, qdd, sigma=np.zeros(3))
+    values = [float(p.value) for p in parametrise(mechanism, "numeric").dynamic_parameters()]
+    np.testing.assert_allclose(found["regressor"] @ values, found["inverse_dynamics"], rtol=1e-12)
+    assert len(mechanism.base_parameters()) == 9
 
 
 FLOAT_CASES = {

@@ -107,7 +107,7 @@ def _product_text(factor: Number, name: str) -> tuple[str, str]:
     return format_expression(Binary("*", size, Identifier(name))), "-" if is_negative else "+"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BaseParameters:
     """The base parameters of a mechanism, in the order of the columns of `base_regressor`."""
 
@@ -120,6 +120,9 @@ class BaseParameters:
 
     def __iter__(self) -> Iterator[BaseParameter]:
         return iter(self.entries)
+
+    def __repr__(self) -> str:
+        return f"<BaseParameters: {len(self)} of {len(self.parameters)} dynamic parameters>"
 
     def __str__(self) -> str:
         lines = [str(entry) for entry in self.entries]

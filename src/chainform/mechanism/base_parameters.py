@@ -60,7 +60,7 @@ from chainform.mechanism.numbers import (
     short_text,
     sum_of,
 )
-from chainform.mechanism.parameter_grouping import Form, Grouping
+from chainform.mechanism.parameter_groups import Form, Grouping
 from chainform.mechanism.records import (
     ONE,
     ZERO,
@@ -107,7 +107,7 @@ def _product_text(factor: Number, name: str) -> tuple[str, str]:
     return format_expression(Binary("*", size, Identifier(name))), "-" if is_negative else "+"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BaseParameters:
     """The base parameters of a mechanism, in the order of the columns of `base_regressor`."""
 
@@ -120,6 +120,9 @@ class BaseParameters:
 
     def __iter__(self) -> Iterator[BaseParameter]:
         return iter(self.entries)
+
+    def __repr__(self) -> str:
+        return f"<BaseParameters: {len(self)} of {len(self.parameters)} dynamic parameters>"
 
     def __str__(self) -> str:
         lines = [str(entry) for entry in self.entries]
@@ -176,16 +179,24 @@ class BaseParameters:
         ]
         return {"dynamic": dynamic, "base": base, "without_effect": list(self.without_effect)}
 
+    def vector(self, values: Mapping[str, Any] | None = None) -> NDArray[np.float64]:
+        """Return the values of the base parameters in doubles; `values` has those of symbols."""
+        return np.array([_double(entry.value, values or {}) for entry in self.entries])
+
     def matrix(self, values: Mapping[str, Any] | None = None) -> NDArray[np.float64]:
         """Return K with base = K theta in doubles; `values` has the lengths that are symbols."""
-        known = {name: Fraction(str(value)) for name, value in (values or {}).items()}
         places = {p.name: k for k, p in enumerate(self.parameters)}
         result = np.zeros((len(self.entries), len(places)))
         for i, entry in enumerate(self.entries):
             for name, factor in entry.formula.items():
-                number = factor if isinstance(factor, Fraction) else value_of(factor, known)
-                result[i, places[name]] = float(number)
+                result[i, places[name]] = _double(factor, values or {})
         return result
+
+
+def _double(number: Number, values: Mapping[str, Any]) -> float:
+    if isinstance(number, Fraction):
+        return float(number)
+    return float(value_of(number, {name: Fraction(str(v)) for name, v in values.items()}))
 
 
 def base_parameters(mechanism: MechanismData, without: Collection[str] = ()) -> BaseParameters:
@@ -245,9 +256,10 @@ def _entry(
     values = {p.name: p.value for p in parameters}
     value: Number = ZERO
     for name, factor in formula.items():
-        is_negative = isinstance(factor, Fraction) and factor < 0
-        term = product_of(-factor if is_negative else factor, values[name])
-        value = difference(value, term) if is_negative else sum_of(value, term)
+        if isinstance(factor, Fraction) and factor < 0:
+            value = difference(value, product_of(-factor, values[name]))
+        else:
+            value = sum_of(value, product_of(factor, values[name]))
     name = leader.name if is_single else f"{leader.name}R"
     return BaseParameter(name, leader, formula, value)
 

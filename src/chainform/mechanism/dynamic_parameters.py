@@ -43,8 +43,15 @@ INERTIAL = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 """Rows and columns of the inertia in this order."""
 
-_UNITS = {"m": "kg", "mx": "kg m", "my": "kg m", "mz": "kg m", "viscous": "N m s"}
-_UNITS |= {"coulomb": "N m", "stiffness": "N/m", "preload": "N", "damping": "N s/m"}
+_UNITS = {
+    "m": "kg",
+    **dict.fromkeys(("mx", "my", "mz"), "kg m"),
+    "viscous": "N m s",
+    "coulomb": "N m",
+    "stiffness": "N/m",
+    "preload": "N",
+    "damping": "N s/m",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,14 @@ def turned(point: tuple[Any, Any], power: int) -> tuple[Any, Any]:
     return cosine, sine
 
 
+def residue_of(numerator: int, denominator: int) -> int:
+    """Return the residue of a fraction; where it has none, or a false zero, any other number."""
+    if denominator % PRIME and (numerator % PRIME or not numerator):
+        return numerator * pow(denominator, -1, PRIME) % PRIME
+    unknown = Random(f"{abs(numerator)}/{denominator}").randrange(1, PRIME)
+    return unknown if numerator > 0 else PRIME - unknown
+
+
 def _on_circle(t: Any) -> tuple[Any, Any]:
     share = 1 / (1 + t * t)
     return (1 - t * t) * share, 2 * t * share
@@ -82,7 +90,7 @@ class Residues:
     def number(self, value: Number) -> Any:
         """Return the residue of a number or expression."""
         if isinstance(value, Fraction):
-            return nmod(value.numerator, PRIME) / nmod(value.denominator, PRIME)
+            return nmod(residue_of(value.numerator, value.denominator), PRIME)
         symbols = _Symbols(lambda name: self.hashed(f"parameter {name}"))
         return evaluate_expression(value, symbols, self)
 
@@ -218,7 +226,7 @@ class Polynomials:
     def residue(self, value: Any) -> int:
         """Return what a rational number or a polynomial is modulo the prime."""
         if isinstance(value, fmpq):
-            return int(value.p) * pow(int(value.q), -1, PRIME) % PRIME
+            return residue_of(int(value.p), int(value.q))
         atoms = [int(Residues(0).number(atom)) for atom in self.atoms]
         total = 0
         for powers, coefficient in value.to_dict().items():

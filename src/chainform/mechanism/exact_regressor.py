@@ -90,8 +90,8 @@ class ExactRegressor:
         w, b = self._vector(base.angular_velocity), self._vector(base.angular_acceleration)
         one = self.field.number(Fraction(1))
         axes = matrix(lambda i, k: one if i == k else self.zero)
-        into = (apply_transposed(turn, v) for v in (w, b, felt))
-        return _Place(*into, axes, self.none, ())
+        w, b, a = (apply_transposed(turn, v) for v in (w, b, felt))
+        return _Place(w, b, a, axes, self.none, ())
 
     def parent(self, segment: int) -> _Place:
         """Return a segment at the state; the base for the ground."""

@@ -68,7 +68,9 @@ def parametrise(mechanism: Described, parameters: Choice) -> Described:
     patterns = _patterns_of(parameters)
     if in_base(mechanism, patterns):
         patterns = tuple(pattern for pattern in patterns if pattern != BASE)
-        return in_base_parameters(parametrise(mechanism, patterns))
+        result = in_base_parameters(parametrise(mechanism, patterns))
+        _check_grouped(patterns, result)
+        return result
     automatic = automatic_parameters(mechanism)
     if patterns:
         _check_clash(mechanism, automatic, patterns)
@@ -169,6 +171,18 @@ def _check_patterns(
                 file=mechanism.file,
                 element="parameters",
                 remedy="the names are " + (", ".join(names) or "none"),
+            )
+
+
+def _check_grouped(patterns: Iterable[str], mechanism: MechanismData) -> None:
+    """Refuse names of what the base parameters stand for."""
+    for pattern in patterns:
+        if not any(fnmatchcase(p.name, pattern) for p in mechanism.parameters):
+            raise DeriveError(
+                f"what matches {pattern!r} is part of the base parameters",
+                file=mechanism.file,
+                element="parameters",
+                remedy="leave it out: masses, inertia, friction and springs are written in these",
             )
 
 

@@ -30,7 +30,8 @@ def chain(*joints: dict[str, Any], gravity: Any = (0, 0, "-9.81")) -> cf.Mechani
         builder.parameter(name, "0.7")
     for number, joint in enumerate(joints, 1):
         parent = f"b{number - 1}" if number > 1 else "ground"
-        builder.segment(**{"name": f"b{number}", "parent": parent, **BODY, **joint})
+        table: dict[str, Any] = {"name": f"b{number}", "parent": parent, **BODY, **joint}
+        builder.segment(**table)
     return builder.build()
 
 
@@ -188,6 +189,13 @@ def test_values_are_exact() -> None:
     assert parameters["Ixy_1"] == Fraction(1, 10) - Fraction(3, 2) * Fraction(2, 100)
 
 
+def test_numbers_without_a_residue() -> None:
+    """The denominator is the prime, and the numerator of the other is."""
+    prime = 2**61 - 1
+    mechanism = chain(turning(), turning("x", position=[f"1/{prime}", f"{prime}/7", 0]))
+    assert len(mechanism.base_parameters()) == len(chain(turning(), turning("x")).base_parameters())
+
+
 def test_refusals() -> None:
     empty = chain(turning(**MASSLESS))
     with pytest.raises(cf.Error, match="no body has a mass"):
@@ -202,6 +210,8 @@ def test_refusals() -> None:
         cf.derive(CASES["planar"], ["tau"], parameters="base", without=["rotors"])
     with pytest.raises(cf.Error, match="has a first moment"):
         cf.derive(CASES["planar"], ["H"], parameters="base", formulation="closed_form")
+    with pytest.raises(cf.Error, match="'com_\\*' is part of the base parameters"):
+        cf.derive(CASES["planar"], ["tau"], parameters=["base", "com_*"])
     with pytest.raises(cf.Error, match="did you mean 'base'"):
         cf.derive(CASES["planar"], ["tau"], parameters="bas")
     builder = cf.Mechanism.builder("clash").parameter("Izz_1R", 2)

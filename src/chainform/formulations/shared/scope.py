@@ -123,21 +123,11 @@ def error_context(mechanism: Mechanism, element: str) -> Generator[None]:
 
 
 WHOLE_BODIES = (
-    "kinetic_energy",
-    "potential_energy",
-    "acceleration_energy",
-    "com",
-    "com_velocity",
-    "com_acceleration",
-    "com_jacobian",
-    "momentum",
-    "centroidal_momentum",
-    "centroidal_momentum_rate",
-    "centroidal_momentum_matrix",
-    "centroidal_momentum_matrix_rate",
-    "reaction",
-    "reactions",
-    "regressor",
+    *("kinetic_energy", "potential_energy", "acceleration_energy"),
+    *("com", "com_velocity", "com_acceleration", "com_jacobian", "momentum"),
+    *("centroidal_momentum", "centroidal_momentum_rate"),
+    *("centroidal_momentum_matrix", "centroidal_momentum_matrix_rate"),
+    *("reaction", "reactions", "regressor"),
 )
 """What base parameters do not suffice for: it depends on what has no effect on the drives, too."""
 

@@ -8,7 +8,8 @@ that are turned by quarter turns then cost nothing at all.
 Inertia is taken about the frame origin, as M (mass), h (first moment) and S (second moment,
 the integral of r r^T dm). `regroup` moves to the limb before what cannot be distinguished from
 it: of a revolute limb the mass, the first and the second moment along the axis, of a
-prismatic limb the second moments. The rest are the base parameters.
+prismatic limb the second moments. The rest are base parameters, but for what a fixed base or
+coupled joints make equal; mechanism/base_parameters.py has the exact set.
 """
 
 from __future__ import annotations

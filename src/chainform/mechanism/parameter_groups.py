@@ -120,8 +120,8 @@ class Grouping:
         self.one, self.zero = field.number(ONE), field.number(ZERO)
         self.axes = matrix(lambda i, k: self.one if i == k else self.zero)
         self.none: Vector = (self.zero, self.zero, self.zero)
-        self.empty = Form({})
-        self.nothing = _Inertia(self.empty, (self.empty,) * 3, ((self.empty,) * 3,) * 3)
+        empty: Vector = (Form({}), Form({}), Form({}))
+        self.nothing = _Inertia(Form({}), empty, (empty, empty, empty))
         self.seats: dict[int, _Seat] = {GROUND: _Seat(GROUND, self.axes, self.none)}
         self.bodies: dict[int, int] = {}
         """The segment in whose frame the parameters of each limb are collected."""
@@ -152,7 +152,7 @@ class Grouping:
             self._move(limb)
         found: list[tuple[DynamicParameter, Form]] = []
         for limb in sorted(self.bodies):
-            forms = dict(zip(INERTIAL, self.totals[limb].entries, strict=True))
+            forms: dict[str, Form] = dict(zip(INERTIAL, self.totals[limb].entries, strict=True))
             # Moments of inertia lead, so that the length of an arm never stands below a line.
             order = (*INERTIAL[4:], *INERTIAL[1:4], INERTIAL[0])
             leaders = [DynamicParameter(kind, self.bodies[limb], ZERO) for kind in order]

@@ -20,6 +20,7 @@ ROOT = DOCS.parent
         "docs/formulations.md",
         "docs/closed-form.md",
         "docs/elements.md",
+        "docs/expressions.md",
         "docs/actuators.md",
         "docs/closed-loops.md",
         "docs/programs.md",

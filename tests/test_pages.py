@@ -22,6 +22,7 @@ ROOT = DOCS.parent
         "docs/quantities.md",
         "docs/closed-form.md",
         "docs/elements.md",
+        "docs/expressions.md",
         "docs/actuators.md",
         "docs/identification.md",
         "docs/closed-loops.md",

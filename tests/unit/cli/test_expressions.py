@@ -83,7 +83,7 @@ def test_define(call: Call, four_bar: Path, tmp_path: Path) -> None:
     define = ("--define", "power = tau1*qd1", "--define", "w = [power, H[1,2]^2]")
     document = valid(call("derive", four_bar, *define, "--json"), "derive")
     assert list(document["outputs"])[-2:] == ["power", "w"]
-    groups = {"q": [0.1, 0.2, 0.3], "qd": [1, 2, 3], "qdd": [0.1, 0, 0], "sigma": [1] * 0}
+    groups = {"q": [0.1, 0.2, 0.3], "qd": [1, 2, 3], "qdd": [0.1, 0, 0], "sigma": [1] * 3}
     state = json.dumps(groups)
     named = ("--outputs", "H", "tau", "power", "w")
     numbers = valid(call("eval", four_bar, *define, *named, "--at", state, "--json"), "eval")

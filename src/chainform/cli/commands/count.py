@@ -120,7 +120,7 @@ def _entries_document(counts: Mapping[str, Mapping[str, Cost]]) -> list[Document
 
 
 def _show_entries(page: Page, counts: Mapping[str, Mapping[str, Cost]]) -> None:
-    """Print multiplications/additions of each entry, a column for each step; others but 0/0."""
+    """Print multiplications/additions of each entry, a column for each step."""
     labels = dict.fromkeys(label for entries in counts.values() for label in entries)
     rows: list[list[str]] = []
     for label in labels:
@@ -129,7 +129,7 @@ def _show_entries(page: Page, counts: Mapping[str, Mapping[str, Cost]]) -> None:
             rows.append([label, *(f"{c.multiplications}/{c.additions}" for c in found)])
     page.table(("entry", *counts), rows, numbers=tuple(counts))
     if len(rows) < len(labels):
-        page.text(f"{len(labels) - len(rows)} other entries take no multiplication and no addition")
+        page.text(f"entries without multiplications and additions: {len(labels) - len(rows)}")
 
 
 def _document(file: str, model: Model, left_out: LeftOut) -> Document:

@@ -11,8 +11,8 @@ eta_j      acceleration of the mass centre that is left at qdd = 0              
     eps_j = sum_k alpha_jk qdd_k + theta_j,    a_j = sum_k beta_jk qdd_k + eta_j         (II.21)
 
 Inertia forces and moments follow, and equilibrium of everything beyond a joint gives the reaction
-in it, whose component along the freedom is the drive (II.27-II.40). Hence, with
-sums over the bodies beyond both joints (II.41-II.43, V.1),
+in it, whose component along the freedom is the drive (II.27-II.40). With sums over the bodies beyond
+both joints (II.41-II.43, V.1),
 
     H_ik = sum_j e_i . (J_j alpha_jk + R_ji x m_j beta_jk)       i turns
     H_ik = sum_j e_i . m_j beta_jk                               i slides
@@ -46,9 +46,8 @@ equilibrium for whatever lies beyond it, so with sums over the segments j at or 
 
     FR_i = - sum_j (F_j + load_j),     MR_i = - sum_j (L_j + R_ji x F_j + moment of load_j)
 
-The sums are carried from the tips to the base. Moments are taken about the origin of the limb,
-which is where its joint is, also that of a sliding body; for a joint that is fixed, the moment is
-moved to the origin of its segment.
+The sums are carried from the tips to the base. Moments are about the origin of the limb, where its
+joint is, also that of a sliding body; those of fixed joints are moved to the origin of the segment.
 """
 
 from __future__ import annotations
@@ -362,8 +361,8 @@ class _Kinetostatic:
             point, mass = world.frame_origin(Frame("", j, body.com)), kinematics.number(body.mass)
             tensor, parts = equilibrium.tensor(j), list[tuple[str, Vector, Vector]]()
             for k in world.path(self.skeleton.poses[j].limb):
-                place = f"R_{j + 1}_{world.limbs[k].segment + 1}"
-                kinematics.named_vector(place, subtract(point, world.origin(k)))
+                arm = subtract(point, world.origin(k))
+                kinematics.named_vector(f"R_{j + 1}_{world.limbs[k].segment + 1}", arm)
                 for word, column in _words(world.limbs[k]):
                     beta, alpha = world.column(k, column, point)
                     kinematics.named_vector(f"alpha_{j + 1}_{word}", alpha)

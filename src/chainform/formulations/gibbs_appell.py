@@ -42,6 +42,10 @@ With mass m, first moment h and second moments P about O_i at the present extens
     chi  = dSdw + sum_c (reach_c x R_c (dSdr_c + phi_c) + R_c chi_c),                  (49)
     tau of a turn about z = z . chi,    force of a slide along x = x . (dSdr + phi)    (21), (22)
 
+Those of a step are quantities of the graph, by the number of its body: omega (w), b, dSdr, dSdw,
+phi and chi of a sweep, S and T of one without qdd (the bias), B0, B3 and B78 (B7 + B8), sigma, psi,
+U, gamma, xi and lambda with the mass matrix.
+
 S is the whole integral of a . a dm / 2. The paper leaves out what has no accelerations in it; with
 it S does not depend on the choice of origins. The components of dSdw are the paper's
 B3 r'' + 2 B6 w + (B7 + B8) w' + [w] (B7 + B8) w, written with few products.
@@ -136,6 +140,8 @@ class AppellSweep:
             motion = self._with_quasi_velocities(step, motion)
         if step.sliding:
             origin = self._slid(step, origin, before, motion.w)
+        if "qd" in self.causes:
+            self._named("omega", step, motion.w)
         self.motion.append(motion)
         self.carried.append(self._named("b", step, origin))
 
@@ -187,7 +193,11 @@ class AppellSweep:
         by_origin = add(scale(body.mass, b), self.motion[k].apply(body.moment))
         by_turning = add((moment[0], moment[1], moment[2]), cross(body.moment, b))
         step = self.steps[k]
-        return self._named("dSdr", step, by_origin), self._named("dSdw", step, by_turning)
+        found = self._named("dSdr", step, by_origin), self._named("dSdw", step, by_turning)
+        if "qd" in self.causes and "qdd" not in self.causes:
+            self._named("S", step, found[0])
+            self._named("T", step, found[1])
+        return found
 
     def energy(self) -> Scalar:
         """Return the acceleration energy of all bodies."""

@@ -7,13 +7,12 @@ alpha_jk   angular acceleration of j per unit qdd_k: e_k; 0 if k slides         
 beta_jk    acceleration of its mass centre: e_k x R_jk; e_k if k slides         world   (II.26b)
 theta_j    angular acceleration that is left at qdd = 0                         world   (II.26a)
 eta_j      acceleration of the mass centre that is left at qdd = 0              world   (II.26b)
-J_j, m_j   inertia about the mass centre, mass                                  world   (II.35)
 
     eps_j = sum_k alpha_jk qdd_k + theta_j,    a_j = sum_k beta_jk qdd_k + eta_j         (II.21)
 
 Inertia forces and moments follow, and equilibrium of everything beyond a joint gives the reaction
-in it, whose component along the freedom is the drive (II.27-II.40). Hence, with
-sums over the bodies beyond both joints (II.41-II.43, V.1),
+in it, whose component along the freedom is the drive (II.27-II.40). With sums over bodies beyond
+both joints (II.41-II.43, V.1),
 
     H_ik = sum_j e_i . (J_j alpha_jk + R_ji x m_j beta_jk)       i turns
     H_ik = sum_j e_i . m_j beta_jk                               i slides
@@ -23,6 +22,10 @@ The problem g, from motion to drives, needs no split: the whole accelerations (I
 the same equilibrium. The problem f, from drives to qdd, takes H and h and factorises H. H is
 symmetric, so for a pair of joints only the reaction in the inner one to qdd of the outer one is
 found. The base is body 0, whose motion is given (base.py) and is part of theta and eta.
+
+Quantities of the graph, by numbers of segments: e_k, R_j_k, alpha_j_k, beta_j_k and the shares of
+bodies H_i_k_j = alpha_ji . J_j alpha_jk + m_j beta_ji . beta_jk (V.3) with the mass matrix, theta_j
+and eta_j with the bias. A joint with several freedoms has a further number for each.
 
 Beyond the paper: trees, loops, fixed and sliding joints, joints with a quaternion, joints that
 share a coordinate. In (II.25) and (II.26) the angular acceleration of the base stands twice and
@@ -43,9 +46,8 @@ equilibrium for whatever lies beyond it, so with sums over the segments j at or 
 
     FR_i = - sum_j (F_j + load_j),     MR_i = - sum_j (L_j + R_ji x F_j + moment of load_j)
 
-The sums are carried from the tips to the base. Moments are taken about the origin of the limb,
-which is where its joint is, also that of a sliding body; for a joint that is fixed, the moment is
-moved to the origin of its segment.
+The sums are carried from the tips to the base. Moments are about the origin of the limb, where its
+joint is, also that of a sliding body; those of fixed joints are moved to the origin of the segment.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ from chainform.formulations.shared.outputs import (
     solve,
 )
 from chainform.formulations.shared.reactions import Load, all_loads, spring_loads, wrench_loads
-from chainform.formulations.shared.tree import Column, Skeleton
+from chainform.formulations.shared.tree import Column, Limb, Skeleton
 from chainform.formulations.shared.world import World
 from chainform.graph import Builder, Scalar
 from chainform.mechanism import Frame, Matrix3, Mechanism, Segment
@@ -180,25 +182,14 @@ class Equilibrium:
         """Return what moves body j and carries its weight: - F_j and its moment."""
         world, keep = self.world, self.world.builder.keep_vector
         frame = Frame(segment.name, j, segment.body.com)
-        k, arm = self._followed(world.limb_of(frame)), world.frame_arm(frame)
-        w, eps = world.angular_velocity(k), world.angular_acceleration(k)
-        swing = add(cross(eps, arm), cross(w, keep(cross(w, arm))))
-        mass = world.skeleton.kinematics.number(segment.body.mass)
-        force = keep(scale(mass, keep(add(world.acceleration(k), swing))))
-        moment = cross(arm, force)
-        tensor = self.tensor(j)
+        a, eps = world.frame_acceleration(frame)
+        force = keep(scale(world.skeleton.kinematics.number(segment.body.mass), a))
+        moment = cross(world.frame_arm(frame), force)
+        tensor, w = self.tensor(j), world.angular_velocity(world.limb_of(frame))
         if tensor is not None:
             spin = keep(apply(tensor, w))
             moment = add(moment, add(apply(tensor, eps), cross(w, spin)))
         return force, moment
-
-    def _followed(self, k: int) -> int:
-        """Find the motion of all limbs from the base outward to k, and return k."""
-        for limb in self.world.path(k):
-            self.world.angular_velocity(limb)
-            self.world.angular_acceleration(limb)
-            self.world.acceleration(limb)
-        return k
 
     def _tensor(self, j: int) -> Matrix | None:
         """Return J_j; None for a body without inertia about its mass centre."""
@@ -218,9 +209,7 @@ class Equilibrium:
 
 def _is_alike(rows: Matrix3) -> bool:
     """Tell whether a body has the same moment of inertia about all axes."""
-    (a, *_), (_, b, _), (*_, c) = rows
-    off = (rows[i][k] for i in range(3) for k in range(3) if i != k)
-    return a == b == c and all(entry == 0 for entry in off)
+    return all(rows[i][k] == (rows[0][0] if i == k else 0) for i in range(3) for k in range(3))
 
 
 # --- the method -----------------------------------------------------------------------------------
@@ -283,6 +272,8 @@ class _Kinetostatic:
     def drives(self, motions: Sequence[str], *, loaded: bool) -> dict[int, Scalar]:
         """Return the drives by rate for a motion, with loads and what joints do by themselves."""
         world = World(self.skeleton, motions)
+        if "qd" in motions and "qdd" not in motions:
+            self._name_rest(world)
         if not loaded:
             return Equilibrium(world).drives()
         named = "qdd" in motions and self.is_complete
@@ -332,6 +323,7 @@ class _Kinetostatic:
                     value = dot(linear, force) + dot(angular, moment)
                     sums.add((other.rate, column.rate), value, same_joint=other is column)
         sums.add_diagonal(self._rotors())
+        self._name_parts(equilibrium)
         return sums.mirrored()
 
     def _reaction(self, equilibrium: Equilibrium, k: int, column: Column) -> tuple[Vector, Vector]:
@@ -356,9 +348,52 @@ class _Kinetostatic:
         own = self.skeleton.limbs[k].segment
         return [j for j in self.bodies if own in self.mechanism.path_to(j)]
 
+    # --- names --------------------------------------------------------------------------
+
+    def _name_parts(self, equilibrium: Equilibrium) -> None:
+        """Name e, R, alpha, beta and the shares of bodies in H."""
+        world, kinematics = equilibrium.world, self.skeleton.kinematics
+        for k, limb in enumerate(world.limbs):
+            for word, column in _words(limb):
+                kinematics.named_vector(f"e_{word}", world.direction(k, column))
+        for j in self.bodies:
+            body = self.mechanism.segments[j].body
+            point, mass = world.frame_origin(Frame("", j, body.com)), kinematics.number(body.mass)
+            tensor, parts = equilibrium.tensor(j), list[tuple[str, Vector, Vector]]()
+            for k in world.path(self.skeleton.poses[j].limb):
+                arm = subtract(point, world.origin(k))
+                kinematics.named_vector(f"R_{j + 1}_{world.limbs[k].segment + 1}", arm)
+                for word, column in _words(world.limbs[k]):
+                    beta, alpha = world.column(k, column, point)
+                    kinematics.named_vector(f"alpha_{j + 1}_{word}", alpha)
+                    kinematics.named_vector(f"beta_{j + 1}_{word}", beta)
+                    parts.append((word, alpha, beta))
+                    for other, turning, moving in parts:
+                        share = mass * dot(moving, beta)
+                        if tensor is not None:
+                            share = share + dot(turning, apply(tensor, alpha))
+                        kinematics.named_scalar(f"H_{other}_{word}_{j + 1}", share)
+
+    def _name_rest(self, world: World) -> None:
+        """Name theta and eta, the accelerations of bodies at qdd = 0, without gravity."""
+        name = self.skeleton.kinematics.named_vector
+        for j in self.bodies:
+            frame = Frame("", j, self.mechanism.segments[j].body.com)
+            a, theta = world.frame_acceleration(frame)
+            name(f"theta_{j + 1}", theta)
+            name(f"eta_{j + 1}", add(a, world.gravity or world.none))
+
     def accelerations(self) -> dict[int, Scalar]:
         """Return qdd from H qdd = tau - h."""
         q = self.skeleton.kinematics.q
         drives = self.drives(MOTIONS["bias"], loaded=True)
         right = {rate: q(rate, "tau") - value for rate, value in drives.items()}
         return solve(self.mass_matrix(), right)
+
+
+def _words(limb: Limb) -> list[tuple[str, Column]]:
+    """Return the freedoms of a joint, each with the number of the joint, and its own if several."""
+    number = str(limb.segment + 1)
+    if len(limb.columns) == 1:
+        return [(number, limb.columns[0])]
+    return [(f"{number}_{place}", column) for place, column in enumerate(limb.columns, 1)]

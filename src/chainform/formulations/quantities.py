@@ -108,7 +108,7 @@ class Quantities:
 
     def acceleration(self, request: OutputRequest, frame: Frame) -> None:
         """Declare the acceleration of the point and the angular acceleration."""
-        self._six(request, frame, _acceleration(self.world, frame), "a")
+        self._six(request, frame, self.world.frame_acceleration(frame), "a")
 
     def jacobian(self, request: OutputRequest, frame: Frame) -> None:
         """Declare the Jacobian, six rows."""
@@ -138,7 +138,7 @@ class Quantities:
 
     def operational_bias(self, request: OutputRequest, frame: Frame) -> None:
         """Declare the force and moment that hold the frame at acceleration zero."""
-        drift = _acceleration(World(self.skeleton, ("base", "qd")), frame)
+        drift = World(self.skeleton, ("base", "qd")).frame_acceleration(frame)
         self.space.bias(request, self._in_axes(request, frame, drift))
 
     def _velocity(self, frame: Frame) -> Six:
@@ -273,16 +273,6 @@ class Quantities:
         self, request: OutputRequest, letter: str, rows: int, values: Mapping[Key, Scalar]
     ) -> None:
         declare(self.builder, request.text, letter, (rows, self.mechanism.nv), values)
-
-
-def _acceleration(world: World, frame: Frame) -> Six:
-    """Return the acceleration of a frame and its angular acceleration, in the motion of a world."""
-    k, arm = world.follow(world.limb_of(frame)), world.frame_arm(frame)
-    w, b = world.angular_velocity(k), world.angular_acceleration(k)
-    keep = world.builder.keep_vector
-    centripetal = cross(w, keep(cross(w, arm)))
-    linear = add(world.acceleration(k), add(cross(b, arm), centripetal))
-    return keep(linear), b
 
 
 OF_FRAME: dict[str, Callable[[Quantities, OutputRequest, Frame], None]] = {

@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from chainform.given import Given
+from chainform.mechanism.bodies import body_from
 from chainform.mechanism.checks import rechecked
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.laws import LawReader
 from chainform.mechanism.loops import LoopMaker, check_frame_names, forces_from
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import GROUND, Joint, JointKind, Note, Segment
-from chainform.mechanism.segments import GROUND_NAME, Register, body_from
+from chainform.mechanism.segments import GROUND_NAME, Register
 
 
 def reader_of(mechanism: MechanismData) -> Reader:

@@ -79,7 +79,7 @@ class BuilderMethods(ElementMethods):
         axis: str | Sequence[NumberLike] | None = None,
         position: Sequence[NumberLike] | None = None,
         rotation: Sequence[Sequence[NumberLike]] | None = None,
-        mass: NumberLike = 0,
+        mass: NumberLike | None = None,
         com: Sequence[NumberLike] | None = None,
         inertia: Sequence[object] | Mapping[str, NumberLike] | None = None,
         dof: int | Sequence[int] | None = None,
@@ -92,7 +92,8 @@ class BuilderMethods(ElementMethods):
         `rotation` place that frame in the parent frame at zero. `mimic` is a table {joint, ratio,
         offset}: the joint then follows the other one. Further fields are those of the native file:
         axes, euler, rpy, quaternion, coordinates, rates, limits, friction, rotor_inertia,
-        gear_ratio, id. One segment without a parent is taken to stand on the ground.
+        gear_ratio, id, and distribution in place of mass, com and inertia. One segment without a
+        parent is taken to stand on the ground.
         """
         fields: dict[str, object] = {
             "name": name,

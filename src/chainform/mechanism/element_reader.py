@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chainform.given import Given
+from chainform.mechanism.bodies import body_from
 from chainform.mechanism.components import (
     WORLD,
     DissipativeElement,
@@ -24,7 +25,7 @@ from chainform.mechanism.element_chain import GEOMETRY, chain_from, check_moment
 from chainform.mechanism.laws import LawReader, nonlinear_part
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import ZERO, ZERO_VECTOR, Number, Vector3
-from chainform.mechanism.segments import GROUND_NAME, body_from
+from chainform.mechanism.segments import GROUND_NAME
 from chainform.mechanism.tables import COMMON_FIELDS, FIELDS, PLACE_FIELDS
 
 

@@ -89,7 +89,9 @@ def product_of_ratio(value: Number, factor: Fraction) -> Number:
         return value * factor
     if factor in (0, 1):
         return value if factor else ZERO
-    return Negate(value) if factor == -1 else Binary("*", expression_of(factor), value)
+    if factor == -1:
+        return value.operand if isinstance(value, Negate) else Negate(value)
+    return Binary("*", expression_of(factor), value)
 
 
 def difference(a: Number, b: Number) -> Number:

@@ -10,104 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from chainform.given import Given
+from chainform.mechanism.bodies import body_from
 from chainform.mechanism.coordinates import Coupling, Entries, coupling_from, entries_of
 from chainform.mechanism.joints import freedoms_of, joints_from
 from chainform.mechanism.reader import Reader
 from chainform.mechanism.records import (
     GROUND,
     IDENTITY,
-    ZERO,
-    ZERO_MATRIX,
     ZERO_VECTOR,
     Body,
-    Matrix3,
-    Number,
     Segment,
 )
-from chainform.mechanism.tables import INERTIA_FIELDS
-
-SYMMETRY = Fraction(1, 10**9)
-"""The greatest difference between mirrored entries of an inertia, relative to its greatest."""
-
-
-def body_from(table: Given, reader: Reader) -> Body:
-    """Return the body with the mass, mass centre and inertia of a table; its inertia is symmetric.
-
-    A note warns of an inertia that no body can have.
-    """
-    mass = reader.number(table["mass"], ZERO, least=0)
-    tensor = _inertia_from(table["inertia"], reader)
-    if table.has("moment"):
-        # Base parameters are sums and differences of moments, which no single body has.
-        return Body(mass, reader.vector(table["com"]), tensor, reader.vector(table["moment"]))
-    _warn_of_moments(tensor, reader.known(mass, table) != 0, table["inertia"], reader)
-    return Body(mass, reader.vector(table["com"]), tensor)
-
-
-def _inertia_from(given: Given, reader: Reader) -> Matrix3:
-    """Read a 3x3 matrix, three principal moments, or a table of xx, xy, xz, yy, yz, zz."""
-    if not given.is_given:
-        return ZERO_MATRIX
-    if given.is_table:
-        table = given.table(INERTIA_FIELDS)
-        xx, xy, xz, yy, yz, zz = (reader.number(table[field], ZERO) for field in INERTIA_FIELDS)
-        return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    if any(row.is_list for row in given.entries()):
-        return _symmetric(reader.matrix(given), given, reader)
-    a, b, c = reader.vector(given)
-    return ((a, ZERO, ZERO), (ZERO, b, ZERO), (ZERO, ZERO, c))
-
-
-def _symmetric(matrix: Matrix3, given: Given, reader: Reader) -> Matrix3:
-    """Return the matrix with equal mirrored entries; refuse one that is plainly not symmetric."""
-    values = [reader.known(entry, given) for row in matrix for entry in row]
-    size = max((abs(value) for value in values if value is not None), default=ZERO)
-    xy, xz, yz = (
-        _mirrored(matrix, indices, size, given, reader) for indices in ((0, 1), (0, 2), (1, 2))
-    )
-    return ((matrix[0][0], xy, xz), (xy, matrix[1][1], yz), (xz, yz, matrix[2][2]))
-
-
-def _mirrored(
-    matrix: Matrix3, indices: tuple[int, int], size: Fraction, given: Given, reader: Reader
-) -> Number:
-    i, k = indices
-    upper, lower = matrix[i][k], matrix[k][i]
-    if upper == lower:
-        return upper
-    values = reader.known(upper, given), reader.known(lower, given)
-    if values[0] is None or values[1] is None or abs(values[0] - values[1]) > SYMMETRY * size:
-        raise given.error(
-            f"the matrix is not symmetric: entries {i + 1},{k + 1} and {k + 1},{i + 1} differ",
-            "write the same entry in both places, or a table {xx=, xy=, xz=, yy=, yz=, zz=}",
-        )
-    reader.note(given.element, f"entries {i + 1},{k + 1} and {k + 1},{i + 1} were made equal")
-    if isinstance(upper, Fraction) and isinstance(lower, Fraction):
-        return (upper + lower) / 2
-    return upper
-
-
-def _warn_of_moments(matrix: Matrix3, has_mass: bool, given: Given, reader: Reader) -> None:
-    """Warn when the principal moments are negative or one exceeds the sum of the others.
-
-    A massless body with inertia stands for a rotor or a gear and may have a single moment.
-    """
-    values = [[reader.known(entry, given) for entry in row] for row in matrix]
-    numbers = [value for row in values for value in row if value is not None]
-    if len(numbers) < 9 or not any(numbers):
-        return
-    size = max(abs(number) for number in numbers)
-    scaled = np.array([float(number / size) for number in numbers]).reshape(3, 3)
-    moments = np.linalg.eigvalsh(scaled)
-    shown = ", ".join(f"{moment * float(size):.6g}" for moment in moments)
-    if moments[0] < -1e-9:
-        reader.note(given.element, f"the principal moments {shown} are not all positive", "warning")
-    elif has_mass and moments[2] > (moments[0] + moments[1]) * (1 + 1e-9) + 1e-12:
-        text = f"the principal moments {shown} cannot belong to a body: one exceeds the sum"
-        reader.note(given.element, text + " of the others", "warning")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ JOINT_FIELDS = frozenset(
     }
 )
 """The fields of a joint, in a table of its own or in that of the segment."""
-BODY_FIELDS = frozenset({"mass", "com", "inertia", "moment"})
+BODY_FIELDS = frozenset({"mass", "com", "inertia", "moment", "distribution"})
 SEGMENT_FIELDS = (JOINT_FIELDS - {"type"}) | {"id", "parent", "joint"} | BODY_FIELDS
 """The fields of a segment."""
 SYNONYMS = {
@@ -62,6 +62,7 @@ BASE_FIELDS = frozenset(
         "angular_acceleration",
     }
 )
+DISTRIBUTION_FIELDS = frozenset({"axis", "from", "to", "at", "density", "inertia"})
 INERTIA_FIELDS = ("xx", "xy", "xz", "yy", "yz", "zz")
 
 
@@ -105,7 +106,7 @@ COMMON_FIELDS = frozenset({"kind", "name"})
 FIELDS = {
     "frame": frozenset({"on", "chain", "text"}),
     "point": frozenset({"on", "position", "mass"}),
-    "body": frozenset({"on", "chain", "mass", "com", "inertia", "text"}),
+    "body": frozenset({"on", "chain", "mass", "com", "inertia", "distribution", "text"}),
     "inertia": frozenset({"inertia", "along"}),
     "elastic": frozenset({"stiffness", "rest", "deformation", "ends"}),
     "dissipative": frozenset({"damping", "coulomb", "deformation", "rate", "ends"}),

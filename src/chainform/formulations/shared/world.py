@@ -202,6 +202,17 @@ class World:
             add(self.origin(self.limb_of(frame)), self.frame_arm(frame))
         )
 
+    def frame_acceleration(self, frame: Frame) -> tuple[Vector, Vector]:
+        """Return the acceleration of the origin of a frame and its angular acceleration."""
+        k, arm, keep = self.limb_of(frame), self.frame_arm(frame), self.builder.keep_vector
+        for limb in self.path(k):
+            self.angular_velocity(limb)
+            self.angular_acceleration(limb)
+            self.acceleration(limb)
+        w, eps = self.angular_velocity(k), self.angular_acceleration(k)
+        swing = add(cross(eps, arm), cross(w, keep(cross(w, arm))))
+        return keep(add(self.acceleration(k), swing)), eps
+
     def column(self, k: int, column: Column, point: Vector) -> tuple[Vector, Vector]:
         """Return linear and angular velocity of a point for unit rate of a freedom of limb k."""
         e = self.direction(k, column)

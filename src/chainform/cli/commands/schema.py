@@ -10,7 +10,7 @@ from chainform.cli.printing import Report
 
 NAMES = (
     *("check", "derive", "show", "eval", "count", "compare", "compile", "forces"),
-    *("simulate", "runs", "export"),
+    *("linearise", "simulate", "runs", "export"),
     *("state", "bind", "reduce", "models", "log", "diff", "tag", "rename", "revert", "delete"),
     *("gc", "check-db", "export-db", "import-db"),
 )

@@ -112,7 +112,7 @@ class ImplicitEquations:
             result |= {(name, group): whole[part] for name, part in self.parts.items()}
         return result
 
-    def seams(self, point: Point) -> list[tuple[str, str]]:
+    def seams(self, point: Point) -> list[tuple[str, tuple[str, ...]]]:
         """Return the functions without a derivative at a point, and the inputs they depend on."""
         graph = self.graph
         calls = [v for v in range(len(graph)) if CALLS[int(graph.call[v])] in KINKS]
@@ -121,13 +121,13 @@ class ImplicitEquations:
         arguments = tuple(int(graph.argument[v]) for v in calls)
         block = Block("arguments", (len(calls),), arguments, tuple(map(str, arguments)))
         numbers = values_at(graph, block, point)[:, 0]
-        found: list[tuple[str, str]] = []
+        found: list[tuple[str, tuple[str, ...]]] = []
         for call, argument, number in zip(calls, arguments, numbers, strict=True):
             if not abs(number) <= SEAM:
                 continue
             cone = graph.cone([argument])
-            names = [given.name for v, given in graph.inputs.items() if cone[v]]
-            found.append((CALLS[int(graph.call[call])], ", ".join(names)))
+            names = tuple(given.name for v, given in graph.inputs.items() if cone[v])
+            found.append((CALLS[int(graph.call[call])], names))
         return list(dict.fromkeys(found))
 
 

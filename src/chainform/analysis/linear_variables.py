@@ -27,9 +27,9 @@ from chainform.errors import DeriveError, RunError
 from chainform.given import argument, finite_array, near
 from chainform.graph import Block, chosen_entries, parts_of
 from chainform.mechanism import GROUND, Mechanism, with_unit_quaternions
-from chainform.model import Model, entry_names, output_of, place_of
+from chainform.model import entry_names, output_of, place_of
 from chainform.pipeline import derive
-from chainform.simulation import initial_rest, initial_state
+from chainform.simulation import assemble, consistent_rates, initial_rest, initial_state
 
 Array = NDArray[np.float64]
 Changes = dict[str, Array]
@@ -54,7 +54,8 @@ class StateOptions(TypedDict, total=False):
     """The state about which a mechanism moves; whatever is not given is zero.
 
     q (nq), qd (nv), x of actuators, u, tau (nv), force (unknown forces), wrench (6 for each frame)
-    are arrays or tables by names; t is the time (s).
+    are arrays or tables by names; t is the time (s). Where loops or constraints bind coordinates, a
+    table may name independent ones: the others follow.
     """
 
     q: Any
@@ -71,12 +72,14 @@ def operating_point(equations: ImplicitEquations, state: Mapping[str, Any]) -> d
     """Return all inputs of the equations but qdd and multipliers, by group; x without q and qd."""
     _check_names(state)
     mechanism = equations.mechanism
+    t = _time(state.get("t"))
     with _own_words():
         start = initial_state(mechanism, state.get("q"), state.get("qd"))
-        q, qd = start[: mechanism.nq], start[mechanism.nq :]
-        q = _unit(mechanism, q)
+        q, qd = _unit(mechanism, start[: mechanism.nq]), start[mechanism.nq :]
+        if equations.held:
+            q, qd = _completed(mechanism, q, qd, state, float(t[0]))
         x = initial_rest(mechanism, q, qd, state.get("x"))
-    point = {"q": q, "qd": qd, "x": x, "t": _time(state.get("t"))}
+    point = {"q": q, "qd": qd, "x": x, "t": t}
     for group in ("tau", "u", "force", "wrench"):
         point[group] = _filled(equations, group, state.get(group))
     return point
@@ -105,6 +108,31 @@ def _own_words() -> Generator[None]:
         if "simulate_batch" in remedy:
             remedy = "give one state; call linearise for each of several"
         raise RunError(message, file=error.file, element=element, remedy=remedy) from None
+
+
+def _completed(
+    mechanism: Mechanism, q: Array, qd: Array, state: Mapping[str, Any], t: float
+) -> tuple[Array, Array]:
+    """Return coordinates and rates of which a table may name some; the others follow from these.
+
+    An array has all of them, and is checked later.
+    """
+    names = {g: _table_names(state.get(g)) for g in ("q", "qd")}
+    if names["q"] is not None:
+        q = assemble(mechanism, q, names["q"], t=t)
+    if names["qd"] is not None:
+        qd = consistent_rates(mechanism, q, qd, names["qd"], t=t)
+    return q, qd
+
+
+def _table_names(given: Any) -> list[str] | None:
+    if given is None:
+        return []
+    return [str(n) for n in cast("Mapping[str, Any]", given)] if _is_table(given) else None
+
+
+def _is_table(given: Any) -> bool:
+    return isinstance(given, Mapping)
 
 
 def _unit(mechanism: Mechanism, q: Array) -> Array:
@@ -305,13 +333,7 @@ class LinearOutputs:
 
     def _derived(self, text: str) -> OutputRows:
         """Return the rows of an output that is derived."""
-        try:
-            model = derive(self.mechanism, [text], wrenches=self.wrenches)
-        except DeriveError as error:
-            names = [name for rows in self._known.values() for name in rows.names]
-            remedy = (near(text, [*self._known, *names], 3) + (error.remedy or "")).strip()
-            raise RunError(error.message, element=text[:60], remedy=remedy) from None
-        found = [self._at(model, *pair) for pair in self.points]
+        found = self._chain(text)
         if not all(np.isfinite(x).all() for x in (found[0].rows, found[0].values)):
             raise no_value(self.mechanism, f"derivatives of {text[:60]}")
         for other in found[1:]:
@@ -326,27 +348,43 @@ class LinearOutputs:
                 )
         return found[0]
 
-    def _at(self, model: Model, point: Changes, changes: Changes) -> OutputRows:
-        """Return the rows of the output of a model, by the chain rule."""
-        (output,) = model.outputs
-        needed = model.graph.cone(model.graph.output_variables([output]))
-        groups = {item.group for v, item in model.graph.inputs.items() if needed[v]}
-        sources = {g: "drives" if g == "tau" else g for g in sorted(groups - {"parameter"})}
-        state: dict[str, Any] = {g: self._of_loops(g, point[own]) for g, own in sources.items()}
-        if "t" in state:
-            state["t"] = state["t"][0]
-        value = model.evaluate(**state)[output]
-        rows = np.zeros((value.size, changes["q"].shape[1]))
-        for group, own in sources.items():
-            if group != "t":
-                wanted = f"derivative({output},{group})"
-                slope = model.evaluate(**state, outputs=[wanted])[wanted]
-                rows += slope.reshape(value.size, -1) @ self._of_loops(group, changes[own])
-        return OutputRows(tuple(model[output].labels.ravel().tolist()), rows, value.ravel())
+    def _chain(self, text: str) -> list[OutputRows]:
+        """Return the rows of an output at all points, by the chain rule."""
+        try:
+            own = derive(self.mechanism, [text], wrenches=self.wrenches)
+        except DeriveError as error:
+            names = [*self._known, *(name for rows in self._known.values() for name in rows.names)]
+            remedy = near(text, names, 3).strip() or error.remedy
+            raise RunError(error.message, element=text[:60], remedy=remedy) from None
+        (output,), graph = own.outputs, own.graph
+        needed = graph.cone(graph.output_variables([output]))
+        groups = {item.group for v, item in graph.inputs.items() if needed[v]}
+        factors = groups & {"weights", "direction"}
+        if factors:
+            message = f"{text[:60]} is multiplied by {min(factors)}, which no state has"
+            remedy = "take the derivative itself, and multiply its rows of C and D"
+            raise RunError(message, element=text[:60], remedy=remedy)
+        kinds = sorted(groups - {"t", "parameter"})
+        slopes = {g: output_of(f"derivative({output},{g})") for g in kinds}
+        model = derive(self.mechanism, [output, *slopes.values()], wrenches=self.wrenches)
+        labels = tuple(own[output].labels.ravel().tolist())
+        found: list[OutputRows] = []
+        for point, changes in self.points:
+            state: dict[str, Any] = {g: self._group(g, point) for g in groups - {"parameter"}}
+            if "t" in state:
+                state["t"] = state["t"][0]
+            values = model.evaluate(**state)
+            rows = np.zeros((len(labels), changes["q"].shape[1]))
+            for group, slope in slopes.items():
+                rows += values[slope].reshape(len(labels), -1) @ self._group(group, changes)
+            found.append(OutputRows(labels, rows, values[output].ravel()))
+        return found
 
-    def _of_loops(self, group: str, array: Array) -> Array:
-        """Return an array without the multipliers of constraints, which outputs do not take."""
-        return array[: self.loops] if group == "sigma" else array
+    def _group(self, group: str, arrays: Changes) -> Array:
+        """Return what outputs take of a group: all that acts on joints, forces of loops only."""
+        if group == "sigma":
+            return arrays["sigma"][: self.loops]
+        return arrays["drives" if group == "tau" else group]
 
 
 def _entries(rows: OutputRows, places: Sequence[int]) -> OutputRows:

@@ -48,7 +48,7 @@ from chainform.analysis.linear_variables import (
 )
 from chainform.errors import RunError
 from chainform.given import counted
-from chainform.mechanism import JointKind, Mechanism
+from chainform.mechanism import JointKind, Mechanism, float_of, known_values
 from chainform.pipeline import names_in
 from chainform.readers import read
 from chainform.runtime import Key, LruCache
@@ -347,23 +347,37 @@ class _SmallMotion:
     def notes(self) -> tuple[str, ...]:
         """Return what one should know of the result."""
         notes = list(self.independent.notes)
-        for function, names in self.equations.seams(self.point):
-            notes.append(
-                f"{function} of ({names}) has no derivative here, where its argument is zero: it "
-                "was taken as 0, so that what jumps there, as Coulomb friction does, is not in A"
-                if function == "sign"
-                else f"{function} of ({names}) has no derivative here: the mean of both sides, 0, "
-                "was taken"
-            )
+        notes += [self._seam(*seam) for seam in self.equations.seams(self.point)]
         if self._depends_on_time():
             notes.append(
                 f"the equations depend on time: they hold at t = {self.point['t'][0]:.6g} s"
             )
-        n = len(self.states)
-        for k, (group, _, name) in enumerate(self.inputs):
-            if group == "u" and not self.rates[:, n + k].any():
-                notes.append(f"{name} has no effect here: it is beyond its limit")
+        notes += [
+            f"{name} is beyond its limit, so that it has no effect here"
+            for group, place, name in self.inputs
+            if group == "u" and self._is_limited(place)
+        ]
         return tuple(notes)
+
+    def _seam(self, function: str, inputs: tuple[str, ...]) -> str:
+        """Return how the derivative of a function was taken that has none at the state."""
+        if set(inputs) == {"t"}:
+            return f"a law of time changes at t = {self.point['t'][0]:.6g} s: it has its mean there"
+        mechanism = self.mechanism
+        words = {f"qd{k + 1}": name for k, name in enumerate(rate_names(mechanism))}
+        words |= {f"q{k + 1}": name for k, name in enumerate(mechanism.coordinates)}
+        words |= {f"u{k + 1}": name for k, name in enumerate(mechanism.signals)}
+        what = f"{function} of {', '.join(words.get(name, name) for name in inputs)}"
+        if function == "sign":
+            return (
+                f"{what} jumps here: its derivative was taken as 0, so that the jump, such as that "
+                "of Coulomb friction at rest, is not in A"
+            )
+        return f"{what} has a kink here: its derivative was taken as 0, the mean of both sides"
+
+    def _is_limited(self, place: int) -> bool:
+        limit, known = self.mechanism.actuators[place].limit, known_values(self.mechanism)
+        return limit is not None and abs(self.point["u"][place]) > float_of(limit, known)
 
     def _depends_on_time(self) -> bool:
         graph = self.equations.graph

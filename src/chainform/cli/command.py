@@ -20,6 +20,7 @@ SUMMARIES = {
     "compare": "derive with every formulation and compare",
     "compile": "compile the outputs to machine code and time them",
     "forces": "find unknown forces along a motion",
+    "linearise": "find the linear equations of small motions about a state",
     "simulate": "compute the motion of a scenario",
     "runs": "list, tell, draw and delete runs",
     "export": "write the equations, or the mechanism, in another language",

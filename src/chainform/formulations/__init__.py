@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from chainform.formulations.accelerations import Accelerations
+from chainform.formulations.accelerations import SolvedAccelerations
 from chainform.formulations.articulated_body import articulated_body
 from chainform.formulations.auto import auto
 from chainform.formulations.closed_form import closed_form
@@ -112,7 +112,7 @@ class Formulation:
 
     def _accelerations(
         self, builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
-    ) -> Accelerations | None:
+    ) -> SolvedAccelerations | None:
         """Return the accelerations where their derivatives are wanted, and the method is free."""
         wanted = any("(forward_dynamics," in text for text in outputs)
         if self.name != "auto" or not wanted:
@@ -126,7 +126,7 @@ class Formulation:
             return graph
 
         self.build(builder, mechanism, ["mass_matrix"], options)
-        return Accelerations(builder, mechanism.nv, inverse_dynamics)
+        return SolvedAccelerations(builder, mechanism.nv, inverse_dynamics)
 
     def graphs_in_other_axes(
         self,

@@ -19,7 +19,7 @@ InverseDynamics: TypeAlias = Callable[[str], Graph]
 """Returns a graph with inverse dynamics, or with an output of it such as a derivative."""
 
 
-class Accelerations:
+class SolvedAccelerations:
     """The accelerations of a mechanism whose mass matrix is an output of the builder."""
 
     def __init__(self, builder: Builder, nv: int, inverse_dynamics: InverseDynamics) -> None:

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from chainform.errors import DeriveError
-from chainform.formulations.accelerations import Accelerations
+from chainform.formulations.accelerations import SolvedAccelerations
 from chainform.formulations.shared.directions import Directions, InputGroups
 from chainform.given import near
 from chainform.graph import (
@@ -60,7 +60,10 @@ class Operators:
     """
 
     def __init__(
-        self, builder: Builder, mechanism: Mechanism, accelerations: Accelerations | None = None
+        self,
+        builder: Builder,
+        mechanism: Mechanism,
+        accelerations: SolvedAccelerations | None = None,
     ) -> None:
         self.builder = builder
         self.inputs = InputGroups(builder, mechanism)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
         select_outputs,
     )
     from chainform.model.persistence import StoredRun
-    from chainform.model.quantity import Expanded, Quantity
+    from chainform.model.quantity import Quantity
+    from chainform.model.quantity_results import Expanded, Sparsity
     from chainform.model.states import (
         batch_shape,
         entry_names,
@@ -43,6 +44,7 @@ __all__ = [
     "Origin",
     "OutputEntry",
     "Quantity",
+    "Sparsity",
     "Store",
     "StoredRun",
     "batch_shape",

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from chainform.emitters import EMITTERS
 from chainform.errors import Error, RunError
-from chainform.given import counted
 from chainform.graph import (
     CALL_NUMBER,
     Cost,
     Graph,
-    base_outputs,
     cost,
     cost_once,
     set_defaults,
@@ -26,24 +24,22 @@ from chainform.graph import (
 )
 from chainform.mechanism import Mechanism, parametrise
 from chainform.model.names import (
-    can_resolve,
     entry_counts,
     find_block,
-    full_text,
     input_named,
+    missing_operators,
     resolve,
     select_outputs,
 )
 from chainform.model.quantity import Quantity, Sparsity
 from chainform.model.states import evaluate_states, exact_values, group_length, with_values
+from chainform.model.summary import model_line, model_summary
 from chainform.runtime import CodeCache, CodeStorage, Program
 from chainform.search import SINE_COST, Observer, Progress, Stage, effort_of, stage_of
 
 if TYPE_CHECKING:
     from chainform.formulations import AxisChoices
 
-MOST_NAMES, MOST_OUTPUTS = 12, 4
-"""More free parameters, and more outputs in one line, than these are counted, not listed."""
 
 VECTORS = ("q", "qd", "qdd", "tau")
 """Groups of inputs that are quantities of a model as well."""
@@ -134,11 +130,7 @@ class Model:
 
         Derivatives that it does not have are added to it.
         """
-        missing = [name for name in names if not can_resolve(self.graph, name)]
-        operators = [text for text in map(full_text, missing) if text is not None]
-        bases = [base for text in operators for base in base_outputs(text)]
-        is_there = len(operators) == len(missing)
-        is_there = is_there and all(can_resolve(self.graph, base) for base in bases)
+        operators, is_there = missing_operators(self.graph, names)
         graph = self.graph if is_there else self.derived
         if not operators:
             return graph
@@ -162,34 +154,11 @@ class Model:
         return {item.name: item.default for item in given if item.group == "parameter"}
 
     def __repr__(self) -> str:
-        more = len(self.outputs) - MOST_OUTPUTS
-        outputs = ", ".join(self.outputs[:MOST_OUTPUTS]) + (f" and {more} more" if more > 0 else "")
-        count, inputs = self.count(), counted(len(self.graph.inputs), "input")
-        freedoms = counted(self.mechanism.nv, "freedom") if self.has_bodies else inputs
-        operations = f"{count.multiplications} multiplications, {count.additions} additions"
-        return f"<Model {self.title}, {freedoms}: {outputs}; {operations}>"
+        return model_line(self)
 
     def __str__(self) -> str:
         """Return not the equations, which may fill a book, but what there is and where."""
-        shapes = {name: self[name].shape for name in self.outputs}
-        width, inputs = max(map(len, shapes), default=0), counted(len(self.graph.inputs), "input")
-        lines = [
-            self.title,
-            _freedom_text(self.mechanism) if self.has_bodies else f"expressions of {inputs}",
-            *(f"  {n.ljust(width)}  {' × '.join(map(str, s)) or '1'}" for n, s in shapes.items()),
-        ]
-        if self.quantities:
-            lines.append(f"intermediate quantities: {len(self.quantities)}, in model.quantities")
-        free = list(self.free_parameters)
-        if free:
-            more = f" and {len(free) - MOST_NAMES} more" if len(free) > MOST_NAMES else ""
-            lines.append(f"free parameters: {', '.join(free[:MOST_NAMES])}{more}")
-        lines.append(f"{counted(len(self.graph), 'variable')}; {self.count()}")
-        lines += self.notes
-        first, shape = next(iter(shapes.items()), (None, ()))
-        entry = f"[{', '.join('0' for _ in shape)}]" if shape else ""
-        example = "model[name]" if first is None else f'model["{first}"]{entry}'
-        return "\n".join([*lines, f'formulas: {example}, all of them: model.emit("text")'])
+        return model_summary(self)
 
     def __contains__(self, name: object) -> bool:
         try:
@@ -437,12 +406,3 @@ class Model:
             code_cache=None if place is None else CodeCache(place),
             cpu=cpu,
         )
-
-
-def _freedom_text(mechanism: Mechanism) -> str:
-    """Return of what a mechanism consists, joints, elements, or both, and its freedom."""
-    moving = sum(segment.joint.kind.coordinates > 0 for segment in mechanism.segments)
-    parts = [counted(moving, "joint")] if mechanism.segments else []
-    parts += [counted(len(mechanism.elements), "element")] if mechanism.elements else []
-    loops = f", {counted(len(mechanism.loops), 'loop')}" if mechanism.loops else ""
-    return f"{', '.join(parts)} with {counted(mechanism.nv, 'degree')} of freedom{loops}"

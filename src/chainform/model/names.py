@@ -13,6 +13,7 @@ from chainform.graph import (
     Cost,
     Graph,
     Index,
+    base_outputs,
     canonical,
     chosen_entries,
     cost_by_entry,
@@ -109,7 +110,16 @@ def can_resolve(graph: Graph, text: str) -> bool:
         return False
 
 
-def full_text(text: str) -> str | None:
+def missing_operators(graph: Graph, names: Iterable[str]) -> tuple[list[str], bool]:
+    """Return the outputs of outputs among names that a graph lacks; whether it has all the rest."""
+    missing = [name for name in names if not can_resolve(graph, name)]
+    operators = [text for text in map(_operator, missing) if text is not None]
+    bases = [base for text in operators for base in base_outputs(text)]
+    is_there = len(operators) == len(missing) and all(can_resolve(graph, b) for b in bases)
+    return operators, is_there
+
+
+def _operator(text: str) -> str | None:
     """Return the output in full that a text means, if it is one of other outputs."""
     try:
         found = output_of(text)

@@ -255,10 +255,10 @@ def test_lines_keep_their_numbers_after_blanks() -> None:
 
 
 def quickly(text: str, message: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ReadError, match=message):
         read_text(text, "urdf")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_entities_are_refused() -> None:

@@ -125,7 +125,7 @@ def gyroscope(run: Run) -> None:
 def four_bar(run: Run) -> None:
     """The loop stays closed."""
     (loop,) = run.mechanism.loops
-    known = {parameter.name: parameter.value for parameter in run.mechanism.parameters}
+    known = {p.name: p.value for p in run.mechanism.parameters if p.value is not None}
     coupler, rocker = (
         run.output(f"pose({run.mechanism.segments[end.segment].name})")[:, :3]
         @ [*float_vector(end.point, known), 1.0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import cycle
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -142,6 +142,6 @@ def test_a_long_program_is_counted_quickly() -> None:
     robot = cf.read(example_robot("talos_reduced.urdf"), base="floating")
     source = cf.derive(robot, ["forward_dynamics"]).emit("python")
     assert source.count("\n") > 3000
-    start = perf_counter()
+    start = process_time()
     count_python(source)
-    assert perf_counter() - start < 1
+    assert process_time() - start < 1

@@ -7,7 +7,7 @@ import sys
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import matplotlib as mpl
@@ -219,9 +219,9 @@ def test_names_stand_at_events_that_are_far_apart() -> None:
 def test_very_many_events_are_light(tmp_path: Path) -> None:
     many = [Mark(f"event {k % 3}", float(t)) for k, t in enumerate(np.linspace(0, 1, 30_000))]
     run = given(pendulum(), lambda t: [np.sin(t)], events=many)
-    began = perf_counter()
+    began = process_time()
     figure = plot(run, file=tmp_path / "many.svg")
-    assert perf_counter() - began < 15
+    assert process_time() - began < 15
     assert (tmp_path / "many.svg").stat().st_size < 600_000
     assert {"event 0 ×10000", "event 1 ×10000"} <= {*texts(tmp_path / "many.svg")}
     for ax in figure.axes:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import pytest
@@ -269,9 +269,9 @@ def test_what_is_dearer_multiplied_out_is_left_as_it_is() -> None:
 def test_multiplying_out_is_given_up_early() -> None:
     graph = cf.derive(reference("humanoid_30"), ["inverse_dynamics"]).graph
     sums = system_of(graph).sums
-    began = perf_counter()
+    began = process_time()
     assert not multiply_out(sums, EXPANSION, EXPANSION, WORK * EXPANSION)
-    assert perf_counter() - began < 3
+    assert process_time() - began < 3
 
 
 def test_rounds_are_shorter_where_a_step_takes_longer() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -80,3 +81,27 @@ def test_energy_is_accounted_for(run: cf.Run) -> None:
     assert np.all(np.diff(run.losses) > -1e-9)
     hits = [event for event in run.events if isinstance(event, Impact)]
     assert run.losses[-1] >= sum(hit.loss for hit in hits) - 1e-9
+
+
+@pytest.mark.slow
+def test_ground_and_weight_change_the_momentum(run: cf.Run) -> None:
+    """Weight and both feet change the momentum; the loop of the file is open but for contacts."""
+    assert np.all(np.isfinite(run.reactions))
+    loads = sum(run.contact_loads.values())
+    assert isinstance(loads, np.ndarray)
+    pushes = sum(run.contact_forces.values())
+    assert isinstance(pushes, np.ndarray)
+    assert loads[:, 2] == pytest.approx(pushes)
+    assert pushes.max() > 50
+    first = run.mechanism.segments[0].name
+    foot = run.output(f"reaction({first},world)")[:, :3]
+    bodies = [segment.body.mass for segment in run.mechanism.segments]
+    masses = sum(float(mass) for mass in bodies if isinstance(mass, Fraction))
+    rate = np.gradient(run.output("momentum")[:, :3], run.t, axis=0)
+    smooth = np.ones(len(run.t), dtype=bool)
+    for event in run.events:
+        smooth &= np.abs(run.t - event.t) > 0.02
+    smooth[[0, 1, -2, -1]] = False
+    weight = masses * np.array([0, 0, -9.81])
+    difference = (foot + loads + weight - rate)[smooth]
+    assert np.abs(difference).max() < 0.02 * np.abs(weight).max()

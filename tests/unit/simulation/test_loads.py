@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -75,31 +74,6 @@ def test_accelerations_know_stiff_stops() -> None:
     assert run.qdd[:, 0] == pytest.approx((G * np.cos(run.q[:, 0]) - push) / inertia, abs=1e-9)
     steps = np.gradient(run.qd[:, 0], run.t)[2:-2]
     assert np.abs(steps - run.qdd[2:-2, 0]).max() < 1e-2
-
-
-@pytest.mark.slow
-def test_ground_under_a_biped() -> None:
-    """Weight and both feet change the momentum; the loop of the file is open but for contacts."""
-    run = cf.simulate("examples/scenarios/biped_step.toml")
-    assert np.all(np.isfinite(run.reactions))
-    loads = sum(run.contact_loads.values())
-    assert isinstance(loads, np.ndarray)
-    pushes = sum(run.contact_forces.values())
-    assert isinstance(pushes, np.ndarray)
-    assert loads[:, 2] == pytest.approx(pushes)
-    assert pushes.max() > 50
-    first = run.mechanism.segments[0].name
-    foot = run.output(f"reaction({first},world)")[:, :3]
-    bodies = [segment.body.mass for segment in run.mechanism.segments]
-    masses = sum(float(mass) for mass in bodies if isinstance(mass, Fraction))
-    rate = np.gradient(run.output("momentum")[:, :3], run.t, axis=0)
-    smooth = np.ones(len(run.t), dtype=bool)
-    for event in run.events:
-        smooth &= np.abs(run.t - event.t) > 0.02
-    smooth[[0, 1, -2, -1]] = False
-    weight = masses * np.array([0, 0, -9.81])
-    difference = (foot + loads + weight - rate)[smooth]
-    assert np.abs(difference).max() < 0.02 * np.abs(weight).max()
 
 
 def test_contacts_tell_when_they_slide_and_stick() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -309,10 +309,10 @@ def test_even_times_are_the_nearest_doubles(first: Fraction, every: Fraction, co
 
 
 def test_millions_of_times_are_made_at_once() -> None:
-    began = perf_counter()
+    began = process_time()
     times = OutputTimes(every=Fraction(5, 10**7)).between(Fraction(0), Fraction(10))
     assert times is not None
-    assert perf_counter() - began < 8
+    assert process_time() - began < 8
     assert (len(times), times[3], times[-1]) == (20_000_001, 1.5e-6, 10.0)
 
 

@@ -29,7 +29,6 @@ from chainform.mechanism import (
     DynamicParameter,
     Frame,
     Mechanism,
-    base_parameters,
     dynamic_parameters,
 )
 from chainform.spatial import Vector, add, apply_transposed, cross, subtract
@@ -214,6 +213,9 @@ class Quantities:
 
     def base_regressor(self, request: OutputRequest) -> None:
         """Declare the columns of the regressor that the base parameters are named after."""
+        # Exact fields need a library that other outputs do not wait for.
+        from chainform.mechanism import base_parameters
+
         base = base_parameters(self.mechanism, self.options.without)
         self._regressor(request, "Yb", [entry.leader for entry in base])
 

@@ -69,7 +69,6 @@ from chainform.mechanism.records import (
     Parameter,
     Segment,
     Spring,
-    is_law_of_time,
 )
 
 Described = TypeVar("Described", bound=MechanismData)
@@ -226,8 +225,7 @@ def _geometry(mechanism: MechanismData) -> Iterator[Number]:
 
 
 def _check_base(mechanism: MechanismData) -> None:
-    base = mechanism.base
-    if base.rpy is not None or base.quaternion is not None or is_law_of_time(base.numbers):
+    if mechanism.base.has_laws:
         raise DeriveError(
             "the base turns by a parameter or moves by a law of time, so that exact states of it "
             "are not known",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainform.mechanism.additions import with_forces, with_frame, with_payload
-from chainform.mechanism.base_parameters import BaseParameters, base_parameters
 from chainform.mechanism.builder import BuilderMethods
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.description import describe
@@ -16,6 +15,9 @@ from chainform.mechanism.element_conversion import as_elements
 from chainform.mechanism.numbers import NumberLike
 from chainform.mechanism.parametrisation import Choice, parametrise
 from chainform.mechanism.subtree import subtree
+
+if TYPE_CHECKING:
+    from chainform.mechanism.base_parameters import BaseParameters
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,6 +109,9 @@ class Mechanism(MechanismData):
         the columns of the output `base_regressor`. `parameters` says which lengths and which
         other numbers are symbols in the formulas, as in `derive`.
         """
+        # Exact fields need a library that nothing else here waits for.
+        from chainform.mechanism.base_parameters import base_parameters
+
         return base_parameters(parametrise(self, parameters), without)
 
     def describe(self, *, short: bool = False) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from chainform.errors import DeriveError
 from chainform.expressions import Expression, Identifier, substitute, symbols_of, value_of
 from chainform.given import Given
 from chainform.mechanism.base import mapped_base
-from chainform.mechanism.base_parameters import in_base_parameters
 from chainform.mechanism.checks import names_in
 from chainform.mechanism.components import Element, InertialElement
 from chainform.mechanism.data import MechanismData
@@ -67,6 +66,9 @@ def parametrise(mechanism: Described, parameters: Choice) -> Described:
     """
     patterns = _patterns_of(parameters)
     if in_base(mechanism, patterns):
+        # Exact fields need a library that other choices do not wait for.
+        from chainform.mechanism.base_parameters import in_base_parameters
+
         patterns = tuple(pattern for pattern in patterns if pattern != BASE)
         result = in_base_parameters(parametrise(mechanism, patterns))
         _check_grouped(patterns, result)

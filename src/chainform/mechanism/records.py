@@ -310,6 +310,11 @@ class BaseMotion:
         return all(component == ZERO for component in motions)
 
     @property
+    def has_laws(self) -> bool:
+        """Tell whether it turns by parameters, or a part of it is a law of time."""
+        return bool(self.rpy or self.quaternion) or is_law_of_time(self.numbers)
+
+    @property
     def numbers(self) -> tuple[Number, ...]:
         """All numbers that may name parameters or time."""
         pose = (*self.position, *(self.rpy or ()), *(self.quaternion or ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import chainform as cf
-from chainform.mechanism import with_unit_quaternions
+from chainform.expressions import parse
+from chainform.mechanism import ZERO, BaseMotion, with_unit_quaternions
+from chainform.pipeline import available_outputs
 from chainform.readers import export_urdf
 from modified_dh import ARMS, arm
 
@@ -214,6 +217,11 @@ def test_refusals() -> None:
         cf.derive(CASES["planar"], ["tau"], parameters=["base", "com_*"])
     with pytest.raises(cf.Error, match="did you mean 'base'"):
         cf.derive(CASES["planar"], ["tau"], parameters="bas")
+    moving = replace(CASES["planar"], base=BaseMotion(position=(parse("t^2"), ZERO, ZERO)))
+    with pytest.raises(cf.Error, match="law of time"):
+        moving.base_parameters()
+    assert "base_regressor" not in available_outputs(moving)
+    assert "regressor" in available_outputs(moving)
     builder = cf.Mechanism.builder("clash").parameter("Izz_1R", 2)
     builder.segment("b", parent="ground", axis="z", position=["Izz_1R", 0, 0], **BODY)
     builder.segment("c", parent="b", axis="z", position=[1, 0, 0], **BODY)

@@ -90,6 +90,8 @@ def outputs_in_scope(mechanism: Mechanism, who: str, outputs: Sequence[str]) -> 
         missing.update(OF_JOINTS)
     elif all(segment.body.is_massless for segment in mechanism.segments):
         missing.update(REGRESSORS)
+    elif mechanism.base.has_laws:
+        missing.add("base_regressor")
     if not uses_elements(mechanism) and not has_passive(mechanism):
         missing.add("passive")
     if not mechanism.unknowns:

@@ -11,8 +11,8 @@ eta_j      acceleration of the mass centre that is left at qdd = 0              
     eps_j = sum_k alpha_jk qdd_k + theta_j,    a_j = sum_k beta_jk qdd_k + eta_j         (II.21)
 
 Inertia forces and moments follow, and equilibrium of everything beyond a joint gives the reaction
-in it, whose component along the freedom is the drive (II.27-II.40). With sums over bodies beyond
-both joints (II.41-II.43, V.1),
+in it, whose component along the freedom is the drive (II.27-II.40). With sums over the bodies
+beyond both joints (II.41-II.43, V.1),
 
     H_ik = sum_j e_i . (J_j alpha_jk + R_ji x m_j beta_jk)       i turns
     H_ik = sum_j e_i . m_j beta_jk                               i slides

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chainform.errors import Error, ReadError, RunError
 from chainform.given import Given, near
 from chainform.mechanism import Coordinate, JointKind, Mechanism
+from chainform.model import CATALOGUE
 from chainform.pictures import colours
 from chainform.pictures.motion import Plottable, PlottableBatch, held_for
 
@@ -26,14 +27,16 @@ REACTIONS = re.compile(r"reactions?\((.*)\)", re.DOTALL)
 MOST = 64
 """Curves of one output."""
 
-UNITS = {
-    "com": ("m",),
-    "velocity": ("m/s", "rad/s"),
-    "acceleration": ("m/s²", "rad/s²"),
-    "reaction": ("N", "N m"),
-    "momentum": ("N s", "N m s"),
-    "centroidal_momentum": ("N s", "N m s"),
+_PAIRS = {
+    "m": ("m",),
+    "m/s": ("m/s",),
+    "m/s^2": ("m/s²",),
+    "v_i/s": ("m/s", "rad/s"),
+    "v_i/s^2": ("m/s²", "rad/s²"),
+    "J/v_i": ("N", "N m"),
+    "J s/v_i": ("N s", "N m s"),
 }
+UNITS = {e.name: _PAIRS[e.unit] for e in CATALOGUE.values() if e.shape in ((3,), (6,))}
 """Outputs of three components each: a linear and, with two units, an angular vector."""
 
 ENERGIES = ("kinetic_energy", "potential_energy", "work", "losses", "balance")

@@ -179,7 +179,8 @@ def test_what_no_body_has_is_refused(distribution: Any, message: str) -> None:
 
 def test_a_mass_besides_a_distribution_is_refused() -> None:
     rod = {"from": 0, "to": 1, "density": 1}
-    for field in ({"mass": 1}, {"com": [1, 0, 0]}, {"inertia": [1, 1, 1]}):
+    fields: list[dict[str, Any]] = [{"mass": 1}, {"com": [1, 0, 0]}, {"inertia": [1, 1, 1]}]
+    for field in fields:
         builder = cf.Mechanism.builder("rod").segment("a", axis="z", distribution=rod, **field)
         with pytest.raises(cf.Error, match="follow from the distribution"):
             builder.build()

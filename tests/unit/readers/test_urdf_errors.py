@@ -258,7 +258,7 @@ def quickly(text: str, message: str) -> None:
     start = time.process_time()
     with pytest.raises(ReadError, match=message):
         read_text(text, "urdf")
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 30
 
 
 def test_entities_are_refused() -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         TurnStep,
     )
     from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
+    from chainform.mechanism.description import freedom_text
     from chainform.mechanism.exact import (
         exact_axis,
         exact_rotation,
@@ -158,6 +159,7 @@ __all__ = [
     "difference",
     "exact_axis",
     "exact_rotation",
+    "freedom_text",
     "float_of",
     "float_vector",
     "is_law_of_time",

@@ -15,7 +15,7 @@ from chainform.emitters import EMITTERS
 from chainform.errors import RunError
 from chainform.given import counted
 from chainform.graph import Cost, Graph, cost, cost_once, set_defaults, substitute
-from chainform.mechanism import Mechanism, parametrise
+from chainform.mechanism import Mechanism, freedom_text, parametrise
 from chainform.model.names import (
     entry_counts,
     find_block,
@@ -147,7 +147,7 @@ class Model:
         width, inputs = max(map(len, shapes), default=0), counted(len(self.graph.inputs), "input")
         lines = [
             self.title,
-            _freedom_text(self.mechanism) if self.has_bodies else f"expressions of {inputs}",
+            freedom_text(self.mechanism) if self.has_bodies else f"expressions of {inputs}",
             *(f"  {n.ljust(width)}  {' × '.join(map(str, s)) or '1'}" for n, s in shapes.items()),
         ]
         if self.quantities:
@@ -312,18 +312,24 @@ class Model:
         # A model from the store needs no method of mechanics until then.
         from chainform.algebra import is_same
         from chainform.formulations import FORMULATIONS, LARGEST, Options
+        from chainform.model.own_outputs import extension
 
-        method = None if self.defined else FORMULATIONS.get(self.formulation)
+        method = FORMULATIONS.get(self.formulation)
         if method is None or self.is_reduced or len(self.graph.factor) > LARGEST:
             return
+        with_own = extension(self)
+        if with_own is None:
+            return
+        outputs = [name for name in self.outputs if name not in self.defined]
         options = Options(self.closure, self.wrenches, frozenset(self.without))
         choices = self.axis_choices
         if choices is None:
-            again, choices = method.graph(self.settled, self.outputs, options)
-            if not is_same(self.graph, again):
+            again, choices = method.graph(self.settled, outputs, options)
+            if not is_same(self.graph, with_own(again)):
                 # Another version derived it, by other equations.
                 return
-        yield from method.graphs_in_other_axes(self.settled, self.outputs, options, choices)
+        others = method.graphs_in_other_axes(self.settled, outputs, options, choices)
+        yield from map(with_own, others)
 
     def evaluate(  # noqa: PLR0913, a front door
         self,
@@ -389,12 +395,3 @@ class Model:
             code_cache=None if place is None else CodeCache(place),
             cpu=cpu,
         )
-
-
-def _freedom_text(mechanism: Mechanism) -> str:
-    """Return of what a mechanism consists, joints, elements, or both, and its freedom."""
-    moving = sum(segment.joint.kind.coordinates > 0 for segment in mechanism.segments)
-    parts = [counted(moving, "joint")] if mechanism.segments else []
-    parts += [counted(len(mechanism.elements), "element")] if mechanism.elements else []
-    loops = f", {counted(len(mechanism.loops), 'loop')}" if mechanism.loops else ""
-    return f"{', '.join(parts)} with {counted(mechanism.nv, 'degree')} of freedom{loops}"

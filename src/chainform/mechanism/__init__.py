@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         TurnStep,
     )
     from chainform.mechanism.data import AT_REST, DEFAULT_GRAVITY
+    from chainform.mechanism.description import freedom_text
     from chainform.mechanism.dynamic_parameters import (
         INERTIAL,
         PAIRS,
@@ -180,6 +181,7 @@ __all__ = [
     "dynamic_parameters",
     "exact_axis",
     "exact_rotation",
+    "freedom_text",
     "float_of",
     "float_vector",
     "in_base",

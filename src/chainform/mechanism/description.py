@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from chainform.expressions import Identifier, symbols_of, value_of
+from chainform.given import counted
 from chainform.mechanism.components import InertialElement
 from chainform.mechanism.data import MechanismData
 from chainform.mechanism.native import Table, native_table, table_numbers, written
@@ -130,3 +131,12 @@ def _total_mass(mechanism: MechanismData) -> float | None:
 
 def _bound(mechanism: MechanismData) -> dict[str, Fraction]:
     return {p.name: p.value for p in mechanism.parameters if p.value is not None}
+
+
+def freedom_text(mechanism: MechanismData) -> str:
+    """Return of what a mechanism consists, joints, elements, or both, and its freedom."""
+    moving = sum(segment.joint.kind.coordinates > 0 for segment in mechanism.segments)
+    parts = [counted(moving, "joint")] if mechanism.segments else []
+    parts += [counted(len(mechanism.elements), "element")] if mechanism.elements else []
+    loops = f", {counted(len(mechanism.loops), 'loop')}" if mechanism.loops else ""
+    return f"{', '.join(parts)} with {counted(mechanism.nv, 'degree')} of freedom{loops}"

@@ -325,18 +325,24 @@ class Model:
         # A model from the store needs no method of mechanics until then.
         from chainform.algebra import is_same
         from chainform.formulations import FORMULATIONS, LARGEST, Options
+        from chainform.model.own_outputs import extension
 
-        method = None if self.defined else FORMULATIONS.get(self.formulation)
+        method = FORMULATIONS.get(self.formulation)
         if method is None or self.is_reduced or len(self.graph.factor) > LARGEST:
             return
+        with_own = extension(self)
+        if with_own is None:
+            return
+        outputs = [name for name in self.outputs if name not in self.defined]
         options = Options(self.closure, self.wrenches, frozenset(self.without))
         choices = self.axis_choices
         if choices is None:
-            again, choices = method.graph(self.settled, self.outputs, options)
-            if not is_same(self.graph, again):
+            again, choices = method.graph(self.settled, outputs, options)
+            if not is_same(self.graph, with_own(again)):
                 # Another version derived it, by other equations.
                 return
-        yield from method.graphs_in_other_axes(self.settled, self.outputs, options, choices)
+        others = method.graphs_in_other_axes(self.settled, outputs, options, choices)
+        yield from map(with_own, others)
 
     def evaluate(  # noqa: PLR0913, a front door
         self,

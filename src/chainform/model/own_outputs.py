@@ -7,9 +7,9 @@ refused, with what to write for each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -18,7 +18,7 @@ from chainform.errors import RunError
 from chainform.given import near
 from chainform.graph import Builder, Graph, builder_of, fits, indices_of, numpy_indices
 from chainform.mechanism import meanings_of, parametrise
-from chainform.model.catalogue import FRAME_LETTERS, LETTERS
+from chainform.model.catalogue import LETTERS
 from chainform.model.definitions import (
     INDEXED,
     OWN,
@@ -35,6 +35,7 @@ from chainform.model.definitions import (
 from chainform.model.names import (
     find_block,
     has_name,
+    resolve,
 )
 from chainform.model.quantity import Quantity, QuantityModel
 from chainform.search import Stage, stage_of
@@ -87,15 +88,20 @@ def _check_free(definition: OutputDefinition, model: ExtensibleModel) -> None:
     name, where = definition.name, definition.where
     check_name(name, where)
     mechanism, remedy = model.mechanism, "choose another name"
-    known = (
-        {*LETTERS, *LETTERS.values(), *FRAME_LETTERS.values()} if model.has_bodies else set[str]()
-    )
+    known = {*LETTERS, *_outputs_of_methods()} if model.has_bodies else set[str]()
     inputs = {*mechanism.coordinates, *mechanism.rates, *(p.name for p in mechanism.parameters)}
     if name in known - inputs:
         meant = f", short for {LETTERS[name]}" if name in LETTERS else ""
         raise RunError(f"{name} is the name of an output{meant}", element=where, remedy=remedy)
     if name in inputs or has_name(model.graph, name) or has_name(model.derived, name):
         raise RunError(f"the model has a quantity {name}", element=where, remedy=remedy)
+
+
+def _outputs_of_methods() -> set[str]:
+    """Return the outputs that some method gives for some mechanism."""
+    from chainform.formulations import COMMON, FORMULATIONS, OF_FRAME
+
+    return {*COMMON, *OF_FRAME, *(o for method in FORMULATIONS.values() for o in method.outputs)}
 
 
 def _quantities(value: Nested) -> Iterator[Quantity]:
@@ -145,6 +151,31 @@ def extended(
         scope.add(definition)
     declare(builder, {definition.name: scope.own[definition.name] for definition in definitions})
     return builder.finish()
+
+
+def extension(model: ExtensibleModel) -> Callable[[Graph], Graph] | None:
+    """Return what adds the own outputs of a model to a graph in other axes.
+
+    None where they name more than inputs and outputs: an intermediate quantity is another there.
+    """
+    if not model.defined:
+        return lambda graph: graph
+    plain = {name: b for name, b in model.graph.outputs.items() if name not in model.defined}
+    known = {name for block in plain.values() for name in (block.name, *block.labels)}
+
+    def with_own(graph: Graph) -> Graph:
+        made = extended(model, graph, definitions)
+        return replace(made, outputs={name: made.outputs[name] for name in model.graph.outputs})
+
+    try:
+        definitions = definitions_in(model.defined)
+        texts = quantities_named(model, definitions)
+        if any(resolve(model.graph, text).name not in known for text in texts):
+            return None
+        with_own(replace(model.graph, outputs=plain))
+    except RunError:
+        return None
+    return with_own
 
 
 def inputs_of(model: ExtensibleModel, group: str) -> Quantity:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from chainform.given import counted
 from chainform.graph import Cost, Graph
-from chainform.mechanism import Mechanism
+from chainform.mechanism import Mechanism, freedom_text
 
 MOST_NAMES, MOST_OUTPUTS = 12, 4
 """More free parameters, and more outputs in one line, than these are counted, not listed."""
@@ -61,7 +61,7 @@ def model_summary(model: SummarisedModel) -> str:
     width, inputs = max(map(len, shapes), default=0), counted(len(model.graph.inputs), "input")
     lines = [
         model.title,
-        _freedom_text(model.mechanism) if model.has_bodies else f"expressions of {inputs}",
+        freedom_text(model.mechanism) if model.has_bodies else f"expressions of {inputs}",
         *(f"  {n.ljust(width)}  {' × '.join(map(str, s)) or '1'}" for n, s in shapes.items()),
     ]
     if model.quantities:
@@ -76,12 +76,3 @@ def model_summary(model: SummarisedModel) -> str:
     entry = f"[{', '.join('0' for _ in shape)}]" if shape else ""
     example = "model[name]" if first is None else f'model["{first}"]{entry}'
     return "\n".join([*lines, f'formulas: {example}, all of them: model.emit("text")'])
-
-
-def _freedom_text(mechanism: Mechanism) -> str:
-    """Return of what a mechanism consists, joints, elements, or both, and its freedom."""
-    moving = sum(segment.joint.kind.coordinates > 0 for segment in mechanism.segments)
-    parts = [counted(moving, "joint")] if mechanism.segments else []
-    parts += [counted(len(mechanism.elements), "element")] if mechanism.elements else []
-    loops = f", {counted(len(mechanism.loops), 'loop')}" if mechanism.loops else ""
-    return f"{', '.join(parts)} with {counted(mechanism.nv, 'degree')} of freedom{loops}"

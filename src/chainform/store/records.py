@@ -45,7 +45,7 @@ class RevisionRecord:
     name: str
     formulation: str = ""
     step: str = "derive"
-    """What made this revision: derive, bind, revert, or the name of a pass."""
+    """What made this revision: derive, bind, define, revert, or the name of a pass."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The options of the step, as JSON can hold them."""
     parent: int | None = None

@@ -162,3 +162,34 @@ def test_garbage_gives_an_expression_or_a_read_error(text: str) -> None:
     with accepted_or_refused():
         expression = parse(text)
         assert parse(format_expression(expression)) == expression
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("H[1,2]*q1", {"H[1,2]", "q1"}),
+        ("jacobian(tool 2,local)[1,:] + sin(q1)", {"jacobian(tool 2,local)[1,:]", "q1"}),
+        ("d(tau)/d(qd)[1,2]/2", {"d(tau)/d(qd)[1,2]"}),
+        ("d(H[1,1])/d(m_6)", {"d(H[1,1])/d(m_6)"}),
+        ("derivative(f(a), b)[1] - c.d", {"derivative(f(a), b)[1]", "c.d"}),
+        ("der(phi)*max(a, b[2])", {"der(phi)", "a", "b[2]"}),
+        ("d/d1", {"d", "d1"}),
+    ],
+)
+def test_references(text: str, names: set[str]) -> None:
+    """A quantity with its brackets is one symbol, and its text reads back."""
+    expression = parse(text, references=True)
+    assert symbols_of(expression) == names
+    assert parse(format_expression(expression), references=True) == expression
+
+
+@pytest.mark.parametrize("text", ["H[1,2]", "a(b)", "c.d", "H[1"])
+def test_references_are_no_expressions_of_files(text: str) -> None:
+    with pytest.raises(ReadError):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", ["H[1", "a(((((b", "a(", "d(x/d(y)", "H[[1]]", "]"])
+def test_brackets_of_references_that_are_not_closed(text: str) -> None:
+    with pytest.raises(ReadError):
+        parse(text * 1000, references=True)

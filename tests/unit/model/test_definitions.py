@@ -171,6 +171,7 @@ BAD: list[tuple[Any, str]] = [
     ([], "table"),
     ({"H": "1"}, "short for mass_matrix"),
     ({"gravity": "1"}, "name of an output"),
+    ({"com": "1"}, "name of an output"),
     ({"sin": "1"}, "word of expressions"),
     ({"q1": "1"}, "name of an input"),
     ({"t": "1"}, "name of an input"),
@@ -229,6 +230,23 @@ def test_stored_and_loaded(tmp_path: Path) -> None:
         assert ("define", 1) in steps[2:]
         numbers = store.load("arm").evaluate(**STATE)
         assert numbers["other"] == pytest.approx(expected["power"], rel=1e-12)
+
+
+def test_reduction_in_other_axes() -> None:
+    """Expressions over outputs do not keep a reduction from other choices of axes."""
+    from chainform.model.own_outputs import extension
+
+    model = arm().with_outputs({"power": "tau1*qd1", "entry": "H_1_2"})
+    assert extension(arm()) is not None
+    with_own = extension(model)
+    assert with_own is not None
+    assert tuple(with_own(arm().graph).outputs) == model.outputs
+    closed = cf.derive(arm().mechanism, ["H"], formulation="closed_form")
+    assert extension(closed.with_outputs({"more": "Q_2[1,1]"})) is None
+    assert extension(model.with_outputs({"more": model["H"] @ model["qd"]})) is None
+    reduced = model.reduce("fast")
+    assert reduced.outputs == model.outputs
+    assert reduced.evaluate(**STATE)["power"] == pytest.approx(model.evaluate(**STATE)["power"])
 
 
 # --- ranges of entries -----------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 import chainform as cf
 from chainform.errors import ReadError
-from chainform.expressions import FUNCTIONS
-from chainform.graph import verify
+from chainform.expressions import FUNCTIONS, parse, read_statements, value_of
+from chainform.graph import EXACT, evaluate, verify
+from chainform.model.expression_model import model_of_text
 
 TEXT = """
 # comments and empty lines say nothing
@@ -198,6 +200,32 @@ def test_a_long_file(tmp_path: Path) -> None:
     assert model.evaluate(values={"a": 0.5, "b": 0.25})["x4999"] == pytest.approx(total, rel=1e-12)
 
 
+POLYNOMIALS = st.recursive(
+    st.sampled_from(["x", "y", "z", "3", "0.5", "2/3"]),
+    lambda part: (
+        st.tuples(part, st.sampled_from("+-*"), part).map(lambda t: f"({t[0]} {t[1]} {t[2]})")
+        | st.tuples(part, st.sampled_from("23")).map(lambda t: f"({t[0]})^{t[1]}")
+    ),
+    max_leaves=12,
+)
+
+
+@given(POLYNOMIALS, POLYNOMIALS)
+@settings(max_examples=30, deadline=None)
+def test_polynomials_are_exact(first: str, second: str) -> None:
+    """A polynomial keeps its value in fractions: read, with names, and after each reduction."""
+    text = f"A = {first}\nB = A*({second}) - A^2\noutputs A, B"
+    model = model_of_text(text)
+    values = {"x": Fraction(2, 3), "y": Fraction(-5, 7), "z": Fraction(11, 4)}
+    A = value_of(parse(first), values)
+    expected = {"A": A, "B": A * value_of(parse(second), values) - A**2}
+    passes = "drop_neutral,extract_divisors,extract_monomials,factor_products,merge_equal"
+    for made in (model, model.reduce(passes)):
+        inputs = {given.name: values[given.name] for given in made.graph.inputs.values()}
+        numbers = evaluate(made.graph, inputs, EXACT)
+        assert {name: numbers[name].item() for name in expected} == expected
+
+
 NAMES = ["a", "b", "Y", "Z", "p", "q1", "qd2", "t", "2", "0.5", "1e3", *FUNCTIONS, "pi", "der"]
 MARKS = ["+", "-", "*", "/", "^", "**", "(", ")", "[", "]", ",", "=", "\n", "#", ":", ".", "1"]
 OTHERS = ["parameters ", "outputs ", "p[1]", "p_1", "input(q1)", "d(a)/d(b)", "Ã©", "\t", "_"]
@@ -210,9 +238,6 @@ OTHERS = ["parameters ", "outputs ", "p[1]", "p_1", "input(q1)", "d(a)/d(b)", "Ã
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_a_file_holds(text: str) -> None:
     """Nothing but an error with a remedy leaves the reader."""
-    from chainform.expressions import read_statements
-    from chainform.model.expression_model import model_of_text
-
     try:
         read_statements(text)
         model = model_of_text(text)

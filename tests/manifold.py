@@ -59,7 +59,7 @@ class Manifold:
             qdd = self._accelerations(q, qd, self.tau + z[count + more :])
             return np.concatenate([self._drifts(q, qd)[list(places)], qdd[list(rate_places)]])
 
-        return differences(rates, count + more + self.mechanism.nv, 2e-3)
+        return differences(rates, count + more + self.mechanism.nv, 5e-4)
 
     def _accelerations(self, q: Array, qd: Array, tau: Array) -> Array:
         model, nv = self.model, self.mechanism.nv

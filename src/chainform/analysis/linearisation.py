@@ -60,7 +60,7 @@ EQUATIONS: LruCache[ImplicitEquations] = LruCache(8)
 ROUNDING = 1e-13
 AT_REST = 1e-9
 """Drifts below this, and below the rounding of their terms, are zero."""
-MOST_NAMES = 6
+MOST_NAMES = 4
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,8 @@ class Manifold:
         H, rest = found["mass_matrix"], tau - found["inverse_dynamics"]
         at = self.rows.at(self.t, q, qd)
         matrix = np.block([[H, -at.J.T], [at.J, np.zeros((len(at.J),) * 2)]])
-        return np.linalg.lstsq(matrix, np.concatenate([rest, at.gamma]), rcond=1e-11)[0][:nv]
+        right = np.concatenate([rest, at.gamma])
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-11)[0][:nv], dtype=np.float64)
 
     def _others(self, places: Sequence[int]) -> list[int]:
         return [k for k in range(self.mechanism.nv) if k not in places]

@@ -22,6 +22,7 @@ ROOT = DOCS.parent
         "docs/elements.md",
         "docs/actuators.md",
         "docs/closed-loops.md",
+        "docs/linearisation.md",
         "docs/programs.md",
         "docs/simulation.md",
         "docs/stops.md",

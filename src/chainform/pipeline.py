@@ -14,6 +14,7 @@ from chainform.formulations import (
     COMMON,
     COMPLETE,
     FORMULATIONS,
+    LINEAR,
     OF_FRAME,
     PARTS,
     UNMOVED,
@@ -115,10 +116,13 @@ def _defaults(mechanism: Mechanism, method: Formulation) -> list[str]:
 
 
 def available_outputs(mechanism: Mechanism, formulation: str = "auto") -> tuple[str, ...]:
-    """Return every output that a formulation can give for a mechanism, but those of frames."""
+    """Return every output that a formulation can give for a mechanism.
+
+    Those of frames and those made of derivatives are left out.
+    """
     method = _formulation(formulation)
     common = [output for output in COMMON if output not in (*OF_FRAME, *method.outputs)]
-    outputs = (*method.outputs, *common)
+    outputs = (*(output for output in method.outputs if output not in LINEAR), *common)
     outputs = outputs_in_scope(mechanism, method.name, outputs)
     if not mechanism.loops:
         outputs = tuple(o for o in outputs if not o.startswith("closure"))
@@ -150,7 +154,7 @@ def _check_masses(mechanism: Mechanism, wanted: Sequence[OutputRequest], options
     stand for it. So the matrix is computed in poses taken at random.
     """
     names = [request.name for request in wanted]
-    if "forward_dynamics" not in names or uses_elements(mechanism):
+    if not {"forward_dynamics", *LINEAR} & {*names} or uses_elements(mechanism):
         return
     if not lacks_inertia(mechanism):
         return

@@ -18,6 +18,7 @@ from chainform.formulations.elements import elements
 from chainform.formulations.gibbs_appell import gibbs_appell
 from chainform.formulations.kinetostatic import kinetostatic
 from chainform.formulations.lagrange import lagrange
+from chainform.formulations.linear import LINEAR, GraphOf, declare_linear
 from chainform.formulations.newton_euler import newton_euler
 from chainform.formulations.quantities import COMMON, OF_FRAME, Quantities
 from chainform.formulations.shared.closure_jacobian import basic_rates, has_basic_joints
@@ -88,6 +89,10 @@ class Formulation:
         solution = self._solution(builder, mechanism, outputs, options)
         bases = list(dict.fromkeys(base for text in outputs for base in base_outputs(text)))
         requests = [parse_request(base) for base in bases if base not in builder.outputs]
+        for request in requests:
+            if request.name in LINEAR:
+                declare_linear(builder, mechanism, request.name, self._graph_of(mechanism, options))
+        requests = [request for request in requests if request.name not in LINEAR]
         own = [request.name for request in requests if request.name in self.outputs]
         choices: AxisChoices = self.build(builder, mechanism, own, options) if own else {}
         others = [request for request in requests if request.name not in self.outputs]
@@ -100,6 +105,10 @@ class Formulation:
         blocks = {text: replace(derivatives.declare(text), name=text) for text in outputs}
         return builder.finish(blocks), choices
 
+    def _graph_of(self, mechanism: Mechanism, options: Options) -> GraphOf:
+        """Return what gives the graph of other outputs."""
+        return lambda outputs: self.graph(mechanism, outputs, options)[0]
+
     def _solution(
         self, builder: Builder, mechanism: Mechanism, outputs: Sequence[str], options: Options
     ) -> Solution | None:
@@ -108,11 +117,9 @@ class Formulation:
         if self.name != "auto" or not wanted:
             return None
 
-        def inverse_dynamics(output: str) -> Graph:
-            return self.graph(mechanism, [output], options)[0]
-
+        graph_of = self._graph_of(mechanism, options)
         self.build(builder, mechanism, ["mass_matrix"], options)
-        return Solution(builder, mechanism.nv, inverse_dynamics)
+        return Solution(builder, mechanism.nv, lambda output: graph_of([output]))
 
     def graphs_in_other_axes(
         self,
@@ -158,6 +165,7 @@ _METHODS = (
             *COMPLETE,
             *UNKNOWN,
             *CONSTRAINTS,
+            *LINEAR,
         ),
         _with_constraints(_with_actuators(auto)),
         moving_base=True,
@@ -252,6 +260,7 @@ __all__ = [
     "COMPLETE",
     "FORMULATIONS",
     "LARGEST",
+    "LINEAR",
     "OF_FRAME",
     "PARTS",
     "UNMOVED",

@@ -46,6 +46,8 @@ LETTERS = {
     "gamma": "constraint_right",
     "qddc": "constrained_dynamics",
     "lambda": "multipliers",
+    "Az": "state_matrix",
+    "Bz": "input_matrix",
 }
 """The letters of the equation tau = H qdd + qd^T C qd + hG + B sigma, and the outputs they mean."""
 
